@@ -1,0 +1,103 @@
+//! What `accept` and `reject` share: the review is fetched, and decided in exactly the state it was fetched in.
+
+use linkspan_client::Connection;
+use linkspan_editor_api::{
+    Decision, ReviewComment, ReviewDecidedResult, ReviewShow, ReviewsDecide, ReviewsGet, Verdict,
+};
+use serde_json::{Map, Value, json};
+
+use crate::exit::{Exit, Failure};
+use crate::output::{Report, count};
+use crate::reach::Reach;
+use crate::review_args::{At, ReviewName};
+use crate::visible::name;
+
+/// A review as it was when we looked, and the connection we looked through.
+pub(crate) struct Fetched {
+    connection: Connection,
+    pub(crate) shown: ReviewShow,
+}
+
+pub(crate) fn fetch(reach: &Reach, review: &ReviewName) -> Result<Fetched, Failure> {
+    let mut connection = reach.greeted()?;
+    let shown = connection.request(&ReviewsGet { review: review.0.clone() })?.shown;
+    Ok(Fetched { connection, shown })
+}
+
+impl Fetched {
+    /// `--comment` with `--at`, as a comment on that line.
+    pub(crate) fn comment(&self, text: &str, at: &At) -> Result<ReviewComment, Failure> {
+        Ok(ReviewComment { line: at.line_in(&self.shown)?, text: text.into() })
+    }
+
+    pub(crate) fn decide(
+        mut self,
+        verdict: Verdict,
+        comments: Vec<ReviewComment>,
+    ) -> Result<Report, Failure> {
+        let done = done(&verdict, &self.shown);
+        let ReviewShow { review, revision, .. } = self.shown;
+        let decision = Decision { verdict, comments };
+        let ask = ReviewsDecide { review: review.clone(), revision: Some(revision), decision };
+        let result = self.connection.request(&ask)?;
+        let mut document = Map::new();
+        document.insert("review".into(), json!(review));
+        document.insert("revision".into(), json!(revision));
+        document.insert("result".into(), serde_json::to_value(&result).unwrap_or_default());
+        match not_taken(&review, &result) {
+            None => Ok(Report::new(done, Value::Object(document))),
+            Some((exit, message)) => Err(Failure { exit, message, more: document }),
+        }
+    }
+}
+
+fn done(verdict: &Verdict, shown: &ReviewShow) -> String {
+    let what = format!("{} {}", name(&shown.review), name(&shown.path));
+    match verdict {
+        Verdict::Accept => format!("accepted {what}"),
+        Verdict::AcceptHunks { hunks } => {
+            format!("accepted {} of {} of {what}", hunks.len(), count(shown.hunks.len() as u64, "hunk"))
+        }
+        Verdict::AcceptEdited { .. } => format!("accepted {what} with your text"),
+        Verdict::Reject { .. } => format!("rejected {what}"),
+    }
+}
+
+fn not_taken(review: &str, result: &ReviewDecidedResult) -> Option<(Exit, String)> {
+    let no = |message| Some((Exit::No, message));
+    match result {
+        ReviewDecidedResult::Taken => None,
+        ReviewDecidedResult::Stale { .. } => no(format!(
+            "{review} changed while you decided: look again with `linkspan show {review}`, then decide"
+        )),
+        ReviewDecidedResult::AlreadyDecided { by } => {
+            no(format!("{review} was already decided in {by}: see `linkspan show {review}`"))
+        }
+        ReviewDecidedResult::NotPending => {
+            no(format!("{review} does not wait for a decision any more: see `linkspan show {review}`"))
+        }
+        ReviewDecidedResult::AskAgain { conflicts } => no(format!(
+            "the file changed meanwhile and {} with {review}: look with `linkspan show {review}`, then decide",
+            if *conflicts == 1 { "1 place conflicts".into() } else { format!("{conflicts} places conflict") }
+        )),
+        ReviewDecidedResult::Refused { message } => {
+            Some((Exit::Refused, format!("{review} is still pending: {message}")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_taken_decision_is_a_success() {
+        let exit = |result| not_taken("r1", &result).map(|(exit, _)| exit);
+        assert_eq!(exit(ReviewDecidedResult::Taken), None);
+        assert_eq!(exit(ReviewDecidedResult::NotPending), Some(Exit::No));
+        assert_eq!(exit(ReviewDecidedResult::Stale { revision: 2 }), Some(Exit::No));
+        assert_eq!(exit(ReviewDecidedResult::AskAgain { conflicts: 1 }), Some(Exit::No));
+        assert_eq!(exit(ReviewDecidedResult::AlreadyDecided { by: "x".into() }), Some(Exit::No));
+        assert_eq!(exit(ReviewDecidedResult::Refused { message: "x".into() }), Some(Exit::Refused));
+    }
+}

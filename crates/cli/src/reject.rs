@@ -1,0 +1,33 @@
+//! `linkspan reject`: no, and why.
+
+use linkspan_editor_api::Verdict;
+
+use crate::decide;
+use crate::exit::Failure;
+use crate::output::Report;
+use crate::reach::Reach;
+use crate::review_args::{At, ReviewName};
+
+/// Reject a review.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Which: r12, 12 or latest.
+    review: ReviewName,
+    /// Tell the agent why.
+    #[arg(long, value_name = "TEXT")]
+    comment: Option<String>,
+    /// The line the comment is about; without it, it is the reason for all of the review.
+    #[arg(long, value_name = "FILE:LINE", requires = "comment")]
+    at: Option<At>,
+}
+
+pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
+    let review = decide::fetch(reach, &args.review)?;
+    match (&args.comment, &args.at) {
+        (Some(text), Some(at)) => {
+            let comment = review.comment(text, at)?;
+            review.decide(Verdict::Reject { reason: None }, vec![comment])
+        }
+        (reason, _) => review.decide(Verdict::Reject { reason: reason.clone() }, vec![]),
+    }
+}

@@ -1,0 +1,95 @@
+//! `linkspan reviews`: the reviews, one line each.
+
+use std::collections::HashMap;
+
+use linkspan_editor_api::{HubStatus, ReviewSummary, ReviewsList};
+
+use crate::exit::Failure;
+use crate::output::{Report, age, change, count, relative, table};
+use crate::reach::Reach;
+use crate::visible::name;
+
+/// List the reviews that wait for a decision.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// List settled ones too.
+    #[arg(long)]
+    all: bool,
+}
+
+pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
+    let mut connection = reach.greeted()?;
+    let list = connection.request(&ReviewsList { all: args.all })?;
+    let windows = connection.request(&HubStatus {})?.windows;
+    let folders = windows.into_iter().map(|window| (window.window, window.folders)).collect();
+    let json = serde_json::to_value(&list).unwrap_or_default();
+    let text = match list.reviews.as_slice() {
+        [] if args.all => "there are no reviews".into(),
+        [] => "no review waits for a decision".into(),
+        reviews => render(reviews, &folders),
+    };
+    Ok(Report::new(text, json))
+}
+
+fn render(reviews: &[ReviewSummary], folders: &HashMap<String, Vec<String>>) -> String {
+    let mut rows = vec![["ID", "FILE", "AGENT", "AGE", "LINES", "HUNKS", "STATE"].map(String::from).to_vec()];
+    rows.extend(reviews.iter().map(|review| {
+        vec![
+            name(&review.review),
+            relative(&review.path, folders.get(&review.window).into_iter().flatten()),
+            name(&review.agent),
+            age(review.age_ms),
+            change(review.added, review.removed),
+            review.hunks.to_string(),
+            state(review),
+        ]
+    }));
+    table(&rows)
+}
+
+fn state(review: &ReviewSummary) -> String {
+    let mut words = vec![name(&review.phase)];
+    if review.new_file {
+        words.push("new file".into());
+    }
+    if review.conflicts > 0 {
+        words.push(count(review.conflicts, "conflict"));
+    }
+    if review.owner_gone {
+        words.push("agent away".into());
+    }
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_review_is_one_line_with_its_file_seen_from_its_folder() {
+        let review = ReviewSummary {
+            review: "r12".into(),
+            set: None,
+            window: "w1".into(),
+            agent: "claude-code".into(),
+            dialect: "claude".into(),
+            path: "/w/src/a\nb.rs".into(),
+            label: "b.rs".into(),
+            phase: "pending".into(),
+            age_ms: 61_000,
+            hunks: 2,
+            added: 3,
+            removed: 1,
+            new_file: false,
+            conflicts: 1,
+            owner_gone: true,
+        };
+        let folders = HashMap::from([("w1".to_owned(), vec!["/w".to_owned()])]);
+        let text = anstream::adapter::strip_str(&render(&[review], &folders)).to_string();
+        assert_eq!(
+            text,
+            "ID   FILE         AGENT        AGE  LINES  HUNKS  STATE\n\
+             r12  src/a\\nb.rs  claude-code  1m   +3 −1  2      pending, 1 conflict, agent away\n"
+        );
+    }
+}

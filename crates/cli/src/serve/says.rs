@@ -1,0 +1,123 @@
+//! What a window without an editor prints, as text or as one JSON document per line.
+
+use std::collections::HashMap;
+use std::io;
+
+use linkspan_client::Notice;
+use linkspan_editor_api::{AttachResult, HideReason, ReviewHide, ReviewShow, VerdictKind};
+use serde_json::{Value, json};
+
+use crate::output::{DIM, HEAD, change, print, relative, styled, warn};
+use crate::visible::name;
+
+pub(super) struct Says {
+    folders: Vec<String>,
+    json: bool,
+    /// The revisions that were announced: a new hub shows all of them again.
+    announced: HashMap<String, u32>,
+}
+
+impl Says {
+    pub(super) fn new(folders: Vec<String>, json: bool) -> Says {
+        Says { folders, json, announced: HashMap::new() }
+    }
+
+    pub(super) fn folders(&self) -> &[String] {
+        &self.folders
+    }
+
+    fn print(&self, document: &Value, text: &str) -> io::Result<()> {
+        print(Some(document).filter(|_| self.json), text)
+    }
+
+    pub(super) fn listening(&self, window: &AttachResult, files: &[(String, String)]) -> io::Result<()> {
+        let discovery: Vec<_> =
+            files.iter().map(|(dialect, file)| json!({ "dialect": dialect, "file": file })).collect();
+        let document = json!({
+            "event": "listening",
+            "window": window.window,
+            "port": window.port,
+            "folders": self.folders,
+            "discoveryFiles": discovery,
+            "environment": window.environment,
+        });
+        let mut text =
+            styled(HEAD, &format!("window {} is open on 127.0.0.1:{}", name(&window.window), window.port));
+        text.push('\n');
+        let mut row =
+            |label: &str, value: &str| text += &format!("  {}{value}\n", styled(DIM, &format!("{label:<8}")));
+        for folder in &self.folders {
+            row("folder", &name(folder));
+        }
+        for (dialect, file) in files {
+            row(&name(dialect), &name(file));
+        }
+        for (variable, value) in &window.environment {
+            row("export", &format!("{}={}", name(variable), name(value)));
+        }
+        text += "Start an agent in one of the folders. Decide with `linkspan reviews`, `linkspan show latest`,\n\
+                 `linkspan accept latest` and `linkspan reject latest`. Ctrl-C closes the window.\n";
+        self.print(&document, &text)
+    }
+
+    pub(super) fn shown(&mut self, shown: &ReviewShow) -> io::Result<()> {
+        let before = self.announced.insert(shown.review.clone(), shown.revision);
+        if before == Some(shown.revision) {
+            return Ok(());
+        }
+        let added = shown.hunks.iter().map(|hunk| hunk.after_count).sum();
+        let removed = shown.hunks.iter().map(|hunk| hunk.before_count).sum();
+        let document = json!({
+            "event": "review",
+            "review": shown.review,
+            "revision": shown.revision,
+            "path": shown.path,
+            "agent": shown.agent,
+            "added": added,
+            "removed": removed,
+        });
+        let again = if before.is_some() { " changed:" } else { "" };
+        let review = name(&shown.review);
+        let text = format!(
+            "{}{again} {} {} by {} — linkspan show {review}",
+            styled(HEAD, &review),
+            relative(&shown.path, &self.folders),
+            change(added, removed),
+            name(&shown.agent)
+        );
+        self.print(&document, &text)
+    }
+
+    pub(super) fn hidden(&mut self, hidden: &ReviewHide) -> io::Result<()> {
+        self.announced.remove(&hidden.review);
+        let document = json!({ "event": "settled", "review": hidden.review, "reason": hidden.reason });
+        let text = format!("{} {}", styled(HEAD, &name(&hidden.review)), why(&hidden.reason));
+        self.print(&document, &text)
+    }
+
+    pub(super) fn notice(&self, notice: &Notice) -> io::Result<()> {
+        let message = notice.to_string();
+        if self.json {
+            return self.print(&json!({ "event": "notice", "message": message }), "");
+        }
+        warn(&message);
+        Ok(())
+    }
+}
+
+fn why(reason: &HideReason) -> String {
+    match reason {
+        HideReason::Decided { by, verdict } => {
+            let verdict = match verdict {
+                VerdictKind::Accept => "accepted",
+                VerdictKind::AcceptHunks => "accepted in part",
+                VerdictKind::AcceptEdited => "accepted with edits",
+                VerdictKind::Reject => "rejected",
+            };
+            format!("{verdict} in {}", name(by))
+        }
+        HideReason::Withdrawn => "withdrawn by its agent".into(),
+        HideReason::Superseded => "superseded by a newer one".into(),
+        HideReason::Expired => "given up: its agent did not come back".into(),
+    }
+}

@@ -1,0 +1,87 @@
+//! `linkspan status`: what is connected right now. Starts nothing.
+
+use linkspan_client::ConnectError;
+use linkspan_editor_api::{HubStatus, HubStatusResult, WindowStatus};
+use serde_json::{Value, json};
+
+use crate::exit::Failure;
+use crate::output::{DIM, HEAD, Report, WARNING, age, count, styled};
+use crate::reach::{Reach, greet};
+use crate::visible::name;
+
+/// Show the hub, its windows, the agents connected to them and what is refused.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(reach: &Reach) -> Result<Report, Failure> {
+    let mut connection = match reach.connect() {
+        Err(ConnectError::NoHub { .. }) => {
+            let text = "no hub is running; it starts by itself when an editor or `linkspan serve` needs it";
+            return Ok(Report::new(text, json!({ "running": false })));
+        }
+        connection => connection?,
+    };
+    greet(&mut connection, "command")?;
+    let status = connection.request(&HubStatus {})?;
+    let mut document = serde_json::to_value(&status).unwrap_or_default();
+    if let Value::Object(members) = &mut document {
+        members.insert("running".into(), json!(true));
+    }
+    Ok(Report::new(render(&status), document))
+}
+
+fn render(status: &HubStatusResult) -> String {
+    let memory = status.resident_bytes.map(|bytes| format!("  {} MB", bytes / 1_000_000)).unwrap_or_default();
+    let mut text = format!(
+        "{}  pid {}  up {}{memory}  {}\n",
+        styled(HEAD, &format!("hub {}", name(&status.version))),
+        status.pid,
+        age(status.uptime_ms),
+        styled(DIM, &name(&status.socket))
+    );
+    for window in &status.windows {
+        render_window(&mut text, window);
+    }
+    if status.windows.is_empty() {
+        text += "no window is attached: open an editor with Linkspan, or run `linkspan serve`\n";
+    }
+    for (reason, attempts) in &status.refused {
+        let line = format!("refused {}: {}", count(*attempts, "attempt"), name(reason));
+        text += &format!("{}\n", styled(WARNING, &line));
+    }
+    text
+}
+
+fn render_window(text: &mut String, window: &WindowStatus) {
+    let editor = format!("{} {}", name(&window.editor.name), name(&window.editor.version));
+    let away = if window.attached { String::new() } else { styled(WARNING, "  away, kept for its return") };
+    *text += &format!("{}  {editor}  pid {}{away}\n", styled(HEAD, &name(&window.window)), window.editor_pid);
+    let mut row =
+        |label: &str, value: &str| *text += &format!("    {}{value}\n", styled(DIM, &format!("{label:<9}")));
+    for folder in &window.folders {
+        row("folder", &name(folder));
+    }
+    row("port", &window.port.to_string());
+    for dialect in &window.dialects {
+        let file = dialect.discovery_file.as_deref().unwrap_or("no discovery file");
+        row("dialect", &format!("{:<8}  {}", name(&dialect.name), name(file)));
+    }
+    for agent in &window.agents {
+        let pid = agent.pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
+        row(
+            "agent",
+            &format!(
+                "{} {} {} ({}{pid})  {}  {} open",
+                name(&agent.agent),
+                name(&agent.name),
+                name(&agent.version),
+                name(&agent.dialect),
+                age(agent.connected_ms),
+                count(agent.open_reviews, "review")
+            ),
+        );
+    }
+    if window.pending_reviews > 0 {
+        row("pending", &format!("{} — linkspan reviews", count(window.pending_reviews, "review")));
+    }
+}

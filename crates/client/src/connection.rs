@@ -1,0 +1,252 @@
+//! One connection to the hub, for asking it something and waiting for the answer. Each question has a
+//! deadline.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use linkspan_editor_api::{
+    Decoder, FramingError, HubHello, HubHelloResult, Limits, Message, PROTOCOL, ParseError, Ping, Request,
+    RequestId, RpcError, encode, errors, version_notice,
+};
+
+const DEADLINE: Duration = Duration::from_secs(10);
+const READ_BYTES: usize = 64 * 1024;
+
+/// A connection to the hub.
+#[derive(Debug)]
+pub struct Connection {
+    stream: UnixStream,
+    decoder: Decoder,
+    last_id: i64,
+    deadline: Duration,
+}
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The hub says no.
+    #[error("{0}")]
+    Answer(RpcError),
+    /// The hub is of a version that would misunderstand us.
+    #[error("{0}")]
+    Version(String),
+    /// The hub is too slow.
+    #[error("the hub did not answer `{method}` within {seconds} s: look at `linkspan hub log`")]
+    Timeout {
+        /// What was asked.
+        method: &'static str,
+        /// How long we waited.
+        seconds: u64,
+    },
+    /// The hub went away.
+    #[error("the hub closed the connection: look at `linkspan hub log`, then try again")]
+    Closed,
+    /// The socket failed.
+    #[error("the connection to the hub failed: {0}")]
+    Io(#[from] io::Error),
+    /// What came is not framed.
+    #[error("the hub sent something that is not a message: {0}")]
+    Framing(#[from] FramingError),
+    /// What came is not JSON-RPC.
+    #[error("the hub sent something that is not a message: {0}")]
+    Parse(#[from] ParseError),
+    /// The answer is not of its type.
+    #[error("the hub's answer to `{method}` is not understood: {reason}")]
+    Result {
+        /// What was asked.
+        method: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Who the hub says it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hello {
+    /// Its answer.
+    pub hub: HubHelloResult,
+    /// What to tell a person when it is of another version that still understands us.
+    pub notice: Option<String>,
+}
+
+impl Connection {
+    pub(crate) fn new(stream: UnixStream) -> Connection {
+        Connection { stream, decoder: Decoder::new(Limits::default()), last_id: 0, deadline: DEADLINE }
+    }
+
+    /// The socket, and what has been read from it and not been looked at.
+    pub(crate) fn into_parts(self) -> (UnixStream, Decoder) {
+        (self.stream, self.decoder)
+    }
+
+    /// Introduces us, as a `role` for the hub's log, and makes sure that we understand each other.
+    pub fn hello(&mut self, role: &str) -> Result<Hello, CallError> {
+        let ours = env!("CARGO_PKG_VERSION");
+        let hub = self.request(&HubHello { version: ours.into(), protocol: PROTOCOL, role: role.into() })?;
+        let notice = version_notice(&hub.version, ours);
+        if hub.protocol != PROTOCOL {
+            return Err(CallError::Version(notice.unwrap_or_else(|| {
+                format!(
+                    "the running hub speaks protocol {}, this is {PROTOCOL}: run `linkspan hub stop`; \
+                     it starts again by itself",
+                    hub.protocol
+                )
+            })));
+        }
+        Ok(Hello { hub, notice })
+    }
+
+    /// Asks, and waits for the answer.
+    pub fn request<R: Request>(&mut self, params: &R) -> Result<R::Result, CallError> {
+        let deadline = Instant::now() + self.deadline;
+        let timeout = || CallError::Timeout { method: R::METHOD, seconds: self.deadline.as_secs() };
+        let is_timeout =
+            |error: &io::Error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+        self.last_id += 1;
+        let id = RequestId::Number(self.last_id);
+
+        self.stream.set_write_timeout(Some(self.deadline))?;
+        match self.stream.write_all(&encode(&Message::request(id.clone(), params).to_bytes())) {
+            Err(error) if is_timeout(&error) => return Err(timeout()),
+            // The hub may have said why before it closed.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            other => other?,
+        }
+        loop {
+            while let Some(frame) = self.decoder.next()? {
+                match Message::parse(&frame)? {
+                    Message::Response { id: Some(answered), result } if answered == id => {
+                        let result = result.map_err(answer)?;
+                        return serde_json::from_str(result.get()).map_err(|error| CallError::Result {
+                            method: R::METHOD,
+                            reason: error.to_string(),
+                        });
+                    }
+                    // About a message whose id could not be read: ours is the only one.
+                    Message::Response { id: None, result: Err(error) } => return Err(answer(error)),
+                    // To a question we gave up on.
+                    Message::Response { .. } | Message::Notification { .. } => {}
+                    Message::Request { id, method, .. } => {
+                        let reply = if method == <Ping as Request>::METHOD {
+                            Message::response(id, &())
+                        } else {
+                            let message = format!("`{method}` is not answered by a command");
+                            Message::error(Some(id), RpcError::new(errors::METHOD_NOT_FOUND, message))
+                        };
+                        self.stream.write_all(&encode(&reply.to_bytes()))?;
+                    }
+                }
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(timeout());
+            }
+            self.stream.set_read_timeout(Some(left))?;
+            let mut buffer = [0; READ_BYTES];
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Err(CallError::Closed),
+                Ok(length) => self.decoder.push(buffer.get(..length).unwrap_or_default()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                    return Err(CallError::Closed);
+                }
+                Err(error) if is_timeout(&error) => return Err(timeout()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Waits until the hub closes the connection; `false` when it does not within the deadline.
+    pub fn wait_closed(mut self) -> bool {
+        let deadline = Instant::now() + self.deadline;
+        let mut buffer = [0; READ_BYTES];
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.stream.set_read_timeout(Some(left)).is_err() {
+                return false;
+            }
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return true,
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return true,
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+}
+
+fn answer(error: RpcError) -> CallError {
+    if error.code == errors::VERSION { CallError::Version(error.message) } else { CallError::Answer(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use linkspan_editor_api::HubStatus;
+    use serde_json::json;
+
+    use super::*;
+
+    /// A hub that reads one message, then says these.
+    fn hub_that_says(replies: Vec<String>) -> Connection {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        thread::spawn(move || {
+            let mut first = [0; 4096];
+            let _ = theirs.read(&mut first).unwrap();
+            for reply in replies {
+                theirs.write_all(&encode(reply.as_bytes())).unwrap();
+            }
+            // What we answer to its pings must not meet a closed socket.
+            let _ = theirs.read(&mut first);
+        });
+        Connection::new(ours)
+    }
+
+    fn hello_of(version: &str, protocol: u32) -> String {
+        let result = json!({ "version": version, "protocol": protocol, "pid": 1, "startedAtMs": 0 });
+        json!({ "jsonrpc": "2.0", "id": 1, "result": result }).to_string()
+    }
+
+    #[test]
+    fn pings_and_notifications_do_not_hide_the_answer() {
+        let mut connection = hub_that_says(vec![
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }).to_string(),
+            json!({ "jsonrpc": "2.0", "method": "something/new", "params": {} }).to_string(),
+            json!({ "jsonrpc": "2.0", "id": 77, "result": null }).to_string(),
+            hello_of(env!("CARGO_PKG_VERSION"), PROTOCOL),
+        ]);
+        let hello = connection.hello("command").unwrap();
+        assert_eq!((hello.hub.pid, hello.notice), (1, None));
+    }
+
+    #[test]
+    fn another_version_is_a_notice_and_another_protocol_an_error() {
+        let hello = hub_that_says(vec![hello_of("0.0.1", PROTOCOL)]).hello("command").unwrap();
+        assert!(hello.notice.unwrap().contains("linkspan hub stop"));
+
+        let error = hub_that_says(vec![hello_of("0.0.1", PROTOCOL + 1)]).hello("command").unwrap_err();
+        assert!(matches!(error, CallError::Version(text) if text.contains("0.0.1")));
+
+        let mut same_name = hub_that_says(vec![hello_of(env!("CARGO_PKG_VERSION"), PROTOCOL + 1)]);
+        assert!(matches!(same_name.hello("command"), Err(CallError::Version(_))));
+    }
+
+    #[test]
+    fn a_silent_hub_is_not_waited_for_for_ever() {
+        let mut connection = hub_that_says(vec![]);
+        connection.deadline = Duration::from_millis(50);
+        assert!(matches!(connection.request(&HubStatus {}), Err(CallError::Timeout { .. })));
+    }
+
+    #[test]
+    fn a_hub_that_goes_away_is_told_from_one_that_says_no() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        drop(theirs);
+        assert!(matches!(Connection::new(ours).request(&HubStatus {}), Err(CallError::Closed)));
+
+        let no = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32011, "message": "no r9" } });
+        let error = hub_that_says(vec![no.to_string()]).request(&HubStatus {}).unwrap_err();
+        assert!(matches!(error, CallError::Answer(RpcError { code: errors::UNKNOWN_REVIEW, .. })));
+    }
+}

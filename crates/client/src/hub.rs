@@ -1,0 +1,259 @@
+//! Finding the running hub, or starting one so that ten starters make one. How a hub process is made is the
+//! caller's business.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use linkspan_editor_api::{Places, PlacesError};
+
+use crate::connection::Connection;
+use crate::runtime_dir::{self, RuntimeDirError};
+
+const START_DEADLINE: Duration = Duration::from_secs(10);
+const LOCK_DEADLINE: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(10);
+
+/// Starts a hub process. One that finds another hub in its place ends with success.
+pub type Start<'a> = &'a dyn Fn() -> io::Result<Child>;
+
+/// The one hub of a user.
+#[derive(Debug)]
+pub struct Hub;
+
+/// Why there is no connection to a hub.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// There is no place for its socket.
+    #[error(transparent)]
+    Places(#[from] PlacesError),
+    /// The place is not safe.
+    #[error(transparent)]
+    RuntimeDir(#[from] RuntimeDirError),
+    /// None is running.
+    #[error("no hub is running at {}: start one with `linkspan hub start`", socket.display())]
+    NoHub {
+        /// Where it would be.
+        socket: PathBuf,
+    },
+    /// The socket does not let us in.
+    #[error("the hub's socket {} cannot be used: {error}", socket.display())]
+    Socket {
+        /// Which.
+        socket: PathBuf,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+    /// The start lock cannot be had.
+    #[error("the start lock {} cannot be taken: {error}", lock.display())]
+    Lock {
+        /// Which.
+        lock: PathBuf,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+    /// There is no process to be a hub.
+    #[error("the hub cannot be started: {0}")]
+    Start(#[source] io::Error),
+    /// The process that should be the hub ended.
+    #[error("the hub ended at once ({status}): its log {} says why", log.display())]
+    Died {
+        /// How.
+        status: ExitStatus,
+        /// Its log.
+        log: PathBuf,
+    },
+    /// The process that should be the hub does not answer.
+    #[error(
+        "the hub was started but does not answer after {} s: look at its log {}",
+        START_DEADLINE.as_secs(),
+        log.display()
+    )]
+    Silent {
+        /// Its log.
+        log: PathBuf,
+    },
+}
+
+impl ConnectError {
+    /// Waiting and trying again can not help: a person has to change something first.
+    pub fn is_lasting(&self) -> bool {
+        matches!(self, ConnectError::Places(_) | ConnectError::RuntimeDir(_))
+    }
+}
+
+impl Hub {
+    /// Connects to the running hub; never starts one.
+    pub fn connect(places: &Places) -> Result<Connection, ConnectError> {
+        let socket = places.socket()?;
+        if !runtime_dir::check(&places.runtime)? {
+            return Err(ConnectError::NoHub { socket });
+        }
+        match UnixStream::connect(&socket) {
+            Ok(stream) => Ok(Connection::new(stream)),
+            // Refused: the socket outlived its hub.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) =>
+            {
+                Err(ConnectError::NoHub { socket })
+            }
+            Err(error) => Err(ConnectError::Socket { socket, error }),
+        }
+    }
+
+    /// Connects to the running hub, and starts one if there is none.
+    pub fn connect_or_start(places: &Places, start: Start<'_>) -> Result<Connection, ConnectError> {
+        match Hub::connect(places) {
+            Err(ConnectError::NoHub { .. }) => {}
+            other => return other,
+        }
+        runtime_dir::ensure(&places.runtime)?;
+        let _lock = take_lock(&places.start_lock())?;
+        match Hub::connect(places) {
+            Err(ConnectError::NoHub { .. }) => start_and_connect(places, start),
+            // Another starter was first.
+            other => other,
+        }
+    }
+}
+
+fn start_and_connect(places: &Places, start: Start<'_>) -> Result<Connection, ConnectError> {
+    let deadline = Instant::now() + START_DEADLINE;
+    let mut child = start().map_err(ConnectError::Start)?;
+    loop {
+        // Asked before connecting, so that a hub that answered and ended is not taken for a dead one.
+        let ended = child.try_wait().map_err(ConnectError::Start)?;
+        match Hub::connect(places) {
+            Err(ConnectError::NoHub { .. }) => {}
+            other => {
+                reap(child);
+                return other;
+            }
+        }
+        match ended {
+            Some(status) if !status.success() => {
+                return Err(ConnectError::Died { status, log: places.log() });
+            }
+            // It met another hub, which may have been on its way out.
+            Some(_) => child = start().map_err(ConnectError::Start)?,
+            None => {}
+        }
+        if Instant::now() >= deadline {
+            reap(child);
+            return Err(ConnectError::Silent { log: places.log() });
+        }
+        thread::sleep(POLL);
+    }
+}
+
+/// The starter may outlive the hub, which must not stay behind as a zombie then.
+fn reap(mut child: Child) {
+    thread::spawn(move || child.wait());
+}
+
+fn take_lock(path: &Path) -> Result<File, ConnectError> {
+    let failed = |error| ConnectError::Lock { lock: path.into(), error };
+    let file =
+        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path).map_err(failed)?;
+    let deadline = Instant::now() + LOCK_DEADLINE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
+                return Err(failed(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "another process has been starting the hub for 10 s; try again",
+                )));
+            }
+            Err(TryLockError::WouldBlock) => thread::sleep(POLL),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn places(root: &Path) -> Places {
+        Places {
+            home: root.into(),
+            runtime: root.join("run"),
+            state: root.join("state"),
+            config: root.join("config"),
+        }
+    }
+
+    #[test]
+    fn connecting_starts_nothing_and_makes_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        assert!(matches!(Hub::connect(&places), Err(ConnectError::NoHub { .. })));
+        assert!(!places.runtime.exists());
+    }
+
+    #[test]
+    fn a_socket_that_outlived_its_hub_is_no_hub() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        runtime_dir::ensure(&places.runtime).unwrap();
+        drop(UnixListener::bind(places.socket().unwrap()).unwrap());
+        assert!(matches!(Hub::connect(&places), Err(ConnectError::NoHub { .. })));
+    }
+
+    #[test]
+    fn ten_starters_make_one_hub() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        let starts = AtomicUsize::new(0);
+        let listener = Mutex::new(None);
+        let start = || {
+            starts.fetch_add(1, Ordering::SeqCst);
+            *listener.lock().unwrap() = Some(UnixListener::bind(places.socket().unwrap())?);
+            Command::new("true").spawn()
+        };
+        thread::scope(|scope| {
+            for _ in 0..10 {
+                scope.spawn(|| Hub::connect_or_start(&places, &start).unwrap());
+            }
+        });
+        assert_eq!(starts.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn a_start_that_meets_a_leaving_hub_is_repeated() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        let starts = AtomicUsize::new(0);
+        let listener = Mutex::new(None);
+        let start = || {
+            if starts.fetch_add(1, Ordering::SeqCst) == 1 {
+                *listener.lock().unwrap() = Some(UnixListener::bind(places.socket().unwrap())?);
+            }
+            Command::new("true").spawn()
+        };
+        Hub::connect_or_start(&places, &start).unwrap();
+        assert_eq!(starts.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn a_hub_that_ends_at_once_is_not_waited_for() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        let error = Hub::connect_or_start(&places, &|| Command::new("false").spawn()).unwrap_err();
+        assert!(matches!(error, ConnectError::Died { .. }));
+        assert!(error.to_string().contains("hub.log"));
+    }
+}

@@ -1,0 +1,155 @@
+//! The relay against a hub on a real socket, which is killed and replaced.
+
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::Command;
+use std::thread::JoinHandle;
+
+use linkspan_editor_api::{PROTOCOL, Places};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::Hub;
+
+fn places(root: &Path) -> Places {
+    Places { home: root.into(), runtime: root.join("run"), state: root.join("s"), config: root.join("c") }
+}
+
+/// One end of a conversation, read and written frame by frame.
+struct Peer {
+    stream: UnixStream,
+    decoder: Decoder,
+}
+
+impl Peer {
+    fn new(stream: UnixStream) -> Peer {
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        Peer { stream, decoder: Decoder::new(Limits::default()) }
+    }
+
+    fn say(&mut self, message: &Value) {
+        self.stream.write_all(&encode(message.to_string().as_bytes())).unwrap();
+    }
+
+    fn hear(&mut self) -> Value {
+        loop {
+            if let Some(frame) = self.decoder.next().unwrap() {
+                return serde_json::from_slice(&frame).unwrap();
+            }
+            let mut buffer = [0; 4096];
+            let length = self.stream.read(&mut buffer).unwrap();
+            assert!(length > 0, "the other side closed");
+            self.decoder.push(&buffer[..length]);
+        }
+    }
+
+    fn answer(&mut self, request: &Value, result: Value) {
+        self.say(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
+    }
+
+    /// Takes the next request, which must be this one.
+    fn expect(&mut self, method: &str, result: Value) -> Value {
+        let request = self.hear();
+        assert_eq!(request["method"], method);
+        self.answer(&request, result);
+        request
+    }
+}
+
+/// A relay with an editor on one side; the test is the hub on the other.
+struct Stage {
+    listener: UnixListener,
+    editor: Peer,
+    relay: JoinHandle<Result<(), RelayError>>,
+    _root: tempfile::TempDir,
+}
+
+fn stage() -> Stage {
+    let root = tempfile::tempdir().unwrap();
+    let places = places(root.path());
+    crate::runtime_dir::ensure(&places.runtime).unwrap();
+    let listener = UnixListener::bind(places.socket().unwrap()).unwrap();
+    let (editor, shim) = UnixStream::pair().unwrap();
+    let shim_says = shim.try_clone().unwrap();
+    let relay = thread::spawn(move || {
+        let connect = move || Hub::connect_or_start(&places, &|| Command::new("true").spawn());
+        relay(connect, "attach", shim_says, shim, |_| {})
+    });
+    Stage { listener, editor: Peer::new(editor), relay, _root: root }
+}
+
+impl Stage {
+    /// The next hub's life begins: the relay has come and introduced itself.
+    fn hub(&self) -> Peer {
+        let mut hub = Peer::new(self.listener.accept().unwrap().0);
+        let version = env!("CARGO_PKG_VERSION");
+        let hello = json!({ "version": version, "protocol": PROTOCOL, "pid": 1, "startedAtMs": 0 });
+        assert_eq!(hub.expect("hub/hello", hello)["params"]["role"], "attach");
+        hub
+    }
+}
+
+fn window() -> Value {
+    json!({ "window": "w1", "port": 4711, "hubVersion": "1", "protocol": 1, "environment": {} })
+}
+
+fn attach() -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "attach", "params": { "folders": ["/a"] } })
+}
+
+fn decided() -> Value {
+    json!({ "jsonrpc": "2.0", "id": 2, "method": "review/decided", "params": { "review": "r1" } })
+}
+
+#[test]
+fn a_new_hub_gets_the_window_back_and_the_decision_the_old_one_never_answered() {
+    let mut stage = stage();
+    stage.editor.say(&attach());
+    let mut hub = stage.hub();
+    hub.expect("attach", window());
+    assert_eq!(stage.editor.hear()["result"], window());
+    stage.editor.say(&decided());
+    assert_eq!(hub.hear(), decided());
+    drop(hub);
+
+    let mut hub = stage.hub();
+    let again = hub.expect("attach", window());
+    assert_eq!(again["params"], attach()["params"]);
+    hub.expect("review/decided", json!({ "kind": "taken" }));
+    let answer = json!({ "jsonrpc": "2.0", "id": 2, "result": { "kind": "taken" } });
+    assert_eq!(stage.editor.hear(), answer);
+}
+
+#[test]
+fn an_editor_that_closes_its_side_ends_the_relay_without_detaching() {
+    let mut stage = stage();
+    stage.editor.say(&attach());
+    let mut hub = stage.hub();
+    hub.expect("attach", window());
+    stage.editor.hear();
+    drop(stage.editor);
+    stage.relay.join().unwrap().unwrap();
+    assert_eq!(hub.stream.read(&mut [0; 16]).unwrap(), 0);
+}
+
+#[test]
+fn bytes_of_the_editor_that_are_no_message_end_the_relay_with_a_word() {
+    let mut stage = stage();
+    stage.editor.stream.write_all(b"hello?\r\n\r\n").unwrap();
+    let error = stage.relay.join().unwrap().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the editor sent something that is not a message: \
+         `hello?` is not a Content-Length or Content-Type header"
+    );
+}
+
+#[test]
+fn a_hub_of_another_protocol_ends_the_relay_with_what_to_do() {
+    let stage = stage();
+    let mut hub = Peer::new(stage.listener.accept().unwrap().0);
+    let hello = json!({ "version": "0.0.1", "protocol": PROTOCOL + 1, "pid": 1, "startedAtMs": 0 });
+    hub.expect("hub/hello", hello);
+    let error = stage.relay.join().unwrap().unwrap_err();
+    assert!(error.to_string().contains("linkspan hub stop"));
+}

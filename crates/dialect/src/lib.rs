@@ -1,0 +1,17 @@
+//! The wire protocols that agents speak: bytes in, meaning out, and back.
+//!
+//! Nothing in this crate knows a socket, a clock or a file. A dialect is one folder and one line in
+//! [`ALL`]; what they share by being MCP is in `mcp`.
+
+mod claude;
+mod dialect;
+mod discovery;
+mod file_uri;
+mod mcp;
+mod meaning;
+mod nexus3;
+
+pub use dialect::{ALL, Dialect, by_header, by_name};
+pub use discovery::{DiscoveryFile, WindowFacts};
+pub use mcp::{CallId, Server, Session, Step};
+pub use meaning::{Answer, EditorEvent, Failure, FailureKind, Request, Target};

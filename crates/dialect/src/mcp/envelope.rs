@@ -1,0 +1,125 @@
+//! One text frame as a JSON-RPC message, or the reason why it is none.
+//! Borrows from the frame; `params` stay unread.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+pub(crate) const PARSE: i32 = -32700;
+pub(crate) const INVALID_REQUEST: i32 = -32600;
+pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
+pub(crate) const INVALID_PARAMS: i32 = -32602;
+pub(crate) const INTERNAL: i32 = -32603;
+pub(crate) const OPERATION_FAILED: i32 = -32000;
+
+/// Ids are echoed and kept while a call is open, so their size is bounded.
+const LONGEST_ID: usize = 256;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum RequestId {
+    Signed(i64),
+    Unsigned(u64),
+    Text(String),
+}
+
+#[derive(Debug)]
+pub(crate) enum Message<'a> {
+    Request {
+        id: RequestId,
+        method: Cow<'a, str>,
+        params: Option<&'a RawValue>,
+    },
+    Notification {
+        method: Cow<'a, str>,
+        params: Option<&'a RawValue>,
+    },
+    /// The agent's answer to a request of ours.
+    Response,
+}
+
+/// A frame that is no message.
+#[derive(Debug)]
+pub(crate) struct Malformed {
+    pub(crate) id: Option<RequestId>,
+    pub(crate) code: i32,
+    pub(crate) message: String,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// Tells an explicit `null` from a missing key, which `Option` alone does not.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// A JSON string, borrowed where it holds no escape.
+pub(crate) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    #[serde(transparent)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+    serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
+}
+
+/// The id in a request or in a `notifications/cancelled`.
+pub(crate) fn request_id(raw: &RawValue) -> Option<RequestId> {
+    if let Ok(number) = serde_json::from_str(raw.get()) {
+        return Some(RequestId::Signed(number));
+    }
+    if let Ok(number) = serde_json::from_str(raw.get()) {
+        return Some(RequestId::Unsigned(number));
+    }
+    let text = text(raw)?;
+    (text.len() <= LONGEST_ID).then(|| RequestId::Text(text.into_owned()))
+}
+
+pub(crate) fn parse(frame: &str) -> Result<Message<'_>, Malformed> {
+    let refuse = |id, message: &str| Malformed { id, code: INVALID_REQUEST, message: message.to_owned() };
+
+    // Serde would take an array for a struct, field by field.
+    let is_object = frame.trim_ascii_start().starts_with('{');
+    let envelope = if is_object { serde_json::from_str::<Envelope<'_>>(frame).ok() } else { None };
+    let Some(envelope) = envelope else {
+        return Err(match serde_json::from_str::<IgnoredAny>(frame) {
+            Err(error) => Malformed { id: None, code: PARSE, message: format!("not JSON: {error}") },
+            Ok(_) if is_object => refuse(None, "a message names each of its keys once"),
+            Ok(_) => refuse(None, "a message is one JSON object; batches are not supported"),
+        });
+    };
+
+    let id = envelope.id.and_then(request_id);
+    if envelope.id.is_some() && id.is_none() {
+        return Err(refuse(None, "an id is an integer or a string of at most 256 bytes"));
+    }
+    if envelope.jsonrpc.and_then(text).as_deref() != Some("2.0") {
+        return Err(refuse(id, "jsonrpc must be \"2.0\""));
+    }
+    let Some(method) = envelope.method else {
+        return match id {
+            Some(_) if envelope.result.is_some() != envelope.error.is_some() => Ok(Message::Response),
+            _ => Err(refuse(id, "the method is missing")),
+        };
+    };
+    let Some(method) = text(method) else { return Err(refuse(id, "the method must be a string")) };
+    Ok(match id {
+        Some(id) => Message::Request { id, method, params: envelope.params },
+        None => Message::Notification { method, params: envelope.params },
+    })
+}

@@ -1,0 +1,45 @@
+//! What dialects share that are MCP over text frames: JSON-RPC, the handshake, tools.
+//! Knows no tool by name.
+
+mod arguments;
+mod envelope;
+mod reply;
+mod session;
+mod tool;
+mod version;
+
+pub(crate) use arguments::{Arguments, BadArgument};
+pub(crate) use reply::{Encoded, json, notification, tools_changed};
+pub(crate) use session::{Asked, Client, Context};
+pub use session::{CallId, Server, Session, Step};
+pub(crate) use tool::{Argument, Kind, Tool, ToolList};
+
+use crate::meaning::{Answer, EditorEvent, FailureKind};
+
+/// One dialect's own part of an MCP server.
+pub(crate) struct Mcp {
+    pub(crate) tools: &'static [Tool],
+    pub(crate) list: ToolList,
+    /// The largest frame that this dialect's agents take.
+    pub(crate) frame_limit: Option<usize>,
+    pub(crate) encode: for<'a> fn(&'a Answer, &Context<'a>) -> Encoded<'a>,
+    pub(crate) event: fn(&EditorEvent) -> Option<String>,
+}
+
+/// The JSON-RPC code of a failure, where a dialect tells it as a JSON-RPC error.
+pub(crate) fn code_of(kind: FailureKind) -> i32 {
+    match kind {
+        FailureKind::InvalidParams => envelope::INVALID_PARAMS,
+        FailureKind::Unsupported => envelope::METHOD_NOT_FOUND,
+        FailureKind::Internal => envelope::INTERNAL,
+        FailureKind::NotFound
+        | FailureKind::OutsideWorkspace
+        | FailureKind::Denied
+        | FailureKind::TooLarge
+        | FailureKind::NotText
+        | FailureKind::Io
+        | FailureKind::Timeout
+        | FailureKind::EditorGone
+        | FailureKind::Withdrawn => envelope::OPERATION_FAILED,
+    }
+}

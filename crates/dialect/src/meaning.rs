@@ -1,0 +1,115 @@
+//! What agents ask and what the hub answers, whatever the wire looks like.
+//! Knows no JSON. Lines count from 0 here; a dialect whose wire counts from 1 converts.
+
+use std::path::PathBuf;
+
+use linkspan_editor_api::{FileDiagnostics, OpenDocument, Selection};
+
+/// One question or wish of an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request {
+    Propose { path: PathBuf, proposed: String, label: String },
+    OpenFile { path: PathBuf, preview: bool, focus: bool, target: Option<Target> },
+    Diagnostics { path: Option<PathBuf> },
+    CurrentSelection,
+    LatestSelection,
+    OpenEditors,
+    WorkspaceFolders,
+    CheckDirty { path: PathBuf },
+    Save { path: PathBuf },
+    CloseTab { label: String },
+    CloseAllDiffs,
+    ExecuteCode { code: String },
+}
+
+/// What to select in a file that is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// Whole lines, from 0, both included; without `end`, the one line.
+    Lines { start: u32, end: Option<u32> },
+    /// From the first occurrence of `start` to the next one of `end`.
+    Text { start: String, end: Option<String>, to_end_of_line: bool },
+}
+
+/// What the hub found out; each dialect has its own shape for it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    Accepted {
+        text: String,
+        new_file: bool,
+    },
+    /// `comments` are rendered, like "line 12: why?".
+    Rejected {
+        reason: Option<String>,
+        comments: Vec<String>,
+    },
+    Opened {
+        path: PathBuf,
+        language: Option<String>,
+        line_count: Option<u32>,
+    },
+    Diagnostics(Vec<FileDiagnostics>),
+    Selection(Option<Selection>),
+    Editors(Vec<OpenDocument>),
+    Folders(Vec<PathBuf>),
+    Dirty {
+        path: PathBuf,
+        open: bool,
+        dirty: bool,
+        untitled: bool,
+    },
+    Saved {
+        path: PathBuf,
+        saved: bool,
+        open: bool,
+    },
+    TabClosed,
+    DiffsClosed(usize),
+    Executed(String),
+    Failed(Failure),
+}
+
+/// Why there is no answer. The message is for a person and says what to do next.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub message: String,
+}
+
+impl Failure {
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
+        Failure { kind, message: message.into() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    InvalidParams,
+    NotFound,
+    OutsideWorkspace,
+    Denied,
+    Unsupported,
+    TooLarge,
+    NotText,
+    Io,
+    Timeout,
+    EditorGone,
+    Withdrawn,
+    Internal,
+}
+
+/// What happened in the editor that an agent may want to hear of unasked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EditorEvent {
+    SelectionChanged(Selection),
+    /// `lines` from 0, both included; none for the whole file.
+    Mentioned {
+        path: PathBuf,
+        lines: Option<(u32, u32)>,
+    },
+    DiagnosticsChanged {
+        paths: Vec<PathBuf>,
+    },
+    ToolsChanged,
+}

@@ -1,0 +1,122 @@
+//! Answers as the tool table of NEXUS3 has them: one text, plain or JSON. Positions count from 0.
+//!
+//! Every failure is a JSON-RPC error. The agent reads the first text without looking at `isError`, so a
+//! failed `openDiff` would be taken for a rejection, and an error text for data.
+
+use std::borrow::Cow;
+
+use linkspan_editor_api::{FileDiagnostics, OpenDocument, Selection, Severity};
+use serde::Serialize;
+
+use crate::mcp::{Context, Encoded, code_of};
+use crate::meaning::{Answer, FailureKind};
+
+pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<'a> {
+    match answer {
+        Answer::Accepted { .. } => Encoded::text(SAVED),
+        Answer::Rejected { reason, comments } => {
+            let remarks = reason.iter().chain(comments).map(|remark| remark_text(remark));
+            Encoded::Texts(std::iter::once("DIFF_REJECTED".into()).chain(remarks).collect())
+        }
+        Answer::Opened { .. } | Answer::TabClosed | Answer::DiffsClosed(_) => Encoded::text("ok"),
+        Answer::Saved { saved: true, .. } => Encoded::text("ok"),
+        Answer::Saved { path, open: false, .. } => {
+            failed(FailureKind::NotFound, format!("not open in the editor: {}", path.display()))
+        }
+        Answer::Saved { path, .. } => {
+            failed(FailureKind::Io, format!("could not be saved: {}", path.display()))
+        }
+        Answer::Diagnostics(files) => Encoded::json(&files.iter().flat_map(findings).collect::<Vec<_>>()),
+        Answer::Selection(selection) => Encoded::json(&selection.as_ref().map(selected)),
+        Answer::Editors(documents) => Encoded::json(&documents.iter().map(editor).collect::<Vec<_>>()),
+        Answer::Folders(folders) => {
+            Encoded::json(&folders.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>())
+        }
+        Answer::Dirty { open, dirty, .. } => Encoded::json(&Dirty { dirty: *open && *dirty }),
+        Answer::Executed(output) => Encoded::text(output.as_str()),
+        Answer::Failed(failure) => failed(failure.kind, failure.message.as_str()),
+    }
+}
+
+const SAVED: &str = "FILE_SAVED";
+
+fn failed<'a>(kind: FailureKind, message: impl Into<Cow<'a, str>>) -> Encoded<'a> {
+    Encoded::Error(code_of(kind), message.into())
+}
+
+/// The agent accepts when it finds the word anywhere in a text, so a person's remark must not hold it.
+fn remark_text(remark: &str) -> Cow<'_, str> {
+    if remark.contains(SAVED) { remark.replace(SAVED, "file saved").into() } else { remark.into() }
+}
+
+#[derive(Serialize)]
+struct Dirty {
+    dirty: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Finding<'a> {
+    file_path: &'a str,
+    line: u32,
+    message: &'a str,
+    severity: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+}
+
+fn findings(file: &FileDiagnostics) -> impl Iterator<Item = Finding<'_>> {
+    file.diagnostics.iter().map(|diagnostic| Finding {
+        file_path: &file.path,
+        line: diagnostic.range.start.line,
+        message: &diagnostic.message,
+        severity: match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+            Severity::Hint => "hint",
+        },
+        source: diagnostic.source.as_deref(),
+    })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Selected<'a> {
+    file_path: &'a str,
+    text: &'a str,
+    start_line: u32,
+    start_character: u32,
+    end_line: u32,
+    end_character: u32,
+}
+
+fn selected(selection: &Selection) -> Selected<'_> {
+    let range = selection.range;
+    Selected {
+        file_path: &selection.path,
+        text: &selection.text,
+        start_line: range.start.line,
+        start_character: range.start.character,
+        end_line: range.end.line,
+        end_character: range.end.character,
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Editor<'a> {
+    file_path: &'a str,
+    is_active: bool,
+    is_dirty: bool,
+    language_id: &'a str,
+}
+
+fn editor(document: &OpenDocument) -> Editor<'_> {
+    Editor {
+        file_path: &document.path,
+        is_active: document.active,
+        is_dirty: document.dirty,
+        language_id: document.language.as_deref().unwrap_or("plaintext"),
+    }
+}

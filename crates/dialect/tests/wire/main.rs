@@ -1,0 +1,16 @@
+//! The dialects from outside: frames in, meaning out, and back.
+
+#[cfg(test)]
+mod captured;
+#[cfg(test)]
+mod claude;
+#[cfg(test)]
+mod discovery;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod nexus3;
+#[cfg(test)]
+mod protocol;
+#[cfg(test)]
+mod support;

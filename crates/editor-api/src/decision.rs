@@ -1,0 +1,78 @@
+//! What a person decides about a review, the same wherever she decides it.
+
+use serde::{Deserialize, Serialize};
+
+/// What a person decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct Decision {
+    /// Yes or no, and to what.
+    pub verdict: Verdict,
+    /// What she says about single lines.
+    #[serde(default)]
+    pub comments: Vec<ReviewComment>,
+}
+
+/// Yes or no, and to what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Verdict {
+    /// All of it, as shown.
+    Accept,
+    /// Only these hunks.
+    AcceptHunks {
+        /// Ids of the hunks taken; at least one.
+        hunks: Vec<String>,
+    },
+    /// This text instead.
+    AcceptEdited {
+        /// The whole text the file shall hold.
+        text: String,
+    },
+    /// None of it.
+    Reject {
+        /// What the agent is told.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+impl Verdict {
+    /// Its name alone.
+    pub fn kind(&self) -> VerdictKind {
+        match self {
+            Verdict::Accept => VerdictKind::Accept,
+            Verdict::AcceptHunks { .. } => VerdictKind::AcceptHunks,
+            Verdict::AcceptEdited { .. } => VerdictKind::AcceptEdited,
+            Verdict::Reject { .. } => VerdictKind::Reject,
+        }
+    }
+}
+
+/// The name of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub enum VerdictKind {
+    /// All of it.
+    Accept,
+    /// Some hunks.
+    AcceptHunks,
+    /// A text of the person's own.
+    AcceptEdited,
+    /// None of it.
+    Reject,
+}
+
+/// A word about one line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewComment {
+    /// Line number in the proposed side as shown, from 1.
+    pub line: u32,
+    /// What is said.
+    pub text: String,
+}

@@ -1,0 +1,89 @@
+//! Changing the text of a document on behalf of the hub. Whether it may be changed is decided elsewhere.
+
+use serde::{Deserialize, Serialize};
+
+use crate::position::Range;
+
+/// Changes a document's text as one undo step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct EditsApply {
+    /// Absolute path of the file.
+    pub path: String,
+    /// Apply only if the document has this version; if it moved on, nothing is applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<i64>,
+    /// What to change.
+    pub edits: Edits,
+    /// Save afterwards.
+    #[serde(default)]
+    pub save: bool,
+}
+
+/// What to change in a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Edits {
+    /// These ranges, which do not overlap and all refer to the text before.
+    Ranges {
+        /// The replacements.
+        edits: Vec<TextEdit>,
+    },
+    /// Everything.
+    Text {
+        /// The whole new text.
+        text: String,
+    },
+}
+
+/// One replacement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct TextEdit {
+    /// What is replaced; empty to insert.
+    pub range: Range,
+    /// What stands there afterwards; empty to delete.
+    pub new_text: String,
+}
+
+/// What came of the edits.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct EditsApplyResult {
+    /// The document holds the new text. False when its version had moved on.
+    pub applied: bool,
+    /// The document's version now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<i64>,
+    /// The file holds it too.
+    #[serde(default)]
+    pub saved: bool,
+}
+
+/// Formats a document with the formatter its editor has for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentFormat {
+    /// Absolute path of the file.
+    pub path: String,
+    /// Only this part; missing: all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
+}
+
+/// What came of formatting.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentFormatResult {
+    /// The text is different now.
+    pub changed: bool,
+    /// The document's version now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<i64>,
+}

@@ -1,0 +1,47 @@
+//! The protocol between the hub, editors and `linkspan` commands: types, framing, and where things are.
+//!
+//! Nothing in this crate opens a socket, awaits, or knows what a message leads to. TypeScript types and the
+//! protocol page are generated from these types (feature `codegen`), so every public item has one line of
+//! documentation, written for the author of an editor integration.
+
+#[cfg(feature = "codegen")]
+pub mod codegen;
+mod control;
+mod decision;
+mod diagnostics;
+mod document;
+mod edits;
+pub mod errors;
+mod framing;
+mod language;
+mod method;
+mod places;
+mod position;
+mod review;
+mod reviews;
+mod rpc;
+mod selection;
+mod terminal;
+mod user;
+mod version;
+mod window;
+
+pub use control::*;
+pub use decision::*;
+pub use diagnostics::*;
+pub use document::*;
+pub use edits::*;
+pub use errors::RpcError;
+pub use framing::{Decoder, FramingError, Limits, encode};
+pub use language::*;
+pub use method::{Direction, Kind, METHODS, Method, Notification, Request};
+pub use places::{Places, PlacesError};
+pub use position::*;
+pub use review::*;
+pub use reviews::*;
+pub use rpc::{Message, ParseError, RequestId, decode};
+pub use selection::*;
+pub use terminal::*;
+pub use user::*;
+pub use version::{PROTOCOL, version_notice};
+pub use window::*;

@@ -1,0 +1,149 @@
+//! The one table of all methods: their names, who sends them to whom, and the types that belong to them.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::*;
+
+/// Parameters of a method that is answered.
+pub trait Request: Serialize + DeserializeOwned {
+    /// Its name on the wire.
+    const METHOD: &'static str;
+    /// What it is answered with.
+    type Result: Serialize + DeserializeOwned;
+}
+
+/// Parameters of a method that is not answered.
+pub trait Notification: Serialize + DeserializeOwned {
+    /// Its name on the wire.
+    const METHOD: &'static str;
+}
+
+/// Who sends a method to whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// An editor to the hub.
+    EditorToHub,
+    /// The hub to an editor.
+    HubToEditor,
+    /// A command to the hub.
+    CommandToHub,
+    /// Anyone to anyone.
+    Both,
+}
+
+/// Whether a method is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// It is.
+    Request,
+    /// It is not.
+    Notification,
+}
+
+/// One method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Method {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// Who sends it to whom.
+    pub direction: Direction,
+    /// Whether it is answered.
+    pub kind: Kind,
+    /// Name of the type of its parameters.
+    pub params: &'static str,
+}
+
+macro_rules! methods {
+    (@impl $name:literal $params:ident) => {
+        impl Notification for $params {
+            const METHOD: &'static str = $name;
+        }
+    };
+    (@impl $name:literal $params:ident $result:ty) => {
+        impl Request for $params {
+            const METHOD: &'static str = $name;
+            type Result = $result;
+        }
+    };
+    (@kind) => { Kind::Notification };
+    (@kind $result:ty) => { Kind::Request };
+    (@visit $visitor:ident $direction:ident $params:ident) => {
+        $visitor.notification::<$params>(Direction::$direction)
+    };
+    (@visit $visitor:ident $direction:ident $params:ident $result:ty) => {
+        $visitor.request::<$params>(Direction::$direction)
+    };
+    ($($direction:ident { $($name:literal $params:ident $(-> $result:ty)?;)+ })+) => {
+        $($(methods!(@impl $name $params $($result)?);)+)+
+
+        /// Every method of the protocol, in the order of the page.
+        pub const METHODS: &[Method] = &[$($(Method {
+            name: $name,
+            direction: Direction::$direction,
+            kind: methods!(@kind $($result)?),
+            params: stringify!($params),
+        }),+),+];
+
+        /// Calls the visitor with every method's types, in the order of the page.
+        #[cfg(feature = "codegen")]
+        pub(crate) fn visit(visitor: &mut impl crate::codegen::Visitor) {
+            $($(methods!(@visit visitor $direction $params $($result)?);)+)+
+        }
+    };
+}
+
+methods! {
+    EditorToHub {
+        "attach" Attach -> AttachResult;
+        "review/decided" ReviewDecided -> ReviewDecidedResult;
+        "detach" Detach;
+        "folders/changed" FoldersChanged;
+        "focus/changed" FocusChanged;
+        "documents/changed" DocumentsChanged;
+        "selection/changed" SelectionChanged;
+        "mentioned" Mentioned;
+        "diagnostics/changed" DiagnosticsChanged;
+        "review/shown" ReviewShown;
+        "review/edited" ReviewEdited;
+        "review/closed" ReviewClosed;
+    }
+    HubToEditor {
+        "documents/list" DocumentsList -> DocumentsListResult;
+        "document/text" DocumentText -> DocumentTextResult;
+        "document/dirty" DocumentDirty -> DocumentDirtyResult;
+        "document/save" DocumentSave -> DocumentSaveResult;
+        "document/close" DocumentClose -> DocumentCloseResult;
+        "document/open" DocumentOpen -> DocumentOpenResult;
+        "document/reveal" DocumentReveal -> DocumentRevealResult;
+        "document/visibleRange" DocumentVisibleRange -> DocumentVisibleRangeResult;
+        "document/format" DocumentFormat -> DocumentFormatResult;
+        "edits/apply" EditsApply -> EditsApplyResult;
+        "selection/current" SelectionCurrent -> Option<Selection>;
+        "selection/latest" SelectionLatest -> Option<Selection>;
+        "diagnostics/get" DiagnosticsGet -> DiagnosticsGetResult;
+        "review/show" ReviewShow -> ();
+        "review/hide" ReviewHide -> ();
+        "language/hover" LanguageHover -> LanguageHoverResult;
+        "language/definition" LanguageDefinition -> LanguageDefinitionResult;
+        "language/references" LanguageReferences -> LanguageReferencesResult;
+        "language/symbols" LanguageSymbols -> LanguageSymbolsResult;
+        "language/rename" LanguageRename -> LanguageRenameResult;
+        "terminal/create" TerminalCreate -> TerminalCreateResult;
+        "terminal/run" TerminalRun -> TerminalRunResult;
+        "terminal/output" TerminalOutput -> TerminalOutputResult;
+        "status/message" StatusMessage -> ();
+        "user/ask" UserAsk -> UserAskResult;
+        "code/execute" CodeExecute -> CodeExecuteResult;
+    }
+    CommandToHub {
+        "hub/hello" HubHello -> HubHelloResult;
+        "hub/status" HubStatus -> HubStatusResult;
+        "hub/stop" HubStop -> HubStopResult;
+        "reviews/list" ReviewsList -> ReviewsListResult;
+        "reviews/get" ReviewsGet -> ReviewsGetResult;
+        "reviews/decide" ReviewsDecide -> ReviewDecidedResult;
+    }
+    Both {
+        "ping" Ping -> ();
+    }
+}

@@ -1,0 +1,210 @@
+//! Showing a review to a person and hearing what she decided. No request waits for her: showing is answered
+//! at once and the decision comes back as a request of its own.
+
+use serde::{Deserialize, Serialize};
+
+use crate::decision::{Decision, VerdictKind};
+use crate::position::Range;
+
+/// Shows a review, or a newer revision of one that is shown. Answered at once, before the person looks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewShow {
+    /// Id of the review, such as `r12`.
+    pub review: String,
+    /// Which state of it this is. A decision names the revision it was made on.
+    pub revision: u32,
+    /// Id of the set it was proposed in together with other files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
+    /// Id of the window it belongs to, such as `w3`.
+    pub window: String,
+    /// Name of the agent that proposes it.
+    pub agent: String,
+    /// The protocol that agent speaks, such as `claude`.
+    pub dialect: String,
+    /// Absolute path of the file.
+    pub path: String,
+    /// What the agent calls it; a name for people, never an identity.
+    pub label: String,
+    /// The file does not exist yet.
+    #[serde(default)]
+    pub new_file: bool,
+    /// The text before; empty for a new file.
+    pub base: String,
+    /// The text after, with the person's own edits.
+    pub proposed: String,
+    /// How the file is encoded, such as `UTF-8` or `UTF-16LE`.
+    pub encoding: String,
+    /// A word for people about line endings that are not plain LF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line_endings: Option<String>,
+    /// The differences, in the order of the file.
+    pub hunks: Vec<ReviewHunk>,
+    /// Where the file changed meanwhile and the person has to look again.
+    #[serde(default)]
+    pub conflicts: Vec<ReviewConflict>,
+    /// Bring it to the front.
+    #[serde(default)]
+    pub focus: bool,
+}
+
+/// One difference, which can be decided by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewHunk {
+    /// Id of the hunk; stays the same while the hunk does.
+    pub id: String,
+    /// First line in `base`, from 0.
+    pub before_start: u32,
+    /// Number of lines in `base`.
+    pub before_count: u32,
+    /// First line in `proposed`, from 0.
+    pub after_start: u32,
+    /// Number of lines in `proposed`.
+    pub after_count: u32,
+    /// The words that differ inside these lines; empty when lines were only added or removed.
+    #[serde(default)]
+    pub words: Vec<ReviewWords>,
+}
+
+/// Words that differ inside a hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewWords {
+    /// Where in `base`.
+    pub before: Range,
+    /// Where in `proposed`.
+    pub after: Range,
+}
+
+/// A place that both the agent and someone else changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewConflict {
+    /// First line in `base`, from 0: what the file holds there now.
+    pub before_start: u32,
+    /// Number of lines in `base`.
+    pub before_count: u32,
+    /// First line in `proposed`, from 0: what the agent wants there.
+    pub after_start: u32,
+    /// Number of lines in `proposed`.
+    pub after_count: u32,
+}
+
+/// Takes a review off the screen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewHide {
+    /// Id of the review.
+    pub review: String,
+    /// Why.
+    pub reason: HideReason,
+}
+
+/// Why a review is taken off the screen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum HideReason {
+    /// Somebody decided it.
+    Decided {
+        /// Where it was decided, for people.
+        by: String,
+        /// What was decided.
+        verdict: VerdictKind,
+    },
+    /// Its agent took it back.
+    Withdrawn,
+    /// Its agent proposed something newer for the same file.
+    Superseded,
+    /// It was accepted, but could not be carried out.
+    Failed {
+        /// Why.
+        error: String,
+    },
+}
+
+/// The review is on the person's screen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewShown {
+    /// Id of the review.
+    pub review: String,
+    /// The revision that is shown.
+    pub revision: u32,
+}
+
+/// The person closed the tab. That is no decision: the review stays pending.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewClosed {
+    /// Id of the review.
+    pub review: String,
+}
+
+/// The person edited the proposed side without deciding yet. Each edit that is taken raises the revision by
+/// one, and its sender counts along; an edit on an older revision is dropped and `review/show` follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewEdited {
+    /// Id of the review.
+    pub review: String,
+    /// The revision that was edited.
+    pub revision: u32,
+    /// The whole proposed side as it is now.
+    pub text: String,
+}
+
+/// The person decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewDecided {
+    /// Id of the review.
+    pub review: String,
+    /// The revision that was on her screen.
+    pub revision: u32,
+    /// What she decided.
+    pub decision: Decision,
+}
+
+/// What became of a decision. After `stale` and `askAgain`, `review/show` with the newer revision follows.
+/// After `refused`, the review is still pending unless `review/hide` follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ReviewDecidedResult {
+    /// It holds, and is recorded.
+    Taken,
+    /// It was made on an older revision; `review/show` with the newer one follows.
+    Stale {
+        /// The revision now.
+        revision: u32,
+    },
+    /// Somebody else was first.
+    AlreadyDecided {
+        /// Where it was decided, for people.
+        by: String,
+    },
+    /// The review does not wait for a decision any more.
+    NotPending,
+    /// The file changed meanwhile and does not merge; `review/show` with the conflicts follows.
+    AskAgain {
+        /// How many places conflict.
+        conflicts: u32,
+    },
+    /// It cannot be done.
+    Refused {
+        /// Why, and what to do.
+        message: String,
+    },
+}

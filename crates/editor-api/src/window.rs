@@ -1,0 +1,117 @@
+//! An editor window: how it joins the hub, what it can do, and its folders and focus.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Joins the hub. The first message of an editor; nothing else is answered before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct Attach {
+    /// The protocol version the editor speaks.
+    pub protocol: u32,
+    /// Version of the editor's Linkspan integration.
+    pub version: String,
+    /// The editor.
+    pub editor: Editor,
+    /// Process id of the editor, which agents look for among their parents.
+    pub pid: u32,
+    /// Absolute paths of the workspace folders, main one first.
+    pub folders: Vec<String>,
+    /// An id the editor keeps over reloads. With it, or else with the same folders, a window gets its port,
+    /// its agents and its pending reviews back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_id: Option<String>,
+    /// What the editor can do.
+    #[serde(default)]
+    pub capabilities: Capabilities,
+}
+
+/// An editor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct Editor {
+    /// Its name for people, such as `Visual Studio Code`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// What an editor can do. Only requests of these groups are sent to it; a headless window has none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
+#[serde(default, rename_all = "camelCase")]
+pub struct Capabilities {
+    /// `documents/list` and `document/…` but for `document/format`.
+    pub documents: bool,
+    /// `selection/current` and `selection/latest`.
+    pub selection: bool,
+    /// `diagnostics/get`.
+    pub diagnostics: bool,
+    /// `review/show` and `review/hide`.
+    pub reviews: bool,
+    /// `edits/apply`.
+    pub edits: bool,
+    /// `document/format`.
+    pub format: bool,
+    /// `language/…`.
+    pub language: bool,
+    /// `terminal/…`.
+    pub terminal: bool,
+    /// `status/message`.
+    pub messages: bool,
+    /// `user/ask`.
+    pub questions: bool,
+    /// `code/execute`.
+    pub execute_code: bool,
+}
+
+/// The window the hub made, or found again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct AttachResult {
+    /// Id of the window, such as `w3`.
+    pub window: String,
+    /// Port on 127.0.0.1 where agents find this window.
+    pub port: u16,
+    /// Version of the hub.
+    pub hub_version: String,
+    /// The protocol version the hub speaks.
+    pub protocol: u32,
+    /// Variables to set in integrated terminals, so that agents started there find this window first.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+}
+
+/// Leaves the hub for good. A connection that ends without it may come back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct Detach {}
+
+/// The workspace folders changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct FoldersChanged {
+    /// Absolute paths of all workspace folders now, main one first.
+    pub folders: Vec<String>,
+}
+
+/// The window got or lost the focus.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct FocusChanged {
+    /// It has the focus now.
+    pub focused: bool,
+}
+
+/// Asks whether the other side is there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct Ping {}

@@ -1,0 +1,262 @@
+//! `config.toml`: what a person may set, and what a workspace may only tighten.
+//!
+//! Owns parsing and defaults. Knows no windows and no sockets.
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+
+/// The per-workspace file, read from the root of each workspace folder.
+pub const WORKSPACE_FILE: &str = ".linkspan.toml";
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Seconds after which a hub with nothing to do leaves.
+    pub idle_exit_seconds: u64,
+    /// Seconds a window that went away keeps its port, token and agents.
+    pub window_grace_seconds: u64,
+    /// Seconds a review, or an answer nobody fetched, outlives its agent's lost connection.
+    pub agent_grace_seconds: u64,
+    /// Days the journal keeps settled reviews and their before-images.
+    pub journal_days: u32,
+    /// Globs of files that no agent may see or change through Linkspan.
+    pub deny: Vec<String>,
+    /// Dialects that are not offered to agents, by name.
+    pub dialects_off: Vec<String>,
+    pub limits: Limits,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Agent connections to one window at a time.
+    pub connections: usize,
+    /// Bytes of HTTP request head, in KiB.
+    pub header_kib: usize,
+    /// One message from an agent or editor, in MiB.
+    pub message_mib: usize,
+    /// Messages per second an agent may send before it is slowed down; 0 for no limit.
+    pub messages_per_second: u32,
+    /// Largest file that can be reviewed, in MiB.
+    pub file_mib: usize,
+    /// Seconds a machine has to answer another machine.
+    pub call_seconds: u64,
+    /// Seconds between heartbeats on a connection.
+    pub heartbeat_seconds: u64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            idle_exit_seconds: 600,
+            window_grace_seconds: 120,
+            agent_grace_seconds: 600,
+            journal_days: 30,
+            deny: ["**/.env", "**/*.pem", "**/id_rsa", "**/id_ed25519"].map(String::from).to_vec(),
+            dialects_off: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 256,
+            header_kib: 16,
+            message_mib: 64,
+            messages_per_second: 5_000,
+            file_mib: 50,
+            call_seconds: 5,
+            heartbeat_seconds: 30,
+        }
+    }
+}
+
+/// What a workspace may say: only ever less than the person's own config allows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WorkspaceConfig {
+    pub deny: Vec<String>,
+    pub dialects_off: Vec<String>,
+    pub limits: WorkspaceLimits,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WorkspaceLimits {
+    pub connections: Option<usize>,
+    pub file_mib: Option<usize>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("cannot read {path}: {source}; check its permissions")]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("{path}: {message}")]
+    Parse { path: PathBuf, message: String },
+    #[error("{path}: there is no dialect `{name}`; did you mean `{nearest}`?")]
+    Dialect { path: PathBuf, name: String, nearest: &'static str },
+    #[error("{path}: `{glob}` in `deny` is not a glob: {reason}")]
+    Glob { path: PathBuf, glob: String, reason: String },
+}
+
+impl Config {
+    /// The person's config; a missing file means the defaults.
+    pub fn load(path: &Path) -> Result<Config, ConfigError> {
+        let config: Config = load_toml(path)?.unwrap_or_default();
+        check(path, &config.deny, &config.dialects_off)?;
+        Ok(config)
+    }
+
+    #[must_use]
+    pub fn tightened_by(mut self, workspace: &WorkspaceConfig) -> Config {
+        self.deny.extend(workspace.deny.iter().cloned());
+        self.dialects_off.extend(workspace.dialects_off.iter().cloned());
+        let limits = &mut self.limits;
+        limits.connections = limits.connections.min(workspace.limits.connections.unwrap_or(usize::MAX));
+        limits.file_mib = limits.file_mib.min(workspace.limits.file_mib.unwrap_or(usize::MAX));
+        self
+    }
+
+    pub fn dialect_enabled(&self, name: &str) -> bool {
+        !self.dialects_off.iter().any(|off| off == name)
+    }
+
+    /// The deny globs, ready to match; they were checked when the files were read.
+    pub fn deny_globs(&self) -> GlobSet {
+        deny_set(&self.deny).unwrap_or_else(|_| GlobSet::empty())
+    }
+}
+
+impl WorkspaceConfig {
+    pub fn load(folder: &Path) -> Result<WorkspaceConfig, ConfigError> {
+        let path = folder.join(WORKSPACE_FILE);
+        let config: WorkspaceConfig = load_toml(&path)?.unwrap_or_default();
+        check(&path, &config.deny, &config.dialects_off)?;
+        Ok(config)
+    }
+}
+
+fn check(path: &Path, deny: &[String], dialects_off: &[String]) -> Result<(), ConfigError> {
+    deny_set(deny).map_err(|error| ConfigError::Glob {
+        path: path.to_owned(),
+        glob: error.glob().unwrap_or_default().to_owned(),
+        reason: error.kind().to_string(),
+    })?;
+    let names = || linkspan_dialect::ALL.iter().map(|dialect| dialect.name);
+    match dialects_off.iter().find(|off| !names().any(|name| name == off.as_str())) {
+        None => Ok(()),
+        Some(unknown) => Err(ConfigError::Dialect {
+            path: path.to_owned(),
+            name: unknown.clone(),
+            nearest: nearest(unknown, names()).unwrap_or_default(),
+        }),
+    }
+}
+
+fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known.max_by(|a, b| strsim::jaro_winkler(unknown, a).total_cmp(&strsim::jaro_winkler(unknown, b)))
+}
+
+fn deny_set(globs: &[String]) -> Result<GlobSet, globset::Error> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        // `.env` alone means the name anywhere: what a person who writes it expects.
+        let anywhere = if glob.contains('/') { glob.clone() } else { format!("**/{glob}") };
+        set.add(GlobBuilder::new(&anywhere).literal_separator(true).case_insensitive(true).build()?);
+    }
+    set.build()
+}
+
+fn load_toml<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, ConfigError> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
+    };
+    toml::from_str(&text).map(Some).map_err(|error| ConfigError::Parse {
+        path: path.to_owned(),
+        message: with_nearest_key(&error.to_string()),
+    })
+}
+
+/// serde names the unknown key and all known ones: a person wants the one she meant.
+fn with_nearest_key(message: &str) -> String {
+    if !message.contains("unknown field") {
+        return message.trim_end().to_owned();
+    }
+    // The snippet toml prints before the message may hold back-quotes of its own; the key follows the words.
+    let after = message.split("unknown field").nth(1).unwrap_or_default();
+    let mut names = after.split('`').skip(1).step_by(2);
+    let unknown = names.next().unwrap_or_default();
+    let nearest = nearest(unknown, names);
+    let message = message.split(", expected").next().unwrap_or(message).trim_end();
+    match nearest {
+        Some(nearest) => format!("{message}; did you mean `{nearest}`?"),
+        None => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config_of(text: &str) -> Result<Config, ConfigError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, text).unwrap();
+        Config::load(&path)
+    }
+
+    #[test]
+    fn a_missing_file_means_the_defaults() {
+        assert_eq!(Config::load(Path::new("/nonexistent/config.toml")).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error_that_names_the_nearest_known_one() {
+        let error = config_of("windows_grace_seconds = 3").unwrap_err().to_string();
+        assert!(error.contains("windows_grace_seconds"), "{error}");
+        assert!(error.contains("did you mean `window_grace_seconds`?"), "{error}");
+        let error = config_of("[limits]\nconnection = 3").unwrap_err().to_string();
+        assert!(error.contains("did you mean `connections`?"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_type_says_where() {
+        let error = config_of("idle_exit_seconds = \"soon\"").unwrap_err().to_string();
+        assert!(error.contains("line 1") && error.contains("config.toml"), "{error}");
+    }
+
+    #[test]
+    fn a_bad_glob_is_named() {
+        let error = config_of("deny = [\"a[\"]").unwrap_err().to_string();
+        assert!(error.contains("a["), "{error}");
+    }
+
+    #[test]
+    fn a_workspace_can_only_tighten() {
+        let workspace = WorkspaceConfig {
+            deny: vec!["secret/**".into()],
+            dialects_off: vec!["nexus3".into()],
+            limits: WorkspaceLimits { connections: Some(9999), file_mib: Some(1) },
+        };
+        let mine = Config { dialects_off: vec!["claude".into()], ..Config::default() };
+        let both = mine.clone().tightened_by(&workspace);
+        assert!(!both.dialect_enabled("claude"), "a workspace cannot switch on what the person switched off");
+        assert!(!both.dialect_enabled("nexus3"));
+        assert_eq!(both.limits.connections, mine.limits.connections);
+        assert_eq!(both.limits.file_mib, 1);
+        assert!(both.deny_globs().is_match("secret/a/b") && both.deny_globs().is_match(".env"));
+    }
+
+    #[test]
+    fn a_bare_name_is_denied_in_every_folder() {
+        let config = config_of("deny = [\"*.key\"]").unwrap();
+        assert!(config.deny_globs().is_match("a/b/server.KEY"));
+        assert!(!config.deny_globs().is_match("a/b/server.keys"));
+    }
+}

@@ -1,0 +1,180 @@
+//! Agents: their sessions, which of their calls wait for a review, and whether they got the answer.
+
+use std::path::PathBuf;
+
+use linkspan_dialect::{Answer, CallId, Dialect, EditorEvent, Failure, FailureKind, Server, Session, Step};
+use linkspan_editor_api::{DocumentVersion, Mentioned, Selection};
+use linkspan_review as review;
+use linkspan_review::{AgentId, ReviewId, WindowId};
+
+use super::Core;
+use super::event::Action;
+
+/// A person has to look at each; a program that asks for more at a time is not working with one.
+pub(super) const OPEN_REVIEWS_PER_AGENT: usize = 256;
+
+#[derive(Debug)]
+pub(super) struct Agent {
+    pub(super) window: WindowId,
+    pub(super) session: Session,
+    pub(super) name: String,
+    pub(super) version: String,
+    pub(super) pid: Option<u32>,
+    pub(super) since_ms: u64,
+    pub(super) awaits_pong: bool,
+    /// Calls that wait for a person.
+    pub(super) waiting: Vec<(ReviewId, CallId)>,
+    /// Answers sent, with no sign yet that they arrived.
+    pub(super) unconfirmed: Vec<ReviewId>,
+}
+
+impl Agent {
+    /// What of an agent survives a reconnect.
+    pub(super) fn key(&self) -> String {
+        format!("{}:{}", self.session.dialect().name, self.name)
+    }
+}
+
+impl Core {
+    pub(super) fn agent_opened(&mut self, id: AgentId, window: WindowId, dialect: &'static Dialect) {
+        let Some(home) = self.windows.get(&window) else {
+            return self.act(Action::CloseAgent {
+                agent: id,
+                code: 1001,
+                reason: "the editor window is closed",
+            });
+        };
+        // The guard knows the person's config; the workspace may allow less.
+        if !home.config.dialect_enabled(dialect.name) {
+            return self.act(Action::CloseAgent {
+                agent: id,
+                code: 1008,
+                reason: "this workspace switches the dialect off",
+            });
+        }
+        let there = self.agents.values().filter(|agent| agent.window == window).count();
+        if there >= home.config.limits.connections {
+            return self.act(Action::CloseAgent {
+                agent: id,
+                code: 1013,
+                reason: "too many agents in this window",
+            });
+        }
+        let server = Server {
+            version: self.identity.version.to_owned(),
+            editor_name: home.editor.name.clone(),
+            execute_code: home.capabilities.execute_code,
+        };
+        let agent = Agent {
+            window,
+            session: Session::new(dialect, server),
+            name: "unknown agent".to_owned(),
+            version: String::new(),
+            pid: None,
+            since_ms: self.now_ms,
+            awaits_pong: false,
+            waiting: Vec::new(),
+            unconfirmed: Vec::new(),
+        };
+        self.agents.insert(id, agent);
+    }
+
+    pub(super) fn agent_frame(&mut self, id: AgentId, text: &str) {
+        self.agent_heard(id);
+        let Some(agent) = self.agents.get_mut(&id) else { return };
+        match agent.session.receive(text) {
+            Step::Call { call, request } => self.tool_called(id, call, request),
+            Step::Reply(text) => self.act(Action::SendAgent { agent: id, text }),
+            Step::Introduced { name, version, reply } => {
+                agent.name = name;
+                agent.version = version;
+                self.act(Action::SendAgent { agent: id, text: reply });
+            }
+            Step::Pid(pid) => agent.pid = Some(pid),
+            Step::Cancelled(call) => {
+                let withdrawn =
+                    agent.waiting.iter().find(|(_, waiting)| *waiting == call).map(|(review, _)| *review);
+                if let Some(review) = withdrawn {
+                    self.apply(review::Event::Withdrawn { review });
+                }
+            }
+            Step::Nothing => {}
+        }
+    }
+
+    pub(super) fn agent_binary(&mut self, id: AgentId) {
+        self.agent_heard(id);
+        if let Some(text) = self.agents.get(&id).map(|agent| agent.session.not_text()) {
+            self.act(Action::SendAgent { agent: id, text });
+        }
+    }
+
+    /// Whatever an agent sends proves that it got what was sent before.
+    pub(super) fn agent_heard(&mut self, id: AgentId) {
+        let Some(agent) = self.agents.get_mut(&id) else { return };
+        agent.awaits_pong = false;
+        for review in std::mem::take(&mut agent.unconfirmed) {
+            self.apply(review::Event::Delivered { review });
+        }
+        self.probed_agent(id);
+    }
+
+    pub(super) fn agent_closed(&mut self, id: AgentId, said_goodbye: bool) {
+        let Some(agent) = self.agents.remove(&id) else { return };
+        let left: Vec<ReviewId> =
+            self.state.reviews().filter(|review| review.owner == Some(id)).map(|review| review.id).collect();
+        self.apply(review::Event::OwnerGone { agent: id, said_goodbye });
+        for review in left {
+            self.orphan(review);
+        }
+        tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);
+        self.probed_agent(id);
+    }
+
+    /// Answers one call. An answer nobody waits for is dropped by the session.
+    pub(super) fn answer(&mut self, id: AgentId, call: CallId, answer: &Answer) {
+        let text = self.agents.get_mut(&id).and_then(|agent| agent.session.answer(call, answer));
+        if let Some(text) = text {
+            self.act(Action::SendAgent { agent: id, text });
+        }
+    }
+
+    pub(super) fn fail(&mut self, id: AgentId, call: CallId, kind: FailureKind, message: impl Into<String>) {
+        self.answer(id, call, &Answer::Failed(Failure::new(kind, message)));
+    }
+
+    pub(super) fn selection_changed(&mut self, window: WindowId, selection: Selection) {
+        if self.may_leave(window, &selection.path) {
+            self.tell_agents(window, &EditorEvent::SelectionChanged(selection));
+        }
+    }
+
+    pub(super) fn mentioned(&mut self, window: WindowId, mentioned: Mentioned) {
+        if !self.may_leave(window, &mentioned.path) {
+            tracing::warn!("a mention of {} was not passed on: `deny` covers it", mentioned.path);
+            return;
+        }
+        let lines = mentioned.lines.map(|lines| (lines.first, lines.last));
+        self.tell_agents(window, &EditorEvent::Mentioned { path: mentioned.path.into(), lines });
+    }
+
+    pub(super) fn diagnostics_changed(&mut self, window: WindowId, files: Vec<DocumentVersion>) {
+        let mut paths: Vec<PathBuf> = files.into_iter().map(|file| PathBuf::from(file.path)).collect();
+        paths.retain(|path| self.may_leave(window, path));
+        if !paths.is_empty() {
+            self.tell_agents(window, &EditorEvent::DiagnosticsChanged { paths });
+        }
+    }
+
+    pub(super) fn may_leave(&self, window: WindowId, path: impl AsRef<std::path::Path>) -> bool {
+        self.windows.get(&window).is_some_and(|window| !window.policy.denies(path))
+    }
+
+    fn tell_agents(&mut self, window: WindowId, event: &EditorEvent) {
+        for (id, agent) in self.agents.iter().filter(|(_, agent)| agent.window == window) {
+            if let Some(text) = agent.session.event(event) {
+                self.actions.push(Action::SendAgent { agent: *id, text });
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What a file holds now: the live buffer where the editor has unsaved text, else the disk. Asked for before a
+//! change is shown, before a decision counts, and when a write finds the file changed.
+
+use std::path::PathBuf;
+
+use linkspan_dialect::{Answer, Failure, FailureKind, Request};
+use linkspan_editor_api as api;
+use linkspan_editor_api::RequestId;
+use linkspan_review as review;
+use linkspan_review::{Decision, Format, Owner, Proposal, ReviewId, Revision, SurfaceId, Text, WindowId};
+
+use super::Core;
+use super::editor::{NoAnswer, Resume};
+use super::event::{Action, LocalId, Ticket};
+use super::tools::{ToolCall, denied, failure_of};
+use crate::files::{FileError, FileState, Want};
+
+/// Who wants to know.
+#[derive(Debug)]
+pub(super) enum BaseWanted {
+    /// Only whether the path may be spoken of.
+    Path(ToolCall),
+    Proposal(ToolCall),
+    Decision {
+        local: LocalId,
+        request: RequestId,
+        review: ReviewId,
+        revision: Revision,
+        decision: Decision,
+    },
+    /// An editor could not write an accepted change: what does the file hold then?
+    Write(ReviewId),
+}
+
+/// What a file holds, and how the editor has it open.
+#[derive(Debug)]
+pub(super) struct Base {
+    pub(super) path: PathBuf,
+    pub(super) text: Option<Text>,
+    pub(super) buffer: Option<Buffer>,
+}
+
+/// An open document, as it was when its text was read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Buffer {
+    pub(super) version: Option<i64>,
+    pub(super) dirty: bool,
+}
+
+impl Core {
+    pub(super) fn read_base(&mut self, wanted: BaseWanted, path: PathBuf) {
+        let Some(window) = self.window_of(&wanted) else {
+            let gone = Failure::new(
+                FailureKind::EditorGone,
+                "the window of this review is closed; open its folder again",
+            );
+            return self.base_ready(wanted, Err(gone));
+        };
+        let (folders, limits) = match self.windows.get(&window) {
+            Some(window) => (window.folders.clone(), &window.config.limits),
+            None => {
+                let remembered = self.remembered.iter().find(|old| old.id == window);
+                (remembered.map(|old| old.folders.clone()).unwrap_or_default(), &self.config.limits)
+            }
+        };
+        let want = match &wanted {
+            BaseWanted::Path(_) => Want::Place,
+            _ => Want::Bytes { limit_mib: limits.file_mib },
+        };
+        let ticket = self.ticket();
+        self.reading.insert(ticket, wanted);
+        self.act(Action::ReadFile { ticket, folders, path, want });
+    }
+
+    fn window_of(&self, wanted: &BaseWanted) -> Option<WindowId> {
+        match wanted {
+            BaseWanted::Path(tool) | BaseWanted::Proposal(tool) => {
+                self.agents.get(&tool.agent).map(|agent| agent.window)
+            }
+            BaseWanted::Decision { review, .. } | BaseWanted::Write(review) => {
+                self.state.review(*review).map(|review| review.window)
+            }
+        }
+    }
+
+    pub(super) fn file_read(&mut self, ticket: Ticket, result: Result<FileState, FileError>) {
+        let Some(wanted) = self.reading.remove(&ticket) else { return };
+        let file = match result {
+            Ok(file) => file,
+            Err(error) => return self.base_ready(wanted, Err(failure_of(&error))),
+        };
+        let window = self.window_of(&wanted).and_then(|id| self.windows.get(&id));
+        if window.is_some_and(|window| window.policy.denies(&file.path)) {
+            return self.base_ready(wanted, Err(denied(&file.path)));
+        }
+        let editor = window.filter(|window| window.capabilities.documents).and_then(|window| window.local);
+        match (editor, &wanted) {
+            (Some(local), BaseWanted::Proposal(_) | BaseWanted::Decision { .. } | BaseWanted::Write(_)) => {
+                let path = file.path.display().to_string();
+                self.ask(local, &api::DocumentText { path }, Resume::Base { wanted, disk: file });
+            }
+            _ => self.base_ready(wanted, on_disk(file)),
+        }
+    }
+
+    /// The editor said what it holds. Unsaved text is the truth; saved text is what the disk says, to the byte.
+    pub(super) fn live_text(
+        &mut self,
+        wanted: BaseWanted,
+        disk: FileState,
+        answer: Result<api::DocumentTextResult, NoAnswer>,
+    ) {
+        let live = match answer {
+            Ok(live) => live,
+            // An editor that went away has no buffer any more.
+            Err(NoAnswer::Gone) => return self.base_ready(wanted, on_disk(disk)),
+            Err(no_answer) => {
+                let failure = Failure::new(FailureKind::Timeout, no_answer.message());
+                return self.base_ready(wanted, Err(failure));
+            }
+        };
+        let buffer = live.open.then_some(Buffer { version: live.version, dirty: live.dirty });
+        let base = on_disk(disk).map(|mut base| {
+            base.buffer = buffer;
+            if let Some(text) = live.text.filter(|_| live.open && live.dirty) {
+                // The buffer has no bytes of its own: it will be saved as the file is encoded.
+                let format = base.text.as_ref().map_or(Format::UTF8, |text| text.format);
+                base.text = Some(Text { format, text });
+            }
+            base
+        });
+        self.base_ready(wanted, base);
+    }
+
+    fn base_ready(&mut self, wanted: BaseWanted, base: Result<Base, Failure>) {
+        match wanted {
+            BaseWanted::Path(tool) => {
+                let checked = base.map(|base| (base.path, base.text.is_some()));
+                self.path_checked(tool, checked);
+            }
+            BaseWanted::Proposal(tool) => match base {
+                Ok(base) => self.propose(tool, base),
+                Err(failure) => self.answer(tool.agent, tool.call, &Answer::Failed(failure)),
+            },
+            BaseWanted::Decision { local, request, review, revision, decision } => match base {
+                Ok(base) => {
+                    self.remember_buffer(review, base.buffer);
+                    self.decided(local, request, review, revision, decision, base.text);
+                }
+                Err(failure) => {
+                    let result = api::ReviewDecidedResult::Refused { message: failure.message };
+                    self.send(local, &api::Message::response(request, &result));
+                }
+            },
+            BaseWanted::Write(review) => self.write_in_doubt(review, base.map(|base| base.text)),
+        }
+    }
+
+    fn propose(&mut self, tool: ToolCall, base: Base) {
+        let Request::Propose { proposed, label, .. } = tool.request else { return };
+        let Some(agent) = self.agents.get_mut(&tool.agent) else { return };
+        let proposal = Proposal {
+            owner: Owner { agent: tool.agent, key: agent.key() },
+            window: agent.window,
+            set: None,
+            path: base.path,
+            label,
+            writer: agent.session.dialect().writer,
+            base: base.text,
+            proposed,
+        };
+        self.proposed(tool.call, proposal);
+    }
+
+    /// Counts the decision; the surface hears about it once it is recorded.
+    pub(super) fn decided(
+        &mut self,
+        local: LocalId,
+        request: RequestId,
+        review: ReviewId,
+        revision: Revision,
+        decision: Decision,
+        base_now: Option<Text>,
+    ) {
+        let Some(connection) = self.locals.get_mut(&local) else { return };
+        connection.deciding.push((review, request));
+        let surface = SurfaceId(local.0);
+        self.apply(review::Event::Decided { review, surface, revision, decision, base_now });
+    }
+}
+
+fn on_disk(file: FileState) -> Result<Base, Failure> {
+    let text = match file.exists {
+        false => None,
+        true => Some(linkspan_review::decode(&file.bytes).map_err(|error| {
+            Failure::new(FailureKind::NotText, format!("{}: {error}", file.path.display()))
+        })?),
+    };
+    Ok(Base { path: file.path, text, buffer: None })
+}

@@ -1,0 +1,185 @@
+//! What commands ask: who is there, which reviews wait, stop. Status asks everyone first, so that it never
+//! calls connected what does not answer.
+
+use std::collections::BTreeSet;
+
+use linkspan_editor_api as api;
+use linkspan_editor_api::{
+    AgentStatus, DialectStatus, HubHelloResult, HubStatusResult, HubStopResult, Message, PROTOCOL, Ping,
+    Request, RequestId, ReviewsListResult, RpcError, WindowStatus, decode, errors,
+};
+use linkspan_review::{AgentId, Phase, Review, WindowId};
+use serde_json::value::RawValue;
+
+use super::Core;
+use super::editor::Resume;
+use super::event::{Action, LocalId};
+use super::present;
+use super::timers::Due;
+use super::windows::Window;
+
+/// How long those who are asked for a sign of life may take.
+const PROBE_MS: u64 = 300;
+
+/// A status that waits for signs of life.
+#[derive(Debug)]
+pub(super) struct Probe {
+    local: LocalId,
+    request: RequestId,
+    due_ms: u64,
+    editors: BTreeSet<LocalId>,
+    agents: BTreeSet<AgentId>,
+}
+
+impl Core {
+    pub(super) fn control_request(
+        &mut self,
+        local: LocalId,
+        id: &RequestId,
+        method: &str,
+        params: &RawValue,
+    ) -> Result<(), RpcError> {
+        let id = id.clone();
+        match method {
+            api::HubHello::METHOD => {
+                let hello: api::HubHello = decode(params)?;
+                if let Some(local) = self.locals.get_mut(&local) {
+                    local.role = hello.role;
+                }
+                let result = HubHelloResult {
+                    version: self.identity.version.to_owned(),
+                    protocol: PROTOCOL,
+                    pid: self.identity.pid,
+                    started_at_ms: self.identity.started_at_ms,
+                };
+                self.send(local, &Message::response(id, &result));
+            }
+            api::HubStatus::METHOD => self.probe(local, id),
+            api::HubStop::METHOD => {
+                let pending = self.pending(|_| true);
+                let result = HubStopResult { stopped: true, reason: None, pending };
+                self.send(local, &Message::response(id, &result));
+                self.stop();
+            }
+            api::ReviewsList::METHOD => {
+                let api::ReviewsList { all } = decode(params)?;
+                let listed = self.state.reviews().filter(|review| all || review.is_open());
+                let reviews = listed.map(|review| present::summary(review, self.age_of(review))).collect();
+                self.send(local, &Message::response(id, &ReviewsListResult { reviews }));
+            }
+            api::ReviewsGet::METHOD => {
+                let get: api::ReviewsGet = decode(params)?;
+                let review = self.review_named(&get.review)?;
+                let Some(review) = self.state.review(review) else { return Ok(()) };
+                let result = present::whole(review, None);
+                self.send(local, &Message::response(id, &result));
+            }
+            _ => return Err(RpcError::new(errors::METHOD_NOT_FOUND, format!("unknown method `{method}`"))),
+        }
+        Ok(())
+    }
+
+    fn age_of(&self, review: &Review) -> u64 {
+        self.ages.get(&review.id).map_or(0, |age| self.now_ms.saturating_sub(age.proposed_ms))
+    }
+
+    fn pending(&self, of: impl Fn(&Review) -> bool) -> u32 {
+        let pending =
+            self.state.reviews().filter(|review| review.phase == Phase::Pending && of(review)).count();
+        u32::try_from(pending).unwrap_or(u32::MAX)
+    }
+
+    /// Asks every editor and agent for a sign of life.
+    fn probe(&mut self, local: LocalId, request: RequestId) {
+        let editors: BTreeSet<LocalId> = self.windows.values().filter_map(|window| window.local).collect();
+        let agents: BTreeSet<AgentId> = self.agents.keys().copied().collect();
+        for editor in &editors {
+            self.ask(*editor, &Ping {}, Resume::Ignore);
+        }
+        for agent in &agents {
+            self.act(Action::PingAgent { agent: *agent });
+        }
+        let due_ms = self.now_ms + PROBE_MS;
+        self.timers.add(due_ms, Due::Probes);
+        self.probes.push(Probe { local, request, due_ms, editors, agents });
+        self.finish_probes(|_| false);
+    }
+
+    pub(super) fn local_heard(&mut self, local: LocalId) {
+        if !self.probes.is_empty() {
+            self.probes.iter_mut().for_each(|probe| drop(probe.editors.remove(&local)));
+            self.finish_probes(|_| false);
+        }
+    }
+
+    pub(super) fn probed_agent(&mut self, agent: AgentId) {
+        if !self.probes.is_empty() {
+            self.probes.iter_mut().for_each(|probe| drop(probe.agents.remove(&agent)));
+            self.finish_probes(|_| false);
+        }
+    }
+
+    pub(super) fn probes_due(&mut self) {
+        let now_ms = self.now_ms;
+        self.finish_probes(|probe| probe.due_ms <= now_ms);
+    }
+
+    /// Answers those whose every question is answered, or whose time is up.
+    fn finish_probes(&mut self, time_is_up: impl Fn(&Probe) -> bool) {
+        let finished =
+            |probe: &mut Probe| probe.editors.is_empty() && probe.agents.is_empty() || time_is_up(probe);
+        let done: Vec<Probe> = self.probes.extract_if(.., finished).collect();
+        for probe in done {
+            let status = self.status(&probe);
+            self.send(probe.local, &Message::response(probe.request, &status));
+        }
+    }
+
+    /// What is connected right now: those still in `probe` did not answer.
+    fn status(&self, probe: &Probe) -> HubStatusResult {
+        HubStatusResult {
+            version: self.identity.version.to_owned(),
+            pid: self.identity.pid,
+            uptime_ms: self.now_ms,
+            socket: self.identity.socket.clone(),
+            resident_bytes: (self.identity.resident_bytes)(),
+            windows: self.windows.iter().map(|(id, window)| self.window_status(*id, window, probe)).collect(),
+            refused: self.refused.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
+        }
+    }
+
+    fn window_status(&self, id: WindowId, window: &Window, probe: &Probe) -> WindowStatus {
+        let there = self
+            .agents
+            .iter()
+            .filter(|(agent_id, agent)| agent.window == id && !probe.agents.contains(agent_id));
+        let agents = there.map(|(agent_id, agent)| AgentStatus {
+            agent: agent_id.to_string(),
+            name: agent.name.clone(),
+            version: agent.version.clone(),
+            dialect: agent.session.dialect().name.to_owned(),
+            pid: agent.pid,
+            connected_ms: self.now_ms.saturating_sub(agent.since_ms),
+            open_reviews: u32::try_from(agent.waiting.len()).unwrap_or(u32::MAX),
+        });
+        let dialects = self.dialects_of(&window.config).into_iter().map(|dialect| DialectStatus {
+            name: dialect.name.to_owned(),
+            discovery_file: window
+                .discovery
+                .iter()
+                .find(|(name, _)| *name == dialect.name)
+                .map(|(_, file)| file.path().display().to_string()),
+        });
+        WindowStatus {
+            window: id.to_string(),
+            editor: window.editor.clone(),
+            editor_pid: window.pid,
+            folders: window.identity.folders.iter().map(|folder| folder.display().to_string()).collect(),
+            port: window.port,
+            dialects: dialects.collect(),
+            attached: window.local.is_some_and(|local| !probe.editors.contains(&local)),
+            agents: agents.collect(),
+            pending_reviews: self.pending(|review| review.window == id),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Connections on the hub's own socket, and requests to editors: each has a deadline and is resumed exactly
+//! once, by the answer, the deadline or the end of the connection.
+
+use std::collections::BTreeMap;
+
+use linkspan_editor_api as api;
+use linkspan_editor_api::Notification as _;
+use linkspan_editor_api::{
+    DiagnosticsChanged, FoldersChanged, Mentioned, Message, Ping, Request, RequestId, ReviewEdited, RpcError,
+    SelectionChanged, decode, errors,
+};
+use linkspan_review as review;
+use linkspan_review::{ReviewId, Revision, SurfaceId, WindowId};
+use serde_json::value::RawValue;
+
+use super::Core;
+use super::base::BaseWanted;
+use super::event::{Action, LocalId};
+use super::timers::{Due, TimerId};
+use super::tools::ToolCall;
+use crate::files::FileState;
+
+#[derive(Debug, Default)]
+pub(super) struct Local {
+    /// What it said it is, for the log and for "decided by".
+    pub(super) role: String,
+    pub(super) window: Option<WindowId>,
+    pub(super) attaching: bool,
+    asked: BTreeMap<i64, Asked>,
+    next_id: i64,
+    /// Decisions it waits to hear about, oldest first.
+    pub(super) deciding: Vec<(ReviewId, RequestId)>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    resume: Resume,
+    timer: TimerId,
+}
+
+/// What to do with an editor's answer.
+#[derive(Debug)]
+pub(super) enum Resume {
+    Tool(ToolCall),
+    /// The live text of a file that was read from disk.
+    Base {
+        wanted: BaseWanted,
+        disk: FileState,
+    },
+    /// The editor was asked to write an accepted change.
+    Applied {
+        review: ReviewId,
+    },
+    Heartbeat,
+    /// Nothing hangs on it: a review shown or hidden.
+    Ignore,
+}
+
+/// Why an editor gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum NoAnswer {
+    TimedOut,
+    Gone,
+    Error(RpcError),
+}
+
+impl NoAnswer {
+    pub(super) fn message(&self) -> String {
+        match self {
+            NoAnswer::TimedOut => "the editor did not answer in time; look whether it hangs".to_owned(),
+            NoAnswer::Gone => "the editor is not connected".to_owned(),
+            NoAnswer::Error(error) => error.message.clone(),
+        }
+    }
+}
+
+impl Core {
+    /// Sends a request to an editor; `resume` is carried out exactly once.
+    pub(super) fn ask<R: Request>(&mut self, local: LocalId, params: &R, resume: Resume) {
+        let when = self.now_ms + self.config.limits.call_seconds * 1000;
+        let Some(connection) = self.locals.get_mut(&local) else {
+            return self.resume(resume, Err(NoAnswer::Gone));
+        };
+        connection.next_id += 1;
+        let id = connection.next_id;
+        let timer = self.timers.add(when, Due::Call { local, id });
+        connection.asked.insert(id, Asked { resume, timer });
+        self.send(local, &Message::request(RequestId::Number(id), params));
+    }
+
+    pub(super) fn ping_editor(&mut self, local: LocalId) {
+        self.ask(local, &Ping {}, Resume::Heartbeat);
+    }
+
+    pub(super) fn send(&mut self, local: LocalId, message: &Message) {
+        self.act(Action::SendLocal { local, body: message.to_bytes() });
+    }
+
+    pub(super) fn local_message(&mut self, local: LocalId, body: &[u8]) {
+        self.local_heard(local);
+        match Message::parse(body) {
+            Ok(Message::Request { id, method, params }) => {
+                if let Err(error) = self.local_request(local, &id, &method, &params) {
+                    self.send(local, &Message::error(Some(id), error));
+                }
+            }
+            Ok(Message::Notification { method, params }) => {
+                if let Err(error) = self.local_notification(local, &method, &params) {
+                    tracing::warn!("{method} from an editor: {error}");
+                }
+            }
+            Ok(Message::Response { id, result }) => self.editor_answered(local, id, result),
+            Err(error) => self.send(local, &error.to_message()),
+        }
+    }
+
+    fn local_request(
+        &mut self,
+        local: LocalId,
+        id: &RequestId,
+        method: &str,
+        params: &RawValue,
+    ) -> Result<(), RpcError> {
+        match method {
+            api::Attach::METHOD => self.attach(local, id.clone(), decode(params)?),
+            api::ReviewDecided::METHOD => {
+                let decided: api::ReviewDecided = decode(params)?;
+                self.attached(local)?;
+                let revision = Some(decided.revision);
+                self.decide(local, id.clone(), &decided.review, revision, decided.decision)?;
+            }
+            api::ReviewsDecide::METHOD => {
+                let decide: api::ReviewsDecide = decode(params)?;
+                self.decide(local, id.clone(), &decide.review, decide.revision, decide.decision)?;
+            }
+            Ping::METHOD => self.send(local, &Message::response(id.clone(), &())),
+            _ => self.control_request(local, id, method, params)?,
+        }
+        Ok(())
+    }
+
+    fn local_notification(
+        &mut self,
+        local: LocalId,
+        method: &str,
+        params: &RawValue,
+    ) -> Result<(), RpcError> {
+        let window = self.attached(local)?;
+        match method {
+            api::Detach::METHOD => {
+                if let Some(local) = self.locals.get_mut(&local) {
+                    local.window = None;
+                }
+                self.detached(window);
+            }
+            FoldersChanged::METHOD => {
+                let changed: FoldersChanged = decode(params)?;
+                self.folders_changed(window, changed.folders);
+            }
+            SelectionChanged::METHOD => {
+                let changed: SelectionChanged = decode(params)?;
+                self.selection_changed(window, changed.selection);
+            }
+            Mentioned::METHOD => self.mentioned(window, decode(params)?),
+            DiagnosticsChanged::METHOD => {
+                let changed: DiagnosticsChanged = decode(params)?;
+                self.diagnostics_changed(window, changed.files);
+            }
+            ReviewEdited::METHOD => {
+                let ReviewEdited { review, revision, text } = decode(params)?;
+                let review = self.review_named(&review)?;
+                let (surface, revision) = (SurfaceId(local.0), Revision(revision));
+                self.apply(review::Event::Edited { review, surface, revision, text });
+            }
+            // Known, and nothing follows from them: a closed tab is not a decision.
+            api::ReviewShown::METHOD
+            | api::ReviewClosed::METHOD
+            | api::FocusChanged::METHOD
+            | api::DocumentsChanged::METHOD => {}
+            _ => {
+                return Err(RpcError::new(
+                    errors::METHOD_NOT_FOUND,
+                    format!("unknown notification `{method}`"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn attached(&self, local: LocalId) -> Result<WindowId, RpcError> {
+        self.locals
+            .get(&local)
+            .and_then(|local| local.window)
+            .ok_or_else(|| RpcError::new(errors::NOT_ATTACHED, "send `attach` first"))
+    }
+
+    fn editor_answered(
+        &mut self,
+        local: LocalId,
+        id: Option<RequestId>,
+        result: Result<Box<RawValue>, RpcError>,
+    ) {
+        let Some(RequestId::Number(id)) = id else { return };
+        // An answer to a request that timed out, or was never asked, is nobody's.
+        let Some(asked) = self.locals.get_mut(&local).and_then(|local| local.asked.remove(&id)) else {
+            return;
+        };
+        self.timers.cancel(asked.timer);
+        self.resume(asked.resume, result.map_err(NoAnswer::Error));
+    }
+
+    pub(super) fn call_timed_out(&mut self, local: LocalId, id: i64) {
+        let Some(asked) = self.locals.get_mut(&local).and_then(|local| local.asked.remove(&id)) else {
+            return;
+        };
+        let dead = matches!(asked.resume, Resume::Heartbeat);
+        self.resume(asked.resume, Err(NoAnswer::TimedOut));
+        if dead {
+            // The socket may look alive for ever; the editor behind it does not answer.
+            self.act(Action::CloseLocal { local });
+            self.local_closed(local);
+        }
+    }
+
+    pub(super) fn local_closed(&mut self, local: LocalId) {
+        let Some(connection) = self.locals.remove(&local) else { return };
+        for asked in connection.asked.into_values() {
+            self.timers.cancel(asked.timer);
+            self.resume(asked.resume, Err(NoAnswer::Gone));
+        }
+        if let Some(window) = connection.window {
+            self.window_away(window);
+        }
+        self.apply(review::Event::SurfaceGone { surface: SurfaceId(local.0) });
+        self.local_heard(local);
+    }
+
+    fn resume(&mut self, resume: Resume, answer: Result<Box<RawValue>, NoAnswer>) {
+        match resume {
+            Resume::Tool(call) => self.tool_answered(call, answer),
+            Resume::Base { wanted, disk } => self.live_text(wanted, disk, read_answer(answer)),
+            Resume::Applied { review } => self.edits_applied(review, read_answer(answer)),
+            Resume::Heartbeat | Resume::Ignore => {}
+        }
+    }
+}
+
+/// An answer of the wrong shape is an error of the editor, told as such.
+pub(super) fn read_answer<T: serde::de::DeserializeOwned>(
+    answer: Result<Box<RawValue>, NoAnswer>,
+) -> Result<T, NoAnswer> {
+    answer.and_then(|raw| decode(&raw).map_err(NoAnswer::Error))
+}

@@ -1,0 +1,122 @@
+//! Everything that can happen to the hub, and everything it can do. Both are closed: the edge turns I/O into
+//! events and actions into I/O, and adds nothing of its own.
+
+use std::path::PathBuf;
+
+use linkspan_dialect::{Dialect, DiscoveryFile};
+use linkspan_review::{AgentId, Review, ReviewId, Step, WindowId};
+
+use crate::config::WorkspaceConfig;
+use crate::files::{FileError, FileState, Replacement, Want, WriteError};
+use crate::guard::Refusal;
+use crate::journal::RememberedWindow;
+use crate::token::Token;
+
+/// One connection on the hub's own socket: an editor or a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocalId(pub u64);
+
+/// Ties what the edge found out to the question that was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+#[derive(Debug)]
+pub enum Event {
+    LocalOpened {
+        local: LocalId,
+    },
+    /// The body of one framed message.
+    LocalMessage {
+        local: LocalId,
+        body: Vec<u8>,
+    },
+    LocalClosed {
+        local: LocalId,
+    },
+    AgentOpened {
+        agent: AgentId,
+        window: WindowId,
+        dialect: &'static Dialect,
+    },
+    AgentFrame {
+        agent: AgentId,
+        text: String,
+    },
+    /// A frame that is not text: no dialect has a meaning for it.
+    AgentBinary {
+        agent: AgentId,
+    },
+    /// It answered a ping.
+    AgentPong {
+        agent: AgentId,
+    },
+    AgentClosed {
+        agent: AgentId,
+        said_goodbye: bool,
+    },
+    Refused {
+        refusal: Refusal,
+    },
+    WindowPrepared {
+        ticket: Ticket,
+        result: Result<Prepared, String>,
+    },
+    FileRead {
+        ticket: Ticket,
+        result: Result<FileState, FileError>,
+    },
+    FileWritten {
+        review: ReviewId,
+        result: Result<(), WriteError>,
+    },
+    Recorded {
+        review: ReviewId,
+        step: Step,
+        result: Result<(), String>,
+    },
+    /// A signal asks the hub to leave.
+    StopRequested,
+    /// The time [`super::Core::next_deadline`] named has come.
+    Tick,
+}
+
+/// A window's place in the world, made by the edge.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Symlinks followed, in the order given; those that do not exist are left out.
+    pub folders: Vec<PathBuf>,
+    pub workspace: Vec<WorkspaceConfig>,
+    /// The port agents find; `None` when only the folders were asked about.
+    pub port: Option<u16>,
+}
+
+#[derive(Debug)]
+pub enum Action {
+    SendLocal { local: LocalId, body: Vec<u8> },
+    CloseLocal { local: LocalId },
+    SendAgent { agent: AgentId, text: String },
+    PingAgent { agent: AgentId },
+    CloseAgent { agent: AgentId, code: u16, reason: &'static str },
+    PrepareWindow { ticket: Ticket, folders: Vec<PathBuf>, listen: Option<Listen> },
+    ClosePort { window: WindowId },
+    WriteDiscovery { file: DiscoveryFile },
+    RemoveDiscovery { path: PathBuf, token: Token },
+    ReadFile { ticket: Ticket, folders: Vec<PathBuf>, path: PathBuf, want: Want },
+    WriteFile { review: ReviewId, replacement: Replacement },
+    Record { review: Box<Review>, step: Step, by: Option<String> },
+    RememberWindow { window: RememberedWindow },
+    Stop,
+}
+
+/// Where a window listens for agents, and whom the guard lets in.
+#[derive(Debug, Clone)]
+pub struct Listen {
+    pub window: WindowId,
+    /// The port it had before, to be had again if it is free, with the token agents know there.
+    pub before: Option<(u16, Token)>,
+    /// For a new port: whoever took the old one may have been sent the old token.
+    pub fresh: Token,
+    pub connections: usize,
+    /// Dialects the person's config leaves on; the workspace may take more away.
+    pub dialects: Vec<&'static Dialect>,
+}

@@ -1,0 +1,238 @@
+//! The hub without I/O: events in, actions out, one owner of all state.
+//!
+//! Nothing here reads a file, a socket or a clock; time comes in with each event. That makes every fault that
+//! the world can produce a sequence of events that a test can write down.
+
+mod agents;
+mod base;
+mod control;
+mod editor;
+mod event;
+mod policy;
+mod present;
+mod reviews;
+mod timers;
+mod tools;
+mod windows;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+
+use linkspan_review::{AgentId, ReviewId, State, WindowId};
+
+pub use event::{Action, Event, Listen, LocalId, Prepared, Ticket};
+
+use crate::config::Config;
+use crate::journal::{Remembered, RememberedWindow};
+use agents::Agent;
+use base::BaseWanted;
+use control::Probe;
+use editor::Local;
+use timers::{Due, TimerId, Timers};
+use windows::{Preparing, Window};
+
+/// How the hub introduces itself.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    pub version: &'static str,
+    pub pid: u32,
+    pub started_at_ms: u64,
+    pub socket: String,
+    /// How much memory the process occupies.
+    pub resident_bytes: fn() -> Option<u64>,
+}
+
+type Lookup = Box<dyn Fn(&str) -> Option<OsString>>;
+
+pub struct Core {
+    identity: Identity,
+    config: Config,
+    /// The environment: where each dialect's discovery files belong.
+    lookup: Lookup,
+    now_ms: u64,
+    state: State,
+    windows: BTreeMap<WindowId, Window>,
+    /// Windows of earlier lives, to give them their port and token back.
+    remembered: Vec<RememberedWindow>,
+    next_window: u64,
+    agents: BTreeMap<AgentId, Agent>,
+    locals: BTreeMap<LocalId, Local>,
+    preparing: HashMap<Ticket, Preparing>,
+    reading: HashMap<Ticket, BaseWanted>,
+    next_ticket: u64,
+    /// When each review was proposed, and since when it has had no agent.
+    ages: BTreeMap<ReviewId, reviews::Age>,
+    probes: Vec<Probe>,
+    timers: Timers,
+    heartbeat: Option<TimerId>,
+    idle: Option<TimerId>,
+    refused: BTreeMap<&'static str, u64>,
+    actions: Vec<Action>,
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Core")
+            .field("windows", &self.windows)
+            .field("agents", &self.agents)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Core {
+    /// Goes on where the journal left off.
+    pub fn new(
+        identity: Identity,
+        config: Config,
+        lookup: Lookup,
+        remembered: Remembered,
+    ) -> (Core, Vec<Action>) {
+        let (state, effects) = State::restore(remembered.reviews, remembered.next_review);
+        let mut core = Core {
+            identity,
+            config,
+            lookup,
+            now_ms: 0,
+            state,
+            windows: BTreeMap::new(),
+            remembered: remembered.windows,
+            next_window: remembered.next_window,
+            agents: BTreeMap::new(),
+            locals: BTreeMap::new(),
+            preparing: HashMap::new(),
+            reading: HashMap::new(),
+            next_ticket: 0,
+            ages: BTreeMap::new(),
+            probes: Vec::new(),
+            timers: Timers::default(),
+            heartbeat: None,
+            idle: None,
+            refused: BTreeMap::new(),
+            actions: Vec::new(),
+        };
+        core.sweep_discovery();
+        let ids: Vec<ReviewId> = core.state.reviews().map(|review| review.id).collect();
+        for id in ids {
+            core.orphan(id);
+        }
+        core.carry_out(effects);
+        core.watch_idleness();
+        let actions = std::mem::take(&mut core.actions);
+        (core, actions)
+    }
+
+    /// When [`Event::Tick`] is due, in the same milliseconds that events come with.
+    pub fn next_deadline(&self) -> Option<u64> {
+        self.timers.next()
+    }
+
+    pub fn handle(&mut self, now_ms: u64, event: Event) -> Vec<Action> {
+        self.now_ms = now_ms;
+        match event {
+            Event::LocalOpened { local } => {
+                self.locals.insert(local, Local::default());
+            }
+            Event::LocalMessage { local, body } => self.local_message(local, &body),
+            Event::LocalClosed { local } => self.local_closed(local),
+            Event::AgentOpened { agent, window, dialect } => self.agent_opened(agent, window, dialect),
+            Event::AgentFrame { agent, text } => self.agent_frame(agent, &text),
+            Event::AgentBinary { agent } => self.agent_binary(agent),
+            Event::AgentPong { agent } => self.agent_heard(agent),
+            Event::AgentClosed { agent, said_goodbye } => self.agent_closed(agent, said_goodbye),
+            Event::Refused { refusal } => {
+                *self.refused.entry(refusal.name()).or_default() += 1;
+                return Vec::new();
+            }
+            Event::WindowPrepared { ticket, result } => self.window_prepared(ticket, result),
+            Event::FileRead { ticket, result } => self.file_read(ticket, result),
+            Event::FileWritten { review, result } => self.file_written(review, result),
+            Event::Recorded { review, step, result } => self.recorded(review, step, result),
+            Event::StopRequested => self.stop(),
+            Event::Tick => self.tick(),
+        }
+        self.watch_idleness();
+        std::mem::take(&mut self.actions)
+    }
+
+    fn tick(&mut self) {
+        while let Some(due) = self.timers.pop(self.now_ms) {
+            match due {
+                Due::Heartbeat => self.beat(),
+                Due::Call { local, id } => self.call_timed_out(local, id),
+                Due::Window(window) => self.window_grace_over(window),
+                Due::Review(review) => self.review_grace_over(review),
+                Due::Probes => self.probes_due(),
+                Due::IdleExit => {
+                    self.idle = None;
+                    self.stop();
+                }
+            }
+        }
+    }
+
+    /// Pings everyone; who said nothing since the last ping is gone, whatever the socket says.
+    fn beat(&mut self) {
+        self.heartbeat = None;
+        let silent: Vec<AgentId> =
+            self.agents.iter().filter(|(_, agent)| agent.awaits_pong).map(|(id, _)| *id).collect();
+        for agent in silent {
+            self.act(Action::CloseAgent { agent, code: 1011, reason: "no answer to ping" });
+            self.agent_closed(agent, false);
+        }
+        for (id, agent) in &mut self.agents {
+            agent.awaits_pong = true;
+            self.actions.push(Action::PingAgent { agent: *id });
+        }
+        let attached: Vec<LocalId> = self.windows.values().filter_map(|window| window.local).collect();
+        for local in attached {
+            self.ping_editor(local);
+        }
+    }
+
+    /// Starts and stops the two clocks that depend on whether anything is going on.
+    fn watch_idleness(&mut self) {
+        let connected = !self.agents.is_empty() || self.windows.values().any(|window| window.local.is_some());
+        match (connected, self.heartbeat) {
+            (true, None) => {
+                let when = self.now_ms + self.config.limits.heartbeat_seconds * 1000;
+                self.heartbeat = Some(self.timers.add(when, Due::Heartbeat));
+            }
+            (false, Some(timer)) => {
+                self.timers.cancel(timer);
+                self.heartbeat = None;
+            }
+            _ => {}
+        }
+        let open = self.state.reviews().any(|review| review.is_open());
+        let busy = open || !self.windows.is_empty() || !self.agents.is_empty() || !self.locals.is_empty();
+        match (busy, self.idle) {
+            (false, None) => {
+                let when = self.now_ms + self.config.idle_exit_seconds * 1000;
+                self.idle = Some(self.timers.add(when, Due::IdleExit));
+            }
+            (true, Some(timer)) => {
+                self.timers.cancel(timer);
+                self.idle = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// Leaves, with the discovery files gone; everything else is in the journal.
+    fn stop(&mut self) {
+        let windows: Vec<WindowId> = self.windows.keys().copied().collect();
+        for window in windows {
+            self.remove_discovery(window);
+        }
+        self.act(Action::Stop);
+    }
+
+    fn act(&mut self, action: Action) {
+        self.actions.push(action);
+    }
+
+    fn ticket(&mut self) -> Ticket {
+        self.next_ticket += 1;
+        Ticket(self.next_ticket)
+    }
+}

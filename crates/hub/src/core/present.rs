@@ -1,0 +1,235 @@
+//! Between the review core's types and the wire's: written by hand, because neither should bend to the other.
+
+use std::ops::Range;
+
+use linkspan_dialect::{Answer, Failure, FailureKind};
+use linkspan_editor_api as api;
+use linkspan_review::{
+    Comment, Conflict, Decision, Ended, Hunk, LineNumber, Outcome, Phase, Review, Taken, Verdict, unified,
+};
+
+const CONTEXT_LINES: usize = 3;
+
+/// Everything a surface needs to show a review.
+pub(super) fn shown(review: &Review) -> api::ReviewShow {
+    let hunks = review.hunks();
+    let (base, proposed) = (Lines::of(review.base_text()), Lines::of(review.side()));
+    let (dialect, agent) = asker(review);
+    api::ReviewShow {
+        review: review.id.to_string(),
+        revision: review.revision.0,
+        set: review.set.map(|set| set.to_string()),
+        window: review.window.to_string(),
+        agent: agent.to_owned(),
+        dialect: dialect.to_owned(),
+        path: review.path.display().to_string(),
+        label: review.label.clone(),
+        new_file: review.base.is_none(),
+        base: review.base_text().to_owned(),
+        proposed: review.side().to_owned(),
+        encoding: review.base.as_ref().map_or("UTF-8", |base| base.format.name()).to_owned(),
+        line_endings: line_endings(review.base_text()).map(str::to_owned),
+        hunks: hunks.iter().map(|hunk| shown_hunk(hunk, &base, &proposed)).collect(),
+        conflicts: review.conflicts.iter().map(shown_conflict).collect(),
+        focus: false,
+    }
+}
+
+/// The dialect and the name of the agent, which the owner key holds for good.
+fn asker(review: &Review) -> (&str, &str) {
+    review.owner_key.split_once(':').unwrap_or(("", &review.owner_key))
+}
+
+fn line_endings(text: &str) -> Option<&'static str> {
+    let crlf = text.matches("\r\n").count();
+    let all = text.matches('\n').count();
+    match crlf {
+        0 => None,
+        _ if crlf == all => Some("CRLF"),
+        _ => Some("mixed CRLF and LF"),
+    }
+}
+
+fn shown_hunk(hunk: &Hunk, base: &Lines<'_>, proposed: &Lines<'_>) -> api::ReviewHunk {
+    let words = hunk.words.iter().map(|word| api::ReviewWords {
+        before: base.range(&hunk.before, &word.before),
+        after: proposed.range(&hunk.after, &word.after),
+    });
+    api::ReviewHunk {
+        id: hunk.id.to_string(),
+        before_start: hunk.before.start,
+        before_count: hunk.before.end - hunk.before.start,
+        after_start: hunk.after.start,
+        after_count: hunk.after.end - hunk.after.start,
+        words: words.collect(),
+    }
+}
+
+/// What the file holds now is the base side; what the agent wants there is the proposed side.
+fn shown_conflict(conflict: &Conflict) -> api::ReviewConflict {
+    api::ReviewConflict {
+        before_start: conflict.ours.start,
+        before_count: conflict.ours.end - conflict.ours.start,
+        after_start: conflict.merged.start,
+        after_count: conflict.merged.end - conflict.merged.start,
+    }
+}
+
+/// Where lines begin, to turn byte offsets into what editors count.
+struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Lines<'a> {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Lines { text, starts }
+    }
+
+    /// `bytes` counts from the start of the first of `lines`.
+    fn range(&self, lines: &Range<u32>, bytes: &Range<usize>) -> api::Range {
+        let start = self.starts.get(lines.start as usize).copied().unwrap_or(self.text.len());
+        api::Range { start: self.position(start + bytes.start), end: self.position(start + bytes.end) }
+    }
+
+    fn position(&self, at: usize) -> api::Position {
+        let line = self.starts.partition_point(|start| *start <= at).saturating_sub(1);
+        let start = self.starts.get(line).copied().unwrap_or_default();
+        let before = self.text.get(start..at).unwrap_or_default();
+        api::Position { line: count(line), character: count(before.encode_utf16().count()) }
+    }
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+pub(super) fn summary(review: &Review, age_ms: u64) -> api::ReviewSummary {
+    let hunks = review.hunks();
+    let (dialect, agent) = asker(review);
+    let lines =
+        |side: fn(&Hunk) -> &Range<u32>| hunks.iter().map(|hunk| side(hunk).end - side(hunk).start).sum();
+    api::ReviewSummary {
+        review: review.id.to_string(),
+        set: review.set.map(|set| set.to_string()),
+        window: review.window.to_string(),
+        agent: agent.to_owned(),
+        dialect: dialect.to_owned(),
+        path: review.path.display().to_string(),
+        label: review.label.clone(),
+        phase: phase(review).to_owned(),
+        age_ms,
+        hunks: count(hunks.len()),
+        added: lines(|hunk| &hunk.after),
+        removed: lines(|hunk| &hunk.before),
+        new_file: review.base.is_none(),
+        conflicts: count(review.conflicts.len()),
+        owner_gone: review.owner.is_none(),
+    }
+}
+
+pub(super) fn whole(review: &Review, by: Option<String>) -> api::ReviewsGetResult {
+    let name = review.path.display().to_string();
+    let old = if review.base.is_some() { format!("a{name}") } else { "/dev/null".to_owned() };
+    let diff = unified(review.base_text(), review.side(), &old, &format!("b{name}"), CONTEXT_LINES);
+    let outcome = match &review.phase {
+        Phase::Settled { outcome, delivered } => Some(ended(outcome, by, *delivered)),
+        _ => None,
+    };
+    api::ReviewsGetResult { shown: shown(review), phase: phase(review).to_owned(), diff, outcome }
+}
+
+fn phase(review: &Review) -> &'static str {
+    match &review.phase {
+        Phase::Recording => "recording",
+        Phase::Pending if !review.conflicts.is_empty() => "conflict",
+        Phase::Pending => "pending",
+        Phase::Deciding(_) | Phase::Writing(_) | Phase::Settling(_) => "settling",
+        Phase::Settled { outcome, .. } => match outcome.ended {
+            Ended::Accepted(_) => "accepted",
+            Ended::Rejected { .. } => "rejected",
+            Ended::Withdrawn => "withdrawn",
+            Ended::Superseded { .. } => "superseded",
+            Ended::Failed { .. } => "failed",
+        },
+    }
+}
+
+fn ended(outcome: &Outcome, by: Option<String>, delivered: bool) -> api::ReviewOutcome {
+    let ended = match &outcome.ended {
+        Ended::Accepted(accepted) => api::ReviewEnded::Accepted {
+            taken: match accepted.taken {
+                Taken::All => api::Taken::All,
+                Taken::Some { .. } => api::Taken::Some,
+                Taken::Edited => api::Taken::Edited,
+            },
+            person_diff: accepted.person_diff.clone(),
+        },
+        Ended::Rejected { reason } => api::ReviewEnded::Rejected { reason: reason.clone() },
+        Ended::Withdrawn => api::ReviewEnded::Withdrawn,
+        Ended::Superseded { by } => api::ReviewEnded::Superseded { by: by.to_string() },
+        Ended::Failed { error } => api::ReviewEnded::Failed { error: error.clone() },
+    };
+    let comments = outcome
+        .comments
+        .iter()
+        .map(|c| api::ReviewComment { line: c.line.0, text: c.text.clone() })
+        .collect();
+    api::ReviewOutcome { ended, by, comments, delivered }
+}
+
+/// A decision as the core takes it; an error says which part is no such thing.
+pub(super) fn decision(decision: api::Decision) -> Result<Decision, String> {
+    let verdict = match decision.verdict {
+        api::Verdict::Accept => Verdict::Accept,
+        api::Verdict::AcceptHunks { hunks } => {
+            let ids = hunks.iter().map(|id| id.parse().map_err(|_| format!("`{id}` is not a hunk id")));
+            Verdict::AcceptHunks(ids.collect::<Result<_, _>>()?)
+        }
+        api::Verdict::AcceptEdited { text } => Verdict::AcceptEdited(text),
+        api::Verdict::Reject { reason } => Verdict::Reject { reason },
+    };
+    let comments =
+        decision.comments.into_iter().map(|c| Comment { line: LineNumber(c.line), text: c.text }).collect();
+    Ok(Decision { verdict, comments })
+}
+
+/// What the agent hears, in no dialect yet.
+pub(super) fn answer(outcome: &Outcome) -> Answer {
+    let comments = || outcome.comments.iter().map(|c| format!("line {}: {}", c.line.0, c.text)).collect();
+    match &outcome.ended {
+        Ended::Accepted(accepted) => {
+            Answer::Accepted { text: accepted.text.clone(), new_file: accepted.new_file }
+        }
+        Ended::Rejected { reason } => Answer::Rejected { reason: reason.clone(), comments: comments() },
+        Ended::Withdrawn => Answer::Failed(Failure::new(FailureKind::Withdrawn, "the change was withdrawn")),
+        Ended::Superseded { by } => Answer::Failed(Failure::new(
+            FailureKind::Withdrawn,
+            format!("a newer change ({by}) took its place"),
+        )),
+        Ended::Failed { error } => Answer::Failed(Failure::new(FailureKind::Io, error.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_utf16_units_within_their_line() {
+        let lines = Lines::of("a\n😀é x\n");
+        let range = lines.range(&(1..2), &(4..7));
+        assert_eq!(range.start, api::Position { line: 1, character: 2 });
+        assert_eq!(range.end, api::Position { line: 1, character: 4 });
+        let end = lines.range(&(1..2), &(0..9)).end;
+        assert_eq!(end, api::Position { line: 2, character: 0 });
+    }
+
+    #[test]
+    fn line_endings_are_named_when_they_are_not_plain() {
+        assert_eq!(line_endings("a\nb"), None);
+        assert_eq!(line_endings("a\r\nb\r\n"), Some("CRLF"));
+        assert_eq!(line_endings("a\r\nb\n"), Some("mixed CRLF and LF"));
+    }
+}

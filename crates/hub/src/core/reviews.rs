@@ -1,0 +1,325 @@
+//! Carries out what the review core decides: records, shows, writes, answers. Every effect has one place here.
+
+use linkspan_dialect::{CallId, Failure, FailureKind};
+use linkspan_editor_api as api;
+use linkspan_editor_api::{Message, RequestId, RpcError, VerdictKind, errors};
+use linkspan_review as review;
+use linkspan_review::{
+    AgentId, Effect, Ended, HideReason, Outcome, Phase, Proposal, Reply, ReviewId, Revision, Step, SurfaceId,
+    Text, Verdict,
+};
+
+use super::Core;
+use super::base::{BaseWanted, Buffer};
+use super::editor::{NoAnswer, Resume};
+use super::event::{Action, LocalId};
+use super::present;
+use super::timers::Due;
+use crate::files::{Replacement, WriteError};
+
+/// What the hub knows of a review beside the review itself.
+#[derive(Debug, Default)]
+pub(super) struct Age {
+    pub(super) proposed_ms: u64,
+    orphaned_ms: Option<u64>,
+    /// How the editor had the file open when the decision was made.
+    buffer: Option<Buffer>,
+}
+
+impl Core {
+    pub(super) fn apply(&mut self, event: review::Event) {
+        let effects = self.state.apply(event);
+        self.carry_out(effects);
+    }
+
+    pub(super) fn carry_out(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                // Taken care of where the proposal is made: only there the call is known.
+                Effect::Bound { .. } => {}
+                Effect::Record { review, step } => self.record(review, step),
+                Effect::Show { review } => self.show(review),
+                Effect::Hide { review, reason } => self.hide(review, reason),
+                Effect::Reply { surface, review, reply } => self.reply(surface, review, reply),
+                Effect::Write { review, path, bytes, expect } => {
+                    let (folders, limit_mib) = self.folders_of(review);
+                    let replacement = Replacement { folders, path, bytes, expect, limit_mib };
+                    self.write(review, replacement);
+                }
+                Effect::Answer { review, agent, outcome } => self.tell(review, agent, &outcome),
+                Effect::Forget { review } => self.forget(review),
+            }
+        }
+    }
+
+    /// A new proposal, or one that was made before; either way this call gets its answer.
+    pub(super) fn proposed(&mut self, call: CallId, proposal: Proposal) {
+        let effects = self.state.apply(review::Event::Proposed(proposal));
+        if let Some(Effect::Bound { review, agent }) = effects.first() {
+            if let Some(agent) = self.agents.get_mut(agent) {
+                agent.waiting.push((*review, call));
+            }
+            let age = self.ages.entry(*review).or_insert(Age { proposed_ms: self.now_ms, ..Age::default() });
+            age.orphaned_ms = None;
+        }
+        self.carry_out(effects);
+    }
+
+    fn record(&mut self, id: ReviewId, step: Step) {
+        let Some(review) = self.state.review(id) else { return };
+        let by = review.outcome().and_then(|outcome| outcome.by).map(|surface| self.surface_name(surface));
+        self.act(Action::Record { review: Box::new(review.clone()), step, by });
+    }
+
+    pub(super) fn recorded(&mut self, review: ReviewId, step: Step, result: Result<(), String>) {
+        self.apply(match result {
+            Ok(()) => review::Event::Recorded { review, step },
+            Err(error) => review::Event::RecordFailed { review, step, error },
+        });
+    }
+
+    /// Where a person can see this review.
+    fn surface_of(&self, id: ReviewId) -> Option<LocalId> {
+        let window = self.windows.get(&self.state.review(id)?.window)?;
+        window.local.filter(|_| window.capabilities.reviews)
+    }
+
+    fn show(&mut self, id: ReviewId) {
+        let Some(local) = self.surface_of(id) else { return };
+        let Some(review) = self.state.review(id) else { return };
+        let show = present::shown(review);
+        self.ask(local, &show, Resume::Ignore);
+    }
+
+    fn hide(&mut self, id: ReviewId, reason: HideReason) {
+        let Some(local) = self.surface_of(id) else { return };
+        let reason = match reason {
+            HideReason::Decided { by } => {
+                let accepted = self.state.review(id).and_then(|review| review.outcome());
+                let accepted = accepted.is_some_and(|outcome| matches!(outcome.ended, Ended::Accepted(_)));
+                let verdict = if accepted { VerdictKind::Accept } else { VerdictKind::Reject };
+                let by = by.map_or_else(String::new, |surface| self.surface_name(surface));
+                api::HideReason::Decided { by, verdict }
+            }
+            HideReason::Withdrawn => api::HideReason::Withdrawn,
+            HideReason::Superseded { .. } => api::HideReason::Superseded,
+            HideReason::Failed { error } => {
+                if let Some(review) = self.state.review(id) {
+                    tracing::warn!("{id} {}: {error}", review.path.display());
+                }
+                api::HideReason::Failed { error }
+            }
+        };
+        self.ask(local, &api::ReviewHide { review: id.to_string(), reason }, Resume::Ignore);
+    }
+
+    /// Who decided, for people.
+    fn surface_name(&self, surface: SurfaceId) -> String {
+        let Some(local) = self.locals.get(&LocalId(surface.0)) else { return "someone".to_owned() };
+        match local.window.and_then(|window| self.windows.get(&window)) {
+            Some(window) => window.editor.name.clone(),
+            None if local.role.is_empty() => "a command".to_owned(),
+            None => local.role.clone(),
+        }
+    }
+
+    /// A person's word on a review, from an editor or a command.
+    pub(super) fn decide(
+        &mut self,
+        local: LocalId,
+        request: RequestId,
+        name: &str,
+        revision: Option<u32>,
+        decision: api::Decision,
+    ) -> Result<(), RpcError> {
+        let id = self.review_named(name)?;
+        let Some(review) = self.state.review(id) else { return Ok(()) };
+        let revision = revision.map_or(review.revision, Revision);
+        let decision =
+            present::decision(decision).map_err(|message| RpcError::new(errors::INVALID_PARAMS, message))?;
+        // A no concerns no bytes, and must be possible whatever became of the file.
+        if matches!(decision.verdict, Verdict::Reject { .. }) || review.phase != Phase::Pending {
+            let base_now = review.base.clone();
+            self.decided(local, request, id, revision, decision, base_now);
+        } else {
+            let path = review.path.clone();
+            self.read_base(BaseWanted::Decision { local, request, review: id, revision, decision }, path);
+        }
+        Ok(())
+    }
+
+    fn reply(&mut self, surface: SurfaceId, review: ReviewId, reply: Reply) {
+        let local = LocalId(surface.0);
+        let Some(connection) = self.locals.get_mut(&local) else { return };
+        let waiting = connection.deciding.iter().position(|(decided, _)| *decided == review);
+        let Some(request) = waiting.map(|at| connection.deciding.remove(at).1) else {
+            // An edit on something older: it is shown what there is now.
+            return self.show(review);
+        };
+        let result = match reply {
+            Reply::Taken => api::ReviewDecidedResult::Taken,
+            Reply::Stale { revision } => api::ReviewDecidedResult::Stale { revision: revision.0 },
+            Reply::AlreadyDecided { by } => {
+                let by = by.map_or_else(|| "someone".to_owned(), |surface| self.surface_name(surface));
+                api::ReviewDecidedResult::AlreadyDecided { by }
+            }
+            Reply::NotPending => api::ReviewDecidedResult::NotPending,
+            Reply::AskAgain { conflicts } => {
+                api::ReviewDecidedResult::AskAgain { conflicts: u32::try_from(conflicts).unwrap_or(u32::MAX) }
+            }
+            Reply::Refused(message) => api::ReviewDecidedResult::Refused { message },
+        };
+        self.send(local, &Message::response(request, &result));
+    }
+
+    fn folders_of(&self, id: ReviewId) -> (Vec<std::path::PathBuf>, usize) {
+        let Some(window) = self.state.review(id).map(|review| review.window) else {
+            return Default::default();
+        };
+        if let Some(window) = self.windows.get(&window) {
+            return (window.folders.clone(), window.config.limits.file_mib);
+        }
+        let remembered = self.remembered.iter().find(|old| old.id == window);
+        (remembered.map(|old| old.folders.clone()).unwrap_or_default(), self.config.limits.file_mib)
+    }
+
+    pub(super) fn remember_buffer(&mut self, review: ReviewId, buffer: Option<Buffer>) {
+        if let Some(age) = self.ages.get_mut(&review) {
+            age.buffer = buffer;
+        }
+    }
+
+    /// An open document is changed by its editor, so that the person can undo it there; a file that was saved
+    /// is saved again. Everything else is replaced on disk.
+    fn write(&mut self, id: ReviewId, replacement: Replacement) {
+        let buffer = self.ages.get_mut(&id).and_then(|age| age.buffer.take());
+        let review = self.state.review(id);
+        let text = review.and_then(|review| match &review.phase {
+            Phase::Writing(decided) => Some(decided.text.clone()),
+            _ => None,
+        });
+        let window = review.and_then(|review| self.windows.get(&review.window));
+        let editor = window.filter(|window| window.capabilities.edits).and_then(|window| window.local);
+        match (buffer, editor, text) {
+            (Some(Buffer { version, dirty }), Some(local), Some(text)) => {
+                let path = replacement.path.display().to_string();
+                let edits = api::Edits::Text { text };
+                self.ask(
+                    local,
+                    &api::EditsApply { path, version, edits, save: !dirty },
+                    Resume::Applied { review: id },
+                );
+            }
+            _ => self.act(Action::WriteFile { review: id, replacement }),
+        }
+    }
+
+    pub(super) fn edits_applied(&mut self, id: ReviewId, answer: Result<api::EditsApplyResult, NoAnswer>) {
+        match answer {
+            Ok(applied) if applied.applied => self.apply(review::Event::Written { review: id }),
+            // Moved on, or in doubt: what the file holds now decides, not what we think happened.
+            _ => {
+                let path = self.state.review(id).map(|review| review.path.clone());
+                if let Some(path) = path {
+                    self.read_base(BaseWanted::Write(id), path);
+                }
+            }
+        }
+    }
+
+    pub(super) fn write_in_doubt(&mut self, id: ReviewId, now: Result<Option<Text>, Failure>) {
+        let result = self.state.review(id).and_then(|review| match &review.phase {
+            Phase::Writing(decided) => Some(decided.text.clone()),
+            _ => None,
+        });
+        self.apply(match now {
+            Ok(Some(now)) if Some(&now.text) == result.as_ref() => review::Event::Written { review: id },
+            Ok(now) => review::Event::WriteFailed { review: id, error: review::WriteError::BaseMoved(now) },
+            Err(failure) => {
+                review::Event::WriteFailed { review: id, error: review::WriteError::Io(failure.message) }
+            }
+        });
+    }
+
+    pub(super) fn file_written(&mut self, id: ReviewId, result: Result<(), WriteError>) {
+        self.apply(match result {
+            Ok(()) => review::Event::Written { review: id },
+            Err(WriteError::BaseMoved(bytes)) => {
+                match bytes.as_deref().map(linkspan_review::decode).transpose() {
+                    Ok(now) => {
+                        review::Event::WriteFailed { review: id, error: review::WriteError::BaseMoved(now) }
+                    }
+                    Err(error) => review::Event::WriteFailed {
+                        review: id,
+                        error: review::WriteError::Io(error.to_string()),
+                    },
+                }
+            }
+            Err(WriteError::Failed(error)) => {
+                review::Event::WriteFailed { review: id, error: review::WriteError::Io(error.to_string()) }
+            }
+        });
+    }
+
+    /// Tells the agent. A ping follows, whose answer shows that it got there.
+    fn tell(&mut self, id: ReviewId, agent_id: AgentId, outcome: &Outcome) {
+        let Some(agent) = self.agents.get_mut(&agent_id) else { return };
+        let Some(at) = agent.waiting.iter().position(|(review, _)| *review == id) else { return };
+        let (_, call) = agent.waiting.remove(at);
+        agent.unconfirmed.push(id);
+        self.answer(agent_id, call, &present::answer(outcome));
+        self.act(Action::PingAgent { agent: agent_id });
+    }
+
+    /// A call whose review is gone without an outcome was taken back by its own agent.
+    fn forget(&mut self, id: ReviewId) {
+        self.ages.remove(&id);
+        let mut unanswered = Vec::new();
+        for (agent_id, agent) in &mut self.agents {
+            agent.waiting.retain(|(review, call)| {
+                if *review == id {
+                    unanswered.push((*agent_id, *call));
+                }
+                *review != id
+            });
+        }
+        for (agent, call) in unanswered {
+            self.fail(agent, call, FailureKind::Withdrawn, "the change was withdrawn before anyone decided");
+        }
+    }
+
+    /// Starts the time in which the agent of this review may come back.
+    pub(super) fn orphan(&mut self, id: ReviewId) {
+        if self.state.review(id).is_none() {
+            return;
+        }
+        let now_ms = self.now_ms;
+        self.ages.entry(id).or_insert(Age { proposed_ms: now_ms, ..Age::default() }).orphaned_ms =
+            Some(now_ms);
+        let when = now_ms + self.config.agent_grace_seconds * 1000;
+        self.timers.add(when, Due::Review(id));
+    }
+
+    pub(super) fn review_grace_over(&mut self, id: ReviewId) {
+        let grace_ms = self.config.agent_grace_seconds * 1000;
+        let since = self.ages.get(&id).and_then(|age| age.orphaned_ms);
+        if since.is_some_and(|since| since + grace_ms <= self.now_ms) {
+            self.apply(review::Event::Expired { review: id });
+        }
+    }
+
+    /// `r12`, `12`, or `latest`: the newest that waits for a person.
+    pub(super) fn review_named(&self, name: &str) -> Result<ReviewId, RpcError> {
+        let unknown = |message: String| RpcError::new(errors::UNKNOWN_REVIEW, message);
+        if name == "latest" {
+            let pending = self.state.reviews().filter(|review| review.phase == Phase::Pending);
+            return pending
+                .map(|review| review.id)
+                .last()
+                .ok_or_else(|| unknown("no review is pending".to_owned()));
+        }
+        let id: Option<ReviewId> = name.parse().ok();
+        id.filter(|id| self.state.review(*id).is_some())
+            .ok_or_else(|| unknown(format!("there is no review `{name}`; `linkspan reviews` lists them")))
+    }
+}

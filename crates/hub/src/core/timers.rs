@@ -1,0 +1,60 @@
+//! What is due when. One ordered set, so that an idle hub has one deadline and no wake-ups in between.
+
+use std::collections::BTreeMap;
+
+use linkspan_review::{ReviewId, WindowId};
+
+use super::event::LocalId;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Due {
+    /// Ping everyone; those who did not answer the last one are gone.
+    Heartbeat,
+    /// An editor has not answered a request.
+    Call {
+        local: LocalId,
+        id: i64,
+    },
+    /// A window did not come back.
+    Window(WindowId),
+    /// A review's agent did not come back.
+    Review(ReviewId),
+    /// Those asked for a status have had their time.
+    Probes,
+    IdleExit,
+}
+
+/// Names one deadline so that it can be taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TimerId {
+    when_ms: u64,
+    sequence: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    due: BTreeMap<TimerId, Due>,
+    sequence: u64,
+}
+
+impl Timers {
+    pub(super) fn add(&mut self, when_ms: u64, due: Due) -> TimerId {
+        self.sequence += 1;
+        let id = TimerId { when_ms, sequence: self.sequence };
+        self.due.insert(id, due);
+        id
+    }
+
+    pub(super) fn cancel(&mut self, id: TimerId) {
+        self.due.remove(&id);
+    }
+
+    pub(super) fn next(&self) -> Option<u64> {
+        self.due.first_key_value().map(|(id, _)| id.when_ms)
+    }
+
+    pub(super) fn pop(&mut self, now_ms: u64) -> Option<Due> {
+        let first = self.due.first_entry()?;
+        (first.key().when_ms <= now_ms).then(|| first.remove())
+    }
+}

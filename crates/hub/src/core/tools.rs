@@ -1,0 +1,286 @@
+//! What agents ask of a window, answered by its editor, or by the hub where the editor has no say.
+
+use std::path::{Path, PathBuf};
+
+use linkspan_dialect::{Answer, CallId, Failure, FailureKind, Request, Target};
+use linkspan_editor_api as api;
+use linkspan_review as review;
+use linkspan_review::{AgentId, ReviewId};
+use serde_json::value::RawValue;
+
+use super::Core;
+use super::agents::OPEN_REVIEWS_PER_AGENT;
+use super::base::BaseWanted;
+use super::editor::{NoAnswer, Resume, read_answer};
+use super::event::LocalId;
+use super::policy::Policy;
+use super::windows::Window;
+use crate::files::FileError;
+
+/// A call that waits for its editor.
+#[derive(Debug)]
+pub(super) struct ToolCall {
+    pub(super) agent: AgentId,
+    pub(super) call: CallId,
+    pub(super) request: Request,
+}
+
+impl Core {
+    pub(super) fn tool_called(&mut self, agent: AgentId, call: CallId, request: Request) {
+        let Some(window) = self.agents.get(&agent).and_then(|agent| self.windows.get(&agent.window)) else {
+            return;
+        };
+        let has = window.capabilities;
+        match request {
+            Request::WorkspaceFolders => {
+                let folders = Answer::Folders(window.identity.folders.clone());
+                self.answer(agent, call, &folders);
+            }
+            Request::CloseTab { label } => self.close_tab(agent, call, &label),
+            Request::CloseAllDiffs => self.close_all_diffs(agent, call),
+            Request::Propose { ref path, .. } => {
+                let open = self.agents.get(&agent).map_or(0, |agent| agent.waiting.len());
+                if open >= OPEN_REVIEWS_PER_AGENT {
+                    let message = format!(
+                        "{open} changes of this agent wait for a decision; ask again when some are decided"
+                    );
+                    return self.fail(agent, call, FailureKind::Denied, message);
+                }
+                let path = path.clone();
+                self.read_base(BaseWanted::Proposal(ToolCall { agent, call, request }), path);
+            }
+            // These name a file: first see that it may be spoken of at all.
+            Request::OpenFile { ref path, .. }
+            | Request::CheckDirty { ref path }
+            | Request::Save { ref path }
+            | Request::Diagnostics { path: Some(ref path) } => {
+                let path = path.clone();
+                self.read_base(BaseWanted::Path(ToolCall { agent, call, request }), path);
+            }
+            Request::Diagnostics { path: None } if has.diagnostics => {
+                self.ask_for(
+                    ToolCall { agent, call, request },
+                    &api::DiagnosticsGet { path: None, wait_ms: None },
+                );
+            }
+            Request::Diagnostics { path: None } => self.answer(agent, call, &Answer::Diagnostics(Vec::new())),
+            Request::CurrentSelection if has.selection => {
+                self.ask_for(ToolCall { agent, call, request }, &api::SelectionCurrent {});
+            }
+            Request::LatestSelection if has.selection => {
+                self.ask_for(ToolCall { agent, call, request }, &api::SelectionLatest {});
+            }
+            Request::CurrentSelection | Request::LatestSelection => {
+                self.answer(agent, call, &Answer::Selection(None))
+            }
+            Request::OpenEditors if has.documents => {
+                self.ask_for(ToolCall { agent, call, request }, &api::DocumentsList {});
+            }
+            Request::OpenEditors => self.answer(agent, call, &Answer::Editors(Vec::new())),
+            Request::ExecuteCode { ref code } if has.execute_code => {
+                let code = code.clone();
+                self.ask_for(ToolCall { agent, call, request }, &api::CodeExecute { code });
+            }
+            Request::ExecuteCode { .. } => {
+                let message = format!("executeCode is not supported by this editor ({})", window.editor.name);
+                self.fail(agent, call, FailureKind::Unsupported, message);
+            }
+        }
+    }
+
+    /// The file of a call is inside the workspace: `place` is where it really is.
+    pub(super) fn path_checked(&mut self, tool: ToolCall, result: Result<(PathBuf, bool), Failure>) {
+        let (place, exists) = match result {
+            Ok(checked) => checked,
+            Err(failure) => return self.answer(tool.agent, tool.call, &Answer::Failed(failure)),
+        };
+        let ToolCall { agent, call, .. } = tool;
+        let Some(window) = self.agents.get(&agent).and_then(|agent| self.windows.get(&agent.window)) else {
+            return;
+        };
+        let has = window.capabilities;
+        let path = place.display().to_string();
+        match &tool.request {
+            Request::OpenFile { .. } if !exists => {
+                self.fail(agent, call, FailureKind::NotFound, format!("there is no file {path}"));
+            }
+            Request::OpenFile { preview, focus, target, .. } if has.documents => {
+                let open = api::DocumentOpen {
+                    path,
+                    preview: *preview,
+                    focus: *focus,
+                    target: target.as_ref().map(open_target),
+                };
+                self.ask_for(tool, &open);
+            }
+            // Without an editor there is no tab to open; the file is where the agent says, and that is all.
+            Request::OpenFile { .. } => {
+                self.answer(agent, call, &Answer::Opened { path: place, language: None, line_count: None });
+            }
+            Request::CheckDirty { .. } if has.documents => self.ask_for(tool, &api::DocumentDirty { path }),
+            Request::CheckDirty { .. } => {
+                self.answer(
+                    agent,
+                    call,
+                    &Answer::Dirty { path: place, open: false, dirty: false, untitled: false },
+                );
+            }
+            Request::Save { .. } if has.documents => self.ask_for(tool, &api::DocumentSave { path }),
+            Request::Save { .. } => {
+                self.answer(agent, call, &Answer::Saved { path: place, saved: false, open: false });
+            }
+            Request::Diagnostics { .. } if has.diagnostics => {
+                self.ask_for(tool, &api::DiagnosticsGet { path: Some(path), wait_ms: None });
+            }
+            _ => self.answer(agent, call, &Answer::Diagnostics(Vec::new())),
+        }
+    }
+
+    fn ask_for<R: api::Request>(&mut self, tool: ToolCall, params: &R) {
+        match self.editor_of(tool.agent) {
+            Some(local) => self.ask(local, params, Resume::Tool(tool)),
+            None => self.tool_answered(tool, Err(NoAnswer::Gone)),
+        }
+    }
+
+    fn editor_of(&self, agent: AgentId) -> Option<LocalId> {
+        self.agents
+            .get(&agent)
+            .and_then(|agent| self.windows.get(&agent.window))
+            .and_then(|window| window.local)
+    }
+
+    pub(super) fn tool_answered(&mut self, tool: ToolCall, answer: Result<Box<RawValue>, NoAnswer>) {
+        let Some(window) = self.agents.get(&tool.agent).and_then(|agent| self.windows.get(&agent.window))
+        else {
+            return;
+        };
+        let answer = encode(&tool.request, answer, window).unwrap_or_else(|no_answer| {
+            let kind = match &no_answer {
+                NoAnswer::TimedOut => FailureKind::Timeout,
+                NoAnswer::Gone => FailureKind::EditorGone,
+                NoAnswer::Error(error) => kind_of(error.code),
+            };
+            Answer::Failed(Failure::new(kind, no_answer.message()))
+        });
+        self.answer(tool.agent, tool.call, &answer);
+    }
+
+    /// Closing the tab of a change is how an agent takes it back; other tabs are none of its business.
+    fn close_tab(&mut self, agent: AgentId, call: CallId, label: &str) {
+        let mut theirs = self.open_reviews_of(agent);
+        theirs.retain(|review| self.state.review(*review).is_some_and(|review| review.label == label));
+        for review in theirs {
+            self.apply(review::Event::Withdrawn { review });
+        }
+        self.answer(agent, call, &Answer::TabClosed);
+    }
+
+    fn close_all_diffs(&mut self, agent: AgentId, call: CallId) {
+        let theirs = self.open_reviews_of(agent);
+        let count = theirs.len();
+        for review in theirs {
+            self.apply(review::Event::Withdrawn { review });
+        }
+        self.answer(agent, call, &Answer::DiffsClosed(count));
+    }
+
+    fn open_reviews_of(&self, agent: AgentId) -> Vec<ReviewId> {
+        let open = self.state.reviews().filter(|review| review.owner == Some(agent) && review.is_open());
+        open.map(|review| review.id).collect()
+    }
+}
+
+/// The editor's answer in the agent's terms, without what may not leave the window.
+fn encode(
+    request: &Request,
+    answer: Result<Box<RawValue>, NoAnswer>,
+    window: &Window,
+) -> Result<Answer, NoAnswer> {
+    Ok(match request {
+        Request::OpenFile { path, .. } => {
+            let opened: api::DocumentOpenResult = read_answer(answer)?;
+            Answer::Opened { path: path.clone(), language: opened.language, line_count: opened.line_count }
+        }
+        Request::Diagnostics { .. } => {
+            let mut found: api::DiagnosticsGetResult = read_answer(answer)?;
+            found.files.retain(|file| !window.policy.denies(&file.path));
+            Answer::Diagnostics(found.files)
+        }
+        Request::CurrentSelection | Request::LatestSelection => {
+            let selection: Option<api::Selection> = read_answer(answer)?;
+            Answer::Selection(selection.filter(|selection| !window.policy.denies(&selection.path)))
+        }
+        Request::OpenEditors => {
+            let mut open: api::DocumentsListResult = read_answer(answer)?;
+            open.documents.retain(|document| !window.policy.denies(&document.path));
+            Answer::Editors(open.documents)
+        }
+        Request::CheckDirty { path } => {
+            let api::DocumentDirtyResult { open, dirty, untitled } = read_answer(answer)?;
+            Answer::Dirty { path: path.clone(), open, dirty, untitled }
+        }
+        Request::Save { path } => {
+            let saved: api::DocumentSaveResult = read_answer(answer)?;
+            match saved.message {
+                Some(message) if !saved.saved => Answer::Failed(Failure::new(FailureKind::Io, message)),
+                _ => Answer::Saved { path: path.clone(), saved: saved.saved, open: saved.open },
+            }
+        }
+        Request::ExecuteCode { .. } => {
+            let executed: api::CodeExecuteResult = read_answer(answer)?;
+            Answer::Executed(executed.outputs.join("\n"))
+        }
+        Request::Propose { .. }
+        | Request::WorkspaceFolders
+        | Request::CloseTab { .. }
+        | Request::CloseAllDiffs => {
+            Answer::Failed(Failure::new(FailureKind::Internal, "no editor answers this"))
+        }
+    })
+}
+
+fn open_target(target: &Target) -> api::OpenTarget {
+    match target {
+        Target::Lines { start, end } => {
+            let end = end.unwrap_or(*start).max(*start);
+            let range = api::Range {
+                start: api::Position { line: *start, character: 0 },
+                // Up to the start of the next line: the whole of the last one.
+                end: api::Position { line: end.saturating_add(1), character: 0 },
+            };
+            api::OpenTarget::Range { range }
+        }
+        Target::Text { start, end, to_end_of_line } => {
+            api::OpenTarget::Text { start: start.clone(), end: end.clone(), to_end_of_line: *to_end_of_line }
+        }
+    }
+}
+
+fn kind_of(code: i64) -> FailureKind {
+    match code {
+        api::errors::NOT_FOUND => FailureKind::NotFound,
+        api::errors::UNSUPPORTED | api::errors::METHOD_NOT_FOUND => FailureKind::Unsupported,
+        api::errors::INVALID_PARAMS => FailureKind::InvalidParams,
+        api::errors::DENIED => FailureKind::Denied,
+        api::errors::TIMEOUT => FailureKind::Timeout,
+        api::errors::TOO_LARGE => FailureKind::TooLarge,
+        _ => FailureKind::Io,
+    }
+}
+
+/// What an agent is told when a file cannot be had.
+pub(super) fn failure_of(error: &FileError) -> Failure {
+    let kind = match error {
+        FileError::Relative(_) => FailureKind::InvalidParams,
+        FileError::Outside(_) => FailureKind::OutsideWorkspace,
+        FileError::Folder(_) | FileError::Special(_) => FailureKind::NotText,
+        FileError::TooLarge { .. } => FailureKind::TooLarge,
+        FileError::Io { .. } => FailureKind::Io,
+    };
+    Failure::new(kind, error.to_string())
+}
+
+pub(super) fn denied(path: &Path) -> Failure {
+    Failure::new(FailureKind::Denied, Policy::denied(path))
+}

@@ -1,0 +1,402 @@
+//! Windows: how an editor joins, keeps its port, token and agents while it is away, and how agents find it.
+
+use std::path::{Path, PathBuf};
+
+use linkspan_dialect::{Dialect, DiscoveryFile, WindowFacts};
+use linkspan_editor_api::{
+    Attach, AttachResult, Capabilities, Editor, Message, PROTOCOL, RequestId, RpcError, errors,
+    version_notice,
+};
+use linkspan_review as review;
+use linkspan_review::{AgentId, WindowId};
+
+use super::Core;
+use super::event::{Action, Listen, LocalId, Prepared, Ticket};
+use super::policy::Policy;
+use super::timers::{Due, TimerId};
+use crate::config::Config;
+use crate::journal::RememberedWindow;
+use crate::token::Token;
+
+#[derive(Debug)]
+pub(super) struct Window {
+    /// Same editor, same folders (or the id it gave): the same window when it comes back.
+    pub(super) identity: WindowIdentity,
+    pub(super) editor: Editor,
+    pub(super) pid: u32,
+    /// Symlinks followed: what paths are checked against.
+    pub(super) folders: Vec<PathBuf>,
+    pub(super) port: u16,
+    pub(super) token: Token,
+    /// The person's config, tightened by the workspace.
+    pub(super) config: Config,
+    pub(super) policy: Policy,
+    pub(super) local: Option<LocalId>,
+    pub(super) capabilities: Capabilities,
+    pub(super) discovery: Vec<(&'static str, DiscoveryFile)>,
+    grace: Option<TimerId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct WindowIdentity {
+    pub(super) editor: String,
+    /// As the editor names them.
+    pub(super) folders: Vec<PathBuf>,
+    /// The id the editor keeps over reloads, or empty.
+    pub(super) key: String,
+}
+
+impl WindowIdentity {
+    fn of(attach: &Attach) -> WindowIdentity {
+        WindowIdentity {
+            editor: attach.editor.name.clone(),
+            folders: attach.folders.iter().map(PathBuf::from).collect(),
+            key: attach.window_id.clone().unwrap_or_default(),
+        }
+    }
+
+    /// An editor's own id says enough; folders may change under it.
+    fn is_same(&self, editor: &str, folders: &[PathBuf], key: &str) -> bool {
+        self.editor == editor && self.key == key && (!key.is_empty() || same_folders(&self.folders, folders))
+    }
+}
+
+fn same_folders(a: &[PathBuf], b: &[PathBuf]) -> bool {
+    a.len() == b.len() && a.iter().all(|folder| b.contains(folder))
+}
+
+/// What the edge was asked to make ready.
+#[derive(Debug)]
+pub(super) enum Preparing {
+    Attach {
+        local: LocalId,
+        request: RequestId,
+        attach: Box<Attach>,
+        window: WindowId,
+        before: Option<(u16, Token)>,
+        fresh: Token,
+    },
+    Folders {
+        window: WindowId,
+        folders: Vec<PathBuf>,
+    },
+}
+
+impl Core {
+    pub(super) fn attach(&mut self, local: LocalId, request: RequestId, attach: Attach) {
+        if attach.protocol != PROTOCOL {
+            let message = format!(
+                "this hub speaks protocol {PROTOCOL}, the editor {}; {}",
+                attach.protocol,
+                version_notice(self.identity.version, &attach.version).unwrap_or_default(),
+            );
+            return self.refuse(local, request, errors::VERSION, message);
+        }
+        let attached = self.locals.get(&local).is_some_and(|local| local.window.is_some() || local.attaching);
+        if attached {
+            return self.refuse(
+                local,
+                request,
+                errors::INVALID_REQUEST,
+                "this connection is attached already".into(),
+            );
+        }
+        if let Some(folder) = attach.folders.iter().find(|folder| !Path::new(folder).is_absolute()) {
+            let message = format!("the folder `{folder}` is not an absolute path");
+            return self.refuse(local, request, errors::INVALID_PARAMS, message);
+        }
+        let identity = WindowIdentity::of(&attach);
+        let fresh = match Token::mint() {
+            Ok(token) => token,
+            Err(error) => {
+                let message = format!("the system gives no randomness for a token: {error}");
+                return self.refuse(local, request, errors::INTERNAL, message);
+            }
+        };
+        let (window, before) = match self.window_again(&identity) {
+            Some((window, port, token)) => (window, Some((port, token))),
+            None => {
+                self.next_window += 1;
+                (WindowId(self.next_window - 1), None)
+            }
+        };
+        let listening = self.windows.contains_key(&window);
+        let listen = (!listening).then(|| Listen {
+            window,
+            before: before.clone(),
+            fresh: fresh.clone(),
+            connections: self.config.limits.connections,
+            dialects: self.dialects_of(&self.config),
+        });
+        if let Some(local) = self.locals.get_mut(&local) {
+            local.attaching = true;
+        }
+        let ticket = self.ticket();
+        self.act(Action::PrepareWindow { ticket, folders: identity.folders, listen });
+        let attach = Box::new(attach);
+        self.preparing.insert(ticket, Preparing::Attach { local, request, attach, window, before, fresh });
+    }
+
+    /// A window of this identity that waits for its editor, or was known in an earlier life.
+    fn window_again(&mut self, identity: &WindowIdentity) -> Option<(WindowId, u16, Token)> {
+        let matches = |window: &Window| {
+            let WindowIdentity { editor, folders, key } = &window.identity;
+            identity.is_same(editor, folders, key)
+        };
+        // With an id of its own, a second connection is the same window come back before we saw it leave.
+        let known = self
+            .windows
+            .iter()
+            .find(|(_, window)| matches(window) && (window.local.is_none() || !identity.key.is_empty()));
+        if let Some((id, window)) = known {
+            let found = (*id, window.port, window.token.clone());
+            if let Some(stale) = window.local {
+                self.act(Action::CloseLocal { local: stale });
+                self.local_closed(stale);
+            }
+            return Some(found);
+        }
+        let taken = |id: WindowId| {
+            self.windows.contains_key(&id)
+                || self
+                    .preparing
+                    .values()
+                    .any(|p| matches!(p, Preparing::Attach { window, .. } if *window == id))
+        };
+        self.remembered
+            .iter()
+            .rev()
+            .find(|old| !taken(old.id) && identity.is_same(&old.editor, &old.folders, &old.key))
+            .map(|old| (old.id, old.port, Token::remembered(old.token.clone())))
+    }
+
+    pub(super) fn window_prepared(&mut self, ticket: Ticket, result: Result<Prepared, String>) {
+        match self.preparing.remove(&ticket) {
+            Some(Preparing::Attach { local, request, attach, window, before, fresh }) => match result {
+                Ok(prepared) => {
+                    // No port of its own: the window was listening all the while.
+                    let (port, token) = match (prepared.port, before) {
+                        (None, Some(kept)) => kept,
+                        (Some(port), Some((old, token))) if port == old => (port, token),
+                        (port, _) => (port.unwrap_or_default(), fresh),
+                    };
+                    self.window_ready(local, request, *attach, window, port, token, prepared);
+                }
+                Err(message) => {
+                    if let Some(local) = self.locals.get_mut(&local) {
+                        local.attaching = false;
+                    }
+                    self.refuse(local, request, errors::INVALID_PARAMS, message);
+                }
+            },
+            Some(Preparing::Folders { window, folders }) => match result {
+                Ok(prepared) => self.folders_ready(window, folders, prepared),
+                Err(message) => tracing::error!("{window} keeps its folders: {message}"),
+            },
+            None => {}
+        }
+    }
+
+    fn window_ready(
+        &mut self,
+        local: LocalId,
+        request: RequestId,
+        attach: Attach,
+        id: WindowId,
+        port: u16,
+        token: Token,
+        prepared: Prepared,
+    ) {
+        let config = prepared
+            .workspace
+            .iter()
+            .fold(self.config.clone(), |config, workspace| config.tightened_by(workspace));
+        let before = self.windows.remove(&id);
+        if let Some(timer) = before.as_ref().and_then(|window| window.grace) {
+            self.timers.cancel(timer);
+        }
+        let window = Window {
+            identity: WindowIdentity::of(&attach),
+            editor: attach.editor,
+            pid: attach.pid,
+            policy: Policy::new(prepared.folders.clone(), config.deny_globs()),
+            folders: prepared.folders,
+            port,
+            token,
+            config,
+            local: None,
+            capabilities: attach.capabilities,
+            discovery: before.map(|window| window.discovery).unwrap_or_default(),
+            grace: None,
+        };
+        self.windows.insert(id, window);
+        self.write_discovery(id);
+        // The editor may have gone while its place was made ready; then it is simply away.
+        let Some(connection) = self.locals.get_mut(&local) else {
+            return self.window_away(id);
+        };
+        connection.attaching = false;
+        connection.window = Some(id);
+        let Some(window) = self.windows.get_mut(&id) else { return };
+        window.local = Some(local);
+        let environment =
+            self.dialects_of_window(id).flat_map(|dialect| dialect.terminal_environment(port)).collect();
+        let result = AttachResult {
+            window: id.to_string(),
+            port,
+            hub_version: self.identity.version.to_owned(),
+            protocol: PROTOCOL,
+            environment,
+        };
+        self.send(local, &Message::response(request, &result));
+        self.apply(review::Event::WindowBack { window: id });
+    }
+
+    pub(super) fn folders_changed(&mut self, window: WindowId, folders: Vec<String>) {
+        let folders: Vec<PathBuf> =
+            folders.into_iter().map(PathBuf::from).filter(|folder| folder.is_absolute()).collect();
+        let ticket = self.ticket();
+        self.act(Action::PrepareWindow { ticket, folders: folders.clone(), listen: None });
+        self.preparing.insert(ticket, Preparing::Folders { window, folders });
+    }
+
+    fn folders_ready(&mut self, id: WindowId, folders: Vec<PathBuf>, prepared: Prepared) {
+        let config = prepared
+            .workspace
+            .iter()
+            .fold(self.config.clone(), |config, workspace| config.tightened_by(workspace));
+        let Some(window) = self.windows.get_mut(&id) else { return };
+        window.identity.folders = folders;
+        window.policy = Policy::new(prepared.folders.clone(), config.deny_globs());
+        window.folders = prepared.folders;
+        window.config = config;
+        self.write_discovery(id);
+    }
+
+    /// The editor is not connected. Its port, token and agents stay for a while, for it to come back.
+    pub(super) fn window_away(&mut self, id: WindowId) {
+        let when = self.now_ms + self.config.window_grace_seconds * 1000;
+        let timer = self.timers.add(when, Due::Window(id));
+        if let Some(window) = self.windows.get_mut(&id) {
+            window.local = None;
+            if let Some(old) = window.grace.replace(timer) {
+                self.timers.cancel(old);
+            }
+        }
+        self.apply(review::Event::WindowGone { window: id });
+    }
+
+    /// The editor said that it leaves for good. Someone may still be waiting for a decision: then not at once.
+    pub(super) fn detached(&mut self, id: WindowId) {
+        let waited_for = self.state.reviews().any(|review| review.window == id && review.is_open());
+        if waited_for {
+            self.window_away(id);
+        } else {
+            self.close_window(id);
+        }
+    }
+
+    pub(super) fn window_grace_over(&mut self, id: WindowId) {
+        if self.windows.get(&id).is_some_and(|window| window.local.is_none()) {
+            self.close_window(id);
+        }
+    }
+
+    fn close_window(&mut self, id: WindowId) {
+        let agents: Vec<AgentId> =
+            self.agents.iter().filter(|(_, agent)| agent.window == id).map(|(agent, _)| *agent).collect();
+        for agent in agents {
+            self.act(Action::CloseAgent { agent, code: 1001, reason: "the editor window is closed" });
+            self.agent_closed(agent, false);
+        }
+        self.remove_discovery(id);
+        self.act(Action::ClosePort { window: id });
+        if let Some(window) = self.windows.remove(&id) {
+            if let Some(timer) = window.grace {
+                self.timers.cancel(timer);
+            }
+            if let Some(local) = window.local.and_then(|local| self.locals.get_mut(&local)) {
+                local.window = None;
+            }
+        }
+    }
+
+    pub(super) fn dialects_of(&self, config: &Config) -> Vec<&'static Dialect> {
+        linkspan_dialect::ALL.iter().copied().filter(|dialect| config.dialect_enabled(dialect.name)).collect()
+    }
+
+    fn dialects_of_window(&self, id: WindowId) -> impl Iterator<Item = &'static Dialect> {
+        self.windows.get(&id).map(|window| self.dialects_of(&window.config)).unwrap_or_default().into_iter()
+    }
+
+    /// Agents may stand in the folder as the editor names it or as it really is: both are listed.
+    fn write_discovery(&mut self, id: WindowId) {
+        let Some(window) = self.windows.get(&id) else { return };
+        let mut folders = window.identity.folders.clone();
+        folders.extend(
+            window.folders.iter().filter(|folder| !window.identity.folders.contains(folder)).cloned(),
+        );
+        let facts = WindowFacts {
+            port: window.port,
+            token: window.token.secret(),
+            pid: window.pid,
+            editor_name: &window.editor.name,
+            folders: &folders,
+        };
+        let files: Vec<(&'static str, DiscoveryFile)> = self
+            .dialects_of(&window.config)
+            .into_iter()
+            .filter_map(|dialect| Some((dialect.name, dialect.discovery_file(&facts, &self.lookup)?)))
+            .collect();
+        let token = window.token.clone();
+        let gone: Vec<PathBuf> = window.discovery.iter().map(|(_, file)| file.path()).collect();
+        for path in gone.into_iter().filter(|path| !files.iter().any(|(_, file)| file.path() == *path)) {
+            self.act(Action::RemoveDiscovery { path, token: token.clone() });
+        }
+        for (_, file) in &files {
+            self.act(Action::WriteDiscovery { file: file.clone() });
+        }
+        if let Some(window) = self.windows.get_mut(&id) {
+            window.discovery = files;
+        }
+        self.remember_window(id);
+    }
+
+    pub(super) fn remove_discovery(&mut self, id: WindowId) {
+        let Some(window) = self.windows.get_mut(&id) else { return };
+        let token = window.token.clone();
+        for (_, file) in std::mem::take(&mut window.discovery) {
+            self.actions.push(Action::RemoveDiscovery { path: file.path(), token: token.clone() });
+        }
+    }
+
+    /// A hub that was killed could not remove its discovery files; they name ports where nobody listens.
+    pub(super) fn sweep_discovery(&mut self) {
+        for window in &self.remembered {
+            let token = Token::remembered(window.token.clone());
+            for path in &window.discovery {
+                self.actions.push(Action::RemoveDiscovery { path: path.clone(), token: token.clone() });
+            }
+        }
+    }
+
+    fn remember_window(&mut self, id: WindowId) {
+        let Some(window) = self.windows.get(&id) else { return };
+        let row = RememberedWindow {
+            id,
+            editor: window.identity.editor.clone(),
+            folders: window.identity.folders.clone(),
+            key: window.identity.key.clone(),
+            port: window.port,
+            token: window.token.secret().to_owned(),
+            discovery: window.discovery.iter().map(|(_, file)| file.path()).collect(),
+        };
+        self.remembered.retain(|old| old.id != id);
+        self.remembered.push(row.clone());
+        self.act(Action::RememberWindow { window: row });
+    }
+
+    pub(super) fn refuse(&mut self, local: LocalId, request: RequestId, code: i64, message: String) {
+        self.send(local, &Message::error(Some(request), RpcError::new(code, message)));
+    }
+}

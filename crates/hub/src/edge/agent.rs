@@ -1,0 +1,189 @@
+//! One agent's WebSocket: frames in, frames out, pings. What they mean is for the core.
+
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use linkspan_dialect::Dialect;
+use linkspan_review::{AgentId, WindowId};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{Instant, timeout};
+use tokio_websockets::{CloseCode, Limits, Message, ServerBuilder, WebSocketStream};
+
+use super::Edge;
+use super::outbox::{self, Inbox};
+use crate::core::Event;
+
+/// A peer that takes nothing for this long has hung up without saying so.
+const SEND_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long a closing handshake may take.
+const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
+
+#[derive(Debug)]
+pub(crate) enum ToAgent {
+    Text(String),
+    Ping,
+    Close { code: u16, reason: &'static str },
+}
+
+impl ToAgent {
+    pub(super) fn size(&self) -> usize {
+        match self {
+            ToAgent::Text(text) => text.len(),
+            ToAgent::Ping | ToAgent::Close { .. } => 0,
+        }
+    }
+}
+
+/// How a conversation ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// A close frame: the agent's own word.
+    Goodbye,
+    Lost,
+}
+
+pub(super) async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
+    agent: AgentId,
+    window: WindowId,
+    dialect: &'static Dialect,
+    stream: S,
+    edge: Edge,
+) {
+    let message_bytes = edge.limits.message_mib * 1024 * 1024;
+    let (outbox, inbox) = outbox::new(2 * message_bytes);
+    if edge.new_agents.send((agent, outbox)).await.is_err() {
+        return;
+    }
+    let _ = edge.events.send(Event::AgentOpened { agent, window, dialect }).await;
+    let limits = Limits::default().max_payload_len(Some(message_bytes));
+    let socket = ServerBuilder::new().limits(limits).serve(stream);
+    let ending = exchange(agent, socket, inbox, &edge).await;
+    let _ = edge.events.send(Event::AgentClosed { agent, said_goodbye: ending == Ending::Goodbye }).await;
+}
+
+async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
+    agent: AgentId,
+    mut socket: WebSocketStream<S>,
+    mut inbox: Inbox<ToAgent>,
+    edge: &Edge,
+) -> Ending {
+    let mut pace = Pace::new(edge.limits.messages_per_second);
+    loop {
+        tokio::select! {
+            biased;
+            message = inbox.recv() => {
+                let Some(first) = message else {
+                    return close(&mut socket, 1012, "the hub is leaving; it may be back soon").await;
+                };
+                match send(&mut socket, first, &mut inbox).await {
+                    Sent::Yes => {}
+                    Sent::Closing { code, reason } => return close(&mut socket, code, reason).await,
+                    Sent::Lost => return Ending::Lost,
+                }
+            }
+            frame = socket.next() => match frame {
+                None => return Ending::Lost,
+                // The library has put the right close frame in its queue; the next polls send it.
+                Some(Err(error)) => {
+                    tracing::warn!("{agent} broke the WebSocket protocol or vanished: {error}");
+                    while let Ok(Some(_)) = timeout(CLOSE_DEADLINE, socket.next()).await {}
+                    return Ending::Lost;
+                }
+                Some(Ok(frame)) if frame.is_close() => {
+                    while let Ok(Some(_)) = timeout(CLOSE_DEADLINE, socket.next()).await {}
+                    return Ending::Goodbye;
+                }
+                Some(Ok(frame)) => {
+                    let event = match frame.as_text() {
+                        Some(text) => Event::AgentFrame { agent, text: text.to_owned() },
+                        None if frame.is_pong() => Event::AgentPong { agent },
+                        None if frame.is_binary() => Event::AgentBinary { agent },
+                        None => continue,
+                    };
+                    if edge.events.send(event).await.is_err() {
+                        return Ending::Lost;
+                    }
+                    pace.step().await;
+                }
+            }
+        }
+    }
+}
+
+enum Sent {
+    Yes,
+    Closing { code: u16, reason: &'static str },
+    Lost,
+}
+
+/// Everything that waits goes out in one flush.
+async fn send<S: AsyncRead + AsyncWrite + Unpin>(
+    socket: &mut WebSocketStream<S>,
+    first: ToAgent,
+    inbox: &mut Inbox<ToAgent>,
+) -> Sent {
+    let mut next = Some(first);
+    let sending = async {
+        while let Some(message) = next.take() {
+            match message {
+                ToAgent::Text(text) => socket.feed(Message::text(text)).await?,
+                ToAgent::Ping => socket.feed(Message::ping("")).await?,
+                ToAgent::Close { code, reason } => {
+                    socket.flush().await?;
+                    return Ok(Sent::Closing { code, reason });
+                }
+            }
+            next = inbox.try_recv();
+        }
+        socket.flush().await?;
+        Ok::<_, tokio_websockets::Error>(Sent::Yes)
+    };
+    match timeout(SEND_DEADLINE, sending).await {
+        Ok(Ok(sent)) => sent,
+        Ok(Err(_)) | Err(_) => Sent::Lost,
+    }
+}
+
+async fn close<S: AsyncRead + AsyncWrite + Unpin>(
+    socket: &mut WebSocketStream<S>,
+    code: u16,
+    reason: &str,
+) -> Ending {
+    let code = CloseCode::try_from(code).ok();
+    let _ = timeout(CLOSE_DEADLINE, async {
+        let _ = socket.send(Message::close(code, reason)).await;
+        while let Some(Ok(_)) = socket.next().await {}
+    })
+    .await;
+    Ending::Lost
+}
+
+/// Slows a peer down that sends more than it may: nothing is refused, nothing is lost, and the others go on.
+struct Pace {
+    per_second: u32,
+    sent: u32,
+    since: Instant,
+}
+
+impl Pace {
+    fn new(per_second: u32) -> Pace {
+        Pace { per_second, sent: 0, since: Instant::now() }
+    }
+
+    async fn step(&mut self) {
+        if self.per_second == 0 {
+            return;
+        }
+        self.sent += 1;
+        if self.sent < self.per_second {
+            return;
+        }
+        let second = Duration::from_secs(1);
+        let taken = self.since.elapsed();
+        if taken < second {
+            tokio::time::sleep(second - taken).await;
+        }
+        *self = Pace::new(self.per_second);
+    }
+}

@@ -1,0 +1,60 @@
+//! Discovery files: written whole or not at all, readable by their owner only, and only ever our own removed.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use linkspan_dialect::DiscoveryFile;
+
+/// Agents read these files at any moment, so a new content appears by rename.
+pub(crate) fn write(file: &DiscoveryFile) -> io::Result<()> {
+    private_folder(&file.directory)?;
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".linkspan-")
+        .permissions(fs::Permissions::from_mode(0o600))
+        .tempfile_in(&file.directory)?;
+    temporary.write_all(&file.contents)?;
+    temporary.persist(file.directory.join(&file.file_name))?;
+    Ok(())
+}
+
+/// Removes the file if it still holds our token: by now the port may be somebody else's.
+pub(crate) fn remove(path: &Path, token: &str) {
+    let ours = fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(token));
+    if ours && let Err(error) = fs::remove_file(path) {
+        tracing::warn!("cannot remove {}: {error}", path.display());
+    }
+}
+
+/// A folder that only its owner can enter; an existing one of ours is tightened.
+pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let metadata = fs::metadata(folder)?;
+    if metadata.uid() == rustix::process::getuid().as_raw() && metadata.mode() & 0o077 != 0 {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_discovery_file_is_private_and_another_ones_is_never_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = home.path().join(".claude/ide");
+        let file =
+            DiscoveryFile { directory, file_name: "5.lock".into(), contents: b"{\"t\":\"mine\"}".to_vec() };
+        write(&file).unwrap();
+        let path = file.directory.join("5.lock");
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(&file.directory).unwrap().mode() & 0o777, 0o700);
+        assert_eq!(fs::read_dir(&file.directory).unwrap().count(), 1, "no temporary file stays");
+        remove(&path, "theirs");
+        assert!(path.exists());
+        remove(&path, "mine");
+        assert!(!path.exists());
+    }
+}

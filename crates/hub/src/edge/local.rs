@@ -1,0 +1,86 @@
+//! The hub's own socket: framed JSON-RPC with editors and commands of the same user.
+
+use linkspan_editor_api::{Decoder, Limits};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::mpsc;
+
+use super::Edge;
+use super::outbox::{self, Inbox, Outbox};
+use crate::core::{Event, LocalId};
+
+pub(super) async fn accept(
+    listener: UnixListener,
+    edge: Edge,
+    new_locals: mpsc::Sender<(LocalId, Outbox<Vec<u8>>)>,
+) {
+    let mut last = 0;
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Out of descriptors, most likely: others may close some soon.
+                tracing::error!("cannot accept on the hub's socket: {error}");
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        let ours = rustix::process::getuid().as_raw();
+        if stream.peer_cred().map_or(true, |peer| peer.uid() != ours) {
+            tracing::warn!("another user tried the hub's socket");
+            continue;
+        }
+        last += 1;
+        let local = LocalId(last);
+        let message_bytes = edge.limits.message_mib * 1024 * 1024;
+        let (outbox, inbox) = outbox::new(2 * message_bytes);
+        if new_locals.send((local, outbox)).await.is_err()
+            || edge.events.send(Event::LocalOpened { local }).await.is_err()
+        {
+            return;
+        }
+        tokio::spawn(serve(local, stream, inbox, edge.clone(), message_bytes));
+    }
+}
+
+/// Ends when either side has had enough.
+async fn serve(local: LocalId, stream: UnixStream, inbox: Inbox<Vec<u8>>, edge: Edge, message_bytes: usize) {
+    let (reading, writing) = stream.into_split();
+    tokio::select! {
+        () = read(local, reading, &edge, message_bytes) => {}
+        () = write(writing, inbox) => {}
+    }
+    let _ = edge.events.send(Event::LocalClosed { local }).await;
+}
+
+async fn read(local: LocalId, mut stream: OwnedReadHalf, edge: &Edge, message_bytes: usize) {
+    let mut decoder = Decoder::new(Limits { body: message_bytes, ..Limits::default() });
+    let mut chunk = vec![0; 16 * 1024];
+    while let Ok(count @ 1..) = stream.read(&mut chunk).await {
+        decoder.push(chunk.get(..count).unwrap_or_default());
+        loop {
+            match decoder.next() {
+                Ok(Some(body)) => {
+                    if edge.events.send(Event::LocalMessage { local, body }).await.is_err() {
+                        return;
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::warn!("a connection on the hub's socket is closed: {error}");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+async fn write(mut stream: OwnedWriteHalf, mut inbox: Inbox<Vec<u8>>) {
+    while let Some(body) = inbox.recv().await {
+        let framed = linkspan_editor_api::encode(&body);
+        if stream.write_all(&framed).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The hub's dealings with the world. Turns sockets, files and time into events for `core`, and its actions
+//! into I/O. Decides nothing.
+
+mod agent;
+mod discovery;
+mod listen;
+mod local;
+mod outbox;
+mod startup;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use linkspan_editor_api::Places;
+use linkspan_review::{AgentId, WindowId};
+use tokio::sync::mpsc;
+
+use crate::config::{Config, Limits, WorkspaceConfig};
+use crate::core::{Action, Core, Event, Listen, LocalId, Prepared, Ticket};
+use crate::files;
+use crate::journal::{Entry, Journal};
+pub use startup::{RunError, run};
+
+use agent::ToAgent;
+use outbox::Outbox;
+
+/// Events wait here for the core; a full queue makes the senders wait, which is what slows a flood down.
+const QUEUE: usize = 1024;
+
+/// How long those who are connected get to take their last messages.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// What every connection's task needs.
+#[derive(Clone)]
+pub(crate) struct Edge {
+    events: mpsc::Sender<Event>,
+    new_agents: mpsc::Sender<(AgentId, Outbox<ToAgent>)>,
+    limits: Arc<Limits>,
+    /// Held by each task; when the last is gone, everything has been sent.
+    _alive: mpsc::Sender<()>,
+}
+
+struct Hub {
+    core: Core,
+    journal: Journal,
+    edge: Edge,
+    started: Instant,
+    agents: HashMap<AgentId, Outbox<ToAgent>>,
+    locals: HashMap<LocalId, Outbox<Vec<u8>>>,
+    ports: HashMap<WindowId, tokio::task::AbortHandle>,
+    new_ports: mpsc::UnboundedSender<(WindowId, tokio::task::AbortHandle)>,
+}
+
+impl Hub {
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns when it is time to leave.
+    fn event(&mut self, event: Event) -> Leave {
+        match &event {
+            Event::AgentClosed { agent, .. } => drop(self.agents.remove(agent)),
+            Event::LocalClosed { local } => drop(self.locals.remove(local)),
+            _ => {}
+        }
+        let actions = self.core.handle(self.now_ms(), event);
+        self.carry_out(actions)
+    }
+
+    fn carry_out(&mut self, actions: Vec<Action>) -> Leave {
+        let mut leave = Leave::No;
+        for action in actions {
+            match action {
+                Action::SendAgent { agent, text } => self.to_agent(agent, ToAgent::Text(text)),
+                Action::SendLocal { local, body } => {
+                    if let Some(outbox) = self.locals.get(&local) {
+                        let size = body.len();
+                        outbox.send(body, size);
+                    }
+                }
+                Action::PingAgent { agent } => self.to_agent(agent, ToAgent::Ping),
+                Action::CloseAgent { agent, code, reason } => {
+                    self.to_agent(agent, ToAgent::Close { code, reason });
+                    self.agents.remove(&agent);
+                }
+                Action::CloseLocal { local } => drop(self.locals.remove(&local)),
+                Action::PrepareWindow { ticket, folders, listen } => {
+                    self.prepare_window(ticket, folders, listen)
+                }
+                Action::ClosePort { window } => {
+                    if let Some(port) = self.ports.remove(&window) {
+                        port.abort();
+                    }
+                }
+                Action::WriteDiscovery { file } => {
+                    if let Err(error) = discovery::write(&file) {
+                        tracing::error!(
+                            "agents will not find this window: {}: {error}",
+                            file.path().display()
+                        );
+                    }
+                }
+                Action::RemoveDiscovery { path, token } => discovery::remove(&path, token.secret()),
+                Action::ReadFile { ticket, folders, path, want } => {
+                    self.blocking(move || Event::FileRead {
+                        ticket,
+                        result: files::look(&folders, &path, want),
+                    });
+                }
+                Action::WriteFile { review, replacement } => {
+                    self.blocking(move || Event::FileWritten {
+                        review,
+                        result: files::replace(&replacement),
+                    });
+                }
+                Action::Record { review, step, by } => {
+                    self.journal.record(Entry { review: *review, step, by })
+                }
+                Action::RememberWindow { window } => self.journal.remember_window(window),
+                Action::Stop => leave = Leave::Yes,
+            }
+        }
+        leave
+    }
+
+    fn to_agent(&self, agent: AgentId, message: ToAgent) {
+        if let Some(outbox) = self.agents.get(&agent) {
+            let size = message.size();
+            outbox.send(message, size);
+        }
+    }
+
+    /// Files may be on a disk that hangs: never on the loop's own thread.
+    fn blocking(&self, work: impl FnOnce() -> Event + Send + 'static) {
+        let events = self.edge.events.clone();
+        tokio::spawn(async move {
+            if let Ok(event) = tokio::task::spawn_blocking(work).await {
+                let _ = events.send(event).await;
+            }
+        });
+    }
+
+    fn prepare_window(&self, ticket: Ticket, folders: Vec<PathBuf>, listen: Option<Listen>) {
+        let (edge, new_ports) = (self.edge.clone(), self.new_ports.clone());
+        tokio::spawn(async move {
+            let looked = tokio::task::spawn_blocking(move || look_at_folders(&folders)).await;
+            let result = match looked {
+                Ok(Ok((folders, workspace))) => match listen {
+                    None => Ok(Prepared { folders, workspace, port: None }),
+                    Some(listen) => listen::open(&edge, listen, &new_ports)
+                        .await
+                        .map(|port| Prepared { folders, workspace, port: Some(port) })
+                        .map_err(|error| format!("no port on 127.0.0.1 can be opened: {error}")),
+                },
+                Ok(Err(error)) => Err(error),
+                Err(_) => Err("the folders could not be looked at".to_owned()),
+            };
+            let _ = edge.events.send(Event::WindowPrepared { ticket, result }).await;
+        });
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    No,
+    Yes,
+}
+
+/// A folder that is not there (yet) belongs to nobody; a broken workspace file keeps the window out, because
+/// it may have been meant to forbid something.
+fn look_at_folders(folders: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<WorkspaceConfig>), String> {
+    let real: Vec<PathBuf> = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+    let workspace = real.iter().map(|folder| WorkspaceConfig::load(folder)).collect::<Result<_, _>>();
+    Ok((real, workspace.map_err(|error| error.to_string())?))
+}
+
+/// The one loop.
+async fn live(places: &Places, config: Config, ready: startup::Ready) -> Result<(), RunError> {
+    let (events, mut inbox) = mpsc::channel(QUEUE);
+    let (new_agents, mut agents) = mpsc::channel(QUEUE);
+    let (new_locals, mut locals) = mpsc::channel(QUEUE);
+    let (new_ports, mut ports) = mpsc::unbounded_channel();
+    let (alive, mut all_gone) = mpsc::channel(1);
+    let edge = Edge { events, new_agents, limits: Arc::new(config.limits.clone()), _alive: alive };
+
+    let recorded = edge.events.clone();
+    let (journal, remembered) =
+        Journal::open(&places.journal(), config.journal_days, move |recorded_entry| {
+            let crate::journal::Recorded { review, step, result } = recorded_entry;
+            let _ = recorded.blocking_send(Event::Recorded { review, step, result });
+        })?;
+    let identity = ready.identity();
+    let (core, actions) = Core::new(identity, config, Box::new(|name| std::env::var_os(name)), remembered);
+    let mut hub = Hub {
+        core,
+        journal,
+        edge: edge.clone(),
+        started: Instant::now(),
+        agents: HashMap::new(),
+        locals: HashMap::new(),
+        ports: HashMap::new(),
+        new_ports,
+    };
+    hub.carry_out(actions);
+    tokio::spawn(local::accept(ready.listener, edge.clone(), new_locals));
+    let mut signals = startup::Signals::new()?;
+    loop {
+        let deadline = hub.core.next_deadline().map(|when| hub.started + Duration::from_millis(when));
+        let due = async {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        let leave = tokio::select! {
+            // New connections first: their first message may be next in the queue.
+            biased;
+            Some((id, outbox)) = agents.recv() => { hub.agents.insert(id, outbox); Leave::No }
+            Some((id, outbox)) = locals.recv() => { hub.locals.insert(id, outbox); Leave::No }
+            Some((window, port)) = ports.recv() => { hub.ports.insert(window, port); Leave::No }
+            Some(event) = inbox.recv() => hub.event(event),
+            () = signals.leave() => hub.event(Event::StopRequested),
+            () = due => hub.event(Event::Tick),
+        };
+        if leave == Leave::Yes {
+            break;
+        }
+    }
+    // Dropping the outboxes lets every task send what it has and end.
+    for port in hub.ports.values() {
+        port.abort();
+    }
+    drop((hub, edge));
+    let _ = tokio::time::timeout(FAREWELL, all_gone.recv()).await;
+    Ok(())
+}

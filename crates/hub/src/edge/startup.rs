@@ -1,0 +1,150 @@
+//! Becoming the hub: private folders, the one lock, the socket; and the signals that end it.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use linkspan_editor_api::{Places, PlacesError};
+use rustix::fs::FlockOperation;
+use tokio::net::UnixListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::discovery::private_folder;
+use crate::config::{Config, ConfigError};
+use crate::core::Identity;
+use crate::journal::JournalError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Places(#[from] PlacesError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("{what} {}: {source}", path.display())]
+    Io { what: &'static str, path: PathBuf, source: io::Error },
+    #[error("the hub's runtime cannot start: {0}")]
+    Runtime(io::Error),
+}
+
+/// What a hub holds before its loop begins.
+pub(super) struct Ready {
+    pub(super) listener: UnixListener,
+    socket: PathBuf,
+    /// Released by the system when the process ends, however it ends.
+    _lock: File,
+}
+
+impl Ready {
+    pub(super) fn identity(&self) -> Identity {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Identity {
+            version: env!("CARGO_PKG_VERSION"),
+            pid: std::process::id(),
+            started_at_ms: u64::try_from(since.as_millis()).unwrap_or_default(),
+            socket: self.socket.display().to_string(),
+            resident_bytes,
+        }
+    }
+}
+
+/// Runs the hub in the foreground until it is stopped or idle. Returns at once if there is one already.
+pub fn run(places: &Places) -> Result<(), RunError> {
+    let config = Config::load(&places.config_file())?;
+    for folder in [&places.runtime, &places.state] {
+        private_folder(folder).map_err(|source| RunError::Io {
+            what: "cannot make",
+            path: folder.clone(),
+            source,
+        })?;
+    }
+    let Some(lock) = take_lock(places)? else { return Ok(()) };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        // Files are few and short; idle threads would only cost memory.
+        .max_blocking_threads(4)
+        .build()
+        .map_err(RunError::Runtime)?;
+    runtime.block_on(async {
+        let socket = places.socket()?;
+        let listener = bind(&socket).map_err(|source| RunError::Io {
+            what: "cannot listen on",
+            path: socket.clone(),
+            source,
+        })?;
+        let ready = Ready { listener, socket: socket.clone(), _lock: lock };
+        tracing::info!(
+            "hub {} (pid {}) listens on {}",
+            env!("CARGO_PKG_VERSION"),
+            std::process::id(),
+            socket.display()
+        );
+        let result = super::live(places, config, ready).await;
+        let _ = std::fs::remove_file(&socket);
+        tracing::info!("hub leaves");
+        result
+    })
+}
+
+/// Held for the life of the process: ten starters make one hub.
+fn take_lock(places: &Places) -> Result<Option<File>, RunError> {
+    let path = places.lock();
+    let failed = |source| RunError::Io { what: "cannot lock", path: path.clone(), source };
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(&path)
+        .map_err(failed)?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(failed(error.into())),
+    }
+}
+
+/// We hold the lock, so a socket that is there belongs to nobody.
+fn bind(socket: &PathBuf) -> io::Result<UnixListener> {
+    match std::fs::remove_file(socket) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(socket)?;
+    std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+fn resident_bytes() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * u64::try_from(rustix::param::page_size()).ok()?)
+}
+
+pub(super) struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    /// Caught so that it does nothing: the terminal that started the hub may go away.
+    _hangup: Signal,
+}
+
+impl Signals {
+    pub(super) fn new() -> Result<Signals, RunError> {
+        let listen = |kind| signal(kind).map_err(RunError::Runtime);
+        Ok(Signals {
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+            _hangup: listen(SignalKind::hangup())?,
+        })
+    }
+
+    pub(super) async fn leave(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}

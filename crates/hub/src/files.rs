@@ -1,0 +1,365 @@
+//! Files of a workspace: which paths belong to it, reading them, replacing them whole.
+//!
+//! Blocking; the edge calls it on a thread of its own. Knows no reviews, only bytes and digests.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Component, Path, PathBuf};
+
+use linkspan_review::Digest;
+
+/// What stands at a path that may be shown to an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileState {
+    /// Symlinks followed, inside one of the folders.
+    pub path: PathBuf,
+    /// If not, its place is inside the workspace all the same.
+    pub exists: bool,
+    /// Empty where it does not exist, or only its place was asked for.
+    pub bytes: Vec<u8>,
+}
+
+/// How much of a file is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Want {
+    Place,
+    Bytes { limit_mib: usize },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FileError {
+    #[error("{0} is not an absolute path; send the full path of the file")]
+    Relative(String),
+    #[error("{0} is outside the workspace folders of this window; open its folder in the editor first")]
+    Outside(String),
+    #[error("{0} is a folder, not a file")]
+    Folder(String),
+    #[error("{0} is not a regular file (a device, socket or pipe)")]
+    Special(String),
+    #[error("{path} has {mib} MiB; files over {limit} MiB are not reviewed (limits.file_mib in config.toml)")]
+    TooLarge { path: String, mib: u64, limit: usize },
+    #[error("{path}: {error}")]
+    Io { path: String, error: String },
+}
+
+impl FileError {
+    fn io(path: &Path, error: &io::Error) -> FileError {
+        let hint = match error.kind() {
+            io::ErrorKind::PermissionDenied => "; check the permissions of the file and its folder",
+            io::ErrorKind::StorageFull => "; free some space and try again",
+            _ => "",
+        };
+        FileError::Io { path: path.display().to_string(), error: format!("{error}{hint}") }
+    }
+}
+
+/// Follows symlinks as far as the path exists and checks that the place lies inside `folders`
+/// (which are canonical). A path that does not exist yet is fine if its nearest existing parent is inside.
+pub fn resolve(folders: &[PathBuf], path: &Path) -> Result<PathBuf, FileError> {
+    let shown = || path.display().to_string();
+    if !path.is_absolute() || path.as_os_str().as_encoded_bytes().contains(&0) {
+        return Err(FileError::Relative(shown()));
+    }
+    // Whatever does not exist cannot be followed, so `..` behind it could lead anywhere later.
+    let mut existing = path;
+    let mut missing = Vec::new();
+    let canonical = loop {
+        match fs::canonicalize(existing) {
+            Ok(canonical) => break canonical,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A dangling symlink exists as an entry: writing through it would leave the workspace.
+                if fs::symlink_metadata(existing).is_ok() {
+                    return Err(FileError::Outside(shown()));
+                }
+                match existing.components().next_back() {
+                    Some(Component::Normal(name)) => missing.push(name),
+                    _ => return Err(FileError::Outside(shown())),
+                }
+                existing = existing.parent().ok_or_else(|| FileError::Outside(shown()))?;
+            }
+            Err(error) => return Err(FileError::io(path, &error)),
+        }
+    };
+    let mut place = canonical;
+    for name in missing.into_iter().rev() {
+        place.push(name);
+    }
+    if folders.iter().any(|folder| place.starts_with(folder)) {
+        Ok(place)
+    } else {
+        Err(FileError::Outside(shown()))
+    }
+}
+
+/// Resolves, and reads as much as is wanted. Only regular files can be had.
+pub fn look(folders: &[PathBuf], path: &Path, want: Want) -> Result<FileState, FileError> {
+    let place = resolve(folders, path)?;
+    match want {
+        Want::Place => Ok(FileState { exists: regular(&place)?.is_some(), path: place, bytes: Vec::new() }),
+        Want::Bytes { limit_mib } => {
+            let bytes = read_regular(&place, limit_mib)?;
+            Ok(FileState { exists: bytes.is_some(), path: place, bytes: bytes.unwrap_or_default() })
+        }
+    }
+}
+
+/// The size of a regular file; `None` where there is nothing.
+fn regular(place: &Path) -> Result<Option<u64>, FileError> {
+    match fs::symlink_metadata(place) {
+        Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
+        Ok(metadata) if metadata.is_dir() => Err(FileError::Folder(place.display().to_string())),
+        Ok(_) => Err(FileError::Special(place.display().to_string())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FileError::io(place, &error)),
+    }
+}
+
+fn read_regular(place: &Path, limit_mib: usize) -> Result<Option<Vec<u8>>, FileError> {
+    let Some(size) = regular(place)? else { return Ok(None) };
+    let limit = limit_mib as u64 * 1024 * 1024;
+    let too_large = |size: u64| {
+        let path = place.display().to_string();
+        FileError::TooLarge { path, mib: size.div_ceil(1024 * 1024), limit: limit_mib }
+    };
+    if size > limit {
+        return Err(too_large(size));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    let file = File::open(place).map_err(|error| FileError::io(place, &error))?;
+    // The file may grow while it is read.
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| FileError::io(place, &error))?;
+    if bytes.len() as u64 > limit {
+        return Err(too_large(bytes.len() as u64));
+    }
+    Ok(Some(bytes))
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WriteError {
+    /// The file is no longer what the decision was about.
+    BaseMoved(Option<Vec<u8>>),
+    Failed(FileError),
+}
+
+impl From<FileError> for WriteError {
+    fn from(error: FileError) -> WriteError {
+        WriteError::Failed(error)
+    }
+}
+
+/// One whole replacement of one file.
+#[derive(Debug, Clone)]
+pub struct Replacement {
+    pub folders: Vec<PathBuf>,
+    /// As resolved when the review began; if it resolves elsewhere now, nothing is written.
+    pub path: PathBuf,
+    pub bytes: Vec<u8>,
+    /// Digest of the bytes the decision was about; `None`: the file must not exist.
+    pub expect: Option<Digest>,
+    pub limit_mib: usize,
+}
+
+/// All of the old bytes or all of the new, whatever happens in between: a synced temporary file beside the
+/// target, renamed over it, and the folder synced. Already holding the result counts as written.
+pub fn replace(order: &Replacement) -> Result<(), WriteError> {
+    let path = &order.path;
+    let io_error = |error: &io::Error| WriteError::Failed(FileError::io(path, error));
+    if resolve(&order.folders, path)? != *path {
+        return Err(FileError::Outside(path.display().to_string()).into());
+    }
+    let identity = identity_of(path);
+    let now = read_regular(path, order.limit_mib)?;
+    if now.as_deref() == Some(&order.bytes[..]) {
+        return Ok(());
+    }
+    if now.as_deref().map(Digest::of) != order.expect {
+        return Err(WriteError::BaseMoved(now));
+    }
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    create_folders(folder).map_err(|error| io_error(&error))?;
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".linkspan-")
+        .permissions(fs::Permissions::from_mode(0o600))
+        .tempfile_in(folder)
+        .map_err(|error| io_error(&error))?;
+    temporary.write_all(&order.bytes).map_err(|error| io_error(&error))?;
+    keep_mode(path, temporary.as_file()).map_err(|error| io_error(&error))?;
+    temporary.as_file().sync_all().map_err(|error| io_error(&error))?;
+    // Someone may have written while we did; the window left is the rename itself.
+    if identity_of(path) != identity {
+        return Err(WriteError::BaseMoved(read_regular(path, order.limit_mib)?));
+    }
+    if order.expect.is_some() {
+        temporary.persist(path).map_err(|error| io_error(&error.error))?;
+    } else if let Err(error) = temporary.persist_noclobber(path) {
+        return match read_regular(path, order.limit_mib)? {
+            Some(bytes) => Err(WriteError::BaseMoved(Some(bytes))),
+            None => Err(io_error(&error.error)),
+        };
+    }
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| io_error(&error))
+}
+
+/// Inode, size and time of change: differs when anyone wrote or replaced the file.
+fn identity_of(path: &Path) -> Option<(u64, u64, i64, i64)> {
+    fs::symlink_metadata(path).ok().map(|m| (m.ino(), m.len(), m.ctime(), m.ctime_nsec()))
+}
+
+fn create_folders(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let parent = folder.parent().unwrap_or(Path::new("/"));
+    create_folders(parent)?;
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => File::open(parent)?.sync_all(),
+    }
+}
+
+/// An existing file keeps mode and owner; a new one gets what the user's umask says.
+fn keep_mode(path: &Path, temporary: &File) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(old) => {
+            let new = temporary.metadata()?;
+            if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+                // Only root may give files away; anyone else keeps at least the mode.
+                let _ = std::os::unix::fs::fchown(temporary, Some(old.uid()), Some(old.gid()));
+            }
+            temporary.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))
+        }
+        Err(_) => temporary.set_permissions(fs::Permissions::from_mode(0o666 & !umask())),
+    }
+}
+
+/// Read rather than set and restored: other threads create files too.
+fn umask() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Workspace {
+        _home: tempfile::TempDir,
+        root: PathBuf,
+        outside: PathBuf,
+    }
+
+    fn workspace() -> Workspace {
+        let home = tempfile::tempdir().unwrap();
+        let base = home.path().canonicalize().unwrap();
+        let (root, outside) = (base.join("ws"), base.join("other"));
+        fs::create_dir_all(&root).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        Workspace { _home: home, root, outside }
+    }
+
+    impl Workspace {
+        fn folders(&self) -> Vec<PathBuf> {
+            vec![self.root.clone()]
+        }
+
+        fn order(&self, name: &str, bytes: &[u8], expect: Option<&[u8]>) -> Replacement {
+            Replacement {
+                folders: self.folders(),
+                path: self.root.join(name),
+                bytes: bytes.to_vec(),
+                expect: expect.map(Digest::of),
+                limit_mib: 1,
+            }
+        }
+    }
+
+    #[test]
+    fn a_symlink_that_leaves_the_workspace_is_outside() {
+        let ws = workspace();
+        fs::write(ws.outside.join("secret"), "x").unwrap();
+        std::os::unix::fs::symlink(&ws.outside, ws.root.join("link")).unwrap();
+        std::os::unix::fs::symlink(ws.outside.join("none"), ws.root.join("dangling")).unwrap();
+        for path in ["link/secret", "link/new", "dangling", "../other/secret", "nowhere/../../other/secret"] {
+            let error = resolve(&ws.folders(), &ws.root.join(path)).unwrap_err();
+            assert!(matches!(error, FileError::Outside(_)), "{path}: {error:?}");
+        }
+        assert!(matches!(resolve(&ws.folders(), Path::new("a.txt")), Err(FileError::Relative(_))));
+        assert!(matches!(resolve(&ws.folders(), Path::new("/proc/self/mem")), Err(FileError::Outside(_))));
+        // A folder whose name merely begins like the workspace's is not inside it.
+        let twin = ws.root.with_file_name("ws-twin");
+        fs::create_dir(&twin).unwrap();
+        assert!(resolve(&ws.folders(), &twin.join("a")).is_err());
+    }
+
+    #[test]
+    fn a_symlink_inside_is_followed_and_its_target_written() {
+        let ws = workspace();
+        fs::write(ws.root.join("real"), "old").unwrap();
+        std::os::unix::fs::symlink("real", ws.root.join("link")).unwrap();
+        let state = look(&ws.folders(), &ws.root.join("link"), Want::Place).unwrap();
+        assert_eq!(state.path, ws.root.join("real"));
+        replace(&ws.order("real", b"new", Some(b"old"))).unwrap();
+        assert_eq!(fs::read(ws.root.join("link")).unwrap(), b"new");
+        assert!(fs::symlink_metadata(ws.root.join("link")).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn only_regular_files_of_bearable_size_are_read() {
+        let ws = workspace();
+        let read = |name: &str| look(&ws.folders(), &ws.root.join(name), Want::Bytes { limit_mib: 1 });
+        fs::create_dir(ws.root.join("dir")).unwrap();
+        assert!(matches!(read("dir"), Err(FileError::Folder(_))));
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            ws.root.join("pipe"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+        assert!(matches!(read("pipe"), Err(FileError::Special(_))));
+        fs::write(ws.root.join("big"), vec![b'x'; 1024 * 1024 + 1]).unwrap();
+        assert!(matches!(read("big"), Err(FileError::TooLarge { .. })));
+        assert!(!read("none").unwrap().exists);
+        let place = look(&ws.folders(), &ws.root.join("big"), Want::Place).unwrap();
+        assert!(place.exists && place.bytes.is_empty(), "asking for the place of a large file is fine");
+    }
+
+    #[test]
+    fn the_mode_survives_and_no_temporary_file_stays() {
+        let ws = workspace();
+        fs::write(ws.root.join("run.sh"), "old").unwrap();
+        fs::set_permissions(ws.root.join("run.sh"), fs::Permissions::from_mode(0o751)).unwrap();
+        replace(&ws.order("run.sh", b"new", Some(b"old"))).unwrap();
+        assert_eq!(fs::metadata(ws.root.join("run.sh")).unwrap().mode() & 0o7777, 0o751);
+        replace(&ws.order("deep/er/new.txt", b"fresh", None)).unwrap();
+        let mode = fs::metadata(ws.root.join("deep/er/new.txt")).unwrap().mode() & 0o7777;
+        assert_eq!(mode, 0o666 & !umask());
+        assert_eq!(fs::read_dir(&ws.root).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_file_that_changed_or_appeared_is_not_overwritten() {
+        let ws = workspace();
+        fs::write(ws.root.join("a"), "theirs").unwrap();
+        let moved = replace(&ws.order("a", b"new", Some(b"old"))).unwrap_err();
+        assert_eq!(moved, WriteError::BaseMoved(Some(b"theirs".to_vec())));
+        let appeared = replace(&ws.order("a", b"new", None)).unwrap_err();
+        assert_eq!(appeared, WriteError::BaseMoved(Some(b"theirs".to_vec())));
+        let gone = replace(&ws.order("b", b"new", Some(b"old"))).unwrap_err();
+        assert_eq!(gone, WriteError::BaseMoved(None));
+        assert_eq!(fs::read(ws.root.join("a")).unwrap(), b"theirs");
+    }
+
+    #[test]
+    fn a_write_that_already_happened_is_not_done_twice() {
+        let ws = workspace();
+        fs::write(ws.root.join("a"), "new").unwrap();
+        let before = identity_of(&ws.root.join("a"));
+        replace(&ws.order("a", b"new", Some(b"old"))).unwrap();
+        assert_eq!(identity_of(&ws.root.join("a")), before);
+    }
+}

@@ -1,0 +1,151 @@
+//! The durable record of reviews, decisions and writes: SQLite, on a thread of its own.
+//!
+//! Whoever hands in a record hears when it is safe on disk; records that arrive together share one sync.
+
+mod rows;
+mod schema;
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use linkspan_review::{Review, ReviewId, Step, WindowId};
+use rusqlite::Connection;
+
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    #[error("journal: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    #[error(
+        "the journal was written by a newer linkspan (format {found}, this one knows {known}); update linkspan"
+    )]
+    Newer { found: i64, known: i64 },
+    #[error("the damaged journal cannot be moved aside: {source}")]
+    Aside { source: std::io::Error },
+    #[error("unreadable column `{column}`")]
+    Row { column: String },
+    #[error("cannot start the journal's thread: {0}")]
+    Thread(std::io::Error),
+}
+
+/// A window as it is found again after a restart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RememberedWindow {
+    pub id: WindowId,
+    pub editor: String,
+    pub folders: Vec<PathBuf>,
+    /// What the editor itself calls the window, where it says so.
+    pub key: String,
+    pub port: u16,
+    pub token: String,
+    /// The discovery files that were written for it.
+    pub discovery: Vec<PathBuf>,
+}
+
+/// What a restarted hub goes on with.
+#[derive(Debug, Default)]
+pub struct Remembered {
+    pub reviews: Vec<Review>,
+    pub windows: Vec<RememberedWindow>,
+    pub next_review: u64,
+    pub next_window: u64,
+}
+
+#[derive(Debug)]
+pub struct Entry {
+    pub review: Review,
+    pub step: Step,
+    /// The name of the surface a person decided on.
+    pub by: Option<String>,
+}
+
+/// A record is on disk, or it is not and says why.
+#[derive(Debug)]
+pub struct Recorded {
+    pub review: ReviewId,
+    pub step: Step,
+    pub result: Result<(), String>,
+}
+
+enum Job {
+    Record(Box<Entry>),
+    Window(Box<RememberedWindow>),
+}
+
+#[derive(Debug, Clone)]
+pub struct Journal {
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Journal {
+    /// Opens (or makes) the journal, reads what is unfinished, and starts its thread.
+    pub fn open(
+        path: &Path,
+        keep_days: u32,
+        recorded: impl Fn(Recorded) + Send + 'static,
+    ) -> Result<(Journal, Remembered), JournalError> {
+        let mut connection = schema::open(path)?;
+        schema::prune(&mut connection, now_ms() - i64::from(keep_days) * 24 * 3600 * 1000)?;
+        let remembered = Remembered {
+            reviews: rows::unfinished(&connection)?,
+            windows: rows::windows(&connection)?,
+            next_review: next_id(&connection, "reviews")?,
+            next_window: next_id(&connection, "windows")?,
+        };
+        let (jobs, inbox) = mpsc::channel();
+        std::thread::Builder::new()
+            .name("journal".to_owned())
+            .spawn(move || keep(&mut connection, &inbox, &recorded))
+            .map_err(JournalError::Thread)?;
+        Ok((Journal { jobs }, remembered))
+    }
+
+    pub fn record(&self, entry: Entry) {
+        // The thread ends only with the process.
+        let _ = self.jobs.send(Job::Record(Box::new(entry)));
+    }
+
+    pub fn remember_window(&self, window: RememberedWindow) {
+        let _ = self.jobs.send(Job::Window(Box::new(window)));
+    }
+}
+
+fn next_id(connection: &Connection, table: &str) -> rusqlite::Result<u64> {
+    let last: Option<i64> =
+        connection.query_row(&format!("SELECT max(id) FROM {table}"), [], |row| row.get(0))?;
+    Ok(last.unwrap_or(0).cast_unsigned() + 1)
+}
+
+fn keep(connection: &mut Connection, inbox: &mpsc::Receiver<Job>, recorded: &dyn Fn(Recorded)) {
+    while let Ok(first) = inbox.recv() {
+        let jobs: Vec<Job> = std::iter::once(first).chain(inbox.try_iter()).collect();
+        let result = commit(connection, &jobs).map_err(|error| error.to_string());
+        if let Err(error) = &result {
+            tracing::error!("journal: {error}");
+        }
+        for job in jobs {
+            if let Job::Record(entry) = job {
+                recorded(Recorded { review: entry.review.id, step: entry.step, result: result.clone() });
+            }
+        }
+    }
+}
+
+fn commit(connection: &mut Connection, jobs: &[Job]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
+    let now = now_ms();
+    for job in jobs {
+        match job {
+            Job::Record(entry) => {
+                rows::put(&transaction, &entry.review, entry.step, entry.by.as_deref(), now)?
+            }
+            Job::Window(window) => rows::put_window(&transaction, window, now)?,
+        }
+    }
+    transaction.commit()
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,370 @@
+//! A review as a row, and back. What the columns mean is fixed here and nowhere else.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use linkspan_review::{
+    Accepted, Comment, Conflict, Convention, Decided, Digest, Ended, Format, LineNumber, Outcome, Phase,
+    Review, ReviewId, Revision, SetId, Step, Taken, Text, WindowId, Writer,
+};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use serde::{Deserialize, Serialize};
+
+use super::{JournalError, RememberedWindow};
+
+#[derive(Serialize, Deserialize)]
+struct CommentColumn {
+    line: u32,
+    text: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct TakenColumn {
+    taken: Vec<String>,
+    left: Vec<String>,
+}
+
+/// Start and end of the four line ranges of a conflict.
+type ConflictColumn = [(u32, u32); 4];
+
+pub(super) fn put(
+    tx: &Transaction<'_>,
+    review: &Review,
+    step: Step,
+    by: Option<&str>,
+    now: i64,
+) -> rusqlite::Result<()> {
+    let base = review.base.as_ref().map(|base| blob(tx, base.text.as_bytes())).transpose()?;
+    let proposed = blob(tx, review.proposed.as_bytes())?;
+    let draft = review.draft.as_ref().map(|draft| blob(tx, draft.as_bytes())).transpose()?;
+    let conflicts: Vec<ConflictColumn> = review.conflicts.iter().map(conflict_column).collect();
+    tx.prepare_cached(
+        "INSERT INTO reviews (id, set_id, window, path, label, writer, owner_key, convention, original, format, base,
+           proposed, draft, conflicts, revision, phase, proposed_at)
+         VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)
+         ON CONFLICT (id) DO UPDATE SET format = ?10, base = ?11, proposed = ?12, draft = ?13, conflicts = ?14,
+           revision = ?15, phase = ?16",
+    )?
+    .execute(params![
+        id_column(review.id.0),
+        review.set.map(|set| id_column(set.0)),
+        id_column(review.window.0),
+        review.path.as_os_str().as_bytes(),
+        review.label,
+        match review.writer {
+            Writer::Agent => "agent",
+            Writer::Editor => "editor",
+        },
+        review.owner_key,
+        match review.convention {
+            Convention::AsIs => "as-is",
+            Convention::Lf => "lf",
+        },
+        review.original.as_bytes(),
+        review.base.as_ref().map(|base| base.format.name()),
+        base,
+        proposed,
+        draft,
+        json(&conflicts),
+        review.revision.0,
+        phase_column(&review.phase),
+        now,
+    ])?;
+    let decided_text = match &review.phase {
+        Phase::Deciding(decided) | Phase::Writing(decided) => Some(blob(tx, decided.text.as_bytes())?),
+        _ => None,
+    };
+    if let Some(outcome) = review.outcome() {
+        put_outcome(tx, review, outcome, decided_text, by, now)?;
+    }
+    match step {
+        Step::Written => put_write(tx, review, now)?,
+        Step::Delivered => {
+            tx.prepare_cached("UPDATE reviews SET delivered_at = ?2 WHERE id = ?1")?
+                .execute(params![id_column(review.id.0), now])?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn put_outcome(
+    tx: &Transaction<'_>,
+    review: &Review,
+    outcome: &Outcome,
+    decided_text: Option<Vec<u8>>,
+    by: Option<&str>,
+    now: i64,
+) -> rusqlite::Result<()> {
+    let comments: Vec<CommentColumn> =
+        outcome.comments.iter().map(|c| CommentColumn { line: c.line.0, text: c.text.clone() }).collect();
+    let (verdict, reason, superseded_by) = match &outcome.ended {
+        Ended::Accepted(_) => ("accepted", None, None),
+        Ended::Rejected { reason } => ("rejected", reason.as_deref(), None),
+        Ended::Withdrawn => ("withdrawn", None, None),
+        Ended::Superseded { by } => ("superseded", None, Some(id_column(by.0))),
+        Ended::Failed { error } => ("failed", Some(error.as_str()), None),
+    };
+    let accepted = match &outcome.ended {
+        Ended::Accepted(accepted) => Some(accepted),
+        _ => None,
+    };
+    let result = accepted.map(|accepted| blob(tx, &accepted.bytes)).transpose()?;
+    let result_text = accepted.map(|accepted| blob(tx, accepted.text.as_bytes())).transpose()?;
+    tx.prepare_cached(
+        "UPDATE reviews SET verdict = ?2, reason = ?3, superseded_by = ?4, taken = ?5, person_diff = ?6, new_file = ?7,
+           decided_text = coalesce(?8, decided_text), result_text = ?9, result = ?10, comments = ?11,
+           decided_by = coalesce(?12, decided_by), decided_at = coalesce(decided_at, ?13),
+           ended_at = CASE WHEN ?14 THEN coalesce(ended_at, ?13) ELSE ended_at END
+         WHERE id = ?1",
+    )?
+    .execute(params![
+        id_column(review.id.0),
+        verdict,
+        reason,
+        superseded_by,
+        accepted.map(|accepted| taken_column(&accepted.taken)),
+        accepted.and_then(|accepted| accepted.person_diff.as_deref()),
+        accepted.map(|accepted| accepted.new_file),
+        decided_text,
+        result_text,
+        result,
+        json(&comments),
+        by,
+        now,
+        matches!(review.phase, Phase::Settling(_) | Phase::Settled { .. }),
+    ])?;
+    Ok(())
+}
+
+/// The before-image is what undo reads.
+fn put_write(tx: &Transaction<'_>, review: &Review, now: i64) -> rusqlite::Result<()> {
+    let Some(Outcome { ended: Ended::Accepted(accepted), .. }) = review.outcome() else { return Ok(()) };
+    let before = review.base.as_ref().and_then(|base| base.encode().ok());
+    let before = before.map(|bytes| blob(tx, &bytes)).transpose()?;
+    let after = blob(tx, &accepted.bytes)?;
+    tx.prepare_cached("INSERT INTO writes (review, path, before, after, at) VALUES (?1,?2,?3,?4,?5)")?
+        .execute(params![id_column(review.id.0), review.path.as_os_str().as_bytes(), before, after, now])?;
+    Ok(())
+}
+
+/// Open reviews, and decided ones whose agent has not heard of it yet.
+pub(super) fn unfinished(connection: &Connection) -> Result<Vec<Review>, JournalError> {
+    let mut statement = connection.prepare(
+        "SELECT * FROM reviews WHERE delivered_at IS NULL
+           AND (phase <> 'settled' OR verdict IN ('accepted', 'rejected')) ORDER BY id",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut reviews = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id: i64 = row.get("id")?;
+        match review_of(connection, row) {
+            Ok(review) => reviews.push(review),
+            // One bad row must not cost all the others.
+            Err(error) => tracing::error!("review r{id} cannot be read back from the journal: {error}"),
+        }
+    }
+    Ok(reviews)
+}
+
+fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalError> {
+    let text = |column: &str| -> Result<Option<String>, JournalError> {
+        let Some(digest) = row.get::<_, Option<Vec<u8>>>(column)? else { return Ok(None) };
+        let bytes = bytes_of(connection, &digest)?;
+        String::from_utf8(bytes).map(Some).map_err(|_| JournalError::Row { column: column.to_owned() })
+    };
+    let bad = |column: &str| JournalError::Row { column: column.to_owned() };
+    let base = match (row.get::<_, Option<String>>("format")?, text("base")?) {
+        (Some(format), Some(text)) => {
+            Some(Text { format: Format::from_name(&format).ok_or_else(|| bad("format"))?, text })
+        }
+        _ => None,
+    };
+    let conflicts: Vec<ConflictColumn> = parse(row, "conflicts")?;
+    let original: Vec<u8> = row.get("original")?;
+    let phase = phase_of(connection, row, &text)?;
+    Ok(Review {
+        id: ReviewId(id_of(row, "id")?),
+        set: row.get::<_, Option<i64>>("set_id")?.map(|set| SetId(set.cast_unsigned())),
+        window: WindowId(id_of(row, "window")?),
+        path: PathBuf::from(OsString::from_vec(row.get("path")?)),
+        label: row.get("label")?,
+        writer: if row.get::<_, String>("writer")? == "agent" { Writer::Agent } else { Writer::Editor },
+        owner_key: row.get("owner_key")?,
+        owner: None,
+        base,
+        proposed: text("proposed")?.ok_or_else(|| bad("proposed"))?,
+        convention: if row.get::<_, String>("convention")? == "lf" {
+            Convention::Lf
+        } else {
+            Convention::AsIs
+        },
+        original: Digest::from_bytes(original.try_into().map_err(|_| bad("original"))?),
+        draft: text("draft")?,
+        conflicts: conflicts.into_iter().map(conflict_of).collect(),
+        revision: Revision(row.get("revision")?),
+        phase,
+    })
+}
+
+fn phase_of(
+    connection: &Connection,
+    row: &Row<'_>,
+    text: &dyn Fn(&str) -> Result<Option<String>, JournalError>,
+) -> Result<Phase, JournalError> {
+    let bad = |column: &str| JournalError::Row { column: column.to_owned() };
+    let phase: String = row.get("phase")?;
+    match phase.as_str() {
+        "recording" => return Ok(Phase::Recording),
+        "pending" => return Ok(Phase::Pending),
+        _ => {}
+    }
+    let ended = match row.get::<_, Option<String>>("verdict")?.as_deref() {
+        Some("accepted") => {
+            let result: Vec<u8> = row.get("result")?;
+            Ended::Accepted(Accepted {
+                text: text("result_text")?.ok_or_else(|| bad("result_text"))?,
+                bytes: bytes_of(connection, &result)?,
+                taken: taken_of(row.get("taken")?).ok_or_else(|| bad("taken"))?,
+                person_diff: row.get("person_diff")?,
+                new_file: row.get("new_file")?,
+            })
+        }
+        Some("rejected") => Ended::Rejected { reason: row.get("reason")? },
+        Some("withdrawn") => Ended::Withdrawn,
+        Some("superseded") => Ended::Superseded { by: ReviewId(id_of(row, "superseded_by")?) },
+        Some("failed") => Ended::Failed { error: row.get("reason")? },
+        _ => return Err(bad("verdict")),
+    };
+    let comments: Vec<CommentColumn> = parse(row, "comments")?;
+    let comments = comments.into_iter().map(|c| Comment { line: LineNumber(c.line), text: c.text }).collect();
+    let outcome = Outcome { ended, comments, by: None };
+    let decided = |outcome| -> Result<Box<Decided>, JournalError> {
+        Ok(Box::new(Decided { outcome, text: text("decided_text")?.unwrap_or_default() }))
+    };
+    Ok(match phase.as_str() {
+        "deciding" => Phase::Deciding(decided(outcome)?),
+        "writing" => Phase::Writing(decided(outcome)?),
+        "settling" => Phase::Settling(Box::new(outcome)),
+        "settled" => Phase::Settled { outcome: Box::new(outcome), delivered: false },
+        _ => return Err(bad("phase")),
+    })
+}
+
+pub(super) fn put_window(
+    connection: &Connection,
+    window: &RememberedWindow,
+    now: i64,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO windows (id, editor, folders, key, port, token, discovery, seen_at) VALUES (?1,?2,?3,?4,?5,?6,?7,?8)
+             ON CONFLICT (id) DO UPDATE SET editor = ?2, folders = ?3, key = ?4, port = ?5, token = ?6, discovery = ?7,
+               seen_at = ?8",
+        )?
+        .execute(params![
+            id_column(window.id.0),
+            window.editor,
+            json(&window.folders),
+            window.key,
+            window.port,
+            window.token,
+            json(&window.discovery),
+            now,
+        ])?;
+    Ok(())
+}
+
+pub(super) fn windows(connection: &Connection) -> Result<Vec<RememberedWindow>, JournalError> {
+    let mut statement = connection.prepare("SELECT * FROM windows ORDER BY id")?;
+    let mut rows = statement.query([])?;
+    let mut windows = Vec::new();
+    while let Some(row) = rows.next()? {
+        windows.push(RememberedWindow {
+            id: WindowId(id_of(row, "id")?),
+            editor: row.get("editor")?,
+            folders: parse(row, "folders")?,
+            key: row.get("key")?,
+            port: row.get("port")?,
+            token: row.get("token")?,
+            discovery: parse(row, "discovery")?,
+        });
+    }
+    Ok(windows)
+}
+
+fn blob(tx: &Transaction<'_>, bytes: &[u8]) -> rusqlite::Result<Vec<u8>> {
+    let digest = Digest::of(bytes).as_bytes().to_vec();
+    tx.prepare_cached("INSERT OR IGNORE INTO blobs (digest, bytes) VALUES (?1, ?2)")?
+        .execute(params![digest, bytes])?;
+    Ok(digest)
+}
+
+fn bytes_of(connection: &Connection, digest: &[u8]) -> Result<Vec<u8>, JournalError> {
+    connection
+        .prepare_cached("SELECT bytes FROM blobs WHERE digest = ?1")?
+        .query_row([digest], |row| row.get(0))
+        .optional()?
+        .ok_or_else(|| JournalError::Row { column: "digest".to_owned() })
+}
+
+/// SQLite's integers are signed; ids are minted from 1 upwards and never get that far.
+fn id_column(id: u64) -> i64 {
+    id.cast_signed()
+}
+
+fn id_of(row: &Row<'_>, column: &str) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(i64::cast_unsigned)
+}
+
+fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn parse<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T, JournalError> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|_| JournalError::Row { column: column.to_owned() })
+}
+
+fn phase_column(phase: &Phase) -> &'static str {
+    match phase {
+        Phase::Recording => "recording",
+        Phase::Pending => "pending",
+        Phase::Deciding(_) => "deciding",
+        Phase::Writing(_) => "writing",
+        Phase::Settling(_) => "settling",
+        Phase::Settled { .. } => "settled",
+    }
+}
+
+fn conflict_column(conflict: &Conflict) -> ConflictColumn {
+    [&conflict.base, &conflict.ours, &conflict.theirs, &conflict.merged].map(|range| (range.start, range.end))
+}
+
+fn conflict_of(column: ConflictColumn) -> Conflict {
+    let [base, ours, theirs, merged] = column.map(|(start, end)| start..end);
+    Conflict { base, ours, theirs, merged }
+}
+
+fn taken_column(taken: &Taken) -> String {
+    match taken {
+        Taken::All => "all".to_owned(),
+        Taken::Edited => "edited".to_owned(),
+        Taken::Some { taken, left } => json(&TakenColumn {
+            taken: taken.iter().map(ToString::to_string).collect(),
+            left: left.iter().map(ToString::to_string).collect(),
+        }),
+    }
+}
+
+fn taken_of(column: String) -> Option<Taken> {
+    match column.as_str() {
+        "all" => return Some(Taken::All),
+        "edited" => return Some(Taken::Edited),
+        _ => {}
+    }
+    let column: TakenColumn = serde_json::from_str(&column).ok()?;
+    let ids = |names: Vec<String>| names.iter().map(|name| name.parse().ok()).collect::<Option<Vec<_>>>();
+    Some(Taken::Some { taken: ids(column.taken)?, left: ids(column.left)? })
+}

@@ -1,0 +1,104 @@
+//! The journal's tables, and what happens to a file that is not one.
+//!
+//! Texts and bytes are stored once each, by digest; `sqlite3 journal.db` reads the rest.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::JournalError;
+
+const VERSION: i64 = 1;
+
+const TABLES: &str = "
+CREATE TABLE blobs (digest BLOB PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE reviews (
+  id INTEGER PRIMARY KEY, set_id INTEGER, window INTEGER NOT NULL, path BLOB NOT NULL, label TEXT NOT NULL,
+  writer TEXT NOT NULL, owner_key TEXT NOT NULL, convention TEXT NOT NULL, original BLOB NOT NULL,
+  format TEXT, base BLOB REFERENCES blobs, proposed BLOB NOT NULL REFERENCES blobs, draft BLOB REFERENCES blobs,
+  conflicts TEXT NOT NULL, revision INTEGER NOT NULL,
+  phase TEXT NOT NULL, verdict TEXT, reason TEXT, superseded_by INTEGER, taken TEXT, person_diff TEXT,
+  new_file INTEGER, decided_text BLOB REFERENCES blobs, result_text BLOB REFERENCES blobs,
+  result BLOB REFERENCES blobs, comments TEXT, decided_by TEXT,
+  proposed_at INTEGER NOT NULL, decided_at INTEGER, ended_at INTEGER, delivered_at INTEGER);
+CREATE INDEX unfinished ON reviews (id) WHERE delivered_at IS NULL;
+CREATE TABLE writes (
+  id INTEGER PRIMARY KEY, review INTEGER NOT NULL, path BLOB NOT NULL, before BLOB REFERENCES blobs,
+  after BLOB NOT NULL REFERENCES blobs, at INTEGER NOT NULL);
+CREATE TABLE windows (
+  id INTEGER PRIMARY KEY, editor TEXT NOT NULL, folders TEXT NOT NULL, key TEXT NOT NULL, port INTEGER NOT NULL,
+  token TEXT NOT NULL, discovery TEXT NOT NULL, seen_at INTEGER NOT NULL);
+";
+
+pub(super) fn open(path: &Path) -> Result<Connection, JournalError> {
+    match open_sound(path) {
+        Err(JournalError::Sqlite(error)) if is_damage(&error) => {
+            // What cannot be read is kept for a person to look at, never deleted.
+            let aside = path.with_extension(format!("damaged-{}.db", super::now_ms()));
+            tracing::error!(
+                "the journal is damaged ({error}); kept as {}, starting a new one",
+                aside.display()
+            );
+            std::fs::rename(path, &aside).map_err(|source| JournalError::Aside { source })?;
+            for suffix in ["-wal", "-shm"] {
+                let mut side = path.as_os_str().to_owned();
+                side.push(suffix);
+                let _ = std::fs::remove_file(side);
+            }
+            open_sound(path)
+        }
+        opened => opened,
+    }
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+}
+
+fn open_sound(path: &Path) -> Result<Connection, JournalError> {
+    let mut connection = Connection::open(path)?;
+    connection.busy_timeout(Duration::from_secs(2))?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // A decision is told to the agent only once it survives a power cut.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    let healthy: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if healthy != "ok" {
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        return Err(rusqlite::Error::SqliteFailure(code, Some(healthy)).into());
+    }
+    match connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? {
+        0 => {
+            let transaction = connection.transaction()?;
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "user_version", VERSION)?;
+            transaction.commit()?;
+        }
+        VERSION => {}
+        newer => return Err(JournalError::Newer { found: newer, known: VERSION }),
+    }
+    Ok(connection)
+}
+
+/// Forgets what was settled before `before_ms`, and the bytes only that referred to.
+pub(super) fn prune(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
+    transaction.execute(
+        "DELETE FROM reviews WHERE coalesce(delivered_at, ended_at) < ?1 AND phase = 'settled'",
+        [before_ms],
+    )?;
+    transaction.execute("DELETE FROM writes WHERE at < ?1", [before_ms])?;
+    transaction.execute("DELETE FROM windows WHERE seen_at < ?1", [before_ms])?;
+    transaction.execute(
+        "DELETE FROM blobs WHERE digest NOT IN (
+           SELECT base FROM reviews WHERE base IS NOT NULL UNION SELECT proposed FROM reviews
+           UNION SELECT draft FROM reviews WHERE draft IS NOT NULL
+           UNION SELECT decided_text FROM reviews WHERE decided_text IS NOT NULL
+           UNION SELECT result_text FROM reviews WHERE result_text IS NOT NULL
+           UNION SELECT result FROM reviews WHERE result IS NOT NULL
+           UNION SELECT before FROM writes WHERE before IS NOT NULL UNION SELECT after FROM writes)",
+        [],
+    )?;
+    transaction.commit()
+}

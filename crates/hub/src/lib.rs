@@ -1,0 +1,14 @@
+//! The one process per user that agents and editors meet in: sockets, guard, windows, journal.
+//!
+//! `core` decides everything and does nothing; `edge` does everything and decides nothing.
+
+pub mod config;
+pub mod core;
+mod edge;
+pub mod files;
+pub mod guard;
+pub mod journal;
+mod peer;
+pub mod token;
+
+pub use edge::{RunError, run};

@@ -1,0 +1,30 @@
+//! What a person says about a review.
+
+use crate::{HunkId, LineNumber};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Everything as shown, the person's draft included.
+    Accept,
+    /// Only these hunks of what is shown.
+    AcceptHunks(Vec<HunkId>),
+    /// This whole text instead.
+    AcceptEdited(String),
+    Reject {
+        reason: Option<String>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comment {
+    /// In the proposed side as shown. A line outside of it is moved to the nearest line: what a person
+    /// wrote is not refused over a line number.
+    pub line: LineNumber,
+    pub text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    pub verdict: Verdict,
+    pub comments: Vec<Comment>,
+}

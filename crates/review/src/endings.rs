@@ -1,0 +1,145 @@
+//! Line endings: an agent that speaks LF about a file with CRLF, or with both. Knows nothing of encodings.
+
+use std::borrow::Cow;
+
+use crate::diff::changed_lines;
+use crate::lines::Lines;
+
+const CRLF: &str = "\r\n";
+
+/// How an agent talks about a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Convention {
+    /// With the endings the file has.
+    AsIs,
+    /// With LF, whatever the file has.
+    Lf,
+}
+
+impl Convention {
+    /// The file's text as the agent would write it.
+    pub fn for_agent<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self {
+            Convention::Lf if text.contains(CRLF) => Cow::Owned(text.replace(CRLF, "\n")),
+            Convention::Lf | Convention::AsIs => Cow::Borrowed(text),
+        }
+    }
+}
+
+/// Gives the proposed text in the file's own endings, and how to talk back to the agent.
+///
+/// Where the base has CRLF and the proposal none, each line keeps the ending it has in the base, and a new
+/// line takes that of the line it replaces or follows. Whether the last line has an ending is the agent's
+/// word. Everything else is left as it is.
+pub fn adopt_endings(base: &str, proposed: &str) -> (String, Convention) {
+    if !base.contains(CRLF) {
+        return (proposed.to_owned(), Convention::AsIs);
+    }
+    // Said apart because a line that holds a lone CR before its CRLF still shows a CRLF when spoken in LF.
+    if Convention::Lf.for_agent(base) == proposed {
+        return (base.to_owned(), Convention::Lf);
+    }
+    if proposed.contains(CRLF) {
+        return (proposed.to_owned(), Convention::AsIs);
+    }
+    let text = if base.matches('\n').count() == base.matches(CRLF).count() {
+        proposed.replace('\n', CRLF)
+    } else {
+        adopt_mixed(base, proposed)
+    };
+    (text, Convention::Lf)
+}
+
+fn adopt_mixed(base: &str, proposed: &str) -> String {
+    let (base, proposed) = (Lines::new(base), Lines::new(proposed));
+    let changes = changed_lines(base.iter().map(content), proposed.iter().map(content));
+
+    let mut text = String::new();
+    let mut push = |line: u32, model: u32| {
+        let line = proposed.line(line);
+        text.push_str(content(line));
+        if line.ends_with('\n') {
+            text.push_str(ending(&base, model));
+        }
+    };
+    let (mut line, mut model) = (0, 0);
+    for change in changes {
+        while line < change.after.start {
+            push(line, model);
+            line += 1;
+            model += 1;
+        }
+        for new in change.after.clone() {
+            let replaced = change.before.start.saturating_add(new - change.after.start);
+            push(new, replaced.min(change.before.end.saturating_sub(1)));
+        }
+        (line, model) = (change.after.end, change.before.end);
+    }
+    while line < proposed.len() {
+        push(line, model);
+        line += 1;
+        model += 1;
+    }
+    text
+}
+
+fn content(line: &str) -> &str {
+    line.strip_suffix(CRLF).or_else(|| line.strip_suffix('\n')).unwrap_or(line)
+}
+
+/// The ending of this line of the base; its last line may have none, then that of the line before.
+fn ending(base: &Lines<'_>, line: u32) -> &'static str {
+    let line = match base.line(line) {
+        model if model.ends_with('\n') => model,
+        _ => base.line(line.saturating_sub(1)),
+    };
+    if line.ends_with(CRLF) { CRLF } else { "\n" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(base: &str, proposed: &str, expect: &str, convention: Convention) {
+        let (adopted, said) = adopt_endings(base, proposed);
+        assert_eq!((adopted.as_str(), said), (expect, convention), "{base:?} <- {proposed:?}");
+    }
+
+    #[test]
+    fn a_crlf_file_stays_crlf_when_the_agent_speaks_lf() {
+        check("a\r\nb\r\n", "a\nx\nb\n", "a\r\nx\r\nb\r\n", Convention::Lf);
+    }
+
+    #[test]
+    fn an_lf_file_and_an_agent_that_speaks_crlf_are_left_alone() {
+        check("a\nb\n", "a\r\nb\r\n", "a\r\nb\r\n", Convention::AsIs);
+        check("a\r\nb\n", "a\r\nx\n", "a\r\nx\n", Convention::AsIs);
+        check("", "a\n", "a\n", Convention::AsIs);
+    }
+
+    #[test]
+    fn an_untouched_line_of_a_mixed_file_keeps_its_own_ending() {
+        check("a\r\nb\nc\r\nd\n", "a\nb\nX\nd\n", "a\r\nb\nX\r\nd\n", Convention::Lf);
+    }
+
+    #[test]
+    fn a_new_line_takes_the_ending_of_the_line_it_follows() {
+        check("a\r\nb\n", "a\nx\ny\nb\n", "a\r\nx\r\ny\r\nb\n", Convention::Lf);
+        check("a\nb\r\n", "a\nx\nb\n", "a\nx\nb\r\n", Convention::Lf);
+        check("a\r\nb\n", "x\na\nb\n", "x\r\na\r\nb\n", Convention::Lf);
+    }
+
+    #[test]
+    fn the_agent_decides_whether_the_last_line_ends() {
+        check("a\nb\r\nc", "a\nb\nc\n", "a\nb\r\nc\r\n", Convention::Lf);
+        check("a\nb\r\n", "a\nb", "a\nb", Convention::Lf);
+        check("a\r\nb\n", "", "", Convention::Lf);
+    }
+
+    #[test]
+    fn a_lone_cr_is_content() {
+        check("a\rb\r\nc\n", "a\rb\nx\n", "a\rb\r\nx\n", Convention::Lf);
+        check("a\r\r\nb\n", "a\r\nb\n", "a\r\r\nb\n", Convention::Lf);
+        check("a\nb\r\n", "a\nb\r", "a\nb\r", Convention::Lf);
+    }
+}

@@ -1,0 +1,96 @@
+//! The names of things: numbers minted by the hub, each its own type. No path, title or file name is
+//! ever an identity.
+
+use std::{fmt, num::ParseIntError, str::FromStr};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u64);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// One review.
+    ReviewId,
+    "r"
+);
+id!(
+    /// Several changes proposed together.
+    SetId,
+    "s"
+);
+id!(
+    /// One live connection of an agent; gone with it.
+    AgentId,
+    "a"
+);
+id!(
+    /// One connected place where a person decides; gone with its connection.
+    SurfaceId,
+    "f"
+);
+id!(
+    /// One editor window; it outlives its connection and the hub.
+    WindowId,
+    "w"
+);
+
+/// Counts what a review has shown; a decision names the one it is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Revision(pub u32);
+
+impl Revision {
+    pub(crate) fn next(self) -> Revision {
+        Revision(self.0.wrapping_add(1))
+    }
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for ReviewId {
+    type Err = ParseIntError;
+
+    /// Takes what `Display` prints, and the bare number.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.strip_prefix('r').unwrap_or(text).parse().map(ReviewId)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_id_prints_its_own_letter() {
+        let printed = [
+            ReviewId(12).to_string(),
+            SetId(3).to_string(),
+            AgentId(4).to_string(),
+            SurfaceId(5).to_string(),
+            WindowId(6).to_string(),
+            Revision(7).to_string(),
+        ];
+        assert_eq!(printed, ["r12", "s3", "a4", "f5", "w6", "7"]);
+    }
+
+    #[test]
+    fn a_review_id_is_read_with_and_without_its_letter() {
+        assert_eq!("r12".parse(), Ok(ReviewId(12)));
+        assert_eq!("12".parse(), Ok(ReviewId(12)));
+        for bad in ["", "r", "rr1", "x1", "-1", "latest"] {
+            assert!(bad.parse::<ReviewId>().is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Changes, hunks, decisions and merging: data in, data out.
+//!
+//! Nothing in this crate does I/O, reads a clock, serialises or awaits. That is what lets the property
+//! tests try every order of events.
+
+mod compose;
+mod decision;
+mod diff;
+mod digest;
+mod endings;
+mod format;
+mod hunk;
+mod ids;
+mod lines;
+mod merge;
+mod outcome;
+mod proposal;
+mod review;
+mod state;
+mod text;
+mod unified;
+mod words;
+
+pub use compose::compose;
+pub use decision::{Comment, Decision, Verdict};
+pub use digest::Digest;
+pub use endings::{Convention, adopt_endings};
+pub use format::Format;
+pub use hunk::{Hunk, HunkId, HunkIdError, hunks};
+pub use ids::{AgentId, ReviewId, Revision, SetId, SurfaceId, WindowId};
+pub use lines::{LineIndex, LineNumber};
+pub use merge::{Conflict, Merge, merge};
+pub use outcome::{Accepted, Ended, Outcome, Taken};
+pub use proposal::{Owner, Proposal, Writer};
+pub use review::{Decided, Phase, Review};
+pub use state::{Effect, Event, HideReason, Reply, State, Step, WriteError};
+pub use text::{Text, TextError, decode};
+pub use unified::unified;
+pub use words::WordChange;

@@ -1,0 +1,139 @@
+//! One review: what is proposed for which file, what the person made of it, and how far it got. It
+//! knows how to move onto a file that changed; it does not know events or effects.
+
+use std::path::PathBuf;
+
+use crate::{
+    AgentId, Conflict, Convention, Digest, Ended, Hunk, Merge, Outcome, ReviewId, Revision, SetId, Text,
+    WindowId, Writer, adopt_endings, hunks, merge,
+};
+
+/// One review, as the journal stores and restores it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Review {
+    pub id: ReviewId,
+    pub set: Option<SetId>,
+    pub window: WindowId,
+    pub path: PathBuf,
+    pub label: String,
+    pub writer: Writer,
+    pub owner_key: String,
+    /// `None`: gone.
+    pub owner: Option<AgentId>,
+    pub base: Option<Text>,
+    /// In the file's own line endings.
+    pub proposed: String,
+    pub convention: Convention,
+    /// Of the proposal as sent, to find it again.
+    pub original: Digest,
+    /// The person's own edits of the proposed side.
+    pub draft: Option<String>,
+    /// Where the file moved under the change, in lines of `side()`; the person is asked about these.
+    pub conflicts: Vec<Conflict>,
+    pub revision: Revision,
+    pub phase: Phase,
+}
+
+/// How far a review got. A phase that waits for its record is stored as such: found in the journal, it
+/// *was* recorded, and `State::restore` goes on from there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Proposed, not yet durable: shown to nobody.
+    Recording,
+    Pending,
+    /// A person decided; not yet durable: told to nobody.
+    Deciding(Box<Decided>),
+    /// Durable, and the editor side is writing the file.
+    Writing(Box<Decided>),
+    /// Written (`Accepted`), or ended without a person (all others); that fact is not yet durable.
+    Settling(Box<Outcome>),
+    Settled {
+        outcome: Box<Outcome>,
+        delivered: bool,
+    },
+}
+
+/// A person's decision, worked out to the byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// What the agent will be told.
+    pub outcome: Outcome,
+    /// The accepted text in the file's own endings, from which a merge can start; empty when rejected.
+    pub text: String,
+}
+
+impl Review {
+    /// The proposed side as shown: the person's draft where there is one.
+    pub fn side(&self) -> &str {
+        self.draft.as_deref().unwrap_or(&self.proposed)
+    }
+
+    pub fn base_text(&self) -> &str {
+        self.base.as_ref().map_or("", |base| &base.text)
+    }
+
+    /// What the file must hold for a write of the result; `None`: it must not exist.
+    pub fn base_digest(&self) -> Option<Digest> {
+        self.base.as_ref().map(Text::digest)
+    }
+
+    pub fn hunks(&self) -> Vec<Hunk> {
+        hunks(self.base_text(), self.side())
+    }
+
+    /// Not settled yet.
+    pub fn is_open(&self) -> bool {
+        !matches!(self.phase, Phase::Settled { .. })
+    }
+
+    /// The outcome, once a person or anyone else brought it about, told or not.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match &self.phase {
+            Phase::Recording | Phase::Pending => None,
+            Phase::Deciding(decided) | Phase::Writing(decided) => Some(&decided.outcome),
+            Phase::Settling(outcome) | Phase::Settled { outcome, .. } => Some(outcome),
+        }
+    }
+
+    /// Whether this outcome means that the editor side writes the file.
+    pub(crate) fn will_write(&self, outcome: &Outcome) -> bool {
+        self.writer == Writer::Editor && matches!(outcome.ended, Ended::Accepted(_))
+    }
+
+    /// Carries a text made for the base over to what the file holds now. A file that turned to CRLF
+    /// meanwhile is not a conflict on every line.
+    pub(crate) fn carry(&self, text: &str, now: Option<&Text>) -> Merge {
+        let Some(now) = now else { return Merge { text: text.to_owned(), conflicts: Vec::new() } };
+        match self.in_the_endings_of(now, text) {
+            Some(text) => merge(&adopt_endings(&now.text, self.base_text()).0, &now.text, &text),
+            None => merge(self.base_text(), &now.text, text),
+        }
+    }
+
+    /// The text in the endings of a file that has CRLF by now, where both base and text knew of none.
+    fn in_the_endings_of(&self, now: &Text, text: &str) -> Option<String> {
+        if self.base_text().contains("\r\n") {
+            return None;
+        }
+        let (text, convention) = adopt_endings(&now.text, text);
+        (convention == Convention::Lf).then_some(text)
+    }
+
+    /// Moves the review onto what the file holds now. The proposal and the draft are carried along; what
+    /// is shown changes, and so does the revision.
+    pub(crate) fn move_to(&mut self, now: Option<Text>) {
+        if now.as_ref().is_some_and(|now| self.in_the_endings_of(now, &self.proposed).is_some()) {
+            self.convention = Convention::Lf;
+        }
+        let shown = self.carry(self.side(), now.as_ref());
+        if self.draft.is_some() {
+            self.proposed = self.carry(&self.proposed, now.as_ref()).text;
+            self.draft = Some(shown.text);
+        } else {
+            self.proposed = shown.text;
+        }
+        self.conflicts = shown.conflicts;
+        self.base = now;
+        self.revision = self.revision.next();
+    }
+}

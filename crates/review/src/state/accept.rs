@@ -1,0 +1,67 @@
+//! Binds an accepted text to what the file holds now: to the byte, by a clean merge, or not at all and
+//! the person is asked again.
+
+use crate::{
+    Accepted, Comment, Decided, Effect, Ended, Format, Outcome, Phase, Reply, Review, Step, SurfaceId, Taken,
+    Text, unified,
+};
+
+/// What a person accepted, in the file's own endings.
+pub(super) struct Acceptance {
+    pub(super) text: String,
+    pub(super) taken: Taken,
+    pub(super) comments: Vec<Comment>,
+    pub(super) by: Option<SurfaceId>,
+}
+
+const CONTEXT_LINES: usize = 3;
+
+impl Review {
+    /// An error says why this text cannot be the file's; the review is then as it was.
+    pub(super) fn accept(
+        &mut self,
+        acceptance: Acceptance,
+        now: Option<Text>,
+    ) -> Result<Vec<Effect>, String> {
+        let Acceptance { mut text, taken, comments, by } = acceptance;
+        let moved = self.base != now;
+        if moved {
+            let carried = self.carry(&text, now.as_ref());
+            // That a file came or went is never merged away: the person decided about the other case.
+            if self.base.is_some() != now.is_some() || !carried.conflicts.is_empty() {
+                let conflicts = carried.conflicts.len();
+                self.move_to(now);
+                self.draft = (carried.text != self.proposed).then_some(carried.text);
+                self.conflicts = carried.conflicts;
+                return Ok(self.ask_again(by, Reply::AskAgain { conflicts }));
+            }
+            text = carried.text;
+        }
+        let format = now.as_ref().map_or(Format::UTF8, |now| now.format);
+        let bytes = format.encode(&text).map_err(|error| error.to_string())?;
+        if moved {
+            self.move_to(now);
+        }
+        let proposed = self.convention.for_agent(&self.proposed);
+        let told = self.convention.for_agent(&text);
+        let person_diff =
+            (proposed != told).then(|| unified(&proposed, &told, "proposed", "accepted", CONTEXT_LINES));
+        let accepted =
+            Accepted { text: told.into_owned(), bytes, taken, person_diff, new_file: self.base.is_none() };
+        let outcome = Outcome { ended: Ended::Accepted(accepted), comments, by };
+        self.phase = Phase::Deciding(Box::new(Decided { outcome, text }));
+        Ok(vec![Effect::Record { review: self.id, step: Step::Decided }])
+    }
+
+    /// After a move: what is shown next is recorded first.
+    pub(super) fn ask_again(&mut self, by: Option<SurfaceId>, reply: Reply) -> Vec<Effect> {
+        self.phase = Phase::Pending;
+        let mut effects = self.reply(by, reply);
+        effects.push(Effect::Record { review: self.id, step: Step::Rebased });
+        effects
+    }
+
+    pub(super) fn reply(&self, to: Option<SurfaceId>, reply: Reply) -> Vec<Effect> {
+        to.map(|surface| Effect::Reply { surface, review: self.id, reply }).into_iter().collect()
+    }
+}

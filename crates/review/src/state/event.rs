@@ -1,0 +1,92 @@
+//! What can happen to reviews, as the shell reports it.
+
+use crate::{AgentId, Decision, Proposal, ReviewId, Revision, SurfaceId, Text, WindowId};
+
+/// Which fact a record is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    Proposed,
+    Edited,
+    Rebased,
+    Decided,
+    Written,
+    Ended,
+    Delivered,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WriteError {
+    /// The file is not what the decision was about; this is what it holds instead.
+    BaseMoved(Option<Text>),
+    Io(String),
+}
+
+/// Events about unknown reviews, or too late for theirs, change nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    Proposed(Proposal),
+    /// The answer to `Effect::Record`: each gets exactly one, in the order of the effects.
+    Recorded {
+        review: ReviewId,
+        step: Step,
+    },
+    RecordFailed {
+        review: ReviewId,
+        step: Step,
+        error: String,
+    },
+    /// The person changed the proposed side to this text. No decision.
+    Edited {
+        review: ReviewId,
+        surface: SurfaceId,
+        revision: Revision,
+        text: String,
+    },
+    Decided {
+        review: ReviewId,
+        surface: SurfaceId,
+        revision: Revision,
+        decision: Decision,
+        /// What the file or its live buffer holds at this moment, read just before.
+        base_now: Option<Text>,
+    },
+    /// The answer to `Effect::Write`. Also right when the file held the result already.
+    Written {
+        review: ReviewId,
+    },
+    WriteFailed {
+        review: ReviewId,
+        error: WriteError,
+    },
+    /// By its agent.
+    Withdrawn {
+        review: ReviewId,
+    },
+    Superseded {
+        review: ReviewId,
+        by: ReviewId,
+    },
+    /// The agent has shown that it got the answer.
+    Delivered {
+        review: ReviewId,
+    },
+    /// A goodbye is the agent's word and withdraws what it asked; a lost socket is not.
+    OwnerGone {
+        agent: AgentId,
+        said_goodbye: bool,
+    },
+    WindowGone {
+        window: WindowId,
+    },
+    WindowBack {
+        window: WindowId,
+    },
+    /// A closed tab, a lost editor: no decision.
+    SurfaceGone {
+        surface: SurfaceId,
+    },
+    /// The grace time for an owner to come back is over.
+    Expired {
+        review: ReviewId,
+    },
+}

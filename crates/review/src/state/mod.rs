@@ -1,0 +1,133 @@
+//! The life of all reviews: `State::apply(event) -> effects`, and nothing else changes it. It asks the
+//! shell to record each fact before anyone is told, and never does anything itself.
+
+mod accept;
+mod effect;
+mod event;
+mod person;
+mod propose;
+mod record;
+mod write;
+
+use std::collections::BTreeMap;
+
+use crate::{AgentId, Ended, Outcome, Phase, Review, ReviewId, WindowId};
+
+pub use effect::{Effect, HideReason, Reply};
+pub use event::{Event, Step, WriteError};
+
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    reviews: BTreeMap<ReviewId, Review>,
+    last_id: u64,
+}
+
+impl State {
+    /// Goes on after a crash. What the journal holds was recorded, so a review found waiting for its
+    /// record has it. Owners and surfaces are gone.
+    pub fn restore(reviews: Vec<Review>, next_id: u64) -> (State, Vec<Effect>) {
+        let highest = reviews.iter().map(|review| review.id.0).max().unwrap_or(0);
+        let mut state = State { last_id: highest.max(next_id.saturating_sub(1)), ..State::default() };
+        let mut effects = Vec::new();
+        for mut review in reviews {
+            review.leave_connections_behind();
+            let (id, step) = (review.id, review.waits_for());
+            state.reviews.insert(id, review);
+            if let Some(step) = step {
+                effects.extend(state.recorded(id, step));
+            }
+        }
+        // Nobody is connected yet who could be shown or told anything.
+        effects.retain(|effect| matches!(effect, Effect::Write { .. } | Effect::Forget { .. }));
+        (state, effects)
+    }
+
+    pub fn review(&self, id: ReviewId) -> Option<&Review> {
+        self.reviews.get(&id)
+    }
+
+    /// In the order they were proposed.
+    pub fn reviews(&self) -> impl Iterator<Item = &Review> {
+        self.reviews.values()
+    }
+
+    pub fn apply(&mut self, event: Event) -> Vec<Effect> {
+        match event {
+            Event::Proposed(proposal) => self.proposed(proposal),
+            Event::Recorded { review, step } => self.recorded(review, step),
+            Event::RecordFailed { review, step, error } => self.record_failed(review, step, &error),
+            Event::Edited { review, surface, revision, text } => {
+                self.edited(review, surface, revision, &text)
+            }
+            Event::Decided { review, surface, revision, decision, base_now } => {
+                self.decided(review, surface, revision, decision, base_now)
+            }
+            Event::Written { review } => self.written(review),
+            Event::WriteFailed { review, error } => self.write_failed(review, error),
+            Event::Withdrawn { review } => self.end(review, Ended::Withdrawn),
+            Event::Superseded { review, by } => self.end(review, Ended::Superseded { by }),
+            Event::Delivered { review } => self.delivered(review),
+            Event::OwnerGone { agent, said_goodbye } => self.owner_gone(agent, said_goodbye),
+            Event::WindowBack { window } => self.window_back(window),
+            // Who can see a review is the shell's knowledge; it changes nothing about the review.
+            Event::WindowGone { .. } | Event::SurfaceGone { .. } => Vec::new(),
+            Event::Expired { review } => self.expired(review),
+        }
+    }
+
+    /// Ends a review without a person; one that a person has decided stays decided.
+    fn end(&mut self, id: ReviewId, ended: Ended) -> Vec<Effect> {
+        match self.reviews.get_mut(&id) {
+            Some(review) if matches!(review.phase, Phase::Recording | Phase::Pending) => {
+                review.phase = Phase::Settling(Box::new(Outcome::unasked(ended)));
+                vec![Effect::Record { review: id, step: Step::Ended }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn owner_gone(&mut self, agent: AgentId, said_goodbye: bool) -> Vec<Effect> {
+        let orphans: Vec<ReviewId> =
+            self.reviews().filter(|review| review.owner == Some(agent)).map(|review| review.id).collect();
+        let mut effects = Vec::new();
+        for id in orphans {
+            if let Some(review) = self.reviews.get_mut(&id) {
+                review.owner = None;
+            }
+            if said_goodbye {
+                effects.extend(self.end(id, Ended::Withdrawn));
+            }
+        }
+        effects
+    }
+
+    fn window_back(&self, window: WindowId) -> Vec<Effect> {
+        self.reviews()
+            .filter(|review| review.window == window && review.phase == Phase::Pending)
+            .map(|review| Effect::Show { review: review.id })
+            .collect()
+    }
+
+    /// Only a live owner can have got the answer: without one, none was sent.
+    fn delivered(&mut self, id: ReviewId) -> Vec<Effect> {
+        match self.reviews.get_mut(&id) {
+            Some(Review { owner: Some(_), phase: Phase::Settled { delivered, .. }, .. }) if !*delivered => {
+                *delivered = true;
+                vec![Effect::Record { review: id, step: Step::Delivered }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn expired(&mut self, id: ReviewId) -> Vec<Effect> {
+        match self.reviews.get(&id) {
+            Some(Review { owner: None, phase: Phase::Settled { .. }, .. }) => self.forget(id),
+            Some(Review { owner: None, .. }) => self.end(id, Ended::Withdrawn),
+            _ => Vec::new(),
+        }
+    }
+
+    fn forget(&mut self, id: ReviewId) -> Vec<Effect> {
+        self.reviews.remove(&id).map(|_| Effect::Forget { review: id }).into_iter().collect()
+    }
+}

@@ -1,0 +1,123 @@
+//! A person edits or decides. The first decision on what is shown wins; everybody else learns why not.
+
+use std::collections::HashSet;
+
+use super::{accept::Acceptance, propose::in_the_files_terms};
+use crate::{
+    Comment, Decided, Decision, Effect, Ended, HunkId, LineNumber, Outcome, Phase, Reply, Review, ReviewId,
+    Revision, State, Step, SurfaceId, Taken, Text, Verdict, compose,
+};
+
+impl State {
+    pub(super) fn edited(
+        &mut self,
+        id: ReviewId,
+        surface: SurfaceId,
+        revision: Revision,
+        text: &str,
+    ) -> Vec<Effect> {
+        let review = match self.deciding_on(id, revision) {
+            Ok(review) => review,
+            Err(reply) => return vec![Effect::Reply { surface, review: id, reply }],
+        };
+        let (text, _) = in_the_files_terms(review.base.as_ref(), text);
+        // An editor that echoes what it was shown must not set off another round.
+        if text == review.side() {
+            return Vec::new();
+        }
+        review.draft = (text != review.proposed).then_some(text);
+        // Their lines are no longer where they were, and the person has them before her eyes.
+        review.conflicts.clear();
+        review.revision = review.revision.next();
+        vec![Effect::Record { review: id, step: Step::Edited }]
+    }
+
+    pub(super) fn decided(
+        &mut self,
+        id: ReviewId,
+        surface: SurfaceId,
+        revision: Revision,
+        decision: Decision,
+        base_now: Option<Text>,
+    ) -> Vec<Effect> {
+        let reply = |reply| vec![Effect::Reply { surface, review: id, reply }];
+        let review = match self.deciding_on(id, revision) {
+            Ok(review) => review,
+            Err(refusal) => return reply(refusal),
+        };
+        let (text, taken) = match review.choose(decision.verdict) {
+            Ok(Choice::Accept { text, taken }) => (text, taken),
+            Ok(Choice::Reject { reason }) => {
+                let comments = within(review.side(), decision.comments);
+                let outcome = Outcome { ended: Ended::Rejected { reason }, comments, by: Some(surface) };
+                review.phase = Phase::Deciding(Box::new(Decided { outcome, text: String::new() }));
+                return vec![Effect::Record { review: id, step: Step::Decided }];
+            }
+            Err(why) => return reply(Reply::Refused(why)),
+        };
+        let shown = if taken == Taken::Edited { &text } else { review.side() };
+        let comments = within(shown, decision.comments);
+        let acceptance = Acceptance { text, taken, comments, by: Some(surface) };
+        review.accept(acceptance, base_now).unwrap_or_else(|why| reply(Reply::Refused(why)))
+    }
+
+    /// The review, if it waits for a decision on this revision.
+    fn deciding_on(&mut self, id: ReviewId, revision: Revision) -> Result<&mut Review, Reply> {
+        let review = self.reviews.get_mut(&id).ok_or(Reply::NotPending)?;
+        match review.outcome() {
+            Some(Outcome { ended: Ended::Withdrawn | Ended::Superseded { .. }, .. }) => {
+                Err(Reply::NotPending)
+            }
+            Some(outcome) => Err(Reply::AlreadyDecided { by: outcome.by }),
+            None if review.phase != Phase::Pending => Err(Reply::NotPending),
+            None if review.revision != revision => Err(Reply::Stale { revision: review.revision }),
+            None => Ok(review),
+        }
+    }
+}
+
+enum Choice {
+    Accept { text: String, taken: Taken },
+    Reject { reason: Option<String> },
+}
+
+impl Review {
+    fn choose(&self, verdict: Verdict) -> Result<Choice, String> {
+        let text = match verdict {
+            Verdict::Reject { reason } => return Ok(Choice::Reject { reason }),
+            Verdict::Accept => self.side().to_owned(),
+            Verdict::AcceptEdited(text) => in_the_files_terms(self.base.as_ref(), &text).0,
+            Verdict::AcceptHunks(chosen) => {
+                if chosen.is_empty() {
+                    return Err("no hunk was chosen: reject the change instead".to_owned());
+                }
+                let hunks = self.hunks();
+                if let Some(id) = chosen.iter().find(|id| !hunks.iter().any(|hunk| hunk.id == **id)) {
+                    return Err(format!("there is no hunk {id} in {}: look at the change again", self.id));
+                }
+                let distinct: HashSet<HunkId> = chosen.iter().copied().collect();
+                if distinct.len() < chosen.len() {
+                    return Err("a hunk was chosen twice: choose each once".to_owned());
+                }
+                let (taken, left): (Vec<_>, Vec<_>) =
+                    hunks.iter().map(|hunk| hunk.id).partition(|id| distinct.contains(id));
+                if !left.is_empty() {
+                    let text = compose(self.base_text(), self.side(), &hunks, |id| distinct.contains(id));
+                    return Ok(Choice::Accept { text, taken: Taken::Some { taken, left } });
+                }
+                self.side().to_owned()
+            }
+        };
+        let taken = if text == self.proposed { Taken::All } else { Taken::Edited };
+        Ok(Choice::Accept { text, taken })
+    }
+}
+
+/// Comments, each moved to the nearest line that the text has.
+fn within(text: &str, mut comments: Vec<Comment>) -> Vec<Comment> {
+    let last = u32::try_from(text.lines().count()).unwrap_or(u32::MAX).max(1);
+    for comment in &mut comments {
+        comment.line = LineNumber(comment.line.0.clamp(1, last));
+    }
+    comments
+}

@@ -1,0 +1,112 @@
+//! A proposal comes in: it is a new review, or the one its agent asked for before it lost us.
+
+use crate::{
+    Convention, Digest, Effect, Ended, Format, Outcome, Phase, Proposal, Review, ReviewId, Revision, State,
+    Step, Text, adopt_endings,
+};
+
+impl State {
+    pub(super) fn proposed(&mut self, proposal: Proposal) -> Vec<Effect> {
+        let original = Digest::of(proposal.proposed.as_bytes());
+        // The latest: an older one of the same words was asked before it.
+        let found = self.reviews().filter(|review| review.is_asked_again(&proposal, original)).last();
+        match found.map(|review| review.id) {
+            Some(id) => self.adopt(id, proposal),
+            None => self.open(proposal, original),
+        }
+    }
+
+    fn adopt(&mut self, id: ReviewId, proposal: Proposal) -> Vec<Effect> {
+        let agent = proposal.owner.agent;
+        let mut effects = vec![Effect::Bound { review: id, agent }];
+        let Some(review) = self.reviews.get_mut(&id) else { return effects };
+        review.owner = Some(agent);
+        review.set = proposal.set;
+        review.label = proposal.label;
+        match &review.phase {
+            Phase::Recording | Phase::Pending if review.base != proposal.base => {
+                review.move_to(proposal.base);
+                effects.push(Effect::Record { review: id, step: Step::Rebased });
+            }
+            Phase::Settled { outcome, .. } => {
+                effects.push(Effect::Answer { review: id, agent, outcome: (**outcome).clone() });
+            }
+            _ => {}
+        }
+        effects
+    }
+
+    fn open(&mut self, proposal: Proposal, original: Digest) -> Vec<Effect> {
+        self.last_id += 1;
+        let id = ReviewId(self.last_id);
+        let agent = proposal.owner.agent;
+        let bound = Effect::Bound { review: id, agent };
+        let (proposed, convention) = in_the_files_terms(proposal.base.as_ref(), &proposal.proposed);
+        let format = proposal.base.as_ref().map_or(Format::UTF8, |base| base.format);
+        if let Err(error) = format.encode(&proposed) {
+            let outcome = Outcome::unasked(Ended::Failed { error: error.to_string() });
+            return vec![bound, Effect::Answer { review: id, agent, outcome }];
+        }
+        let review = Review {
+            id,
+            set: proposal.set,
+            window: proposal.window,
+            path: proposal.path,
+            label: proposal.label,
+            writer: proposal.writer,
+            owner_key: proposal.owner.key,
+            owner: Some(agent),
+            base: proposal.base,
+            proposed,
+            convention,
+            original,
+            draft: None,
+            conflicts: Vec::new(),
+            revision: Revision::default(),
+            phase: Phase::Recording,
+        };
+        self.reviews.insert(id, review);
+        vec![bound, Effect::Record { review: id, step: Step::Proposed }]
+    }
+}
+
+/// A whole new text for this file, without the mark that is not part of it and in its line endings.
+pub(super) fn in_the_files_terms(base: Option<&Text>, text: &str) -> (String, Convention) {
+    let text = match base {
+        Some(base) if base.format.has_bom() => text.strip_prefix('\u{feff}').unwrap_or(text),
+        _ => text,
+    };
+    adopt_endings(base.map_or("", |base| &base.text), text)
+}
+
+impl Review {
+    fn is_asked_again(&self, proposal: &Proposal, original: Digest) -> bool {
+        self.owner.is_none()
+            && self.original == original
+            && self.owner_key == proposal.owner.key
+            && self.window == proposal.window
+            && self.path == proposal.path
+            && self.writer == proposal.writer
+            && match &self.phase {
+                Phase::Recording | Phase::Pending => true,
+                Phase::Deciding(decided) | Phase::Writing(decided) => {
+                    self.will_write(&decided.outcome) || self.base == proposal.base
+                }
+                Phase::Settling(outcome) | Phase::Settled { outcome, delivered: false } => {
+                    self.still_answers(outcome, proposal.base.as_ref())
+                }
+                Phase::Settled { delivered: true, .. } => false,
+            }
+    }
+
+    /// A person's word about a file holds as long as the file is what she spoke about.
+    fn still_answers(&self, outcome: &Outcome, now: Option<&Text>) -> bool {
+        match &outcome.ended {
+            Ended::Accepted(accepted) if self.will_write(outcome) => {
+                now.is_some_and(|now| now.digest() == Digest::of(&accepted.bytes))
+            }
+            Ended::Accepted(_) | Ended::Rejected { .. } => self.base.as_ref() == now,
+            Ended::Withdrawn | Ended::Superseded { .. } | Ended::Failed { .. } => false,
+        }
+    }
+}

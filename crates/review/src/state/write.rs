@@ -1,0 +1,40 @@
+//! The editor side wrote the file, or could not.
+
+use super::accept::Acceptance;
+use crate::{Effect, Ended, Outcome, Phase, Reply, Review, ReviewId, State, Step, WriteError};
+
+impl State {
+    pub(super) fn written(&mut self, id: ReviewId) -> Vec<Effect> {
+        match self.reviews.get_mut(&id) {
+            Some(Review { phase: phase @ Phase::Writing(_), .. }) => {
+                if let Phase::Writing(decided) = std::mem::replace(phase, Phase::Pending) {
+                    *phase = Phase::Settling(Box::new(decided.outcome));
+                }
+                vec![Effect::Record { review: id, step: Step::Written }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn write_failed(&mut self, id: ReviewId, error: WriteError) -> Vec<Effect> {
+        let Some(review) = self.reviews.get_mut(&id) else { return Vec::new() };
+        let Phase::Writing(decided) = &review.phase else { return Vec::new() };
+        let Outcome { ended, comments, by } = decided.outcome.clone();
+        match (error, ended) {
+            (WriteError::BaseMoved(now), Ended::Accepted(accepted)) => {
+                let text = decided.text.clone();
+                let acceptance = Acceptance { text, taken: accepted.taken, comments, by };
+                review.accept(acceptance, now.clone()).unwrap_or_else(|why| {
+                    review.move_to(now);
+                    review.ask_again(by, Reply::Refused(why))
+                })
+            }
+            (WriteError::BaseMoved(_), _) => Vec::new(),
+            (WriteError::Io(error), _) => {
+                let ended = Ended::Failed { error: format!("accepted, but could not be written: {error}") };
+                review.phase = Phase::Settling(Box::new(Outcome { ended, comments, by }));
+                vec![Effect::Record { review: id, step: Step::Ended }]
+            }
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! The promises, looked at after every single step.
+
+use std::collections::BTreeSet;
+
+use linkspan_review::{
+    Accepted, Decided, Effect, Ended, Event, Format, Phase, Reply, Review, ReviewId, State, Step, Text,
+    Verdict, WriteError, Writer, adopt_endings, compose, merge,
+};
+
+use crate::{files, world::World};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Is {
+    Absent,
+    Recording,
+    Pending,
+    Deciding,
+    Writing,
+    Settling,
+    Settled,
+}
+
+/// A review going from one phase to another because of this.
+pub(crate) type Place = (&'static str, Is, Is);
+
+#[rustfmt::skip]
+const MOVES: &[Place] = {
+    use Is::*;
+    &[
+        ("proposed", Absent, Recording),
+        ("recorded Proposed", Recording, Pending),
+        ("recorded Decided", Deciding, Writing),
+        ("recorded Decided", Deciding, Settled),
+        ("recorded Written", Settling, Settled),
+        ("recorded Ended", Settling, Settled),
+        ("recorded Ended", Settling, Absent),
+        ("recorded Delivered", Settled, Absent),
+        ("not recorded Proposed", Recording, Absent),
+        ("not recorded Decided", Deciding, Pending),
+        ("not recorded Written", Settling, Settled),
+        ("not recorded Ended", Settling, Pending),
+        ("not recorded Ended", Settling, Absent),
+        ("not recorded Delivered", Settled, Absent),
+        ("decided", Pending, Deciding),
+        ("written", Writing, Settling),
+        ("not written", Writing, Settling),
+        ("base moved", Writing, Deciding),
+        ("base moved", Writing, Pending),
+        ("withdrawn", Recording, Settling),
+        ("withdrawn", Pending, Settling),
+        ("superseded", Recording, Settling),
+        ("superseded", Pending, Settling),
+        ("goodbye", Recording, Settling),
+        ("goodbye", Pending, Settling),
+        ("expired", Recording, Settling),
+        ("expired", Pending, Settling),
+        ("expired", Settled, Absent),
+    ]
+};
+
+/// What else a walk must have met for the checks to mean anything.
+#[rustfmt::skip]
+const SIGHTS: &[Place] = {
+    use Is::*;
+    &[
+        ("asked again by the surface", Pending, Pending),
+        ("refused", Pending, Pending),
+        ("merged cleanly", Pending, Deciding),
+        ("found again", Recording, Recording),
+        ("found again", Pending, Pending),
+        ("found again and moved", Pending, Pending),
+        ("found again", Deciding, Deciding),
+        ("found again", Writing, Writing),
+        ("found again", Settling, Settling),
+        ("found again", Settled, Settled),
+        ("restored", Recording, Pending),
+        ("restored", Pending, Pending),
+        ("restored", Deciding, Writing),
+        ("restored", Deciding, Settled),
+        ("restored", Settling, Settled),
+        ("restored", Settling, Absent),
+        ("restored", Settled, Absent),
+    ]
+};
+
+pub(crate) fn places() -> impl Iterator<Item = Place> {
+    MOVES.iter().chain(SIGHTS).copied()
+}
+
+fn is(review: Option<&Review>) -> Is {
+    match review.map(|review| &review.phase) {
+        None => Is::Absent,
+        Some(Phase::Recording) => Is::Recording,
+        Some(Phase::Pending) => Is::Pending,
+        Some(Phase::Deciding(_)) => Is::Deciding,
+        Some(Phase::Writing(_)) => Is::Writing,
+        Some(Phase::Settling(_)) => Is::Settling,
+        Some(Phase::Settled { .. }) => Is::Settled,
+    }
+}
+
+fn name(event: &Event) -> &'static str {
+    match event {
+        Event::Proposed(_) => "proposed",
+        Event::Recorded { step: Step::Proposed, .. } => "recorded Proposed",
+        Event::Recorded { step: Step::Edited, .. } => "recorded Edited",
+        Event::Recorded { step: Step::Rebased, .. } => "recorded Rebased",
+        Event::Recorded { step: Step::Decided, .. } => "recorded Decided",
+        Event::Recorded { step: Step::Written, .. } => "recorded Written",
+        Event::Recorded { step: Step::Ended, .. } => "recorded Ended",
+        Event::Recorded { step: Step::Delivered, .. } => "recorded Delivered",
+        Event::RecordFailed { step: Step::Proposed, .. } => "not recorded Proposed",
+        Event::RecordFailed { step: Step::Edited, .. } => "not recorded Edited",
+        Event::RecordFailed { step: Step::Rebased, .. } => "not recorded Rebased",
+        Event::RecordFailed { step: Step::Decided, .. } => "not recorded Decided",
+        Event::RecordFailed { step: Step::Written, .. } => "not recorded Written",
+        Event::RecordFailed { step: Step::Ended, .. } => "not recorded Ended",
+        Event::RecordFailed { step: Step::Delivered, .. } => "not recorded Delivered",
+        Event::Edited { .. } => "edited",
+        Event::Decided { .. } => "decided",
+        Event::Written { .. } => "written",
+        Event::WriteFailed { error: WriteError::Io(_), .. } => "not written",
+        Event::WriteFailed { error: WriteError::BaseMoved(_), .. } => "base moved",
+        Event::Withdrawn { .. } => "withdrawn",
+        Event::Superseded { .. } => "superseded",
+        Event::Delivered { .. } => "delivered",
+        Event::OwnerGone { said_goodbye: true, .. } => "goodbye",
+        Event::OwnerGone { said_goodbye: false, .. } => "socket lost",
+        Event::WindowGone { .. } => "window gone",
+        Event::WindowBack { .. } => "window back",
+        Event::SurfaceGone { .. } => "surface gone",
+        Event::Expired { .. } => "expired",
+    }
+}
+
+/// The one review an event speaks of, if it speaks of one.
+fn about(event: &Event) -> Option<ReviewId> {
+    match event {
+        Event::Recorded { review, .. }
+        | Event::RecordFailed { review, .. }
+        | Event::Edited { review, .. }
+        | Event::Decided { review, .. }
+        | Event::Written { review }
+        | Event::WriteFailed { review, .. }
+        | Event::Withdrawn { review }
+        | Event::Superseded { review, .. }
+        | Event::Delivered { review }
+        | Event::Expired { review } => Some(*review),
+        Event::Proposed(_)
+        | Event::OwnerGone { .. }
+        | Event::WindowGone { .. }
+        | Event::WindowBack { .. }
+        | Event::SurfaceGone { .. } => None,
+    }
+}
+
+pub(crate) fn step(world: &mut World, before: &State, event: &Event, effects: &[Effect]) {
+    let name = name(event);
+    let ids: BTreeSet<ReviewId> =
+        before.reviews().chain(world.state.reviews()).map(|review| review.id).collect();
+    for id in ids {
+        let (was, now) = (before.review(id), world.state.review(id));
+        if about(event).is_some_and(|about| about != id) {
+            assert_eq!(was, now, "{name} of another review changed {id}");
+            continue;
+        }
+        let place = (name, is(was), is(now));
+        if place.1 != place.2 {
+            assert!(MOVES.contains(&place), "{id} must not go this way: {place:?}");
+            world.seen.insert(place);
+        }
+        if let (Some(was), Some(now)) = (was, now) {
+            same_sight_same_revision(was, now);
+            if let (false, Phase::Deciding(decided)) = (matches!(was.phase, Phase::Deciding(_)), &now.phase) {
+                the_decision_is_what_was_said(world, was, now, decided, event);
+                if was.base != now.base {
+                    world.seen.insert(("merged cleanly", Is::Pending, Is::Deciding));
+                }
+            }
+        }
+    }
+    if let Event::Proposed(proposal) = event {
+        let Some(Effect::Bound { review, agent }) = effects.first() else {
+            panic!("a question without a name")
+        };
+        assert_eq!(*agent, proposal.owner.agent);
+        let lost_question = before.reviews().any(|review| {
+            review.owner.is_none()
+                && matches!(review.phase, Phase::Recording | Phase::Pending)
+                && (&review.owner_key, &review.path) == (&proposal.owner.key, &proposal.path)
+                && (review.window, review.writer) == (proposal.window, proposal.writer)
+                && review.original == linkspan_review::Digest::of(proposal.proposed.as_bytes())
+        });
+        let found = before.review(*review);
+        assert!(found.is_some() || !lost_question, "the question was not found again");
+        if let Some(found) = found {
+            assert_eq!(found.owner, None, "a question was taken from an agent that is there");
+            if let Phase::Settled { delivered, .. } = found.phase {
+                assert!(!delivered && still_holds(found, proposal.base.as_ref()), "a stale answer");
+            }
+            let now = world.state.review(*review);
+            world.seen.insert(("found again", is(Some(found)), is(now)));
+            if now.is_some_and(|now| now.revision != found.revision) {
+                world.seen.insert(("found again and moved", is(Some(found)), is(now)));
+            }
+        }
+    }
+    let owner = about(event).and_then(|id| before.review(id)).map(|review| review.owner);
+    match event {
+        Event::Expired { .. } if owner.flatten().is_some() => {
+            assert!(effects.is_empty(), "its agent is there")
+        }
+        Event::Delivered { .. } if owner == Some(None) => assert!(effects.is_empty(), "delivered to nobody"),
+        _ => {}
+    }
+    for effect in effects {
+        an_effect_is_due(world, before, event, effect);
+    }
+}
+
+fn same_sight_same_revision(was: &Review, now: &Review) {
+    let sight = |review: &Review| (review.base.clone(), review.side().to_owned());
+    if was.revision == now.revision {
+        assert_eq!(sight(was), sight(now), "{} changed its looks and kept its revision", was.id);
+    }
+}
+
+/// Works out by itself what a decision means, and compares to the byte.
+fn the_decision_is_what_was_said(
+    world: &World,
+    was: &Review,
+    now: &Review,
+    decided: &Decided,
+    event: &Event,
+) {
+    let (text, base_now) = match event {
+        Event::Decided { surface, revision, decision, base_now, .. } => {
+            assert_eq!(was.phase, Phase::Pending);
+            assert_eq!(decided.outcome.by, Some(*surface));
+            let seen = world.shown.get(&(was.id, *revision)).expect("decided on what was never shown");
+            assert_eq!((&was.base, was.side()), (&seen.0, seen.1.as_str()), "decided on something else");
+            let text = match &decision.verdict {
+                Verdict::Reject { reason } => {
+                    assert_eq!(decided.outcome.ended, Ended::Rejected { reason: reason.clone() });
+                    return;
+                }
+                Verdict::Accept => was.side().to_owned(),
+                Verdict::AcceptEdited(text) => {
+                    let marked = was.base.as_ref().is_some_and(|base| base.format.has_bom());
+                    let unmarked = text.strip_prefix('\u{feff}').filter(|_| marked);
+                    adopt_endings(was.base_text(), unmarked.unwrap_or(text)).0
+                }
+                Verdict::AcceptHunks(chosen) => {
+                    compose(was.base_text(), was.side(), &was.hunks(), |id| chosen.contains(id))
+                }
+            };
+            (text, base_now)
+        }
+        Event::WriteFailed { error: WriteError::BaseMoved(base_now), .. } => {
+            let Phase::Writing(earlier) = &was.phase else { panic!("{:?}", was.phase) };
+            assert_eq!(decided.outcome.by, earlier.outcome.by);
+            (earlier.text.clone(), base_now)
+        }
+        other => panic!("{other:?} is no decision"),
+    };
+    let Ended::Accepted(accepted) = &decided.outcome.ended else { panic!("{:?}", decided.outcome) };
+    assert_eq!(now.base, *base_now, "the result is bound to something else than the file");
+    let in_lf = |text: &str| text.replace("\r\n", "\n");
+    if was.base == *base_now {
+        assert_eq!(decided.text, text);
+    } else {
+        let (Some(base), Some(file)) = (&was.base, base_now) else {
+            panic!("merged with a file that is not")
+        };
+        let merged = merge(&base.text, &file.text, &text);
+        if merged.conflicts.is_empty() {
+            assert_eq!(decided.text, merged.text);
+        } else {
+            // Only a file that turned to CRLF is merged otherwise: as if all three spoke LF.
+            assert!(!base.text.contains("\r\n") && !text.contains("\r\n") && file.text.contains("\r\n"));
+            let merged = merge(&base.text, &in_lf(&file.text), &text);
+            assert_eq!((in_lf(&decided.text), merged.conflicts), (merged.text, Vec::new()));
+        }
+    }
+    let format = base_now.as_ref().map_or(Format::UTF8, |base| base.format);
+    assert_eq!(accepted.bytes, format.encode(&decided.text).unwrap());
+    assert_eq!(in_lf(&accepted.text), in_lf(&decided.text));
+    assert_eq!(accepted.new_file, base_now.is_none());
+    let change = now.convention.for_agent(&now.proposed) != accepted.text;
+    assert_eq!(accepted.person_diff.is_some(), change);
+}
+
+/// The decision that the journal holds for this review, if it holds one.
+fn on_record(world: &World, id: ReviewId) -> Option<(&Review, &Ended)> {
+    let review = world.journal.get(&id)?;
+    review.outcome().map(|outcome| (review, &outcome.ended))
+}
+
+fn an_effect_is_due(world: &mut World, before: &State, event: &Event, effect: &Effect) {
+    match effect {
+        Effect::Bound { .. } => assert!(matches!(event, Event::Proposed(_))),
+        Effect::Record { review, .. } => assert!(world.state.review(*review).is_some()),
+        Effect::Show { review } => {
+            assert_eq!(world.state.review(*review).unwrap().phase, Phase::Pending);
+            assert!(world.journal.contains_key(review), "shown before it was recorded");
+        }
+        Effect::Hide { review, .. } => {
+            let was = before.review(*review).unwrap();
+            let own_word = matches!(event, Event::RecordFailed { step: Step::Written | Step::Ended, .. });
+            let recorded = on_record(world, *review).is_some_and(|(_, ended)| Some(ended) == outcome_of(was));
+            assert!(recorded || own_word, "hidden before the end was recorded");
+        }
+        Effect::Reply { surface, review, reply } => match reply {
+            Reply::Taken => {
+                let ended = outcome_of(before.review(*review).unwrap()).unwrap();
+                assert!(ended.by_a_person());
+                assert_eq!(
+                    on_record(world, *review).map(|(_, ended)| ended),
+                    Some(ended),
+                    "taken, not recorded"
+                );
+                assert_eq!(before.review(*review).unwrap().outcome().unwrap().by, Some(*surface));
+                world.told.insert(*review, ended.clone());
+            }
+            Reply::AskAgain { .. } => {
+                assert_eq!(world.state.review(*review).unwrap().phase, Phase::Pending);
+                world.seen.insert(("asked again by the surface", Is::Pending, Is::Pending));
+            }
+            Reply::Refused(_) if matches!(event, Event::Decided { .. }) => {
+                assert_eq!(before.review(*review), world.state.review(*review));
+                world.seen.insert(("refused", Is::Pending, Is::Pending));
+            }
+            _ => {}
+        },
+        Effect::Write { review, path, bytes, expect } => {
+            assert!(matches!(event, Event::Recorded { step: Step::Decided, .. }), "a write after {event:?}");
+            a_write_has_its_decision(world, *review, bytes);
+            let recorded = &world.journal[review];
+            assert_eq!((path, *expect), (&recorded.path, files::digest(recorded.base.as_ref())));
+        }
+        Effect::Answer { review, agent, outcome } => {
+            assert!(world.agents.contains(&Some(*agent)), "an answer to nobody");
+            if outcome.ended.by_a_person() {
+                let (_, recorded) = on_record(world, *review).expect("answered before it was recorded");
+                assert_eq!(*recorded, outcome.ended);
+                world.told.insert(*review, outcome.ended.clone());
+            }
+        }
+        Effect::Forget { review } => assert!(world.state.review(*review).is_none()),
+    }
+}
+
+fn outcome_of(review: &Review) -> Option<&Ended> {
+    review.outcome().map(|outcome| &outcome.ended)
+}
+
+fn a_write_has_its_decision(world: &World, id: ReviewId, bytes: &[u8]) {
+    let (review, ended) = on_record(world, id).expect("a write without a recorded decision");
+    assert_eq!(review.writer, Writer::Editor, "two writers");
+    let Ended::Accepted(Accepted { bytes: accepted, .. }) = ended else { panic!("a write of {ended:?}") };
+    assert_eq!(bytes, accepted);
+}
+
+pub(crate) fn restored(world: &mut World, effects: &[Effect]) {
+    for (id, recorded) in &world.journal {
+        let now = world.state.review(*id);
+        world.seen.insert(("restored", is(Some(recorded)), is(now)));
+        assert!(now.is_none_or(|now| now.owner.is_none() && now.outcome().is_none_or(|it| it.by.is_none())));
+        if outcome_of(recorded).is_some_and(Ended::by_a_person) && is(Some(recorded)) != Is::Settled {
+            assert_eq!(now.and_then(outcome_of), outcome_of(recorded), "a recorded decision got lost");
+        }
+    }
+    for effect in effects {
+        match effect {
+            Effect::Write { review, bytes, .. } => a_write_has_its_decision(world, *review, bytes),
+            Effect::Forget { review } => assert!(world.state.review(*review).is_none()),
+            other => panic!("after a restart nobody is there for {other:?}"),
+        }
+    }
+}
+
+/// Whoever was told that a decision holds was told the truth.
+pub(crate) fn nothing_is_lost(world: &World) {
+    for (id, ended) in world.told.iter().filter(|(id, _)| !world.unsure.contains(id)) {
+        let now = world.state.review(*id);
+        assert_eq!(is(now), Is::Settled, "{id} was decided, and is open again");
+        assert_eq!(now.and_then(outcome_of), Some(ended), "{id} was decided otherwise");
+    }
+}
+
+pub(crate) fn at_rest(world: &World) {
+    for review in world.state.reviews() {
+        match &review.phase {
+            Phase::Pending => {}
+            Phase::Settled { delivered: false, .. } => {
+                let waits = review.owner.is_some_and(|agent| world.waiting.contains(&(review.id, agent)));
+                assert!(!waits, "{} is settled and its agent still waits", review.id);
+            }
+            other => panic!("{} never came to rest: {other:?}", review.id),
+        }
+    }
+    for (id, agent) in &world.waiting {
+        let review = world.state.review(*id).expect("an agent waits for nothing");
+        assert_eq!((is(Some(review)), review.owner), (Is::Pending, Some(*agent)));
+    }
+}
+
+/// An agent that lost its answer asked again.
+pub(crate) fn a_lost_answer_is_found_again(review: &Review, effects: &[Effect]) {
+    let answered = effects.iter().find_map(|effect| match effect {
+        Effect::Answer { outcome, .. } => Some(&outcome.ended),
+        _ => None,
+    });
+    assert_eq!(answered, outcome_of(review), "{} was decided and its agent does not hear it", review.id);
+}
+
+/// It got a new review instead: right only if the file is no longer what the person spoke about.
+pub(crate) fn the_answer_no_longer_holds(review: &Review, now: Option<&Text>) {
+    assert!(!review.is_open(), "{} waits and was not found again", review.id);
+    assert!(!still_holds(review, now), "{} was decided and its agent does not hear it", review.id);
+}
+
+fn still_holds(review: &Review, now: Option<&Text>) -> bool {
+    match outcome_of(review) {
+        Some(Ended::Accepted(accepted)) if review.writer == Writer::Editor => {
+            now.is_some_and(|now| now.encode().unwrap() == accepted.bytes)
+        }
+        Some(Ended::Accepted(_) | Ended::Rejected { .. }) => review.base.as_ref() == now,
+        _ => false,
+    }
+}

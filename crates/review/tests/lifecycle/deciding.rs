@@ -1,0 +1,180 @@
+//! A person edits, decides and comments.
+
+use linkspan_review::{
+    Effect, Ended, Event, HideReason, HunkId, Reply, Revision, Step, Taken, Verdict, Writer, unified,
+};
+
+use crate::desk::*;
+
+fn hunks(desk: &Desk) -> Vec<HunkId> {
+    desk.review().hunks().iter().map(|hunk| hunk.id).collect()
+}
+
+#[test]
+fn a_decision_is_told_to_nobody_before_it_is_recorded() {
+    let mut desk = Desk::pending(Writer::Agent);
+    assert_eq!(desk.decide(HERE, 0, reject(), text(BASE)), [record(Step::Decided)]);
+    let effects = desk.recorded(Step::Decided);
+    let outcome = desk.outcome().clone();
+    assert_eq!(outcome.ended, Ended::Rejected { reason: Some("no".to_owned()) });
+    let expect = [
+        reply(HERE, Reply::Taken),
+        Effect::Hide { review: ID, reason: HideReason::Decided { by: Some(HERE) } },
+        Effect::Answer { review: ID, agent: AGENT, outcome },
+    ];
+    assert_eq!(effects, expect);
+}
+
+#[test]
+fn the_first_decision_wins_and_the_second_learns_who_was_first() {
+    let mut desk = Desk::pending(Writer::Agent);
+    desk.decide(HERE, 0, Verdict::Accept, text(BASE));
+    let late = [reply(THERE, Reply::AlreadyDecided { by: Some(HERE) })];
+    assert_eq!(desk.decide(THERE, 0, reject(), text(BASE)), late);
+    desk.recorded(Step::Decided);
+    assert_eq!(desk.decide(THERE, 0, reject(), text(BASE)), late);
+    assert_eq!(desk.edit(THERE, 0, "x"), late);
+    assert_eq!(desk.accepted().text, PROPOSED);
+}
+
+#[test]
+fn a_decision_that_cannot_be_recorded_leaves_the_review_open_and_says_so() {
+    let mut desk = Desk::pending(Writer::Agent);
+    desk.decide(HERE, 0, reject(), text(BASE));
+    let why = "the decision could not be recorded: disk full".to_owned();
+    assert_eq!(desk.not_recorded(Step::Decided), [reply(HERE, Reply::Refused(why)), SHOW]);
+    assert!(desk.is_pending());
+}
+
+#[test]
+fn a_decision_on_what_is_no_longer_shown_is_stale() {
+    let mut desk = Desk::pending(Writer::Agent);
+    desk.edit(HERE, 0, BASE);
+    let stale = [reply(THERE, Reply::Stale { revision: Revision(1) })];
+    assert_eq!(desk.decide(THERE, 0, Verdict::Accept, text(BASE)), stale);
+    assert_eq!(desk.edit(THERE, 0, "x"), stale);
+    assert_eq!(desk.decide(THERE, 2, Verdict::Accept, text(BASE)), stale);
+}
+
+#[test]
+fn nobody_decides_what_is_not_shown() {
+    let mut desk = Desk::default();
+    let nothing = [reply(HERE, Reply::NotPending)];
+    assert_eq!(desk.decide(HERE, 0, Verdict::Accept, text(BASE)), nothing);
+    desk.apply(Event::Proposed(proposal(Writer::Agent, text(BASE), PROPOSED)));
+    assert_eq!(desk.decide(HERE, 0, Verdict::Accept, text(BASE)), nothing);
+    desk.recorded(Step::Proposed);
+    desk.apply(Event::Withdrawn { review: ID });
+    assert_eq!(desk.decide(HERE, 0, Verdict::Accept, text(BASE)), nothing);
+}
+
+#[test]
+fn an_edit_is_recorded_and_shown_and_decides_nothing() {
+    let mut desk = Desk::pending(Writer::Agent);
+    assert_eq!(desk.edit(HERE, 0, "mine\n"), [record(Step::Edited)]);
+    assert_eq!(desk.recorded(Step::Edited), [SHOW]);
+    assert_eq!((desk.review().side(), desk.review().revision), ("mine\n", Revision(1)));
+    assert_eq!(desk.review().proposed, PROPOSED);
+    assert!(desk.is_pending());
+}
+
+#[test]
+fn an_edit_is_shown_even_if_it_cannot_be_recorded() {
+    let mut desk = Desk::pending(Writer::Agent);
+    desk.edit(HERE, 0, "mine\n");
+    assert_eq!(desk.not_recorded(Step::Edited), [SHOW]);
+    assert_eq!(desk.review().side(), "mine\n");
+}
+
+#[test]
+fn an_editor_that_echoes_what_it_was_shown_sets_off_nothing() {
+    let mut desk = Desk::pending(Writer::Agent);
+    assert_eq!(desk.edit(HERE, 0, PROPOSED), []);
+    assert_eq!(desk.review().revision, Revision(0));
+}
+
+#[test]
+fn an_edit_taken_back_is_the_proposal_again() {
+    let mut desk = Desk::pending(Writer::Agent);
+    desk.edit(HERE, 0, "mine\n");
+    desk.edit(HERE, 1, PROPOSED);
+    assert_eq!(desk.review().draft, None);
+    desk.decide(HERE, 2, Verdict::Accept, text(BASE));
+    assert_eq!(desk.accepted().taken, Taken::All);
+}
+
+#[test]
+fn to_accept_a_draft_is_to_accept_the_draft() {
+    let mut desk = Desk::pending(Writer::Agent);
+    let mine = PROPOSED.replace("two", "TWO");
+    desk.edit(HERE, 0, &mine);
+    desk.decide(HERE, 1, Verdict::Accept, text(BASE));
+    let accepted = desk.accepted();
+    assert_eq!((accepted.text.as_str(), &accepted.taken), (mine.as_str(), &Taken::Edited));
+    assert_eq!(accepted.person_diff, Some(unified(PROPOSED, &mine, "proposed", "accepted", 3)));
+}
+
+#[test]
+fn everything_accepted_is_exactly_the_proposal() {
+    let every_hunk = Verdict::AcceptHunks(hunks(&Desk::pending(Writer::Agent)));
+    for verdict in [Verdict::Accept, Verdict::AcceptEdited(PROPOSED.to_owned()), every_hunk] {
+        let mut desk = Desk::pending(Writer::Agent);
+        desk.decide(HERE, 0, verdict, text(BASE));
+        let accepted = desk.accepted();
+        assert_eq!((accepted.text.as_str(), accepted.bytes.as_slice()), (PROPOSED, PROPOSED.as_bytes()));
+        assert_eq!((&accepted.taken, &accepted.person_diff, accepted.new_file), (&Taken::All, &None, false));
+    }
+}
+
+#[test]
+fn one_hunk_of_two_is_taken_and_the_other_left() {
+    let mut desk = Desk::pending(Writer::Agent);
+    let hunks = hunks(&desk);
+    desk.decide(HERE, 0, Verdict::AcceptHunks(vec![hunks[1]]), text(BASE));
+    let accepted = desk.accepted();
+    assert_eq!(accepted.text, BASE.replace("seven", "SEVEN"));
+    assert_eq!(accepted.taken, Taken::Some { taken: vec![hunks[1]], left: vec![hunks[0]] });
+    assert!(accepted.person_diff.is_some());
+}
+
+#[test]
+fn a_choice_of_hunks_that_makes_no_sense_is_refused() {
+    let mut desk = Desk::pending(Writer::Agent);
+    let known = hunks(&desk)[0];
+    let unknown: HunkId = "h0000000001".parse().unwrap();
+    for chosen in [vec![], vec![known, known], vec![known, unknown]] {
+        let effects = desk.decide(HERE, 0, Verdict::AcceptHunks(chosen), text(BASE));
+        assert!(matches!(effects[..], [Effect::Reply { reply: Reply::Refused(_), .. }]), "{effects:?}");
+        assert!(desk.is_pending());
+    }
+}
+
+#[test]
+fn a_text_the_file_cannot_hold_is_refused_and_the_review_stays() {
+    let latin = linkspan_review::Format::from_name("windows-1252").unwrap();
+    let base = Some(linkspan_review::Text { format: latin, text: BASE.to_owned() });
+    let mut desk = Desk::showing(proposal(Writer::Editor, base.clone(), PROPOSED));
+    let effects = desk.decide(HERE, 0, Verdict::AcceptEdited("\u{2192}\n".to_owned()), base);
+    assert!(
+        matches!(&effects[..], [Effect::Reply { reply: Reply::Refused(why), .. }] if why.contains("1252"))
+    );
+    assert!(desk.is_pending());
+}
+
+#[test]
+fn a_comment_outside_the_text_moves_to_its_nearest_line() {
+    let line = |line, verdict| Desk::pending(Writer::Agent).comment_on(line, verdict);
+    assert_eq!(line(3, reject()), 3);
+    assert_eq!(line(0, reject()), 1);
+    assert_eq!(line(99, reject()), 7);
+    assert_eq!(line(99, Verdict::AcceptEdited("one\ntwo\n".to_owned())), 2);
+    assert_eq!(line(99, Verdict::AcceptEdited(String::new())), 1);
+}
+
+#[test]
+fn a_new_file_is_said_to_be_new() {
+    let mut desk = Desk::showing(proposal(Writer::Agent, None, "new\n"));
+    desk.decide(HERE, 0, Verdict::Accept, None);
+    assert!(desk.accepted().new_file);
+    assert_eq!(desk.accepted().bytes, b"new\n");
+}

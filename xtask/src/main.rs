@@ -1,0 +1,92 @@
+//! `cargo xtask <command>`: what one does to this repository besides writing it.
+//!
+//! One file per command; this one only knows their names.
+
+mod bench;
+mod codegen;
+mod deny;
+mod fmt;
+mod lint;
+mod peers;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+struct Command {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<()>,
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "test",
+        about: "everything CI checks, in order; --fast skips deny and peers",
+        run: test::run,
+    },
+    Command { name: "fmt", about: "format the Rust code; --check only looks", run: fmt::run },
+    Command { name: "lint", about: "clippy over everything, warnings are errors", run: lint::run },
+    Command { name: "codegen", about: "write the generated files; --check only compares", run: codegen::run },
+    Command { name: "tidy", about: "house rules and docs; --commands also asks the binary", run: tidy::run },
+    Command {
+        name: "deny",
+        about: "licences, advisories, duplicates and sources of dependencies",
+        run: deny::run,
+    },
+    Command { name: "bench", about: "measure the release binary; arguments are passed on", run: bench::run },
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let result = match args.split_first() {
+        None => {
+            usage();
+            return ExitCode::from(2);
+        }
+        Some((name, _)) if matches!(name.as_str(), "help" | "--help" | "-h") => {
+            usage();
+            Ok(())
+        }
+        Some((name, rest)) => match COMMANDS.iter().find(|command| command.name == name) {
+            Some(command) => (command.run)(rest),
+            None => {
+                eprintln!("xtask: there is no command `{name}`\n");
+                usage();
+                return ExitCode::from(2);
+            }
+        },
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nxtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage() {
+    eprintln!("cargo xtask <command>\n");
+    for Command { name, about, .. } in COMMANDS {
+        eprintln!("  {name:<8} {about}");
+    }
+}
+
+/// Whether the one flag a command knows was given; anything else is a mistake worth naming.
+fn flag(args: &[String], known: &str) -> Result<bool> {
+    if let Some(unknown) = args.iter().find(|arg| *arg != known) {
+        bail!("unknown argument `{unknown}`; this command knows `{known}`");
+    }
+    Ok(!args.is_empty())
+}
+
+fn no_arguments(args: &[String]) -> Result<()> {
+    match args.first() {
+        Some(unknown) => bail!("unknown argument `{unknown}`; this command takes none"),
+        None => Ok(()),
+    }
+}

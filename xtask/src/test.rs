@@ -1,0 +1,86 @@
+//! `cargo xtask test`: everything that must hold before a change is taken, cheapest first.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::workspace::{cargo, run as run_command, succeeds};
+use crate::{codegen, deny, fmt, lint, peers, tidy};
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let fast = crate::flag(args, "--fast")?;
+    let mut steps = Steps::default();
+    let outcome = all(&mut steps, fast);
+    steps.print_summary();
+    outcome
+}
+
+fn all(steps: &mut Steps, fast: bool) -> Result<()> {
+    steps.take("fmt", fmt::check)?;
+    steps.take("tidy", tidy::check)?;
+    steps.take("codegen", codegen::check)?;
+    steps.take("lint", lint::check)?;
+    let python = match fast {
+        true => None,
+        false => Some(steps.take("peers", peers::python)?),
+    };
+    // All targets at once, so that the tests below find everything built with the same features.
+    steps.take("build", || {
+        run_command(cargo().args(["build", "--workspace", "--all-targets"])).context("it does not compile")
+    })?;
+    steps.take("commands", tidy::check_commands)?;
+    steps.take("tests", || {
+        for args in test_commands() {
+            let mut command = cargo();
+            command.args(args);
+            if let Some(python) = &python {
+                command.env(peers::PYTHON_VARIABLE, python);
+            }
+            run_command(&mut command).context("repeat one test with `cargo test -p <crate> <its name>`")?;
+        }
+        Ok(())
+    })?;
+    if !fast {
+        steps.take("deny", deny::check)?;
+    }
+    Ok(())
+}
+
+fn test_commands() -> Vec<&'static [&'static str]> {
+    if succeeds(cargo().args(["nextest", "--version"])) {
+        // nextest runs tests of all crates side by side, but knows no doc tests.
+        vec![&["nextest", "run", "--workspace", "--no-fail-fast"], &["test", "--workspace", "--doc"]]
+    } else {
+        vec![&["test", "--workspace", "--no-fail-fast"]]
+    }
+}
+
+#[derive(Default)]
+struct Steps {
+    taken: Vec<(&'static str, Duration, bool)>,
+}
+
+impl Steps {
+    fn take<T>(&mut self, name: &'static str, step: impl FnOnce() -> Result<T>) -> Result<T> {
+        eprintln!("\n==> {name}");
+        let started = Instant::now();
+        let result = step().with_context(|| format!("step `{name}` failed"));
+        let (elapsed, ok) = (started.elapsed(), result.is_ok());
+        eprintln!("<== {name}: {} in {:.1} s", verdict(ok), elapsed.as_secs_f64());
+        self.taken.push((name, elapsed, ok));
+        result
+    }
+
+    fn print_summary(&self) {
+        eprintln!("\n{:<10} {:>9}  result", "step", "seconds");
+        for (name, elapsed, ok) in &self.taken {
+            eprintln!("{name:<10} {:>9.1}  {}", elapsed.as_secs_f64(), verdict(*ok));
+        }
+        let total: Duration = self.taken.iter().map(|(_, elapsed, _)| *elapsed).sum();
+        eprintln!("{:<10} {:>9.1}", "total", total.as_secs_f64());
+    }
+}
+
+fn verdict(ok: bool) -> &'static str {
+    if ok { "ok" } else { "FAILED" }
+}

@@ -1,0 +1,66 @@
+//! Where things are in this checkout, and how other programs are run in it.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+pub(crate) fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_path_buf()
+}
+
+pub(crate) fn target() -> PathBuf {
+    root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
+/// Programs that the checks need and the machine lacks are kept here, so that they come once.
+pub(crate) fn tools() -> PathBuf {
+    target().join("tools")
+}
+
+pub(crate) fn binary_in_tools(name: &str) -> PathBuf {
+    tools().join("bin").join(format!("{name}{}", env::consts::EXE_SUFFIX))
+}
+
+pub(crate) fn binary(profile: &str, name: &str) -> PathBuf {
+    target().join(profile).join(format!("{name}{}", env::consts::EXE_SUFFIX))
+}
+
+pub(crate) fn cargo() -> Command {
+    command(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
+}
+
+pub(crate) fn command(program: impl Into<OsString>) -> Command {
+    let mut command = Command::new(program.into());
+    command.current_dir(root());
+    command
+}
+
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let name = name(command);
+    let status = command.status().with_context(|| format!("could not start `{name}`"))?;
+    if !status.success() {
+        bail!("`{name}` failed ({status})");
+    }
+    Ok(())
+}
+
+/// Runs without a word and says only whether it went well; a program that is not there did not.
+pub(crate) fn succeeds(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|s| s.success())
+}
+
+fn name(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    let program = program.file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
