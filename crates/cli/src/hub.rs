@@ -159,15 +159,8 @@ fn be_the_hub(reach: &Reach) -> Result<Report, Failure> {
         .with_ansi(false)
         .with_max_level(level.unwrap_or(tracing::level_filters::LevelFilter::INFO))
         .init();
-    hub_run(reach).map_err(|message| {
-        tracing::error!("{message}");
-        Failure::internal(message)
-    })?;
+    linkspan_hub::run(&reach.places).map_err(|error| Failure::internal(error.to_string()))?;
     Ok(Report::default())
-}
-
-fn hub_run(_reach: &Reach) -> Result<(), String> {
-    Err("this build has no hub".into())
 }
 
 #[cfg(test)]

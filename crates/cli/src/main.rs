@@ -55,12 +55,14 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return not_understood(&error),
     };
+    // The standard output of `attach` belongs to the editor's protocol, errors or not.
+    let json = args.json && !matches!(args.command, Command::Attach(_));
     let exit = match run(&args) {
-        Ok(report) => match output::print(report.json.as_ref().filter(|_| args.json), &report.text) {
+        Ok(report) => match output::print(report.json.as_ref().filter(|_| json), &report.text) {
             Ok(()) => Exit::Ok,
             Err(error) => unheard(&error),
         },
-        Err(failure) => tell(&failure, args.json),
+        Err(failure) => tell(&failure, json),
     };
     ExitCode::from(exit.code())
 }

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, SocketAddrV4};
 
 /// The uid of the process that opened `peer → ours`, or `None` when it cannot be told.
 #[cfg(target_os = "linux")]
-pub fn uid(peer: SocketAddr, ours: SocketAddr) -> Option<u32> {
+pub(crate) fn uid(peer: SocketAddr, ours: SocketAddr) -> Option<u32> {
     let (SocketAddr::V4(peer), SocketAddr::V4(ours)) = (peer, ours) else { return None };
     let table = |path| std::fs::read_to_string(path).ok();
     // Some runtimes dial IPv4 through IPv6 sockets; those stand in the other table.

@@ -191,6 +191,14 @@ impl Session {
         self.open.keys().copied()
     }
 
+    /// Proposed changes that wait for their answer, with the name the agent gave each.
+    pub fn open_changes(&self) -> impl Iterator<Item = (CallId, &str)> {
+        self.open.iter().filter_map(|(call, open)| match &open.asked {
+            Asked::Change { label } => Some((*call, label.as_str())),
+            Asked::FileInBackground | Asked::Other => None,
+        })
+    }
+
     fn request(
         &mut self,
         id: &RequestId,

@@ -24,8 +24,9 @@ pub(super) struct Agent {
     pub(super) awaits_pong: bool,
     /// Calls that wait for a person.
     pub(super) waiting: Vec<(ReviewId, CallId)>,
-    /// Answers sent, with no sign yet that they arrived.
-    pub(super) unconfirmed: Vec<ReviewId>,
+    /// Answers sent, each with the ping that went out behind it: its pong shows that they arrived.
+    pub(super) unconfirmed: Vec<(u64, ReviewId)>,
+    pub(super) pings: u64,
 }
 
 impl Agent {
@@ -75,6 +76,7 @@ impl Core {
             awaits_pong: false,
             waiting: Vec::new(),
             unconfirmed: Vec::new(),
+            pings: 0,
         };
         self.agents.insert(id, agent);
     }
@@ -109,14 +111,31 @@ impl Core {
         }
     }
 
-    /// Whatever an agent sends proves that it got what was sent before.
+    /// It is alive. That it got what was sent before is another matter: this may have crossed it on the way.
     pub(super) fn agent_heard(&mut self, id: AgentId) {
         let Some(agent) = self.agents.get_mut(&id) else { return };
         agent.awaits_pong = false;
-        for review in std::mem::take(&mut agent.unconfirmed) {
-            self.apply(review::Event::Delivered { review });
-        }
         self.probed_agent(id);
+    }
+
+    /// Whoever answers a ping has got everything that was sent before it.
+    pub(super) fn agent_pong(&mut self, id: AgentId, number: Option<u64>) {
+        if let (Some(agent), Some(number)) = (self.agents.get_mut(&id), number) {
+            let arrived = |(ping, _): &mut (u64, ReviewId)| *ping <= number;
+            let arrived: Vec<ReviewId> =
+                agent.unconfirmed.extract_if(.., arrived).map(|(_, review)| review).collect();
+            for review in arrived {
+                self.apply(review::Event::Delivered { review });
+            }
+        }
+        self.agent_heard(id);
+    }
+
+    pub(super) fn ping_agent(&mut self, id: AgentId) {
+        let Some(agent) = self.agents.get_mut(&id) else { return };
+        agent.pings += 1;
+        let number = agent.pings;
+        self.act(Action::PingAgent { agent: id, number });
     }
 
     pub(super) fn agent_closed(&mut self, id: AgentId, said_goodbye: bool) {

@@ -7,9 +7,10 @@ use linkspan_dialect::{Answer, Failure, FailureKind, Request};
 use linkspan_editor_api as api;
 use linkspan_editor_api::RequestId;
 use linkspan_review as review;
-use linkspan_review::{Decision, Format, Owner, Proposal, ReviewId, Revision, SurfaceId, Text, WindowId};
+use linkspan_review::{Decision, Effect, Format, Owner, Proposal, ReviewId, Revision, SurfaceId, Text, WindowId};
 
 use super::Core;
+use super::agents::OPEN_REVIEWS_PER_AGENT;
 use super::editor::{NoAnswer, Resume};
 use super::event::{Action, LocalId, Ticket};
 use super::tools::{ToolCall, denied, failure_of};
@@ -56,16 +57,10 @@ impl Core {
             );
             return self.base_ready(wanted, Err(gone));
         };
-        let (folders, limits) = match self.windows.get(&window) {
-            Some(window) => (window.folders.clone(), &window.config.limits),
-            None => {
-                let remembered = self.remembered.iter().find(|old| old.id == window);
-                (remembered.map(|old| old.folders.clone()).unwrap_or_default(), &self.config.limits)
-            }
-        };
+        let (folders, limit_mib) = self.folders_of(window);
         let want = match &wanted {
             BaseWanted::Path(_) => Want::Place,
-            _ => Want::Bytes { limit_mib: limits.file_mib },
+            _ => Want::Bytes { limit_mib },
         };
         let ticket = self.ticket();
         self.reading.insert(ticket, wanted);
@@ -159,6 +154,16 @@ impl Core {
     fn propose(&mut self, tool: ToolCall, base: Base) {
         let Request::Propose { proposed, label, .. } = tool.request else { return };
         let Some(agent) = self.agents.get_mut(&tool.agent) else { return };
+        // Taken back while its file was read: nobody shall be shown it.
+        if !agent.session.open_changes().any(|(call, _)| call == tool.call) {
+            return;
+        }
+        if agent.waiting.len() >= OPEN_REVIEWS_PER_AGENT {
+            let message = format!(
+                "{OPEN_REVIEWS_PER_AGENT} changes of this agent wait for a decision; ask again when some are decided"
+            );
+            return self.fail(tool.agent, tool.call, FailureKind::Denied, message);
+        }
         let proposal = Proposal {
             owner: Owner { agent: tool.agent, key: agent.key() },
             window: agent.window,
@@ -182,10 +187,17 @@ impl Core {
         decision: Decision,
         base_now: Option<Text>,
     ) {
-        let Some(connection) = self.locals.get_mut(&local) else { return };
-        connection.deciding.push((review, request));
         let surface = SurfaceId(local.0);
-        self.apply(review::Event::Decided { review, surface, revision, decision, base_now });
+        let effects =
+            self.state.apply(review::Event::Decided { review, surface, revision, decision, base_now });
+        let answered = effects.iter().any(|effect| matches!(effect, Effect::Reply { .. }));
+        // Whoever decided may be gone by now; what a person decided counts all the same.
+        if let Some(connection) = self.locals.get_mut(&local) {
+            // An answer right now is for this request, not for an earlier one that waits for its record.
+            let at = if answered { 0 } else { connection.deciding.len() };
+            connection.deciding.insert(at, (review, request));
+        }
+        self.carry_out(effects);
     }
 }
 

@@ -97,7 +97,7 @@ impl Core {
             self.ask(*editor, &Ping {}, Resume::Ignore);
         }
         for agent in &agents {
-            self.act(Action::PingAgent { agent: *agent });
+            self.ping_agent(*agent);
         }
         let due_ms = self.now_ms + PROBE_MS;
         self.timers.add(due_ms, Due::Probes);
@@ -107,14 +107,18 @@ impl Core {
 
     pub(super) fn local_heard(&mut self, local: LocalId) {
         if !self.probes.is_empty() {
-            self.probes.iter_mut().for_each(|probe| drop(probe.editors.remove(&local)));
+            for probe in &mut self.probes {
+                probe.editors.remove(&local);
+            }
             self.finish_probes(|_| false);
         }
     }
 
     pub(super) fn probed_agent(&mut self, agent: AgentId) {
         if !self.probes.is_empty() {
-            self.probes.iter_mut().for_each(|probe| drop(probe.agents.remove(&agent)));
+            for probe in &mut self.probes {
+                probe.agents.remove(&agent);
+            }
             self.finish_probes(|_| false);
         }
     }

@@ -46,9 +46,10 @@ pub enum Event {
     AgentBinary {
         agent: AgentId,
     },
-    /// It answered a ping.
+    /// It answered a ping: this one, if it said which.
     AgentPong {
         agent: AgentId,
+        number: Option<u64>,
     },
     AgentClosed {
         agent: AgentId,
@@ -95,7 +96,7 @@ pub enum Action {
     SendLocal { local: LocalId, body: Vec<u8> },
     CloseLocal { local: LocalId },
     SendAgent { agent: AgentId, text: String },
-    PingAgent { agent: AgentId },
+    PingAgent { agent: AgentId, number: u64 },
     CloseAgent { agent: AgentId, code: u16, reason: &'static str },
     PrepareWindow { ticket: Ticket, folders: Vec<PathBuf>, listen: Option<Listen> },
     ClosePort { window: WindowId },

@@ -137,7 +137,7 @@ impl Core {
             Event::AgentOpened { agent, window, dialect } => self.agent_opened(agent, window, dialect),
             Event::AgentFrame { agent, text } => self.agent_frame(agent, &text),
             Event::AgentBinary { agent } => self.agent_binary(agent),
-            Event::AgentPong { agent } => self.agent_heard(agent),
+            Event::AgentPong { agent, number } => self.agent_pong(agent, number),
             Event::AgentClosed { agent, said_goodbye } => self.agent_closed(agent, said_goodbye),
             Event::Refused { refusal } => {
                 *self.refused.entry(refusal.name()).or_default() += 1;
@@ -179,9 +179,12 @@ impl Core {
             self.act(Action::CloseAgent { agent, code: 1011, reason: "no answer to ping" });
             self.agent_closed(agent, false);
         }
-        for (id, agent) in &mut self.agents {
-            agent.awaits_pong = true;
-            self.actions.push(Action::PingAgent { agent: *id });
+        let alive: Vec<AgentId> = self.agents.keys().copied().collect();
+        for agent in alive {
+            if let Some(agent) = self.agents.get_mut(&agent) {
+                agent.awaits_pong = true;
+            }
+            self.ping_agent(agent);
         }
         let attached: Vec<LocalId> = self.windows.values().filter_map(|window| window.local).collect();
         for local in attached {

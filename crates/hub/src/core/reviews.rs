@@ -1,12 +1,14 @@
 //! Carries out what the review core decides: records, shows, writes, answers. Every effect has one place here.
 
+use std::path::PathBuf;
+
 use linkspan_dialect::{CallId, Failure, FailureKind};
 use linkspan_editor_api as api;
 use linkspan_editor_api::{Message, RequestId, RpcError, VerdictKind, errors};
 use linkspan_review as review;
 use linkspan_review::{
     AgentId, Effect, Ended, HideReason, Outcome, Phase, Proposal, Reply, ReviewId, Revision, Step, SurfaceId,
-    Text, Verdict,
+    Text, Verdict, WindowId,
 };
 
 use super::Core;
@@ -42,7 +44,8 @@ impl Core {
                 Effect::Hide { review, reason } => self.hide(review, reason),
                 Effect::Reply { surface, review, reply } => self.reply(surface, review, reply),
                 Effect::Write { review, path, bytes, expect } => {
-                    let (folders, limit_mib) = self.folders_of(review);
+                    let Some(window) = self.state.review(review).map(|review| review.window) else { continue };
+                    let (folders, limit_mib) = self.folders_of(window);
                     let replacement = Replacement { folders, path, bytes, expect, limit_mib };
                     self.write(review, replacement);
                 }
@@ -59,8 +62,10 @@ impl Core {
             if let Some(agent) = self.agents.get_mut(agent) {
                 agent.waiting.push((*review, call));
             }
-            let age = self.ages.entry(*review).or_insert(Age { proposed_ms: self.now_ms, ..Age::default() });
-            age.orphaned_ms = None;
+            if self.state.review(*review).is_some() {
+                let fresh = Age { proposed_ms: self.now_ms, ..Age::default() };
+                self.ages.entry(*review).or_insert(fresh).orphaned_ms = None;
+            }
         }
         self.carry_out(effects);
     }
@@ -172,15 +177,16 @@ impl Core {
         self.send(local, &Message::response(request, &result));
     }
 
-    fn folders_of(&self, id: ReviewId) -> (Vec<std::path::PathBuf>, usize) {
-        let Some(window) = self.state.review(id).map(|review| review.window) else {
-            return Default::default();
-        };
-        if let Some(window) = self.windows.get(&window) {
-            return (window.folders.clone(), window.config.limits.file_mib);
+    /// Where files of this window may be, and how large; also of one that is closed.
+    pub(super) fn folders_of(&self, window: WindowId) -> (Vec<PathBuf>, usize) {
+        match self.windows.get(&window) {
+            Some(window) => (window.folders.clone(), window.config.limits.file_mib),
+            None => {
+                let remembered = self.remembered.iter().find(|old| old.id == window);
+                let folders = remembered.map(|old| old.real_folders.clone()).unwrap_or_default();
+                (folders, self.config.limits.file_mib)
+            }
         }
-        let remembered = self.remembered.iter().find(|old| old.id == window);
-        (remembered.map(|old| old.folders.clone()).unwrap_or_default(), self.config.limits.file_mib)
     }
 
     pub(super) fn remember_buffer(&mut self, review: ReviewId, buffer: Option<Buffer>) {
@@ -266,9 +272,9 @@ impl Core {
         let Some(agent) = self.agents.get_mut(&agent_id) else { return };
         let Some(at) = agent.waiting.iter().position(|(review, _)| *review == id) else { return };
         let (_, call) = agent.waiting.remove(at);
-        agent.unconfirmed.push(id);
+        agent.unconfirmed.push((agent.pings + 1, id));
         self.answer(agent_id, call, &present::answer(outcome));
-        self.act(Action::PingAgent { agent: agent_id });
+        self.ping_agent(agent_id);
     }
 
     /// A call whose review is gone without an outcome was taken back by its own agent.

@@ -9,7 +9,6 @@ use linkspan_review::{AgentId, ReviewId};
 use serde_json::value::RawValue;
 
 use super::Core;
-use super::agents::OPEN_REVIEWS_PER_AGENT;
 use super::base::BaseWanted;
 use super::editor::{NoAnswer, Resume, read_answer};
 use super::event::LocalId;
@@ -39,13 +38,6 @@ impl Core {
             Request::CloseTab { label } => self.close_tab(agent, call, &label),
             Request::CloseAllDiffs => self.close_all_diffs(agent, call),
             Request::Propose { ref path, .. } => {
-                let open = self.agents.get(&agent).map_or(0, |agent| agent.waiting.len());
-                if open >= OPEN_REVIEWS_PER_AGENT {
-                    let message = format!(
-                        "{open} changes of this agent wait for a decision; ask again when some are decided"
-                    );
-                    return self.fail(agent, call, FailureKind::Denied, message);
-                }
                 let path = path.clone();
                 self.read_base(BaseWanted::Proposal(ToolCall { agent, call, request }), path);
             }
@@ -173,16 +165,31 @@ impl Core {
         for review in theirs {
             self.apply(review::Event::Withdrawn { review });
         }
+        self.take_back_unread(agent, |named| named == label);
         self.answer(agent, call, &Answer::TabClosed);
     }
 
     fn close_all_diffs(&mut self, agent: AgentId, call: CallId) {
         let theirs = self.open_reviews_of(agent);
-        let count = theirs.len();
+        let mut count = theirs.len();
         for review in theirs {
             self.apply(review::Event::Withdrawn { review });
         }
+        count += self.take_back_unread(agent, |_| true);
         self.answer(agent, call, &Answer::DiffsClosed(count));
+    }
+
+    /// Changes whose file is still being read are no reviews yet; gives how many were meant.
+    fn take_back_unread(&mut self, id: AgentId, meant: impl Fn(&str) -> bool) -> usize {
+        let Some(agent) = self.agents.get(&id) else { return 0 };
+        let unread = agent.session.open_changes().filter(|(call, label)| {
+            meant(label) && !agent.waiting.iter().any(|(_, waiting)| waiting == call)
+        });
+        let unread: Vec<CallId> = unread.map(|(call, _)| call).collect();
+        for call in &unread {
+            self.fail(id, *call, FailureKind::Withdrawn, "the change was withdrawn before anyone decided");
+        }
+        unread.len()
     }
 
     fn open_reviews_of(&self, agent: AgentId) -> Vec<ReviewId> {

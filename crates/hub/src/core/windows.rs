@@ -143,11 +143,14 @@ impl Core {
             let WindowIdentity { editor, folders, key } = &window.identity;
             identity.is_same(editor, folders, key)
         };
+        let preparing = |id: WindowId| {
+            let mut others = self.preparing.values();
+            others.any(|other| matches!(other, Preparing::Attach { window, .. } if *window == id))
+        };
         // With an id of its own, a second connection is the same window come back before we saw it leave.
-        let known = self
-            .windows
-            .iter()
-            .find(|(_, window)| matches(window) && (window.local.is_none() || !identity.key.is_empty()));
+        let known = self.windows.iter().find(|(id, window)| {
+            matches(window) && (window.local.is_none() && !preparing(**id) || !identity.key.is_empty())
+        });
         if let Some((id, window)) = known {
             let found = (*id, window.port, window.token.clone());
             if let Some(stale) = window.local {
@@ -156,13 +159,7 @@ impl Core {
             }
             return Some(found);
         }
-        let taken = |id: WindowId| {
-            self.windows.contains_key(&id)
-                || self
-                    .preparing
-                    .values()
-                    .any(|p| matches!(p, Preparing::Attach { window, .. } if *window == id))
-        };
+        let taken = |id: WindowId| self.windows.contains_key(&id) || preparing(id);
         self.remembered
             .iter()
             .rev()
@@ -175,12 +172,12 @@ impl Core {
             Some(Preparing::Attach { local, request, attach, window, before, fresh }) => match result {
                 Ok(prepared) => {
                     // No port of its own: the window was listening all the while.
-                    let (port, token) = match (prepared.port, before) {
+                    let door = match (prepared.port, before) {
                         (None, Some(kept)) => kept,
                         (Some(port), Some((old, token))) if port == old => (port, token),
                         (port, _) => (port.unwrap_or_default(), fresh),
                     };
-                    self.window_ready(local, request, *attach, window, port, token, prepared);
+                    self.window_ready(local, request, *attach, window, door, prepared);
                 }
                 Err(message) => {
                     if let Some(local) = self.locals.get_mut(&local) {
@@ -203,8 +200,7 @@ impl Core {
         request: RequestId,
         attach: Attach,
         id: WindowId,
-        port: u16,
-        token: Token,
+        (port, token): (u16, Token),
         prepared: Prepared,
     ) {
         let config = prepared
@@ -214,6 +210,11 @@ impl Core {
         let before = self.windows.remove(&id);
         if let Some(timer) = before.as_ref().and_then(|window| window.grace) {
             self.timers.cancel(timer);
+        }
+        // Two connections for one window were made ready at the same time: the later one has it.
+        let earlier = before.as_ref().and_then(|window| window.local);
+        if let Some(earlier) = earlier.and_then(|local| self.locals.get_mut(&local)) {
+            earlier.window = None;
         }
         let window = Window {
             identity: WindowIdentity::of(&attach),
@@ -386,6 +387,7 @@ impl Core {
             id,
             editor: window.identity.editor.clone(),
             folders: window.identity.folders.clone(),
+            real_folders: window.folders.clone(),
             key: window.identity.key.clone(),
             port: window.port,
             token: window.token.secret().to_owned(),

@@ -22,7 +22,7 @@ const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) enum ToAgent {
     Text(String),
-    Ping,
+    Ping { number: u64 },
     Close { code: u16, reason: &'static str },
 }
 
@@ -30,7 +30,7 @@ impl ToAgent {
     pub(super) fn size(&self) -> usize {
         match self {
             ToAgent::Text(text) => text.len(),
-            ToAgent::Ping | ToAgent::Close { .. } => 0,
+            ToAgent::Ping { .. } | ToAgent::Close { .. } => 0,
         }
     }
 }
@@ -97,7 +97,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                 Some(Ok(frame)) => {
                     let event = match frame.as_text() {
                         Some(text) => Event::AgentFrame { agent, text: text.to_owned() },
-                        None if frame.is_pong() => Event::AgentPong { agent },
+                        None if frame.is_pong() => Event::AgentPong { agent, number: ping_number(frame.as_payload()) },
                         None if frame.is_binary() => Event::AgentBinary { agent },
                         None => continue,
                     };
@@ -109,6 +109,11 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
             }
         }
     }
+}
+
+/// Which of our pings a pong answers.
+fn ping_number(payload: &[u8]) -> Option<u64> {
+    std::str::from_utf8(payload).ok()?.parse().ok()
 }
 
 enum Sent {
@@ -128,7 +133,7 @@ async fn send<S: AsyncRead + AsyncWrite + Unpin>(
         while let Some(message) = next.take() {
             match message {
                 ToAgent::Text(text) => socket.feed(Message::text(text)).await?,
-                ToAgent::Ping => socket.feed(Message::ping("")).await?,
+                ToAgent::Ping { number } => socket.feed(Message::ping(number.to_string())).await?,
                 ToAgent::Close { code, reason } => {
                     socket.flush().await?;
                     return Ok(Sent::Closing { code, reason });

@@ -80,7 +80,7 @@ impl Hub {
                         outbox.send(body, size);
                     }
                 }
-                Action::PingAgent { agent } => self.to_agent(agent, ToAgent::Ping),
+                Action::PingAgent { agent, number } => self.to_agent(agent, ToAgent::Ping { number }),
                 Action::CloseAgent { agent, code, reason } => {
                     self.to_agent(agent, ToAgent::Close { code, reason });
                     self.agents.remove(&agent);

@@ -28,12 +28,15 @@ pub(crate) fn new<T>(limit: usize) -> (Outbox<T>, Inbox<T>) {
 impl<T> Outbox<T> {
     /// Over the limit the message is dropped: the peer does not read, and the heartbeat will find it dead.
     pub(crate) fn send(&self, message: T, size: usize) {
-        let before = self.waiting.fetch_add(size, Ordering::Relaxed);
-        if before > self.limit {
-            self.waiting.fetch_sub(size, Ordering::Relaxed);
-            tracing::warn!("a peer does not read: {before} bytes wait for it, one more message is dropped");
+        if self.waiting.load(Ordering::Relaxed) > self.limit {
+            if !self.full.swap(true, Ordering::Relaxed) {
+                tracing::warn!("a peer does not read what was sent to it: it gets no more");
+            }
+        }
+        if self.full.load(Ordering::Relaxed) {
             return;
         }
+        self.waiting.fetch_add(size, Ordering::Relaxed);
         let _ = self.queue.send((message, size));
     }
 }

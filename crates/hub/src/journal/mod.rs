@@ -33,7 +33,10 @@ pub enum JournalError {
 pub struct RememberedWindow {
     pub id: WindowId,
     pub editor: String,
+    /// As the editor names them.
     pub folders: Vec<PathBuf>,
+    /// Symlinks followed.
+    pub real_folders: Vec<PathBuf>,
     /// What the editor itself calls the window, where it says so.
     pub key: String,
     pub port: u16,

@@ -259,9 +259,10 @@ pub(super) fn put_window(
 ) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
-            "INSERT INTO windows (id, editor, folders, key, port, token, discovery, seen_at) VALUES (?1,?2,?3,?4,?5,?6,?7,?8)
+            "INSERT INTO windows (id, editor, folders, key, port, token, discovery, seen_at, real_folders)
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)
              ON CONFLICT (id) DO UPDATE SET editor = ?2, folders = ?3, key = ?4, port = ?5, token = ?6, discovery = ?7,
-               seen_at = ?8",
+               seen_at = ?8, real_folders = ?9",
         )?
         .execute(params![
             id_column(window.id.0),
@@ -272,6 +273,7 @@ pub(super) fn put_window(
             window.token,
             json(&window.discovery),
             now,
+            json(&window.real_folders),
         ])?;
     Ok(())
 }
@@ -285,6 +287,7 @@ pub(super) fn windows(connection: &Connection) -> Result<Vec<RememberedWindow>, 
             id: WindowId(id_of(row, "id")?),
             editor: row.get("editor")?,
             folders: parse(row, "folders")?,
+            real_folders: parse(row, "real_folders")?,
             key: row.get("key")?,
             port: row.get("port")?,
             token: row.get("token")?,

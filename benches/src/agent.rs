@@ -1,0 +1,124 @@
+//! An agent that costs as little as one can: blocking, frames prepared beforehand.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use crate::frame::{Frame, Frames, PING, PONG, TEXT, masked};
+use crate::world::Door;
+
+/// Nothing that is measured takes this long: whoever waits longer waits for ever.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[derive(Debug)]
+pub(crate) struct Agent {
+    stream: TcpStream,
+    frames: Frames,
+}
+
+impl Agent {
+    /// A connection without any handshake: a floor server has none.
+    pub(crate) fn bare(port: u16) -> Result<Agent> {
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(Agent { stream, frames: Frames::new() })
+    }
+
+    /// A WebSocket; `headers` are whole lines.
+    pub(crate) fn websocket(port: u16, headers: &str) -> Result<Agent> {
+        let mut agent = Agent::bare(port)?;
+        let head = format!(
+            "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{headers}\r\n"
+        );
+        agent.stream.write_all(head.as_bytes())?;
+        let mut answer = String::new();
+        // One byte at a time in effect: what follows the head is not to be swallowed.
+        let mut reader = BufReader::with_capacity(1, &agent.stream);
+        while !answer.ends_with("\r\n\r\n") {
+            ensure!(reader.read_line(&mut answer)? > 0, "the server hung up in its answer: {answer}");
+        }
+        ensure!(answer.starts_with("HTTP/1.1 101"), "no upgrade: {answer}");
+        Ok(agent)
+    }
+
+    /// A WebSocket to the hub, introduced.
+    pub(crate) fn introduced(door: &Door, dialect: Dialect) -> Result<Agent> {
+        let mut agent = Agent::websocket(door.port, &format!("{}: {}\r\n", dialect.header(), door.token))?;
+        let client = json!({ "name": "bench", "version": "1" });
+        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
+        agent.call(&request("initialize", params))?;
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        agent.send(&masked(TEXT, ready.to_string().as_bytes()))?;
+        Ok(agent)
+    }
+
+    /// The socket, for many of them in one thread.
+    pub(crate) fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
+    pub(crate) fn send(&mut self, frame: &[u8]) -> Result<()> {
+        Ok(self.stream.write_all(frame)?)
+    }
+
+    /// The next text frame; pings before it are answered.
+    pub(crate) fn receive(&mut self) -> Result<Frame<'_>> {
+        loop {
+            let found = self.frames.next()?.map(|frame| (frame.opcode, frame.payload.len(), frame.whole.len()));
+            match found {
+                Some((PING, ..)) => self.stream.write_all(&masked(PONG, b""))?,
+                Some((TEXT, payload, whole)) => return Ok(self.frames.last(payload, whole)),
+                Some(_) => anyhow::bail!("the server closed the connection"),
+                None => {
+                    let count = self.stream.read(self.frames.room()).context("waiting for an answer")?;
+                    ensure!(count > 0, "the server hung up");
+                    self.frames.filled(count);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn call(&mut self, frame: &[u8]) -> Result<Frame<'_>> {
+        self.send(frame)?;
+        self.receive()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Claude,
+    Nexus3,
+}
+
+impl Dialect {
+    fn header(self) -> &'static str {
+        match self {
+            Dialect::Claude => "x-claude-code-ide-authorization",
+            Dialect::Nexus3 => "x-nexus3-ide-authorization",
+        }
+    }
+}
+
+fn request(method: &str, params: Value) -> Vec<u8> {
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    masked(TEXT, message.to_string().as_bytes())
+}
+
+/// The frame that calls a tool. The id is always the same: each is answered before the next.
+pub(crate) fn tool(name: &str, arguments: Value) -> Vec<u8> {
+    request("tools/call", json!({ "name": name, "arguments": arguments }))
+}
+
+/// The frame that proposes a change.
+pub(crate) fn open_diff(path: &str, text: &str) -> Vec<u8> {
+    tool(
+        "openDiff",
+        json!({ "old_file_path": path, "new_file_path": path, "new_file_contents": text, "tab_name": "bench" }),
+    )
+}

@@ -1,0 +1,144 @@
+//! WebSocket frames as a client sees them, without I/O. The same bytes go to the hub and to the floor it is
+//! compared with, so that the client costs the same on both sides.
+
+use anyhow::{Result, bail};
+
+pub(crate) const TEXT: u8 = 1;
+pub(crate) const PING: u8 = 9;
+pub(crate) const PONG: u8 = 10;
+
+const FINAL: u8 = 0x80;
+const MASKED: u8 = 0x80;
+const KEY: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
+const ROOM: usize = 64 * 1024;
+
+/// A whole frame, masked as those of a client are.
+pub(crate) fn masked(opcode: u8, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![FINAL | opcode];
+    match (u8::try_from(payload.len()), u16::try_from(payload.len())) {
+        (Ok(length @ ..=125), _) => frame.push(MASKED | length),
+        (_, Ok(length)) => {
+            frame.push(MASKED | 126);
+            frame.extend(length.to_be_bytes());
+        }
+        _ => {
+            frame.push(MASKED | 127);
+            frame.extend((payload.len() as u64).to_be_bytes());
+        }
+    }
+    frame.extend(KEY);
+    frame.extend(payload.iter().zip(KEY.iter().cycle()).map(|(byte, key)| byte ^ key));
+    frame
+}
+
+/// One frame of the server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    pub(crate) opcode: u8,
+    pub(crate) payload: &'a [u8],
+    /// With its header.
+    pub(crate) whole: &'a [u8],
+}
+
+/// Cuts what arrives into frames.
+#[derive(Debug)]
+pub(crate) struct Frames {
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Frames {
+    pub(crate) fn new() -> Frames {
+        Frames { buffer: vec![0; ROOM], start: 0, end: 0 }
+    }
+
+    /// Where the next bytes are to be read to; never empty.
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        let wanted = self.wanted().unwrap_or_default().max(self.end + ROOM);
+        if self.buffer.len() < wanted {
+            self.buffer.resize(wanted, 0);
+        }
+        self.buffer.get_mut(self.end..).unwrap_or_default()
+    }
+
+    pub(crate) fn filled(&mut self, count: usize) {
+        self.end += count;
+    }
+
+    /// Length of header and payload of the frame at the front, once they are known.
+    fn header(&self) -> Option<(usize, usize)> {
+        let bytes = self.buffer.get(self.start..self.end)?;
+        let short = bytes.get(1)? & 0x7f;
+        match short {
+            126 => Some((4, usize::from(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?)))),
+            127 => {
+                let length = u64::from_be_bytes(bytes.get(2..10)?.try_into().ok()?);
+                Some((10, usize::try_from(length).ok()?))
+            }
+            _ => Some((2, usize::from(short))),
+        }
+    }
+
+    fn wanted(&self) -> Option<usize> {
+        self.header().map(|(header, payload)| header + payload)
+    }
+
+    pub(crate) fn next(&mut self) -> Result<Option<Frame<'_>>> {
+        let Some((header, length)) = self.header() else { return Ok(None) };
+        if self.end - self.start < header + length {
+            return Ok(None);
+        }
+        let start = self.start;
+        self.start += header + length;
+        let whole = self.buffer.get(start..self.start).unwrap_or_default();
+        match whole {
+            [first, ..] if first & FINAL != 0 => {
+                Ok(Some(Frame { opcode: first & 0x0f, payload: whole.get(header..).unwrap_or_default(), whole }))
+            }
+            _ => bail!("the server sent a fragmented message"),
+        }
+    }
+}
+
+impl Frames {
+    /// The frame that [`Frames::next`] gave last, for callers that did something else in between.
+    pub(crate) fn last(&self, payload: usize, whole: usize) -> Frame<'_> {
+        let bytes = self.buffer.get(self.start - whole..self.start).unwrap_or_default();
+        Frame { opcode: TEXT, payload: bytes.get(whole - payload..).unwrap_or_default(), whole: bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_is_found_however_it_arrives() {
+        let mut frames = Frames::new();
+        let long = [&[0x81, 126, 1, 0][..], &[b'x'; 256]].concat();
+        let bytes = [&[0x81, 2, b'h', b'i'][..], &long].concat();
+        let mut found = Vec::new();
+        for piece in bytes.chunks(3) {
+            frames.room()[..piece.len()].copy_from_slice(piece);
+            frames.filled(piece.len());
+            while let Some(frame) = frames.next().unwrap() {
+                found.push(frame.payload.to_vec());
+            }
+        }
+        assert_eq!(found, [b"hi".to_vec(), vec![b'x'; 256]]);
+    }
+
+    #[test]
+    fn masking_twice_gives_the_payload_back() {
+        let frame = masked(TEXT, b"hello");
+        assert_eq!(&frame[..6], [&[0x81, 0x85][..], &KEY].concat());
+        let payload: Vec<u8> = frame[6..].iter().zip(KEY.iter().cycle()).map(|(b, k)| b ^ k).collect();
+        assert_eq!(payload, b"hello");
+    }
+}
