@@ -2,12 +2,13 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
+use std::ops::Range;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use crate::frame::{Frame, Frames, PING, PONG, TEXT, masked};
+use crate::frame::{Frame, Frames, MORE, PING, PONG, TEXT, masked};
 use crate::world::Door;
 
 /// Nothing that is measured takes this long: whoever waits longer waits for ever.
@@ -67,14 +68,17 @@ impl Agent {
         Ok(self.stream.write_all(frame)?)
     }
 
-    /// The next text frame; pings before it are answered.
-    pub(crate) fn receive(&mut self) -> Result<Frame<'_>> {
+    /// The last frame of the next message; pings before it are answered.
+    pub(crate) fn receive(&mut self) -> Result<Frame> {
         loop {
-            let found = self.frames.next()?.map(|frame| (frame.opcode, frame.payload.len(), frame.whole.len()));
-            match found {
-                Some((PING, ..)) => self.stream.write_all(&masked(PONG, b""))?,
-                Some((TEXT, payload, whole)) => return Ok(self.frames.last(payload, whole)),
-                Some(_) => anyhow::bail!("the server closed the connection"),
+            match self.frames.next() {
+                Some(Frame { opcode: PING, .. }) => self.stream.write_all(&masked(PONG, b""))?,
+                Some(frame @ Frame { opcode: TEXT | MORE, .. }) => {
+                    if frame.last {
+                        return Ok(frame);
+                    }
+                }
+                Some(_) => bail!("the server closed the connection"),
                 None => {
                     let count = self.stream.read(self.frames.room()).context("waiting for an answer")?;
                     ensure!(count > 0, "the server hung up");
@@ -84,9 +88,23 @@ impl Agent {
         }
     }
 
-    pub(crate) fn call(&mut self, frame: &[u8]) -> Result<Frame<'_>> {
+    pub(crate) fn call(&mut self, frame: &[u8]) -> Result<Frame> {
         self.send(frame)?;
         self.receive()
+    }
+
+    /// The bytes of the frame that was received last.
+    pub(crate) fn bytes(&self, range: &Range<usize>) -> &[u8] {
+        self.frames.bytes(range)
+    }
+
+    /// Calls a tool whose answer has to hold a text.
+    pub(crate) fn expect(&mut self, frame: &[u8], text: &str) -> Result<()> {
+        let answer = self.call(frame)?;
+        let answer = self.bytes(&answer.payload);
+        let start = String::from_utf8_lossy(answer.get(..answer.len().min(400)).unwrap_or_default());
+        ensure!(start.contains(text), "expected {text}, got {start}");
+        Ok(())
     }
 }
 

@@ -1,8 +1,10 @@
 //! WebSocket frames as a client sees them, without I/O. The same bytes go to the hub and to the floor it is
 //! compared with, so that the client costs the same on both sides.
 
-use anyhow::{Result, bail};
+use std::ops::Range;
 
+/// More of the message before.
+pub(crate) const MORE: u8 = 0;
 pub(crate) const TEXT: u8 = 1;
 pub(crate) const PING: u8 = 9;
 pub(crate) const PONG: u8 = 10;
@@ -31,13 +33,15 @@ pub(crate) fn masked(opcode: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// One frame of the server.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Frame<'a> {
+/// One frame of the server: where its bytes are until more are read.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
     pub(crate) opcode: u8,
-    pub(crate) payload: &'a [u8],
+    pub(crate) payload: Range<usize>,
     /// With its header.
-    pub(crate) whole: &'a [u8],
+    pub(crate) whole: Range<usize>,
+    /// The message ends with it.
+    pub(crate) last: bool,
 }
 
 /// Cuts what arrives into frames.
@@ -89,28 +93,20 @@ impl Frames {
         self.header().map(|(header, payload)| header + payload)
     }
 
-    pub(crate) fn next(&mut self) -> Result<Option<Frame<'_>>> {
-        let Some((header, length)) = self.header() else { return Ok(None) };
+    pub(crate) fn next(&mut self) -> Option<Frame> {
+        let (header, length) = self.header()?;
         if self.end - self.start < header + length {
-            return Ok(None);
+            return None;
         }
-        let start = self.start;
-        self.start += header + length;
-        let whole = self.buffer.get(start..self.start).unwrap_or_default();
-        match whole {
-            [first, ..] if first & FINAL != 0 => {
-                Ok(Some(Frame { opcode: first & 0x0f, payload: whole.get(header..).unwrap_or_default(), whole }))
-            }
-            _ => bail!("the server sent a fragmented message"),
-        }
+        let whole = self.start..self.start + header + length;
+        self.start = whole.end;
+        let first = self.bytes(&whole).first().copied().unwrap_or_default();
+        let payload = whole.start + header..whole.end;
+        Some(Frame { opcode: first & 0x0f, payload, whole, last: first & FINAL != 0 })
     }
-}
 
-impl Frames {
-    /// The frame that [`Frames::next`] gave last, for callers that did something else in between.
-    pub(crate) fn last(&self, payload: usize, whole: usize) -> Frame<'_> {
-        let bytes = self.buffer.get(self.start - whole..self.start).unwrap_or_default();
-        Frame { opcode: TEXT, payload: bytes.get(whole - payload..).unwrap_or_default(), whole: bytes }
+    pub(crate) fn bytes(&self, range: &Range<usize>) -> &[u8] {
+        self.buffer.get(range.clone()).unwrap_or_default()
     }
 }
 
@@ -127,8 +123,8 @@ mod tests {
         for piece in bytes.chunks(3) {
             frames.room()[..piece.len()].copy_from_slice(piece);
             frames.filled(piece.len());
-            while let Some(frame) = frames.next().unwrap() {
-                found.push(frame.payload.to_vec());
+            while let Some(frame) = frames.next() {
+                found.push(frames.bytes(&frame.payload).to_vec());
             }
         }
         assert_eq!(found, [b"hi".to_vec(), vec![b'x'; 256]]);

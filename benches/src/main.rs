@@ -1,1 +1,105 @@
-fn main() {}
+//! The benchmarks: the hub beside the least that its work could cost, in one run on one machine. Times mean
+//! little on a noisy machine, ratios do; so everything is measured in turns with its floor.
+
+mod agent;
+mod editor;
+mod floor;
+mod frame;
+mod measure;
+mod process;
+mod report;
+mod role;
+mod stats;
+mod world;
+
+use std::io::Write;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use measure::Effort;
+use report::Row;
+
+type Measure = fn(Effort) -> Result<Vec<Row>>;
+
+const MEASURES: &[(&str, Measure)] = &[
+    ("calls", measure::calls::measure),
+    ("clients", measure::clients::measure),
+    ("idle", measure::idle::measure),
+    ("decision", measure::decision::measure),
+    ("diff", measure::diff::measure),
+    ("command", measure::command::measure),
+    ("large", measure::large::measure),
+];
+
+const USAGE: &str = "usage: cargo xtask bench [--quick] [--json] [NAME…]";
+
+struct Args {
+    effort: Effort,
+    json: bool,
+    chosen: Vec<(&'static str, Measure)>,
+}
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.split_first() {
+        Some((first, rest)) if first == "role" => role::play(rest),
+        _ => run(&read(&args)?),
+    }
+}
+
+fn read(args: &[String]) -> Result<Args> {
+    let mut read = Args { effort: Effort { quick: false }, json: false, chosen: Vec::new() };
+    for arg in args {
+        match arg.as_str() {
+            "--quick" => read.effort.quick = true,
+            "--json" => read.json = true,
+            name => match MEASURES.iter().find(|(known, _)| *known == name) {
+                Some(measure) => read.chosen.push(*measure),
+                None => {
+                    let names: Vec<&str> = MEASURES.iter().map(|(name, _)| *name).collect();
+                    bail!("{USAGE}\nthere is no benchmark `{name}`; there are {}", names.join(", "));
+                }
+            },
+        }
+    }
+    if read.chosen.is_empty() {
+        read.chosen = MEASURES.to_vec();
+    }
+    Ok(read)
+}
+
+fn run(args: &Args) -> Result<()> {
+    let start = Instant::now();
+    let conditions = conditions(args.effort);
+    let mut rows = Vec::new();
+    for (name, measure) in &args.chosen {
+        writeln!(std::io::stderr(), "measuring {name}")?;
+        rows.extend(measure(args.effort).with_context(|| format!("the benchmark `{name}`"))?);
+    }
+    let mut output = std::io::stdout().lock();
+    if args.json {
+        return Ok(writeln!(output, "{:#}", report::document(&conditions, &rows))?);
+    }
+    if let Value::Object(conditions) = &conditions {
+        for (name, value) in conditions {
+            writeln!(output, "{name}: {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))?;
+        }
+    }
+    writeln!(output, "\n{}", report::table(&rows))?;
+    Ok(writeln!(output, "{:.0} s in all", start.elapsed().as_secs_f64())?)
+}
+
+fn conditions(effort: Effort) -> Value {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let cpu = read("/proc/cpuinfo");
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
+    json!({
+        "machine": format!("{} cores, {}", process::count(), model.trim_matches([' ', '\t', ':'])),
+        "kernel": read("/proc/sys/kernel/osrelease"),
+        "load before": read("/proc/loadavg"),
+        "hub config": world::CONFIG.replace('\n', " ").trim(),
+        "run": effort.pick("full", "quick"),
+    })
+}

@@ -44,7 +44,6 @@ fn field(status: &str, name: &str) -> Option<u64> {
 pub(crate) enum Cores {
     First,
     Second,
-    All,
 }
 
 impl Cores {
@@ -53,7 +52,6 @@ impl Cores {
         match self {
             Cores::First => set.set(0),
             Cores::Second => set.set(1),
-            Cores::All => (0..count()).for_each(|core| set.set(core)),
         }
         set
     }

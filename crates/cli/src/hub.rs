@@ -1,5 +1,6 @@
 //! `linkspan hub`: starting, stopping and reading the log of the hub, and being it.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::thread;
@@ -53,15 +54,13 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
 }
 
 fn start(reach: &Reach) -> Result<Report, Failure> {
-    let ran = reach.connect().is_ok();
-    let hello = greet(&mut reach.connect_or_start()?, "command")?;
-    let verb = if ran { "is running" } else { "started" };
-    let text =
-        format!("the hub {verb}: version {}, pid {}", visible::name(&hello.hub.version), hello.hub.pid);
-    Ok(Report::new(
-        text,
-        json!({ "running": true, "started": !ran, "pid": hello.hub.pid, "version": hello.hub.version }),
-    ))
+    let started = Cell::new(false);
+    let (_, hub) = greet(|| reach.connect_or(|| started.set(true)))?;
+    let started = started.get();
+    let verb = if started { "started" } else { "is running" };
+    let text = format!("the hub {verb}: version {}, pid {}", visible::name(&hub.version), hub.pid);
+    let document = json!({ "running": true, "started": started, "pid": hub.pid, "version": hub.version });
+    Ok(Report::new(text, document))
 }
 
 /// Says no hello: a hub of another version is the one that most needs stopping.

@@ -5,15 +5,19 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use linkspan_client::{ConnectError, Connection, Hello, Hub};
-use linkspan_editor_api::Places;
+use linkspan_client::{CallError, ConnectError, Connection, Hello, Hub};
+use linkspan_editor_api::{HubHelloResult, Places};
 
 use crate::exit::Failure;
 use crate::output::warn;
 
 /// A log that is larger when a hub starts is put aside, once.
 const LARGE_LOG: u64 = 4 * 1024 * 1024;
+const LEAVE_DEADLINE: Duration = Duration::from_secs(5);
+const LEAVE_PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Reach {
@@ -35,24 +39,57 @@ impl Reach {
     }
 
     pub(crate) fn connect_or_start(&self) -> Result<Connection, ConnectError> {
-        Hub::connect_or_start(&self.places, &|| start(&self.program, &self.places))
+        self.connect_or(|| {})
+    }
+
+    /// Connects, or starts a hub and says so.
+    pub(crate) fn connect_or(&self, starting: impl Fn()) -> Result<Connection, ConnectError> {
+        Hub::connect_or_start(&self.places, &|| {
+            starting();
+            start(&self.program, &self.places)
+        })
     }
 
     /// A connection to a hub that understands us, started if there was none: pending reviews are in its
     /// journal even when it was not running.
     pub(crate) fn greeted(&self) -> Result<Connection, Failure> {
-        let mut connection = self.connect_or_start()?;
-        greet(&mut connection, "command")?;
-        Ok(connection)
+        Ok(greet(|| self.connect_or_start())?.0)
     }
 }
 
-pub(crate) fn greet(connection: &mut Connection, role: &str) -> Result<Hello, Failure> {
-    let hello = connection.hello(role)?;
-    if let Some(notice) = &hello.notice {
-        warn(notice);
+/// Why nobody said hello back.
+pub(crate) enum GreetError {
+    Connect(ConnectError),
+    Call(CallError),
+}
+
+impl From<GreetError> for Failure {
+    fn from(error: GreetError) -> Failure {
+        match error {
+            GreetError::Connect(error) => error.into(),
+            GreetError::Call(error) => error.into(),
+        }
     }
-    Ok(hello)
+}
+
+/// Connects and says hello. A hub that is leaving closes the door at that: then there is none, or a new one.
+pub(crate) fn greet(
+    connect: impl Fn() -> Result<Connection, ConnectError>,
+) -> Result<(Connection, HubHelloResult), GreetError> {
+    let deadline = Instant::now() + LEAVE_DEADLINE;
+    loop {
+        let mut connection = connect().map_err(GreetError::Connect)?;
+        match connection.hello("a terminal") {
+            Err(CallError::Closed) if Instant::now() < deadline => thread::sleep(LEAVE_PAUSE),
+            hello => {
+                let Hello { hub, notice } = hello.map_err(GreetError::Call)?;
+                if let Some(notice) = notice {
+                    warn(&notice);
+                }
+                return Ok((connection, hub));
+            }
+        }
+    }
 }
 
 fn start(program: &Path, places: &Places) -> io::Result<Child> {

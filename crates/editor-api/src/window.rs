@@ -39,7 +39,7 @@ pub struct Editor {
     pub version: String,
 }
 
-/// What an editor can do. Only requests of these groups are sent to it; a headless window has none.
+/// What an editor can do. Only requests of these groups are sent to it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
 #[serde(default, rename_all = "camelCase")]

@@ -249,11 +249,13 @@ impl Connector {
                 let event = match attempt(&*connect, role, &events) {
                     Ok(connection) => Event::Connected(Box::new(connection)),
                     Err(Attempt::Hopeless(error)) => Event::Failed(error),
-                    Err(Attempt::Again(why)) if told.as_ref() == Some(&why) => continue,
                     Err(Attempt::Again(why)) => {
-                        told = Some(why.clone());
-                        if events.send(Event::Notice(Notice::Waiting(why))).is_err() {
-                            return;
+                        let news = why.filter(|why| told.as_ref() != Some(why));
+                        if let Some(why) = news {
+                            told = Some(why.clone());
+                            if events.send(Event::Notice(Notice::Waiting(why))).is_err() {
+                                return;
+                            }
                         }
                         continue;
                     }
@@ -266,7 +268,7 @@ impl Connector {
 }
 
 enum Attempt {
-    Again(String),
+    Again(Option<String>),
     Hopeless(RelayError),
 }
 
@@ -277,7 +279,7 @@ fn attempt(
 ) -> Result<Connection, Attempt> {
     let mut connection = connect().map_err(|error| match error {
         lasting if lasting.is_lasting() => Attempt::Hopeless(RelayError::Connect(lasting)),
-        passing => Attempt::Again(passing.to_string()),
+        passing => Attempt::Again(Some(passing.to_string())),
     })?;
     match connection.hello(role) {
         Ok(hello) => {
@@ -287,7 +289,9 @@ fn attempt(
             Ok(connection)
         }
         Err(CallError::Version(text)) => Err(Attempt::Hopeless(RelayError::Version(text))),
-        Err(error) => Err(Attempt::Again(error.to_string())),
+        // It was leaving: nothing a person needs to know.
+        Err(CallError::Closed) => Err(Attempt::Again(None)),
+        Err(error) => Err(Attempt::Again(Some(error.to_string()))),
     }
 }
 

@@ -36,6 +36,12 @@ impl Agent {
     }
 }
 
+/// An agent may call itself anything; it stands in every list.
+fn shortened(name: String) -> String {
+    const LONGEST: usize = 64;
+    if name.chars().nth(LONGEST).is_none() { name } else { name.chars().take(LONGEST).chain(['…']).collect() }
+}
+
 impl Core {
     pub(super) fn agent_opened(&mut self, id: AgentId, window: WindowId, dialect: &'static Dialect) {
         let Some(home) = self.windows.get(&window) else {
@@ -88,8 +94,8 @@ impl Core {
             Step::Call { call, request } => self.tool_called(id, call, request),
             Step::Reply(text) => self.act(Action::SendAgent { agent: id, text }),
             Step::Introduced { name, version, reply } => {
-                agent.name = name;
-                agent.version = version;
+                agent.name = shortened(name);
+                agent.version = shortened(version);
                 self.act(Action::SendAgent { agent: id, text: reply });
             }
             Step::Pid(pid) => agent.pid = Some(pid),

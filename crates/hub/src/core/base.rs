@@ -7,7 +7,9 @@ use linkspan_dialect::{Answer, Failure, FailureKind, Request};
 use linkspan_editor_api as api;
 use linkspan_editor_api::RequestId;
 use linkspan_review as review;
-use linkspan_review::{Decision, Effect, Format, Owner, Proposal, ReviewId, Revision, SurfaceId, Text, WindowId};
+use linkspan_review::{
+    Decision, Effect, Format, Owner, Proposal, ReviewId, Revision, SurfaceId, Text, WindowId,
+};
 
 use super::Core;
 use super::agents::OPEN_REVIEWS_PER_AGENT;

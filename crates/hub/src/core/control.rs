@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::Core;
 use super::editor::Resume;
-use super::event::{Action, LocalId};
+use super::event::LocalId;
 use super::present;
 use super::timers::Due;
 use super::windows::Window;

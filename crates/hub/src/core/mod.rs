@@ -11,6 +11,8 @@ mod event;
 mod policy;
 mod present;
 mod reviews;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod tools;
 mod windows;
@@ -207,7 +209,8 @@ impl Core {
             _ => {}
         }
         let open = self.state.reviews().any(|review| review.is_open());
-        let busy = open || !self.windows.is_empty() || !self.agents.is_empty() || !self.locals.is_empty();
+        // A command that asks a question is no reason to stay.
+        let busy = open || !self.windows.is_empty() || !self.agents.is_empty();
         match (busy, self.idle) {
             (false, None) => {
                 let when = self.now_ms + self.config.idle_exit_seconds * 1000;

@@ -20,8 +20,10 @@ use super::timers::Due;
 use crate::files::{Replacement, WriteError};
 
 /// What the hub knows of a review beside the review itself.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Age {
+    /// Also of one that the core has forgotten, until the surfaces have.
+    window: WindowId,
     pub(super) proposed_ms: u64,
     orphaned_ms: Option<u64>,
     /// How the editor had the file open when the decision was made.
@@ -44,7 +46,9 @@ impl Core {
                 Effect::Hide { review, reason } => self.hide(review, reason),
                 Effect::Reply { surface, review, reply } => self.reply(surface, review, reply),
                 Effect::Write { review, path, bytes, expect } => {
-                    let Some(window) = self.state.review(review).map(|review| review.window) else { continue };
+                    let Some(window) = self.state.review(review).map(|review| review.window) else {
+                        continue;
+                    };
                     let (folders, limit_mib) = self.folders_of(window);
                     let replacement = Replacement { folders, path, bytes, expect, limit_mib };
                     self.write(review, replacement);
@@ -62,9 +66,8 @@ impl Core {
             if let Some(agent) = self.agents.get_mut(agent) {
                 agent.waiting.push((*review, call));
             }
-            if self.state.review(*review).is_some() {
-                let fresh = Age { proposed_ms: self.now_ms, ..Age::default() };
-                self.ages.entry(*review).or_insert(fresh).orphaned_ms = None;
+            if let Some(age) = self.age(*review) {
+                age.orphaned_ms = None;
             }
         }
         self.carry_out(effects);
@@ -85,7 +88,7 @@ impl Core {
 
     /// Where a person can see this review.
     fn surface_of(&self, id: ReviewId) -> Option<LocalId> {
-        let window = self.windows.get(&self.state.review(id)?.window)?;
+        let window = self.windows.get(&self.ages.get(&id)?.window)?;
         window.local.filter(|_| window.capabilities.reviews)
     }
 
@@ -296,14 +299,18 @@ impl Core {
 
     /// Starts the time in which the agent of this review may come back.
     pub(super) fn orphan(&mut self, id: ReviewId) {
-        if self.state.review(id).is_none() {
-            return;
-        }
         let now_ms = self.now_ms;
-        self.ages.entry(id).or_insert(Age { proposed_ms: now_ms, ..Age::default() }).orphaned_ms =
-            Some(now_ms);
+        let Some(age) = self.age(id) else { return };
+        age.orphaned_ms = Some(now_ms);
         let when = now_ms + self.config.agent_grace_seconds * 1000;
         self.timers.add(when, Due::Review(id));
+    }
+
+    /// Begins with the first question about a review that there is.
+    fn age(&mut self, id: ReviewId) -> Option<&mut Age> {
+        let window = self.state.review(id)?.window;
+        let fresh = Age { window, proposed_ms: self.now_ms, orphaned_ms: None, buffer: None };
+        Some(self.ages.entry(id).or_insert(fresh))
     }
 
     pub(super) fn review_grace_over(&mut self, id: ReviewId) {

@@ -111,7 +111,6 @@ async fn enter(stream: TcpStream, peer: SocketAddr, door: Arc<Door>, edge: Edge)
         .header_read_timeout(HEAD_DEADLINE)
         .max_buf_size((edge.limits.header_kib * 1024).max(HEAD_BYTES_MIN))
         .max_headers(HEAD_LINES)
-        .keep_alive(false)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades()
         .await;
@@ -172,6 +171,8 @@ async fn answer(
             let mut response = Response::new(Full::from(refusal.message()));
             *response.status_mut() = refusal.status();
             response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+            // Said here and not for the whole connection: an accepted handshake must say `Upgrade` alone, because
+            // strict clients take nothing else.
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             response
         }

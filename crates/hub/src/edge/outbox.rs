@@ -1,7 +1,7 @@
 //! What waits to be sent on one connection. A peer that does not read must not cost memory without end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::mpsc;
 
@@ -10,6 +10,7 @@ pub(crate) struct Outbox<T> {
     queue: mpsc::UnboundedSender<(T, usize)>,
     waiting: Arc<AtomicUsize>,
     limit: usize,
+    full: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -22,21 +23,23 @@ pub(crate) struct Inbox<T> {
 pub(crate) fn new<T>(limit: usize) -> (Outbox<T>, Inbox<T>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let waiting = Arc::new(AtomicUsize::new(0));
-    (Outbox { queue: sender, waiting: waiting.clone(), limit }, Inbox { queue: receiver, waiting })
+    let full = Arc::default();
+    (Outbox { queue: sender, waiting: waiting.clone(), limit, full }, Inbox { queue: receiver, waiting })
 }
 
 impl<T> Outbox<T> {
-    /// Over the limit the message is dropped: the peer does not read, and the heartbeat will find it dead.
+    /// Over the limit nothing more is sent, pings least of all: a peer that missed a message and answers a later
+    /// ping would seem to have got it. The heartbeat finds it dead, and it asks again.
     pub(crate) fn send(&self, message: T, size: usize) {
-        if self.waiting.load(Ordering::Relaxed) > self.limit {
-            if !self.full.swap(true, Ordering::Relaxed) {
-                tracing::warn!("a peer does not read what was sent to it: it gets no more");
-            }
-        }
         if self.full.load(Ordering::Relaxed) {
             return;
         }
-        self.waiting.fetch_add(size, Ordering::Relaxed);
+        let before = self.waiting.fetch_add(size, Ordering::Relaxed);
+        if before > self.limit {
+            self.full.store(true, Ordering::Relaxed);
+            tracing::warn!("a peer does not read: {before} bytes wait for it, and it gets no more");
+            return;
+        }
         let _ = self.queue.send((message, size));
     }
 }

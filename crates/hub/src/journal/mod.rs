@@ -87,14 +87,16 @@ impl Journal {
         keep_days: u32,
         recorded: impl Fn(Recorded) + Send + 'static,
     ) -> Result<(Journal, Remembered), JournalError> {
-        let mut connection = schema::open(path)?;
-        schema::prune(&mut connection, now_ms() - i64::from(keep_days) * 24 * 3600 * 1000)?;
-        let remembered = Remembered {
-            reviews: rows::unfinished(&connection)?,
-            windows: rows::windows(&connection)?,
-            next_review: next_id(&connection, "reviews")?,
-            next_window: next_id(&connection, "windows")?,
-        };
+        let (mut connection, remembered) = schema::open(path, |mut connection| {
+            schema::prune(&mut connection, now_ms() - i64::from(keep_days) * 24 * 3600 * 1000)?;
+            let remembered = Remembered {
+                reviews: rows::unfinished(&connection)?,
+                windows: rows::windows(&connection)?,
+                next_review: next_id(&connection, "reviews")?,
+                next_window: next_id(&connection, "windows")?,
+            };
+            Ok((connection, remembered))
+        })?;
         let (jobs, inbox) = mpsc::channel();
         std::thread::Builder::new()
             .name("journal".to_owned())

@@ -11,6 +11,7 @@ use linkspan_review::{
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 
+use super::schema::is_damage;
 use super::{JournalError, RememberedWindow};
 
 #[derive(Serialize, Deserialize)]
@@ -80,7 +81,8 @@ pub(super) fn put(
     }
     match step {
         Step::Written => put_write(tx, review, now)?,
-        Step::Delivered => {
+        // What no person decided is told to an agent that is there, and to nobody later: it is over.
+        Step::Ended | Step::Delivered => {
             tx.prepare_cached("UPDATE reviews SET delivered_at = ?2 WHERE id = ?1")?
                 .execute(params![id_column(review.id.0), now])?;
         }
@@ -161,6 +163,7 @@ pub(super) fn unfinished(connection: &Connection) -> Result<Vec<Review>, Journal
         let id: i64 = row.get("id")?;
         match review_of(connection, row) {
             Ok(review) => reviews.push(review),
+            Err(JournalError::Sqlite(error)) if is_damage(&error) => return Err(error.into()),
             // One bad row must not cost all the others.
             Err(error) => tracing::error!("review r{id} cannot be read back from the journal: {error}"),
         }
@@ -283,18 +286,26 @@ pub(super) fn windows(connection: &Connection) -> Result<Vec<RememberedWindow>, 
     let mut rows = statement.query([])?;
     let mut windows = Vec::new();
     while let Some(row) = rows.next()? {
-        windows.push(RememberedWindow {
-            id: WindowId(id_of(row, "id")?),
-            editor: row.get("editor")?,
-            folders: parse(row, "folders")?,
-            real_folders: parse(row, "real_folders")?,
-            key: row.get("key")?,
-            port: row.get("port")?,
-            token: row.get("token")?,
-            discovery: parse(row, "discovery")?,
-        });
+        match window_of(row) {
+            Ok(window) => windows.push(window),
+            Err(JournalError::Sqlite(error)) if is_damage(&error) => return Err(error.into()),
+            Err(error) => tracing::error!("a window cannot be read back from the journal: {error}"),
+        }
     }
     Ok(windows)
+}
+
+fn window_of(row: &Row<'_>) -> Result<RememberedWindow, JournalError> {
+    Ok(RememberedWindow {
+        id: WindowId(id_of(row, "id")?),
+        editor: row.get("editor")?,
+        folders: parse(row, "folders")?,
+        real_folders: parse(row, "real_folders")?,
+        key: row.get("key")?,
+        port: row.get("port")?,
+        token: row.get("token")?,
+        discovery: parse(row, "discovery")?,
+    })
 }
 
 fn blob(tx: &Transaction<'_>, bytes: &[u8]) -> rusqlite::Result<Vec<u8>> {
@@ -305,10 +316,13 @@ fn blob(tx: &Transaction<'_>, bytes: &[u8]) -> rusqlite::Result<Vec<u8>> {
 }
 
 fn bytes_of(connection: &Connection, digest: &[u8]) -> Result<Vec<u8>, JournalError> {
-    connection
+    let bytes: Option<Vec<u8>> = connection
         .prepare_cached("SELECT bytes FROM blobs WHERE digest = ?1")?
         .query_row([digest], |row| row.get(0))
-        .optional()?
+        .optional()?;
+    // The database does not check its pages; these bytes may be written to a person's file.
+    bytes
+        .filter(|bytes| Digest::of(bytes).as_bytes()[..] == *digest)
         .ok_or_else(|| JournalError::Row { column: "digest".to_owned() })
 }
 

@@ -31,28 +31,33 @@ CREATE TABLE windows (
   token TEXT NOT NULL, discovery TEXT NOT NULL, seen_at INTEGER NOT NULL);
 ";
 
-pub(super) fn open(path: &Path) -> Result<Connection, JournalError> {
-    match open_sound(path) {
-        Err(JournalError::Sqlite(error)) if is_damage(&error) => {
-            // What cannot be read is kept for a person to look at, never deleted.
-            let aside = path.with_extension(format!("damaged-{}.db", super::now_ms()));
-            tracing::error!(
-                "the journal is damaged ({error}); kept as {}, starting a new one",
-                aside.display()
-            );
-            std::fs::rename(path, &aside).map_err(|source| JournalError::Aside { source })?;
-            for suffix in ["-wal", "-shm"] {
-                let mut side = path.as_os_str().to_owned();
-                side.push(suffix);
-                let _ = std::fs::remove_file(side);
-            }
-            open_sound(path)
+/// Opens the journal and reads it. A damaged one is kept for a person to look at, never deleted, and a new one
+/// begun.
+pub(super) fn open<T>(
+    path: &Path,
+    read: impl Fn(Connection) -> Result<T, JournalError>,
+) -> Result<T, JournalError> {
+    let error = match open_sound(path).and_then(&read) {
+        Err(JournalError::Sqlite(error)) if is_damage(&error) => error,
+        opened => return opened,
+    };
+    let aside = path.with_extension(format!("damaged-{}.db", super::now_ms()));
+    tracing::error!("the journal is damaged ({error}); kept as {}, starting a new one", aside.display());
+    for suffix in ["", "-wal", "-shm"] {
+        let beside = |file: &Path| {
+            let mut name = file.as_os_str().to_owned();
+            name.push(suffix);
+            name
+        };
+        match std::fs::rename(beside(path), beside(&aside)) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            moved => moved.map_err(|source| JournalError::Aside { source })?,
         }
-        opened => opened,
     }
+    open_sound(path).and_then(read)
 }
 
-fn is_damage(error: &rusqlite::Error) -> bool {
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
@@ -81,11 +86,13 @@ fn open_sound(path: &Path) -> Result<Connection, JournalError> {
     Ok(connection)
 }
 
-/// Forgets what was settled before `before_ms`, and the bytes only that referred to.
+/// Forgets what was settled before `before_ms`, and the bytes only that referred to. An accepted change that
+/// was not written yet is not settled.
 pub(super) fn prune(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     transaction.execute(
-        "DELETE FROM reviews WHERE coalesce(delivered_at, ended_at) < ?1 AND phase = 'settled'",
+        "DELETE FROM reviews WHERE coalesce(delivered_at, ended_at, decided_at) < ?1
+           AND NOT (writer = 'editor' AND verdict = 'accepted' AND ended_at IS NULL)",
         [before_ms],
     )?;
     transaction.execute("DELETE FROM writes WHERE at < ?1", [before_ms])?;

@@ -1,0 +1,51 @@
+//! What a hub costs that has nothing to do: memory, time, wake-ups.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::Effort;
+use crate::agent::{Agent, Dialect, tool};
+use crate::editor::Editor;
+use crate::process::{cpu_time, resident_bytes, wake_ups};
+use crate::report::Row;
+use crate::world::World;
+
+const AGENTS: usize = 64;
+/// What was begun before settles in this time.
+const SETTLE: Duration = Duration::from_millis(500);
+
+pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
+    let world = World::start()?;
+    let watch = effort.pick(Duration::from_secs(10), Duration::from_secs(2));
+    let mut rows = vec![memory(&world, "idle hub")?.at_most(6.0)];
+    rows.extend(quiet(&world, "idle hub", watch)?);
+    let editor = Editor::on_socket(&world.socket()?, &world.workspace())?;
+    rows.push(memory(&world, "with one window")?);
+    let door = world.door(editor.port)?;
+    let mut agents = (0..AGENTS).map(|_| Agent::introduced(&door, Dialect::Claude)).collect::<Result<Vec<_>>>()?;
+    // Each has worked before it falls idle.
+    for agent in &mut agents {
+        agent.expect(&tool("getOpenEditors", serde_json::json!({})), "main.rs")?;
+    }
+    rows.push(memory(&world, "with 64 agents")?.at_most(12.0));
+    rows.extend(quiet(&world, "with 64 agents", watch)?);
+    Ok(rows)
+}
+
+fn memory(world: &World, what: &str) -> Result<Row> {
+    sleep(SETTLE);
+    let bytes = resident_bytes(world.hub)?;
+    Ok(Row::one(format!("{what}: resident"), "MB", bytes as f64 / 1e6))
+}
+
+fn quiet(world: &World, what: &str, watch: Duration) -> Result<Vec<Row>> {
+    let (woken, spent) = (wake_ups(world.hub)?, cpu_time(world.hub)?);
+    sleep(watch);
+    let woken = wake_ups(world.hub)? - woken;
+    let spent = cpu_time(world.hub)?.saturating_sub(spent);
+    let note = format!("{woken} in {} s, {} µs of CPU", watch.as_secs(), spent.as_micros());
+    let rate = woken as f64 / watch.as_secs_f64();
+    Ok(vec![Row::one(format!("{what}: wake-ups"), "/s", rate).at_most(0.0).note(note)])
+}

@@ -1,0 +1,22 @@
+//! One file for each thing that is measured.
+
+pub(crate) mod calls;
+pub(crate) mod clients;
+pub(crate) mod command;
+pub(crate) mod decision;
+pub(crate) mod diff;
+pub(crate) mod idle;
+pub(crate) mod large;
+
+/// How much is done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort {
+    pub(crate) quick: bool,
+}
+
+impl Effort {
+    /// The first number, or the second in a short run.
+    pub(crate) fn pick<T>(self, full: T, quick: T) -> T {
+        if self.quick { quick } else { full }
+    }
+}

@@ -1,0 +1,105 @@
+//! A hub of its own: its own home, state, sockets and workspace, all on the disk that holds `target`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use linkspan_editor_api::Places;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Without a limit, or the hub would slow the benchmark down as it does any flood.
+pub(crate) const CONFIG: &str = "[limits]\nmessages_per_second = 0\n";
+
+/// Where an agent comes in.
+#[derive(Debug, Clone)]
+pub(crate) struct Door {
+    pub(crate) port: u16,
+    pub(crate) token: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct World {
+    root: TempDir,
+    program: PathBuf,
+    pub(crate) hub: u32,
+}
+
+impl World {
+    /// With a hub that runs and has no window.
+    pub(crate) fn start() -> Result<World> {
+        let program = std::env::var_os("LINKSPAN_BIN").map(PathBuf::from);
+        let program = program.context("LINKSPAN_BIN is not set: run `cargo xtask bench`")?;
+        let own = std::env::current_exe()?;
+        let target = own.ancestors().nth(2).context("this program lies in no target directory")?;
+        let root = tempfile::Builder::new().prefix("bench-").tempdir_in(target)?;
+        let world = World { root, program, hub: 0 };
+        for folder in ["home", "run", "state", "config/linkspan", "workspace"] {
+            fs::create_dir_all(world.path(folder))?;
+        }
+        fs::write(world.path("config/linkspan/config.toml"), CONFIG)?;
+        let mut world = world;
+        let started = world.run(&["hub", "start", "--json"])?;
+        let pid = started.get("pid").and_then(Value::as_u64).context("no pid in `hub start --json`")?;
+        world.hub = u32::try_from(pid)?;
+        Ok(world)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.path("workspace")
+    }
+
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// `program` in this world.
+    pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        command.env_clear().envs(self.environment());
+        command
+    }
+
+    fn environment(&self) -> [(&'static str, PathBuf); 5] {
+        [
+            ("HOME", self.path("home")),
+            ("XDG_RUNTIME_DIR", self.path("run")),
+            ("XDG_STATE_HOME", self.path("state")),
+            ("XDG_CONFIG_HOME", self.path("config")),
+            ("TMPDIR", self.path("run")),
+        ]
+    }
+
+    fn run(&self, args: &[&str]) -> Result<Value> {
+        let output = self.command(&self.program).args(args).stderr(Stdio::inherit()).output()?;
+        ensure!(output.status.success(), "linkspan {args:?} ended with {}", output.status);
+        Ok(serde_json::from_slice(&output.stdout)?)
+    }
+
+    pub(crate) fn socket(&self) -> Result<PathBuf> {
+        let environment = self.environment();
+        let lookup = |name: &str| {
+            environment.iter().find(|(known, _)| *known == name).map(|(_, path)| path.clone().into_os_string())
+        };
+        Ok(Places::from_lookup(lookup, 0)?.socket()?)
+    }
+
+    /// Where agents find the window with this port.
+    pub(crate) fn door(&self, port: u16) -> Result<Door> {
+        let file = self.path("home").join(format!(".claude/ide/{port}.lock"));
+        let lock: Value = serde_json::from_slice(&fs::read(&file).with_context(|| file.display().to_string())?)?;
+        let token = lock.get("authToken").and_then(Value::as_str).context("no authToken")?.to_owned();
+        Ok(Door { port, token })
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = self.run(&["hub", "stop", "--force", "--json"]);
+    }
+}

@@ -1,0 +1,460 @@
+//! An editor that does what the test says: `linkspan attach` on its stdio, documents in memory.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::Instant;
+
+use linkspan_editor_api as api;
+use linkspan_editor_api::{
+    Attach, Capabilities, Decoder, Limits, Message, Notification, Request, RequestId, RpcError, decode,
+    encode, errors,
+};
+
+use super::world::signal;
+use super::{DEADLINE, World, eventually};
+
+/// A document the editor holds.
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    pub text: String,
+    pub dirty: bool,
+    pub version: i64,
+    pub diagnostics: Vec<api::Diagnostic>,
+}
+
+/// All that the editor knows and has heard.
+#[derive(Debug, Default)]
+pub struct Desk {
+    pub documents: BTreeMap<String, Document>,
+    pub active: Option<String>,
+    pub selection: Option<api::Selection>,
+    pub shown: Vec<api::ReviewShow>,
+    pub hidden: Vec<api::ReviewHide>,
+    pub opened: Vec<api::DocumentOpen>,
+    pub applied: Vec<api::EditsApply>,
+    /// Every method the hub asked, in order.
+    pub asked: Vec<String>,
+    /// Methods that are not answered.
+    pub silent: Vec<String>,
+    answers: BTreeMap<i64, Result<String, RpcError>>,
+    ended: bool,
+}
+
+type Shared = Arc<(Mutex<Desk>, Condvar)>;
+
+pub struct EditorBuilder<'w> {
+    world: &'w World,
+    pub attach: Attach,
+}
+
+pub struct Editor {
+    child: Child,
+    stdin: Arc<Mutex<Option<ChildStdin>>>,
+    desk: Shared,
+    next_id: i64,
+    pub attached: api::AttachResult,
+}
+
+/// What an editor such as VS Code can do.
+pub fn all_capabilities() -> Capabilities {
+    Capabilities {
+        documents: true,
+        selection: true,
+        diagnostics: true,
+        reviews: true,
+        edits: true,
+        ..Capabilities::default()
+    }
+}
+
+impl<'w> EditorBuilder<'w> {
+    pub fn new(world: &'w World) -> EditorBuilder<'w> {
+        let attach = Attach {
+            protocol: api::PROTOCOL,
+            version: env!("CARGO_PKG_VERSION").into(),
+            editor: api::Editor { name: "Test Editor".into(), version: "1.2.3".into() },
+            pid: std::process::id(),
+            folders: vec![world.workspace().to_str().unwrap().into()],
+            window_id: None,
+            capabilities: all_capabilities(),
+        };
+        EditorBuilder { world, attach }
+    }
+
+    pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.attach.capabilities = capabilities;
+        self
+    }
+
+    pub fn folders(mut self, folders: &[PathBuf]) -> Self {
+        self.attach.folders = folders.iter().map(|folder| folder.to_str().unwrap().into()).collect();
+        self
+    }
+
+    pub fn name(mut self, name: &str) -> Self {
+        self.attach.editor.name = name.into();
+        self
+    }
+
+    pub fn window_id(mut self, id: &str) -> Self {
+        self.attach.window_id = Some(id.into());
+        self
+    }
+
+    #[track_caller]
+    pub fn attach(self) -> Editor {
+        self.try_attach().unwrap_or_else(|error| panic!("not attached: {error:?}"))
+    }
+
+    pub fn try_attach(self) -> Result<Editor, RpcError> {
+        let mut command = self.world.command(&["attach"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let stdin = Arc::new(Mutex::new(child.stdin.take()));
+        let desk = Shared::default();
+        let stdout = child.stdout.take().unwrap();
+        {
+            let (desk, stdin) = (Arc::clone(&desk), Arc::clone(&stdin));
+            thread::spawn(move || listen(stdout, &desk, &stdin));
+        }
+        let attached = api::AttachResult {
+            window: String::new(),
+            port: 0,
+            hub_version: String::new(),
+            protocol: 0,
+            environment: BTreeMap::new(),
+        };
+        let mut editor = Editor { child, stdin, desk, next_id: 0, attached };
+        editor.attached = editor.request(&self.attach)?;
+        Ok(editor)
+    }
+}
+
+impl Editor {
+    /// An editor that can do everything, on the workspace.
+    #[track_caller]
+    pub fn attach(world: &World) -> Editor {
+        EditorBuilder::new(world).attach()
+    }
+
+    pub fn port(&self) -> u16 {
+        self.attached.port
+    }
+
+    /// The process id of `linkspan attach`.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.0.lock().unwrap()
+    }
+
+    /// Opens a document, as the person would.
+    pub fn open(&self, path: &str, text: &str, dirty: bool) {
+        let mut desk = self.desk();
+        desk.documents.insert(
+            path.to_owned(),
+            Document { text: text.to_owned(), dirty, version: 1, diagnostics: vec![] },
+        );
+        desk.active = Some(path.to_owned());
+    }
+
+    /// What the document holds now.
+    #[track_caller]
+    pub fn document(&self, path: &str) -> Document {
+        self.desk().documents.get(path).cloned().unwrap_or_else(|| panic!("{path} is not open"))
+    }
+
+    pub fn send<N: Notification>(&self, params: &N) {
+        self.send_message(&Message::notification(params));
+    }
+
+    pub fn send_message(&self, message: &Message) {
+        self.send_bytes(&encode(&message.to_bytes()));
+    }
+
+    pub fn send_bytes(&self, bytes: &[u8]) {
+        if let Some(stdin) = self.stdin.lock().unwrap().as_mut() {
+            let _ = stdin.write_all(bytes);
+            let _ = stdin.flush();
+        }
+    }
+
+    pub fn request<R: Request>(&mut self, params: &R) -> Result<R::Result, RpcError> {
+        let id = self.send_request(params);
+        self.answer::<R>(id)
+    }
+
+    /// Sends a request without waiting; gives its id.
+    pub fn send_request<R: Request>(&mut self, params: &R) -> i64 {
+        self.next_id += 1;
+        self.send_message(&Message::request(RequestId::Number(self.next_id), params));
+        self.next_id
+    }
+
+    #[track_caller]
+    pub fn answer<R: Request>(&self, id: i64) -> Result<R::Result, RpcError> {
+        let answer = self.until("an answer", |desk| desk.answers.remove(&id));
+        answer.map(|text| serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")))
+    }
+
+    /// Waits until the desk holds what is looked for.
+    #[track_caller]
+    pub fn until<T>(&self, what: &str, mut look: impl FnMut(&mut Desk) -> Option<T>) -> T {
+        let until = Instant::now() + DEADLINE;
+        let mut desk = self.desk.0.lock().unwrap();
+        loop {
+            if let Some(found) = look(&mut desk) {
+                return found;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero() && !desk.ended, "never: {what} (attach ended: {})", desk.ended);
+            desk = self.desk.1.wait_timeout(desk, left).unwrap().0;
+        }
+    }
+
+    /// Waits until a review of that file is shown, and gives the newest state of it.
+    #[track_caller]
+    pub fn shown(&self, path: &str) -> api::ReviewShow {
+        self.until(&format!("{path} is shown"), |desk| {
+            desk.shown.iter().rev().find(|shown| shown.path == path).cloned()
+        })
+    }
+
+    /// Waits until that revision of a review is shown.
+    #[track_caller]
+    pub fn shown_revision(&self, review: &str, revision: u32) -> api::ReviewShow {
+        self.until(&format!("revision {revision} of {review} is shown"), |desk| {
+            desk.shown.iter().find(|shown| shown.review == review && shown.revision == revision).cloned()
+        })
+    }
+
+    /// Waits until a review is taken off the screen.
+    #[track_caller]
+    pub fn hidden(&self, review: &str) -> api::HideReason {
+        self.until(&format!("{review} is hidden"), |desk| {
+            desk.hidden.iter().find(|hidden| hidden.review == review).map(|hidden| hidden.reason.clone())
+        })
+    }
+
+    /// The person decides on what she sees.
+    #[track_caller]
+    pub fn decide(&mut self, shown: &api::ReviewShow, verdict: api::Verdict) -> api::ReviewDecidedResult {
+        let decision = api::Decision { verdict, comments: vec![] };
+        let decided = api::ReviewDecided { review: shown.review.clone(), revision: shown.revision, decision };
+        self.request(&decided).unwrap()
+    }
+
+    #[track_caller]
+    pub fn accept(&mut self, shown: &api::ReviewShow) {
+        assert_eq!(self.decide(shown, api::Verdict::Accept), api::ReviewDecidedResult::Taken);
+    }
+
+    #[track_caller]
+    pub fn reject(&mut self, shown: &api::ReviewShow) {
+        let verdict = api::Verdict::Reject { reason: None };
+        assert_eq!(self.decide(shown, verdict), api::ReviewDecidedResult::Taken);
+    }
+
+    /// The editor goes without a word, as in a window reload or a crash.
+    pub fn kill(mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Freezes `linkspan attach`, so that nothing of the editor answers.
+    pub fn freeze(&self) {
+        signal(self.child.id(), rustix::process::Signal::STOP);
+    }
+
+    pub fn thaw(&self) {
+        signal(self.child.id(), rustix::process::Signal::CONT);
+    }
+
+    /// Leaves for good.
+    pub fn detach(mut self) {
+        self.send(&api::Detach {});
+        self.close();
+    }
+
+    /// Closes stdin and waits for `linkspan attach` to end; gives its exit code.
+    pub fn close(&mut self) -> i32 {
+        self.stdin.lock().unwrap().take();
+        let child = &mut self.child;
+        eventually("attach has ended", || child.try_wait().unwrap()).code().unwrap_or(-1)
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
+            return;
+        }
+        self.thaw();
+        if thread::panicking() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        } else {
+            self.send(&api::Detach {});
+            self.close();
+        }
+    }
+}
+
+fn listen(mut from: impl Read, shared: &Shared, stdin: &Mutex<Option<ChildStdin>>) {
+    let mut decoder = Decoder::new(Limits::default());
+    let mut buffer = vec![0; 64 * 1024];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        decoder.push(&buffer[..length]);
+        while let Some(frame) = decoder.next().unwrap() {
+            let reply = heard(&mut shared.0.lock().unwrap(), Message::parse(&frame).unwrap());
+            shared.1.notify_all();
+            if let (Some(reply), Some(stdin)) = (reply, stdin.lock().unwrap().as_mut()) {
+                let _ = stdin.write_all(&encode(&reply.to_bytes()));
+            }
+        }
+    }
+    shared.0.lock().unwrap().ended = true;
+    shared.1.notify_all();
+}
+
+fn heard(desk: &mut Desk, message: Message) -> Option<Message> {
+    match message {
+        Message::Response { id: Some(RequestId::Number(id)), result } => {
+            desk.answers.insert(id, result.map(|raw| raw.get().to_owned()));
+            None
+        }
+        Message::Request { id, method, params } => {
+            desk.asked.push(method.clone());
+            if desk.silent.contains(&method) {
+                return None;
+            }
+            Some(desk.reply(id, &method, &params))
+        }
+        Message::Response { .. } | Message::Notification { .. } => None,
+    }
+}
+
+impl Desk {
+    fn reply(&mut self, id: RequestId, method: &str, params: &serde_json::value::RawValue) -> Message {
+        match method {
+            api::Ping::METHOD => Message::response(id, &()),
+            api::ReviewShow::METHOD => {
+                self.shown.push(decode(params).unwrap());
+                Message::response(id, &())
+            }
+            api::ReviewHide::METHOD => {
+                self.hidden.push(decode(params).unwrap());
+                Message::response(id, &())
+            }
+            api::DocumentText::METHOD => {
+                let asked: api::DocumentText = decode(params).unwrap();
+                let found = self.documents.get(&asked.path);
+                let result = found.map_or_else(api::DocumentTextResult::default, |document| {
+                    api::DocumentTextResult {
+                        open: true,
+                        dirty: document.dirty,
+                        version: Some(document.version),
+                        language: None,
+                        text: Some(document.text.clone()),
+                    }
+                });
+                Message::response(id, &result)
+            }
+            api::DocumentsList::METHOD => Message::response(id, &self.list()),
+            api::DocumentDirty::METHOD => {
+                let asked: api::DocumentDirty = decode(params).unwrap();
+                let found = self.documents.get(&asked.path);
+                let dirty = found.is_some_and(|document| document.dirty);
+                let result = api::DocumentDirtyResult { open: found.is_some(), dirty, untitled: false };
+                Message::response(id, &result)
+            }
+            api::DocumentSave::METHOD => {
+                let asked: api::DocumentSave = decode(params).unwrap();
+                let open = self.save(&asked.path);
+                Message::response(id, &api::DocumentSaveResult { open, saved: open, message: None })
+            }
+            api::DocumentOpen::METHOD => {
+                let asked: api::DocumentOpen = decode(params).unwrap();
+                self.opened.push(asked);
+                let result = api::DocumentOpenResult {
+                    language: Some("plaintext".into()),
+                    line_count: Some(3),
+                    selected: None,
+                };
+                Message::response(id, &result)
+            }
+            api::SelectionCurrent::METHOD | api::SelectionLatest::METHOD => {
+                Message::response(id, &self.selection)
+            }
+            api::DiagnosticsGet::METHOD => {
+                let asked: api::DiagnosticsGet = decode(params).unwrap();
+                Message::response(id, &self.diagnostics(asked.path.as_deref()))
+            }
+            api::EditsApply::METHOD => {
+                let asked: api::EditsApply = decode(params).unwrap();
+                let result = self.apply(&asked);
+                self.applied.push(asked);
+                Message::response(id, &result)
+            }
+            _ => Message::error(Some(id), RpcError::new(errors::METHOD_NOT_FOUND, method)),
+        }
+    }
+
+    fn list(&self) -> api::DocumentsListResult {
+        let documents = self.documents.iter().map(|(path, document)| api::OpenDocument {
+            path: path.clone(),
+            label: path.rsplit('/').next().unwrap_or_default().to_owned(),
+            active: self.active.as_ref() == Some(path),
+            dirty: document.dirty,
+            language: Some("plaintext".into()),
+            line_count: Some(u32::try_from(document.text.lines().count()).unwrap()),
+            version: Some(document.version),
+            ..api::OpenDocument::default()
+        });
+        api::DocumentsListResult { documents: documents.collect() }
+    }
+
+    fn diagnostics(&self, path: Option<&str>) -> api::DiagnosticsGetResult {
+        let files = self
+            .documents
+            .iter()
+            .filter(|(known, document)| match path {
+                Some(path) => known.as_str() == path,
+                None => !document.diagnostics.is_empty(),
+            })
+            .map(|(path, document)| api::FileDiagnostics {
+                path: path.clone(),
+                version: Some(document.version),
+                settled: true,
+                diagnostics: document.diagnostics.clone(),
+            });
+        api::DiagnosticsGetResult { files: files.collect() }
+    }
+
+    fn save(&mut self, path: &str) -> bool {
+        let Some(document) = self.documents.get_mut(path) else { return false };
+        std::fs::write(path, &document.text).unwrap();
+        document.dirty = false;
+        true
+    }
+
+    fn apply(&mut self, asked: &api::EditsApply) -> api::EditsApplyResult {
+        let refused = |version| api::EditsApplyResult { applied: false, version, saved: false };
+        let Some(document) = self.documents.get_mut(&asked.path) else { return refused(None) };
+        let api::Edits::Text { text } = &asked.edits else { return refused(Some(document.version)) };
+        if asked.version.is_some_and(|version| version != document.version) {
+            return refused(Some(document.version));
+        }
+        document.text.clone_from(text);
+        document.version += 1;
+        document.dirty = true;
+        let version = Some(document.version);
+        let saved = asked.save && self.save(&asked.path);
+        api::EditsApplyResult { applied: true, version, saved }
+    }
+}

@@ -1,0 +1,376 @@
+//! One test's own machine, as far as Linkspan can see: home, runtime, state and config directories, a
+//! workspace, and every process started in it. Leaves nothing behind, and checks that Linkspan did not either.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{DEADLINE, eventually};
+
+pub struct World {
+    root: TempDir,
+    check_leftovers: bool,
+}
+
+/// What a command said and how it ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    fn of(output: Output) -> Ran {
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    #[track_caller]
+    pub fn ok(self) -> Ran {
+        assert_eq!(self.code, 0, "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("no JSON ({error}): {self:?}"))
+    }
+}
+
+impl World {
+    pub fn new() -> World {
+        // Short, because sockets cannot have long paths, whatever TMPDIR the tests run with.
+        let root = tempfile::Builder::new().prefix("lk").rand_bytes(8).tempdir_in("/tmp").unwrap();
+        let root_path = root.path().canonicalize().unwrap();
+        for folder in ["h", "r", "s", "c", "t", "w"] {
+            fs::create_dir(root_path.join(folder)).unwrap();
+        }
+        World { root, check_leftovers: true }
+    }
+
+    /// A world with this `config.toml`.
+    pub fn with_config(toml: &str) -> World {
+        let world = World::new();
+        world.config(toml);
+        world
+    }
+
+    pub fn config(&self, toml: &str) {
+        let path = self.config_file();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, toml).unwrap();
+    }
+
+    /// For tests that end with a killed hub, which cannot tidy up.
+    pub fn may_leave_files(&mut self) {
+        self.check_leftovers = false;
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap()
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.root().join("h")
+    }
+
+    /// Where the socket and the locks are.
+    pub fn runtime(&self) -> PathBuf {
+        self.root().join("r/linkspan")
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.runtime().join("hub.sock")
+    }
+
+    /// Where the journal and the log are.
+    pub fn state(&self) -> PathBuf {
+        self.root().join("s/linkspan")
+    }
+
+    pub fn journal(&self) -> PathBuf {
+        self.state().join("journal.db")
+    }
+
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.state().join("hub.log")).unwrap_or_default()
+    }
+
+    pub fn config_file(&self) -> PathBuf {
+        self.root().join("c/linkspan/config.toml")
+    }
+
+    pub fn workspace(&self) -> PathBuf {
+        self.root().join("w")
+    }
+
+    /// The absolute path of a file of the workspace.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.workspace().join(name)
+    }
+
+    pub fn path_str(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    /// Puts a file into the workspace and gives its absolute path.
+    pub fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, contents).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    #[track_caller]
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    #[track_caller]
+    pub fn read_text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).unwrap()
+    }
+
+    /// Another folder beside the workspace.
+    pub fn folder(&self, name: &str) -> PathBuf {
+        let path = self.root().join(name);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    /// A command of the binary in this world.
+    pub fn command<S: AsRef<std::ffi::OsStr>>(&self, args: &[S]) -> Command {
+        let root = self.root();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_linkspan"));
+        command.args(args).env_clear().current_dir(self.workspace()).stdin(Stdio::null());
+        for name in ["PATH", "RUST_BACKTRACE", "LINKSPAN_LOG"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command
+            .env("HOME", root.join("h"))
+            .env("XDG_RUNTIME_DIR", root.join("r"))
+            .env("XDG_STATE_HOME", root.join("s"))
+            .env("XDG_CONFIG_HOME", root.join("c"))
+            .env("TMPDIR", root.join("t"));
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(self.command(args).output().unwrap())
+    }
+
+    /// Runs a command with `--json` that has to succeed.
+    #[track_caller]
+    pub fn json(&self, args: &[&str]) -> Value {
+        let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
+        self.run(&args).ok().json()
+    }
+
+    pub fn status(&self) -> Value {
+        self.json(&["status"])
+    }
+
+    /// The process id of the running hub.
+    pub fn hub_pid(&self) -> Option<u32> {
+        self.status()["pid"].as_u64().map(|pid| u32::try_from(pid).unwrap())
+    }
+
+    /// Ends the hub as a crash would.
+    pub fn kill_hub(&self) {
+        let pid = self.hub_pid().expect("no hub to kill");
+        signal(pid, Signal::KILL);
+        eventually("the hub is dead", || (!alive(pid)).then_some(()));
+    }
+
+    /// A headless window on the workspace, ready for agents.
+    pub fn serve(&self) -> Serve {
+        self.serve_folders(&[&self.workspace()])
+    }
+
+    pub fn serve_folders(&self, folders: &[&Path]) -> Serve {
+        let mut command = self.command(&["serve"]);
+        command.args(folders).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let said = Arc::new(Mutex::new(String::new()));
+        listen(child.stdout.take().unwrap(), &said);
+        listen(child.stderr.take().unwrap(), &said);
+        let mut serve = Serve { child, said, port: 0 };
+        serve.port = eventually("the window is there", || {
+            if let Some(status) = serve.child.try_wait().unwrap() {
+                panic!("serve ended with {status}: {}", serve.said());
+            }
+            let status = self.status();
+            let window = status["windows"].as_array()?.iter().find(|window| {
+                window["editorPid"] == serve.child.id() && window["attached"] == Value::Bool(true)
+            })?;
+            u16::try_from(window["port"].as_u64()?).ok()
+        });
+        serve
+    }
+
+    /// The reviews that wait for a person, as `linkspan reviews --json` lists them.
+    pub fn reviews(&self) -> Vec<Value> {
+        self.json(&["reviews"])["reviews"].as_array().unwrap().clone()
+    }
+
+    /// Waits until so many reviews wait for a person; gives their ids, oldest first.
+    #[track_caller]
+    pub fn pending(&self, count: usize) -> Vec<String> {
+        eventually(&format!("{count} pending reviews"), || {
+            let reviews = self.reviews();
+            let pending: Vec<String> = reviews
+                .iter()
+                .filter(|review| review["phase"] == "pending" || review["phase"] == "conflict")
+                .map(|review| review["review"].as_str().unwrap().to_owned())
+                .collect();
+            (pending.len() == count).then_some(pending)
+        })
+    }
+
+    /// The one review that waits for a person.
+    #[track_caller]
+    pub fn one_pending(&self) -> String {
+        self.pending(1).remove(0)
+    }
+
+    /// Discovery files of both dialects that are there now.
+    pub fn discovery_files(&self) -> Vec<PathBuf> {
+        [".claude/ide", ".nexus3/ide"]
+            .iter()
+            .filter_map(|folder| fs::read_dir(self.home().join(folder)).ok())
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+            .collect()
+    }
+
+    /// Every file under the root that Linkspan should have tidied up.
+    fn leftovers(&self) -> Vec<PathBuf> {
+        let mut found = self.discovery_files();
+        found.extend(Some(self.socket()).filter(|socket| socket.exists()));
+        let mut folders = vec![self.home(), self.workspace(), self.root().join("t")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(entry.path());
+                } else if entry.file_name().to_string_lossy().starts_with(".linkspan-") {
+                    found.push(entry.path());
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let stopped = self.run(&["hub", "stop", "--force"]);
+        if thread::panicking() {
+            eprintln!("--- hub.log\n{}\n---", self.log());
+            return;
+        }
+        assert_eq!(stopped.code, 0, "{stopped:?}");
+        if self.check_leftovers {
+            // The socket goes a moment after the hub has said goodbye.
+            eventually("the hub has tidied up", || (!self.socket().exists()).then_some(()));
+            assert_eq!(self.leftovers(), Vec::<PathBuf>::new(), "left behind");
+        }
+    }
+}
+
+/// A running `linkspan serve`.
+pub struct Serve {
+    child: Child,
+    said: Arc<Mutex<String>>,
+    pub port: u16,
+}
+
+impl Serve {
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// All that it has printed so far.
+    pub fn said(&self) -> String {
+        self.said.lock().unwrap().clone()
+    }
+
+    /// Ends it as a crash would.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Ends it as Ctrl-C would; gives the exit code.
+    pub fn interrupt(mut self) -> i32 {
+        signal(self.child.id(), Signal::INT);
+        self.wait()
+    }
+
+    fn wait(&mut self) -> i32 {
+        let child = &mut self.child;
+        eventually("serve has ended", || child.try_wait().unwrap()).code().unwrap_or(-1)
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
+            return;
+        }
+        if thread::panicking() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        } else {
+            signal(self.child.id(), Signal::TERM);
+            self.wait();
+        }
+    }
+}
+
+fn listen(mut from: impl Read + Send + 'static, said: &Arc<Mutex<String>>) {
+    let said = Arc::clone(said);
+    thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(length @ 1..) = from.read(&mut buffer) {
+            said.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..length]));
+        }
+    });
+}
+
+pub fn signal(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    let _ = kill_process(pid, signal);
+}
+
+/// Whether a process is there and no zombie.
+pub fn alive(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z'))
+}
+
+/// Runs a child to its end within the deadline, or fails.
+#[track_caller]
+pub fn finish(mut child: Child) -> Ran {
+    let until = std::time::Instant::now() + DEADLINE;
+    while child.try_wait().unwrap().is_none() {
+        if std::time::Instant::now() > until {
+            let _ = child.kill();
+            panic!("a command does not end");
+        }
+        thread::sleep(std::time::Duration::from_millis(10));
+    }
+    Ran::of(child.wait_with_output().unwrap())
+}
