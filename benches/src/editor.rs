@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use linkspan_editor_api::{
-    Attach, AttachResult, Capabilities, Decision, DocumentTextResult, DocumentsListResult, Message, OpenDocument,
-    PROTOCOL, RequestId, ReviewDecided, Verdict, encode,
+    Attach, AttachResult, Capabilities, Decision, DocumentTextResult, DocumentsListResult, Message,
+    OpenDocument, PROTOCOL, RequestId, ReviewDecided, Verdict, encode,
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);

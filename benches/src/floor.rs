@@ -40,7 +40,11 @@ pub(crate) fn raw(request: usize, reply: Vec<u8>) -> Result<()> {
     })
 }
 
-async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: usize, reply: Arc<[u8]>) -> Result<()> {
+async fn answer(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    request: usize,
+    reply: Arc<[u8]>,
+) -> Result<()> {
     let mut chunk = vec![0; CHUNK];
     let mut waiting = 0;
     loop {

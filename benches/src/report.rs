@@ -88,7 +88,8 @@ fn number(value: f64) -> String {
 
 /// Rows of Markdown, so that the page can take them as they are.
 pub(crate) fn table(rows: &[Row]) -> String {
-    let mut text = "| measured | median | low – high | target | detail |\n|---|--:|--:|---|---|\n".to_owned();
+    let mut text =
+        "| measured | median | 10 % – 90 % | target | detail |\n|---|--:|--:|---|---|\n".to_owned();
     for row in rows {
         let Spread { median, low, high } = row.value;
         let spread =
@@ -129,6 +130,9 @@ mod tests {
         let row = Row::one("x", "×", 1.234).at_most(1.1);
         assert_eq!(row.verdict(), "**missed**: target ≤ 1.10, measured 1.23");
         assert_eq!(Row::one("x", "×", 1.0).at_most(1.1).verdict(), "≤ 1.10 met");
-        assert_eq!(Row::one("x", "×", 0.5).at_least(0.85).verdict(), "**missed**: target ≥ 0.85, measured 0.50");
+        assert_eq!(
+            Row::one("x", "×", 0.5).at_least(0.85).verdict(),
+            "**missed**: target ≥ 0.85, measured 0.50"
+        );
     }
 }

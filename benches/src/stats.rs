@@ -1,31 +1,36 @@
-//! Many noisy numbers as three: the median and how far they lie apart.
+//! Many noisy numbers as three: the median, and between which two most of them lie.
 
 use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
+    /// One in ten is lower.
     pub(crate) low: f64,
+    /// One in ten is higher.
     pub(crate) high: f64,
 }
 
 impl Spread {
-    pub(crate) fn of(mut values: Vec<f64>) -> Spread {
+    pub(crate) fn of(values: &[f64]) -> Spread {
+        let mut values = values.to_vec();
         values.sort_by(f64::total_cmp);
-        let low = values.first().copied().unwrap_or(f64::NAN);
-        let high = values.last().copied().unwrap_or(f64::NAN);
-        Spread { median: at(&values, 50), low, high }
+        Spread { median: at(&values, 50), low: at(&values, 10), high: at(&values, 90) }
     }
 
     /// Round by round: what the machine does to one side it does to the other.
     pub(crate) fn of_ratios(ours: &[f64], floor: &[f64]) -> Spread {
-        Spread::of(ours.iter().zip(floor).map(|(ours, floor)| ours / floor).collect())
+        Spread::of(&ours.iter().zip(floor).map(|(ours, floor)| ours / floor).collect::<Vec<_>>())
     }
+}
+
+pub(crate) fn median(values: &[f64]) -> f64 {
+    Spread::of(values).median
 }
 
 /// A percentile of sorted values.
 fn at(sorted: &[f64], percent: usize) -> f64 {
-    let index = sorted.len().saturating_sub(1) * percent / 100;
+    let index = (sorted.len().saturating_sub(1) * percent + 50) / 100;
     sorted.get(index).copied().unwrap_or(f64::NAN)
 }
 

@@ -84,7 +84,10 @@ impl World {
     pub(crate) fn socket(&self) -> Result<PathBuf> {
         let environment = self.environment();
         let lookup = |name: &str| {
-            environment.iter().find(|(known, _)| *known == name).map(|(_, path)| path.clone().into_os_string())
+            environment
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, path)| path.clone().into_os_string())
         };
         Ok(Places::from_lookup(lookup, 0)?.socket()?)
     }
@@ -92,7 +95,8 @@ impl World {
     /// Where agents find the window with this port.
     pub(crate) fn door(&self, port: u16) -> Result<Door> {
         let file = self.path("home").join(format!(".claude/ide/{port}.lock"));
-        let lock: Value = serde_json::from_slice(&fs::read(&file).with_context(|| file.display().to_string())?)?;
+        let lock: Value =
+            serde_json::from_slice(&fs::read(&file).with_context(|| file.display().to_string())?)?;
         let token = lock.get("authToken").and_then(Value::as_str).context("no authToken")?.to_owned();
         Ok(Door { port, token })
     }

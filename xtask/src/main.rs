@@ -6,6 +6,7 @@ mod bench;
 mod codegen;
 mod deny;
 mod fmt;
+mod fuzz;
 mod lint;
 mod peers;
 mod test;
@@ -38,6 +39,11 @@ const COMMANDS: &[Command] = &[
         run: deny::run,
     },
     Command { name: "bench", about: "measure the release binary; arguments are passed on", run: bench::run },
+    Command {
+        name: "fuzz",
+        about: "fuzz all targets, or one; --seconds N for each, else 10",
+        run: fuzz::run,
+    },
 ];
 
 fn main() -> ExitCode {

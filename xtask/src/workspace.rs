@@ -29,6 +29,16 @@ pub(crate) fn binary(profile: &str, name: &str) -> PathBuf {
     target().join(profile).join(format!("{name}{}", env::consts::EXE_SUFFIX))
 }
 
+/// The platform this is compiled for and runs on, as rustc names it.
+pub(crate) fn host() -> Result<String> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
+    let output =
+        command(rustc).args(["--version", "--verbose"]).output().context("could not start `rustc`")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("rustc does not say what its host is")
+}
+
 pub(crate) fn cargo() -> Command {
     command(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
 }

@@ -10,7 +10,7 @@ use crate::agent::{Agent, Dialect, tool};
 use crate::process::{Cores, cpu_time, pin, pin_here};
 use crate::report::Row;
 use crate::role::Role;
-use crate::stats::{Spread, latencies};
+use crate::stats::{Spread, latencies, median};
 use crate::world::World;
 
 /// A server, as one client sees it.
@@ -37,23 +37,22 @@ impl<'a> Line<'a> {
             times.push(start.elapsed());
         }
         let spent = cpu_time(self.server)?.saturating_sub(before);
-        let (median, tail) = latencies(&times);
-        self.medians.push(median);
+        let (middle, tail) = latencies(&times);
+        self.medians.push(middle);
         self.tails.push(tail);
         self.server_micros.push(spent.as_secs_f64() * 1e6 / f64::from(calls));
         Ok(())
     }
 
     fn over(&self, what: &str, floor: &Line<'_>) -> Row {
-        let of = |values: &[f64]| Spread::of(values.to_vec()).median;
         let note = format!(
             "p50 {:.1} : {:.1} µs, p99 {:.1} : {:.1} µs, server CPU {:.1} : {:.1} µs a call",
-            of(&self.medians),
-            of(&floor.medians),
-            of(&self.tails),
-            of(&floor.tails),
-            of(&self.server_micros),
-            of(&floor.server_micros),
+            median(&self.medians),
+            median(&floor.medians),
+            median(&self.tails),
+            median(&floor.tails),
+            median(&self.server_micros),
+            median(&floor.server_micros),
         );
         Row::ratio(what, Spread::of_ratios(&self.medians, &floor.medians)).note(note)
     }
@@ -96,9 +95,10 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
         line.round(200)?;
         (line.medians, line.tails, line.server_micros) = Default::default();
     }
-    for _ in 0..effort.pick(15, 5) {
+    // Short turns: whatever else the machine does meanwhile happens to all of them.
+    for _ in 0..effort.pick(300, 60) {
         for line in &mut lines {
-            line.round(effort.pick(3000, 1000))?;
+            line.round(150)?;
         }
     }
     let [raw, hub, two_hops, editor, relayed] = &lines;

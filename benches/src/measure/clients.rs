@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use super::Effort;
@@ -14,13 +15,18 @@ use crate::frame::{Frames, PING, PONG, TEXT, masked};
 use crate::process::{Cores, count, cpu_time, pin, pin_here};
 use crate::report::Row;
 use crate::role::Role;
-use crate::stats::Spread;
+use crate::stats::{Spread, median};
 use crate::world::World;
 
 const CLIENTS: usize = 64;
 
-#[derive(Default)]
-struct Rounds {
+/// Long enough that starting and ending do not count.
+const ROUND: Duration = Duration::from_millis(150);
+
+/// One server with its clients.
+struct Side {
+    clients: Vec<TcpStream>,
+    server: u32,
     per_second: Vec<f64>,
     server_micros: Vec<f64>,
 }
@@ -37,51 +43,65 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
     pin(raw.pid(), Cores::First)?;
     let _here = if count() > 1 { Some(pin_here(Cores::Second)?) } else { None };
 
-    let (mut ours, mut floor) = (Rounds::default(), Rounds::default());
-    let length = effort.pick(Duration::from_millis(1000), Duration::from_millis(400));
-    for _ in 0..effort.pick(9, 3) {
-        let bare = (0..CLIENTS).map(|_| Agent::bare(raw.port)).collect::<Result<Vec<_>>>()?;
-        round(bare, &frame, raw.pid(), length, &mut floor)?;
-        let agents = (0..CLIENTS).map(|_| Agent::introduced(&door, Dialect::Claude));
-        round(agents.collect::<Result<Vec<_>>>()?, &frame, world.hub, length, &mut ours)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let bare = (0..CLIENTS).map(|_| Agent::bare(raw.port)).collect::<Result<Vec<_>>>()?;
+    let agents =
+        (0..CLIENTS).map(|_| Agent::introduced(&door, Dialect::Claude)).collect::<Result<Vec<_>>>()?;
+    let (mut ours, mut floor) =
+        (Side::new(&runtime, agents, world.hub)?, Side::new(&runtime, bare, raw.pid())?);
+    for _ in 0..effort.pick(60, 10) {
+        for side in [&mut floor, &mut ours] {
+            side.round(&runtime, &frame)?;
+        }
     }
-    let of = |values: &[f64]| Spread::of(values.to_vec()).median;
     let note = format!(
         "{:.0} : {:.0} calls/s, server CPU {:.2} : {:.2} µs a call",
-        of(&ours.per_second),
-        of(&floor.per_second),
-        of(&ours.server_micros),
-        of(&floor.server_micros),
+        median(&ours.per_second),
+        median(&floor.per_second),
+        median(&ours.server_micros),
+        median(&floor.server_micros),
     );
     let ratio = Spread::of_ratios(&ours.per_second, &floor.per_second);
     Ok(vec![Row::ratio("64 clients, calls/s : raw TCP", ratio).at_least(0.85).note(note)])
 }
 
-fn round(agents: Vec<Agent>, frame: &[u8], server: u32, length: Duration, rounds: &mut Rounds) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let before = cpu_time(server)?;
-    let start = Instant::now();
-    let calls = runtime.block_on(async {
-        let mut clients = JoinSet::new();
+impl Side {
+    fn new(runtime: &Runtime, agents: Vec<Agent>, server: u32) -> Result<Side> {
+        let _inside = runtime.enter();
+        let mut clients = Vec::new();
         for agent in agents {
             let stream = agent.into_stream();
             stream.set_nonblocking(true)?;
-            clients.spawn(client(TcpStream::from_std(stream)?, frame.to_vec(), start + length));
+            clients.push(TcpStream::from_std(stream)?);
         }
+        Ok(Side { clients, server, per_second: Vec::new(), server_micros: Vec::new() })
+    }
+
+    fn round(&mut self, runtime: &Runtime, frame: &[u8]) -> Result<()> {
+        let before = cpu_time(self.server)?;
+        let start = Instant::now();
         let mut calls = 0;
-        while let Some(done) = clients.join_next().await {
-            calls += done??;
-        }
-        Ok::<u32, anyhow::Error>(calls)
-    })?;
-    let taken = start.elapsed().as_secs_f64();
-    let spent = cpu_time(server)?.saturating_sub(before);
-    rounds.per_second.push(f64::from(calls) / taken);
-    rounds.server_micros.push(spent.as_secs_f64() * 1e6 / f64::from(calls));
-    Ok(())
+        runtime.block_on(async {
+            let mut under_way = JoinSet::new();
+            for stream in self.clients.drain(..) {
+                under_way.spawn(client(stream, frame.to_vec(), start + ROUND));
+            }
+            while let Some(done) = under_way.join_next().await {
+                let (stream, count) = done??;
+                self.clients.push(stream);
+                calls += count;
+            }
+            Ok::<(), anyhow::Error>(())
+        })?;
+        let taken = start.elapsed().as_secs_f64();
+        let spent = cpu_time(self.server)?.saturating_sub(before);
+        self.per_second.push(f64::from(calls) / taken);
+        self.server_micros.push(spent.as_secs_f64() * 1e6 / f64::from(calls));
+        Ok(())
+    }
 }
 
-async fn client(mut stream: TcpStream, frame: Vec<u8>, end: Instant) -> Result<u32> {
+async fn client(mut stream: TcpStream, frame: Vec<u8>, end: Instant) -> Result<(TcpStream, u32)> {
     let mut frames = Frames::new();
     let mut calls = 0;
     while Instant::now() < end {
@@ -100,5 +120,5 @@ async fn client(mut stream: TcpStream, frame: Vec<u8>, end: Instant) -> Result<u
         }
         calls += 1;
     }
-    Ok(calls)
+    Ok((stream, calls))
 }

@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use super::Effort;
 use crate::editor::Editor;
 use crate::report::Row;
-use crate::stats::Spread;
+use crate::stats::{Spread, median};
 use crate::world::World;
 
 pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
@@ -19,23 +19,23 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
         command.args(args);
         command
     };
-    let mut commands = [world.command("/bin/true"), linkspan(&["status", "--json"]), linkspan(&["reviews", "--json"])];
+    let mut commands =
+        [world.command("/bin/true"), linkspan(&["status", "--json"]), linkspan(&["reviews", "--json"])];
     let mut times = [Vec::new(), Vec::new(), Vec::new()];
-    for _ in 0..effort.pick(15, 5) {
+    for _ in 0..effort.pick(60, 12) {
         let mut round = [Vec::new(), Vec::new(), Vec::new()];
-        for _ in 0..effort.pick(30, 10) {
+        for _ in 0..5 {
             for (command, round) in commands.iter_mut().zip(&mut round) {
                 round.push(once(command)?);
             }
         }
         for (times, round) in times.iter_mut().zip(round) {
-            times.push(Spread::of(round).median);
+            times.push(median(&round));
         }
     }
     let [floor, status, reviews] = &times;
     let row = |what: &str, ours: &[f64]| {
-        let of = |values: &[f64]| Spread::of(values.to_vec()).median;
-        let note = format!("{:.2} : {:.2} ms", of(ours), of(floor));
+        let note = format!("{:.2} : {:.2} ms", median(ours), median(floor));
         Row::ratio(what, Spread::of_ratios(ours, floor)).at_most(3.0).note(note)
     };
     Ok(vec![

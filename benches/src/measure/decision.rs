@@ -13,7 +13,7 @@ use super::Effort;
 use crate::agent::{Agent, Dialect, open_diff, tool};
 use crate::editor::Editor;
 use crate::report::Row;
-use crate::stats::{Spread, latencies};
+use crate::stats::{Spread, latencies, median};
 use crate::world::World;
 
 const SIZE: usize = 4 * 1024;
@@ -36,15 +36,16 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
     let door = world.door(editor.port)?;
     let mut claude = Agent::introduced(&door, Dialect::Claude)?;
     let mut nexus3 = Agent::introduced(&door, Dialect::Nexus3)?;
-    let [bare, told, written] = ["bare.txt", "told.txt", "written.txt"].map(|name| world.workspace().join(name));
+    let [bare, told, written] =
+        ["bare.txt", "told.txt", "written.txt"].map(|name| world.workspace().join(name));
     for path in [&bare, &told, &written] {
         fs::write(path, text(0))?;
     }
     let (mut floor, mut agent_writes, mut hub_writes) = (Vec::new(), Vec::new(), Vec::new());
     let mut number = 0;
-    for _ in 0..effort.pick(9, 3) {
+    for _ in 0..effort.pick(30, 6) {
         let (mut bare_times, mut told_times, mut written_times) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..effort.pick(20, 8) {
+        for _ in 0..5 {
             number += 1;
             let text = text(number);
             bare_times.push(durable_replace(&bare, text.as_bytes())?);
@@ -55,10 +56,12 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
         agent_writes.push(latencies(&told_times).0);
         hub_writes.push(latencies(&written_times).0);
     }
-    anyhow::ensure!(fs::read_to_string(&written)? == text(number), "the last accepted change is not in its file");
+    anyhow::ensure!(
+        fs::read_to_string(&written)? == text(number),
+        "the last accepted change is not in its file"
+    );
     let row = |what: &str, ours: &[f64]| {
-        let of = |values: &[f64]| Spread::of(values.to_vec()).median;
-        let note = format!("{:.0} : {:.0} µs", of(ours), of(&floor));
+        let note = format!("{:.0} : {:.0} µs", median(ours), median(&floor));
         Row::ratio(what, Spread::of_ratios(ours, &floor)).note(note)
     };
     Ok(vec![

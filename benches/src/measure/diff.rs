@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::Effort;
 use crate::report::Row;
-use crate::stats::Spread;
+use crate::stats::{Spread, median};
 
 const LINES: usize = 100_000;
 
@@ -41,8 +41,7 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
         ours.push(start.elapsed().as_secs_f64() * 1e3);
         ensure!(hunks.len() == LINES / 100, "{} hunks", hunks.len());
     }
-    let of = |values: &[f64]| Spread::of(values.to_vec()).median;
-    let note = format!("{:.1} : {:.1} ms; 1000 hunks with their words", of(&ours), of(&floor));
+    let note = format!("{:.1} : {:.1} ms; 1000 hunks with their words", median(&ours), median(&floor));
     let ratio = Spread::of_ratios(&ours, &floor);
     Ok(vec![Row::ratio("hunks of 100k lines, 1 % changed : GNU diff", ratio).at_most(0.5).note(note)])
 }

@@ -24,7 +24,8 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
     let editor = Editor::on_socket(&world.socket()?, &world.workspace())?;
     rows.push(memory(&world, "with one window")?);
     let door = world.door(editor.port)?;
-    let mut agents = (0..AGENTS).map(|_| Agent::introduced(&door, Dialect::Claude)).collect::<Result<Vec<_>>>()?;
+    let mut agents =
+        (0..AGENTS).map(|_| Agent::introduced(&door, Dialect::Claude)).collect::<Result<Vec<_>>>()?;
     // Each has worked before it falls idle.
     for agent in &mut agents {
         agent.expect(&tool("getOpenEditors", serde_json::json!({})), "main.rs")?;

@@ -12,7 +12,7 @@ use crate::editor::Editor;
 use crate::frame::{TEXT, masked};
 use crate::report::Row;
 use crate::role::Role;
-use crate::stats::Spread;
+use crate::stats::{Spread, median};
 use crate::world::World;
 
 const SIZE: usize = 10_000_000;
@@ -53,14 +53,13 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
         agent.expect(&tool("getWorkspaceFolders", serde_json::json!({})), "workspace")?;
         std::thread::sleep(SETTLE);
     }
-    let of = |values: &[f64]| Spread::of(values.to_vec()).median;
     let note = format!(
         "{:.1} : {:.1} ms for {:.1} MB; shown after {:.1} ms, answer {:.1} ms after the accept",
-        of(&whole),
-        of(&floor),
+        median(&whole),
+        median(&floor),
         proposed.len() as f64 / 1e6,
-        of(&shown_after),
-        of(&told_after),
+        median(&shown_after),
+        median(&told_after),
     );
     let ratio = Spread::of_ratios(&whole, &floor);
     Ok(vec![Row::ratio("10 MB change, proposed → answered : WebSocket echo", ratio).at_most(2.0).note(note)])

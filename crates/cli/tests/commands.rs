@@ -1,21 +1,407 @@
-//! Every command from outside.
+//! Every command from outside: what it prints, with and without `--json`, and how it ends.
 
 #[cfg(test)]
 mod support;
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::process::Stdio;
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+
     use crate::support::*;
 
+    const COMMANDS: [&[&str]; 8] = [
+        &["serve", "/"],
+        &["status"],
+        &["reviews"],
+        &["show", "r99"],
+        &["accept", "r99"],
+        &["reject", "r99"],
+        &["hub", "start"],
+        &["hub", "log"],
+    ];
+
+    /// A window, an agent, and one change that waits.
+    struct Scene {
+        agent: Agent,
+        call: i64,
+        review: String,
+        serve: Serve,
+        world: World,
+    }
+
+    fn scene() -> Scene {
+        let world = World::new();
+        let path = world.file("src/main.rs", "one\ntwo\nthree\n");
+        let serve = world.serve();
+        let mut agent = Agent::claude(&world, serve.port);
+        let call = agent.propose(&path, "one\n2\nthree\nfour\n", "tab");
+        let review = world.one_pending();
+        Scene { agent, call, review, serve, world }
+    }
+
     #[test]
-    fn status_shows_an_agent_that_answers_and_no_other() {
+    fn without_a_hub_status_says_so_and_starts_none() {
+        let world = World::new();
+        let ran = world.run(&["status"]).ok();
+        assert!(ran.stdout.contains("no hub is running"), "{ran:?}");
+        assert_eq!(world.status(), json!({ "running": false }));
+        let stopped = world.run(&["hub", "stop"]).ok();
+        assert!(stopped.stdout.contains("no hub is running"), "{stopped:?}");
+        assert!(world.run(&["hub", "log"]).ok().stdout.contains("no log"));
+        assert!(!world.socket().exists());
+    }
+
+    #[test]
+    fn the_hub_starts_once_and_stops() {
+        let world = World::new();
+        let first = world.json(&["hub", "start"]);
+        assert_eq!((&first["running"], &first["started"]), (&json!(true), &json!(true)), "{first}");
+        let second = world.json(&["hub", "start"]);
+        assert_eq!((&second["started"], &second["pid"]), (&json!(false), &first["pid"]), "{second}");
+        let text = world.run(&["hub", "start"]).ok().stdout;
+        assert!(text.contains("is running") && text.contains(&first["pid"].to_string()), "{text}");
+        let pid = world.hub_pid().unwrap();
+        assert_eq!(json!(pid), first["pid"]);
+        let stopped = world.json(&["hub", "stop"]);
+        assert_eq!(stopped, json!({ "stopped": true, "pending": 0 }));
+        eventually("the process has ended", || (!world::alive(pid)).then_some(()));
+        assert_eq!(world.status(), json!({ "running": false }));
+    }
+
+    #[test]
+    fn ten_starters_make_one_hub() {
+        let world = World::new();
+        let start = || world.command(&["hub", "start", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+        let starters: Vec<_> = (0..10).map(|_| start()).collect();
+        let said: Vec<Value> = starters.into_iter().map(|child| world::finish(child).ok().json()).collect();
+        let pids: BTreeSet<String> = said.iter().map(|said| said["pid"].to_string()).collect();
+        assert_eq!(pids, BTreeSet::from([world.hub_pid().unwrap().to_string()]), "{said:?}");
+        let socket = world.root();
+        assert_eq!(hubs_of(&socket), 1, "processes");
+    }
+
+    /// Hub processes whose environment names this world.
+    fn hubs_of(root: &std::path::Path) -> usize {
+        let home = format!("HOME={}/h", root.display());
+        let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+        processes
+            .filter(|process| {
+                let read = |name: &str| std::fs::read(process.join(name)).unwrap_or_default();
+                let command = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
+                let environment = String::from_utf8_lossy(&read("environ")).into_owned();
+                command.trim_end().ends_with("hub run") && environment.split('\0').any(|one| one == home)
+            })
+            .count()
+    }
+
+    #[test]
+    fn a_hub_with_nothing_to_do_leaves() {
+        let world = World::with_config("idle_exit_seconds = 1\n");
+        let pid = world.json(&["hub", "start"])["pid"].as_u64().unwrap();
+        let pid = u32::try_from(pid).unwrap();
+        eventually("it has left", || (!world::alive(pid)).then_some(()));
+        assert!(!world.socket().exists());
+        assert_eq!(world.status(), json!({ "running": false }));
+    }
+
+    #[test]
+    fn a_hub_with_a_window_stays_and_leaves_after_it() {
+        let world = World::with_config("idle_exit_seconds = 1\n");
+        let serve = world.serve();
+        let pid = world.hub_pid().unwrap();
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(world::alive(pid), "a window is there");
+        drop(serve);
+        eventually("it has left", || (!world::alive(pid)).then_some(()));
+    }
+
+    #[test]
+    fn stopping_asks_before_it_interrupts_a_review() {
+        let scene = scene();
+        let world = &scene.world;
+        let refused = world.run(&["hub", "stop", "--json"]);
+        assert_eq!(refused.code, 1, "{refused:?}");
+        let said = refused.json();
+        assert_eq!((&said["stopped"], &said["pending"]), (&json!(false), &json!(1)), "{said}");
+        assert_eq!(said["error"]["code"], "no");
+        let before = world.hub_pid();
+        let stopped = world.json(&["hub", "stop", "--force"]);
+        assert_eq!(stopped, json!({ "stopped": true, "pending": 1 }));
+        // The window starts it again, and the review is still there.
+        let review = world.one_pending();
+        assert_eq!(review, scene.review);
+        assert_ne!(world.hub_pid(), before);
+    }
+
+    #[test]
+    fn the_log_tells_of_the_hub() {
+        let world = World::new();
+        world.run(&["hub", "start"]).ok();
+        let log = world.run(&["hub", "log"]).ok().stdout;
+        assert!(log.contains("listens on"), "{log}");
+        let one = world.json(&["hub", "log", "-n", "1"]);
+        assert_eq!(one["lines"].as_array().unwrap().len(), 1, "{one}");
+        assert!(one["path"].as_str().unwrap().ends_with("hub.log"), "{one}");
+    }
+
+    #[test]
+    fn an_unknown_review_has_an_exit_code_of_its_own() {
+        let world = World::new();
+        for verb in ["show", "accept", "reject"] {
+            for name in ["r99", "99", "latest"] {
+                let ran = world.run(&[verb, name]);
+                assert_eq!((ran.code, ran.stdout.as_str()), (4, ""), "{verb} {name}: {ran:?}");
+                assert!(!ran.stderr.is_empty());
+                let ran = world.run(&[verb, name, "--json"]);
+                assert_eq!((ran.code, ran.stderr.as_str()), (4, ""), "{verb} {name}: {ran:?}");
+                assert_eq!(ran.json()["error"]["code"], "unknown-review");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_a_usage_error() {
+        let world = World::new();
+        let wrong: [&[&str]; 7] = [
+            &["no-such-command"],
+            &["show"],
+            &["show", "main.rs"],
+            &["accept", "r1", "--hunk", "0"],
+            &["reject", "r1", "--at", "a.txt:1"],
+            &["reject", "r1", "--comment", "x", "--at", "a.txt"],
+            &["serve", "/no/such/folder"],
+        ];
+        for args in wrong {
+            let ran = world.run(args);
+            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {ran:?}");
+            let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
+            let ran = world.run(&args);
+            assert_eq!((ran.code, ran.stderr.as_str()), (2, ""), "{args:?}: {ran:?}");
+            assert_eq!(ran.json()["error"]["code"], "usage", "{args:?}");
+        }
+        assert!(!world.socket().exists(), "none of them starts a hub");
+    }
+
+    #[test]
+    fn help_and_version_are_answers() {
+        let world = World::new();
+        let help = world.run(&["--help"]).ok().stdout;
+        assert!(help.contains("Exit codes"), "{help}");
+        let version = world.run(&["--version"]).ok().stdout;
+        assert_eq!(version.trim(), format!("linkspan {}", env!("CARGO_PKG_VERSION")));
+    }
+
+    #[test]
+    fn a_hub_that_cannot_be_is_reported_by_every_command_that_needs_one() {
+        let world = World::new();
+        // A file where the directory should be.
+        std::fs::write(world.root().join("r/linkspan"), "").unwrap();
+        for args in COMMANDS.iter().filter(|args| **args != ["hub", "log"]) {
+            let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
+            let ran = world.run(&args);
+            assert_eq!(ran.code, 3, "{args:?}: {ran:?}");
+            assert_eq!(ran.json()["error"]["code"], "no-hub", "{args:?}");
+        }
+        std::fs::remove_file(world.root().join("r/linkspan")).unwrap();
+    }
+
+    #[test]
+    fn reviews_are_listed_with_what_a_person_wants_to_know() {
+        let scene = scene();
+        let world = &scene.world;
+        let text = world.run(&["reviews"]).ok().stdout;
+        for word in [scene.review.as_str(), "src/main.rs", "claude-code", "pending"] {
+            assert!(text.contains(word), "{word} in {text}");
+        }
+        let listed = &world.reviews()[0];
+        assert_eq!(listed["path"], world.path_str("src/main.rs"));
+        assert_eq!(
+            (&listed["added"], &listed["removed"], &listed["hunks"]),
+            (&json!(2), &json!(1), &json!(2))
+        );
+        assert_eq!((&listed["ownerGone"], &listed["newFile"]), (&json!(false), &json!(false)));
+        world.run(&["reject", &scene.review]).ok();
+        assert!(world.reviews().is_empty());
+        let none = world.run(&["reviews"]).ok();
+        assert!(!none.stdout.contains(&scene.review), "{none:?}");
+    }
+
+    #[test]
+    fn show_prints_a_diff_with_numbered_hunks() {
+        let scene = scene();
+        let world = &scene.world;
+        for name in [scene.review.as_str(), scene.review.trim_start_matches('r'), "latest"] {
+            let text = world.run(&["show", name]).ok().stdout;
+            for word in ["-two", "+2", "+four", "hunk 1 of 2", "hunk 2 of 2"] {
+                assert!(text.contains(word), "{word} in {text}");
+            }
+            assert!(!text.contains('\u{1b}'), "no colour where no terminal is: {text:?}");
+        }
+        let shown = world.json(&["show", "latest"]);
+        assert_eq!(shown["shown"]["proposed"], "one\n2\nthree\nfour\n");
+        assert_eq!(shown["phase"], "pending");
+        assert!(shown["diff"].as_str().unwrap().contains("+four"), "{shown}");
+    }
+
+    #[test]
+    fn colour_is_for_those_who_want_it() {
+        let scene = scene();
+        let show = |variables: &[(&str, &str)]| {
+            let mut command = scene.world.command(&["show", "latest"]);
+            command.envs(variables.iter().copied());
+            String::from_utf8(command.output().unwrap().stdout).unwrap()
+        };
+        assert!(show(&[("CLICOLOR_FORCE", "1")]).contains('\u{1b}'));
+        assert!(!show(&[("NO_COLOR", "1")]).contains('\u{1b}'));
+        assert!(!show(&[]).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn what_an_agent_sends_cannot_move_the_cursor() {
+        let world = World::new();
+        let path = world.file("a.txt", "one\n");
+        let serve = world.serve();
+        let mut agent = Agent::claude(&world, serve.port);
+        agent.propose(&path, "\u{1b}[2Jtwo\u{202e}\u{200b}\n", "\u{1b}]0;tab\u{7}");
+        let review = world.one_pending();
+        for args in [&["show", &review][..], &["reviews"], &["status"]] {
+            let text = world.run(args).ok().stdout;
+            let bad = ['\u{1b}', '\u{7}', '\u{202e}', '\u{200b}'];
+            assert!(!text.contains(bad), "{args:?}: {text:?}");
+        }
+        eventually("serve tells of it", || serve.said().contains(&review).then_some(()));
+        assert!(!serve.said().contains('\u{1b}'));
+    }
+
+    #[test]
+    fn accept_and_reject_say_what_they_did() {
+        let mut scene = scene();
+        let said = scene.world.json(&["accept", &scene.review, "--hunk", "2"]);
+        assert_eq!((&said["review"], &said["result"]["kind"]), (&json!(scene.review), &json!("taken")));
+        assert_eq!(scene.agent.texts(scene.call), ["FILE_SAVED", "one\ntwo\nthree\nfour\n"]);
+        let path = scene.world.path_str("src/main.rs");
+        scene.agent.propose(&path, "x\n", "tab");
+        let review = scene.world.one_pending();
+        let said = scene.world.run(&["reject", &review]).ok().stdout;
+        assert!(said.contains("rejected") && said.contains(&review), "{said}");
+    }
+
+    #[test]
+    fn a_hunk_can_be_named_by_its_id() {
+        let mut scene = scene();
+        let shown = scene.world.json(&["show", &scene.review]);
+        let id = shown["shown"]["hunks"][0]["id"].as_str().unwrap();
+        scene.world.run(&["accept", &scene.review, "--hunk", id]).ok();
+        assert_eq!(scene.agent.texts(scene.call), ["FILE_SAVED", "one\n2\nthree\n"]);
+    }
+
+    #[test]
+    fn a_settled_review_is_over() {
+        let mut scene = scene();
+        scene.world.run(&["accept", &scene.review]).ok();
+        scene.agent.answer(scene.call);
+        let late = scene.world.run(&["reject", &scene.review, "--json"]);
+        assert!([1, 4].contains(&late.code), "{late:?}");
+    }
+
+    #[test]
+    fn an_edited_text_may_come_from_standard_input() {
+        use std::io::Write;
+        let mut scene = scene();
+        let mut command = scene.world.command(&["accept", &scene.review, "--with", "-"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"mine\n").unwrap();
+        world::finish(child).ok();
+        assert_eq!(scene.agent.texts(scene.call), ["FILE_SAVED", "mine\n"]);
+    }
+
+    #[test]
+    fn a_reader_who_has_heard_enough_is_no_error() {
+        let scene = scene();
+        let mut child = scene
+            .world
+            .command(&["show", "latest"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let ran = world::finish(child);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    }
+
+    #[test]
+    fn status_shows_windows_agents_and_what_waits() {
+        let scene = scene();
+        let status = scene.world.status();
+        let window = &status["windows"][0];
+        assert_eq!(window["port"], scene.serve.port);
+        assert_eq!(window["folders"], json!([scene.world.workspace()]));
+        assert_eq!((&window["attached"], &window["pendingReviews"]), (&json!(true), &json!(1)));
+        let agent = &window["agents"][0];
+        assert_eq!((&agent["name"], &agent["dialect"]), (&json!("claude-code"), &json!("claude")));
+        assert_eq!((&agent["version"], &agent["openReviews"]), (&json!("2.1.325"), &json!(1)));
+        assert_eq!(window["dialects"].as_array().unwrap().len(), 2);
+        let text = scene.world.run(&["status"]).ok().stdout;
+        for word in ["claude-code", "nexus3", "Linkspan (headless)", "1 review"] {
+            assert!(text.contains(word), "{word} in {text}");
+        }
+    }
+
+    #[test]
+    fn status_shows_only_what_answers() {
+        let world = World::new();
+        let editor = Editor::attach(&world);
+        let agent = Agent::claude(&world, editor.port());
+        let look = || {
+            let window = world.status()["windows"][0].clone();
+            (window["attached"].as_bool().unwrap(), window["agents"].as_array().unwrap().len())
+        };
+        assert_eq!(look(), (true, 1));
+        agent.freeze();
+        assert_eq!(look(), (true, 0));
+        editor.freeze();
+        assert_eq!(look(), (false, 0));
+        agent.thaw();
+        editor.thaw();
+        eventually("both answer again", || (look() == (true, 1)).then_some(()));
+    }
+
+    #[test]
+    fn serve_prints_what_agents_find_and_what_arrives() {
+        let scene = scene();
+        let said = eventually("the review is told of", || {
+            Some(scene.serve.said()).filter(|said| said.contains(&scene.review))
+        });
+        let port = scene.serve.port.to_string();
+        for word in [port.as_str(), "CLAUDE_CODE_SSE_PORT", ".lock", "linkspan show", "src/main.rs"] {
+            assert!(said.contains(word), "{word} in {said}");
+        }
+        scene.world.run(&["reject", &scene.review]).ok();
+        eventually("the end of it is told of", || scene.serve.said().contains("reject").then_some(()));
+    }
+
+    #[test]
+    fn serve_leaves_cleanly_when_interrupted() {
         let world = World::new();
         let serve = world.serve();
-        let agent = Agent::claude(&world, serve.port);
-        let status = world.status();
-        assert_eq!(status["windows"][0]["agents"][0]["name"], "claude-code");
-        agent.freeze();
-        let status = world.status();
-        assert_eq!(status["windows"][0]["agents"].as_array().unwrap().len(), 0);
+        assert_eq!(serve.interrupt(), 0);
+        eventually("no window is left", || {
+            world.status()["windows"].as_array().unwrap().is_empty().then_some(())
+        });
+        assert!(world.discovery_files().is_empty());
+    }
+
+    #[test]
+    fn attach_ends_with_its_editor() {
+        let world = World::new();
+        let mut editor = Editor::attach(&world);
+        assert_eq!(editor.close(), 0);
+        let window = world.status()["windows"][0].clone();
+        assert_eq!(window["attached"], false, "it may come back: {window}");
     }
 }

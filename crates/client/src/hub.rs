@@ -63,10 +63,12 @@ pub enum ConnectError {
     #[error("the hub cannot be started: {0}")]
     Start(#[source] io::Error),
     /// The process that should be the hub ended.
-    #[error("the hub ended at once ({status}): its log {} says why", log.display())]
+    #[error("the hub ended at once ({status}): {last} (more in its log {})", log.display())]
     Died {
         /// How.
         status: ExitStatus,
+        /// The last line of its log.
+        last: String,
         /// Its log.
         log: PathBuf,
     },
@@ -139,7 +141,8 @@ fn start_and_connect(places: &Places, start: Start<'_>) -> Result<Connection, Co
         }
         match ended {
             Some(status) if !status.success() => {
-                return Err(ConnectError::Died { status, log: places.log() });
+                let log = places.log();
+                return Err(ConnectError::Died { status, last: last_line(&log), log });
             }
             // It met another hub, which may have been on its way out.
             Some(_) => child = start().map_err(ConnectError::Start)?,
@@ -151,6 +154,14 @@ fn start_and_connect(places: &Places, start: Start<'_>) -> Result<Connection, Co
         }
         thread::sleep(POLL);
     }
+}
+
+/// Why it ended, as it told its log.
+fn last_line(log: &Path) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().next_back().unwrap_or("it said nothing");
+    line.strip_prefix("linkspan: ").unwrap_or(line).to_owned()
 }
 
 /// The starter may outlive the hub, which must not stay behind as a zombie then.

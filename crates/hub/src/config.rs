@@ -177,26 +177,23 @@ fn load_toml<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, C
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
     };
-    toml::from_str(&text).map(Some).map_err(|error| ConfigError::Parse {
-        path: path.to_owned(),
-        message: with_nearest_key(&error.to_string()),
+    toml::from_str(&text).map(Some).map_err(|error| {
+        // One line, because it is quoted in other messages: the line's number instead of the line.
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let message = format!("line {line}: {}", with_nearest_key(error.message()));
+        ConfigError::Parse { path: path.to_owned(), message }
     })
 }
 
 /// serde names the unknown key and all known ones: a person wants the one she meant.
 fn with_nearest_key(message: &str) -> String {
-    if !message.contains("unknown field") {
-        return message.trim_end().to_owned();
-    }
-    // The snippet toml prints before the message may hold back-quotes of its own; the key follows the words.
-    let after = message.split("unknown field").nth(1).unwrap_or_default();
+    let Some(after) = message.strip_prefix("unknown field") else { return message.trim_end().to_owned() };
     let mut names = after.split('`').skip(1).step_by(2);
     let unknown = names.next().unwrap_or_default();
-    let nearest = nearest(unknown, names);
-    let message = message.split(", expected").next().unwrap_or(message).trim_end();
-    match nearest {
-        Some(nearest) => format!("{message}; did you mean `{nearest}`?"),
-        None => message.to_owned(),
+    match nearest(unknown, names) {
+        Some(nearest) => format!("unknown field `{unknown}`; did you mean `{nearest}`?"),
+        None => format!("unknown field `{unknown}`"),
     }
 }
 

@@ -28,6 +28,11 @@ const LAYERS: &[Layer] = &[
     },
     Layer { folder: "crates/cli", below: LIBRARIES, never: &[] },
     Layer { folder: "benches", below: LIBRARIES, never: &[] },
+    Layer {
+        folder: "fuzz",
+        below: &["linkspan-dialect", "linkspan-editor-api", "linkspan-review"],
+        never: &["tokio"],
+    },
     Layer { folder: "xtask", below: &["linkspan-editor-api"], never: &[] },
 ];
 

@@ -14,7 +14,8 @@ const FORBIDDEN: &[(&str, &str)] = &[
 ];
 
 pub(super) fn is_ours(path: &str) -> bool {
-    path.ends_with(".rs") && ["crates/", "xtask/", "benches/"].iter().any(|folder| path.starts_with(folder))
+    path.ends_with(".rs")
+        && ["benches/", "crates/", "fuzz/", "xtask/"].iter().any(|folder| path.starts_with(folder))
 }
 
 pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {

@@ -158,13 +158,11 @@ impl Agent {
             frozen: Arc::new(AtomicBool::new(false)),
         };
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
-        let (socket, response) =
-            tungstenite::client::client_with_config(request, line.clone(), Some(config)).map_err(|error| {
-                match error {
-                    tungstenite::HandshakeError::Failure(error) => Box::new(error),
-                    tungstenite::HandshakeError::Interrupted(_) => {
-                        Box::new(io::Error::from(io::ErrorKind::TimedOut).into())
-                    }
+        let (socket, response) = tungstenite::client::client_with_config(request, line.clone(), Some(config))
+            .map_err(|error| match error {
+                tungstenite::HandshakeError::Failure(error) => Box::new(error),
+                tungstenite::HandshakeError::Interrupted(_) => {
+                    Box::new(io::Error::from(io::ErrorKind::TimedOut).into())
                 }
             })?;
         // From here on only those who wait for something have a deadline.

@@ -13,6 +13,9 @@ use super::event::Action;
 /// A person has to look at each; a program that asks for more at a time is not working with one.
 pub(super) const OPEN_REVIEWS_PER_AGENT: usize = 256;
 
+/// Reviews and machine calls together: what an agent may have under way, each with its whole message in memory.
+const OPEN_CALLS_PER_AGENT: usize = 512;
+
 #[derive(Debug)]
 pub(super) struct Agent {
     pub(super) window: WindowId,
@@ -91,6 +94,10 @@ impl Core {
         self.agent_heard(id);
         let Some(agent) = self.agents.get_mut(&id) else { return };
         match agent.session.receive(text) {
+            Step::Call { call, .. } if agent.session.open_calls().nth(OPEN_CALLS_PER_AGENT).is_some() => {
+                let message = format!("{OPEN_CALLS_PER_AGENT} calls of this agent are open; wait for some answers");
+                self.fail(id, call, FailureKind::Denied, message);
+            }
             Step::Call { call, request } => self.tool_called(id, call, request),
             Step::Reply(text) => self.act(Action::SendAgent { agent: id, text }),
             Step::Introduced { name, version, reply } => {

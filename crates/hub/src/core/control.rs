@@ -56,10 +56,14 @@ impl Core {
             }
             api::HubStatus::METHOD => self.probe(local, id),
             api::HubStop::METHOD => {
+                let api::HubStop { force } = decode(params)?;
                 let pending = self.pending(|_| true);
-                let result = HubStopResult { stopped: true, reason: None, pending };
-                self.send(local, &Message::response(id, &result));
-                self.stop();
+                let stopped = force || pending == 0;
+                let reason = (!stopped).then(|| format!("{pending} pending reviews would be interrupted"));
+                self.send(local, &Message::response(id, &HubStopResult { stopped, reason, pending }));
+                if stopped {
+                    self.stop();
+                }
             }
             api::ReviewsList::METHOD => {
                 let api::ReviewsList { all } = decode(params)?;

@@ -44,7 +44,7 @@ pub struct Identity {
     pub resident_bytes: fn() -> Option<u64>,
 }
 
-type Lookup = Box<dyn Fn(&str) -> Option<OsString>>;
+type Lookup = Box<dyn Fn(&str) -> Option<OsString> + Send>;
 
 pub struct Core {
     identity: Identity,

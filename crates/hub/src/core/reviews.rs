@@ -75,7 +75,9 @@ impl Core {
 
     fn record(&mut self, id: ReviewId, step: Step) {
         let Some(review) = self.state.review(id) else { return };
-        let by = review.outcome().and_then(|outcome| outcome.by).map(|surface| self.surface_name(surface));
+        // Named while the surface is sure to be there; later records leave the name as it is.
+        let by = review.outcome().filter(|_| step == Step::Decided).and_then(|outcome| outcome.by);
+        let by = by.map(|surface| self.surface_name(surface));
         self.act(Action::Record { review: Box::new(review.clone()), step, by });
     }
 

@@ -170,6 +170,13 @@ impl Core {
     pub(super) fn window_prepared(&mut self, ticket: Ticket, result: Result<Prepared, String>) {
         match self.preparing.remove(&ticket) {
             Some(Preparing::Attach { local, request, attach, window, before, fresh }) => match result {
+                // Its port was closed while the folders were looked at: from the beginning, then.
+                Ok(Prepared { port: None, .. }) if !self.windows.contains_key(&window) => {
+                    if let Some(connection) = self.locals.get_mut(&local) {
+                        connection.attaching = false;
+                        self.attach(local, request, *attach);
+                    }
+                }
                 Ok(prepared) => {
                     // No port of its own: the window was listening all the while.
                     let door = match (prepared.port, before) {

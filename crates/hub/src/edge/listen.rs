@@ -97,7 +97,7 @@ impl Drop for Inside {
 async fn enter(stream: TcpStream, peer: SocketAddr, door: Arc<Door>, edge: Edge) {
     let before = door.inside.fetch_add(1, Ordering::Relaxed);
     let inside = Arc::new(Inside(Arc::clone(&door)));
-    if let Err(refusal) = who(&stream, peer, before, &door) {
+    if let Err(refusal) = who(&stream, peer, before, &door).await {
         return turn_away(stream, refusal, &edge).await;
     }
     // Answers are small and someone waits for each.
@@ -127,7 +127,7 @@ async fn enter(stream: TcpStream, peer: SocketAddr, door: Arc<Door>, edge: Edge)
 }
 
 /// What can be told before a byte is read.
-fn who(stream: &TcpStream, peer: SocketAddr, inside: usize, door: &Door) -> Result<(), Refusal> {
+async fn who(stream: &TcpStream, peer: SocketAddr, inside: usize, door: &Door) -> Result<(), Refusal> {
     if !peer.ip().is_loopback() {
         return Err(Refusal::NotLoopback);
     }
@@ -135,8 +135,9 @@ fn who(stream: &TcpStream, peer: SocketAddr, inside: usize, door: &Door) -> Resu
         return Err(Refusal::TooManyConnections);
     }
     let ours = stream.local_addr().map_err(|_| Refusal::OtherUser)?;
-    match peer::uid(peer, ours) {
-        Some(uid) if uid == rustix::process::getuid().as_raw() => Ok(()),
+    // The kernel takes milliseconds to list its sockets: nobody else shall wait for that.
+    match tokio::task::spawn_blocking(move || peer::uid(peer, ours)).await {
+        Ok(Some(uid)) if uid == rustix::process::getuid().as_raw() => Ok(()),
         _ => Err(Refusal::OtherUser),
     }
 }

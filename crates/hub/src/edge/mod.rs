@@ -177,7 +177,7 @@ fn look_at_folders(folders: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<WorkspaceCo
 }
 
 /// The one loop.
-async fn live(places: &Places, config: Config, ready: startup::Ready) -> Result<(), RunError> {
+async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(), RunError> {
     let (events, mut inbox) = mpsc::channel(QUEUE);
     let (new_agents, mut agents) = mpsc::channel(QUEUE);
     let (new_locals, mut locals) = mpsc::channel(QUEUE);
@@ -185,11 +185,12 @@ async fn live(places: &Places, config: Config, ready: startup::Ready) -> Result<
     let (alive, mut all_gone) = mpsc::channel(1);
     let edge = Edge { events, new_agents, limits: Arc::new(config.limits.clone()), _alive: alive };
 
-    let recorded = edge.events.clone();
+    // Holds the edge, so that leaving waits for what is being recorded.
+    let recorded = edge.clone();
     let (journal, remembered) =
         Journal::open(&places.journal(), config.journal_days, move |recorded_entry| {
             let crate::journal::Recorded { review, step, result } = recorded_entry;
-            let _ = recorded.blocking_send(Event::Recorded { review, step, result });
+            let _ = recorded.events.blocking_send(Event::Recorded { review, step, result });
         })?;
     let identity = ready.identity();
     let (core, actions) = Core::new(identity, config, Box::new(|name| std::env::var_os(name)), remembered);
@@ -204,16 +205,18 @@ async fn live(places: &Places, config: Config, ready: startup::Ready) -> Result<
         new_ports,
     };
     hub.carry_out(actions);
-    tokio::spawn(local::accept(ready.listener, edge.clone(), new_locals));
+    let door = tokio::spawn(local::accept(ready.listener, edge.clone(), new_locals));
     let mut signals = startup::Signals::new()?;
+    let alarm = tokio::time::sleep(Duration::ZERO);
+    tokio::pin!(alarm);
+    let mut armed: Option<u64> = None;
     loop {
-        let deadline = hub.core.next_deadline().map(|when| hub.started + Duration::from_millis(when));
-        let due = async {
-            match deadline {
-                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-                None => std::future::pending().await,
-            }
-        };
+        // Never set later: most deadlines are taken back before they come, and each setting wakes the
+        // runtime up. Ringing once with nothing due costs less than that for every call.
+        if let Some(when) = hub.core.next_deadline().filter(|when| armed.is_none_or(|armed| *when < armed)) {
+            alarm.as_mut().reset((hub.started + Duration::from_millis(when)).into());
+            armed = Some(when);
+        }
         let leave = tokio::select! {
             // New connections first: their first message may be next in the queue.
             biased;
@@ -222,13 +225,15 @@ async fn live(places: &Places, config: Config, ready: startup::Ready) -> Result<
             Some((window, port)) = ports.recv() => { hub.ports.insert(window, port); Leave::No }
             Some(event) = inbox.recv() => hub.event(event),
             () = signals.leave() => hub.event(Event::StopRequested),
-            () = due => hub.event(Event::Tick),
+            () = &mut alarm, if armed.is_some() => { armed = None; hub.event(Event::Tick) }
         };
         if leave == Leave::Yes {
             break;
         }
     }
-    // Dropping the outboxes lets every task send what it has and end.
+    // Dropping the outboxes lets every task send what it has and end. Whoever comes now shall not find a hub that
+    // answers no more, but none.
+    door.abort();
     for port in hub.ports.values() {
         port.abort();
     }

@@ -82,7 +82,9 @@ pub fn run(places: &Places) -> Result<(), RunError> {
             std::process::id(),
             socket.display()
         );
-        let result = super::live(places, config, ready).await;
+        // As a task: the future that a runtime blocks on is woken by a detour through the system.
+        let living = tokio::spawn(super::live(places.clone(), config, ready));
+        let result = living.await.unwrap_or_else(|error| Err(RunError::Runtime(error.into())));
         let _ = std::fs::remove_file(&socket);
         tracing::info!("hub leaves");
         result

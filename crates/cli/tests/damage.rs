@@ -1,0 +1,268 @@
+//! The disk fails, or lies; a process stands still. Whoever asked is told in its own words, the file keeps what it
+//! held, and the hub goes on.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::FileExt;
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    use linkspan_editor_api as api;
+    use serde_json::Value;
+
+    use crate::support::world::alive;
+    use crate::support::*;
+
+    const OLD: &str = "one\ntwo\n";
+    const NEW: &str = "one\n2\n";
+
+    /// A small disk of its own, as long as it is held.
+    struct Disk(PathBuf);
+
+    impl Disk {
+        /// None where one may not mount: the reason is printed.
+        fn at(path: &Path, size: &str) -> Option<Disk> {
+            fs::create_dir_all(path).unwrap();
+            let options = format!("size={size},mode=0700");
+            let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(path).output();
+            match mounted {
+                Ok(output) if output.status.success() => Some(Disk(path.to_owned())),
+                Ok(output) => {
+                    println!("skipped: cannot mount: {}", String::from_utf8_lossy(&output.stderr));
+                    None
+                }
+                Err(error) => {
+                    println!("skipped: cannot mount: {error}");
+                    None
+                }
+            }
+        }
+
+        /// Takes all the space there is; gives it back when dropped.
+        fn fill(&self) -> Filling {
+            let path = self.0.join("filling");
+            let zeros = vec![0; 4096];
+            let file = fs::File::create(&path).unwrap();
+            let mut at = 0;
+            while let Ok(length) = file.write_at(&zeros, at) {
+                at += length as u64;
+            }
+            Filling(path)
+        }
+    }
+
+    impl Drop for Disk {
+        fn drop(&mut self) {
+            let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+        }
+    }
+
+    struct Filling(PathBuf);
+
+    impl Drop for Filling {
+        fn drop(&mut self) {
+            let _ = fs::remove_file(&self.0);
+        }
+    }
+
+    /// A failure of `openDiff` is a JSON-RPC error in both dialects.
+    #[track_caller]
+    fn error_of(answer: &Value) -> (i64, String) {
+        let error = &answer["error"];
+        (error["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}")), error["message"].to_string())
+    }
+
+    #[test]
+    fn a_full_disk_under_the_workspace_leaves_the_old_bytes_and_a_clear_error() {
+        let world = World::new();
+        let Some(disk) = Disk::at(&world.workspace(), "64k") else { return };
+        let path = world.file("a.txt", OLD);
+        let serve = world.serve();
+        let mut agent = Agent::nexus3(&world, serve.port);
+        let call = agent.propose(&path, &format!("{NEW}{}", "x\n".repeat(20_000)), "tab");
+        let review = world.one_pending();
+        let filling = disk.fill();
+        assert_ne!(world.run(&["accept", &review]).code, 0);
+        let (_, message) = error_of(&agent.answer(call));
+        assert!(message.contains("could not be written") && message.contains("space"), "{message}");
+        assert_eq!(world.read_text("a.txt"), OLD);
+        drop(filling);
+
+        let call = agent.propose(&path, NEW, "tab");
+        world.one_pending();
+        world.run(&["accept", "latest"]).ok();
+        assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+        assert_eq!(world.read_text("a.txt"), NEW);
+        drop((agent, serve));
+    }
+
+    #[test]
+    fn a_full_disk_under_the_journal_takes_no_proposal_and_no_decision() {
+        let world = World::new();
+        let Some(disk) = Disk::at(&world.root().join("s"), "1m") else { return };
+        let path = world.file("a.txt", OLD);
+        let serve = world.serve();
+        let mut claude = Agent::claude(&world, serve.port);
+        let mut nexus = Agent::nexus3(&world, serve.port);
+        let waiting = nexus.propose(&path, NEW, "tab");
+        let review = world.one_pending();
+
+        let filling = disk.fill();
+        // Larger than what the write-ahead log may have left free.
+        let large = format!("{NEW}{}", "y\n".repeat(40_000));
+        let refused = claude.propose(&path, &large, "tab");
+        let (_, message) = error_of(&claude.answer(refused));
+        assert!(message.contains("could not be recorded"), "{message}");
+        let with = world.file("mine.txt", &large);
+        let ran = world.run(&["accept", &review, "--with", &with]);
+        assert_ne!(ran.code, 0, "{ran:?}");
+        assert_eq!(world.read_text("a.txt"), OLD);
+        claude.is_served();
+        drop(filling);
+
+        assert_eq!(world.pending(1), [review.clone()], "it waits as before");
+        world.run(&["accept", &review]).ok();
+        assert_eq!(nexus.texts(waiting), ["FILE_SAVED"]);
+        assert_eq!(world.read_text("a.txt"), NEW);
+        drop((claude, nexus, serve));
+        // While its disk is there.
+        world.run(&["hub", "stop", "--force"]).ok();
+    }
+
+    #[test]
+    fn a_state_directory_that_cannot_be_written_is_named_at_the_start() {
+        let world = World::new();
+        let Some(disk) = Disk::at(&world.root().join("s"), "64k") else { return };
+        let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&disk.0).status().unwrap();
+        assert!(remounted.success());
+        let ran = world.run(&["hub", "start"]);
+        assert_ne!(ran.code, 0);
+        assert!(!ran.stderr.is_empty() && !ran.stderr.contains("panicked"), "{ran:?}");
+    }
+
+    /// The workspace of a killed hub with one undecided change of an agent that is gone.
+    fn with_a_journal() -> (World, String) {
+        let world = World::new();
+        let path = world.file("a.txt", OLD);
+        let serve = world.serve();
+        let mut agent = Agent::claude(&world, serve.port);
+        agent.propose(&path, &NEW.repeat(5_000), "tab");
+        world.one_pending();
+        agent.drop_socket();
+        drop(serve);
+        world.run(&["hub", "stop", "--force"]).ok();
+        (world, path)
+    }
+
+    fn damaged_files(world: &World) -> Vec<PathBuf> {
+        let entries = fs::read_dir(world.state()).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.to_string_lossy().contains("damaged")).collect()
+    }
+
+    fn works(world: &World, path: &str) {
+        let serve = world.serve();
+        let mut agent = Agent::nexus3(world, serve.port);
+        let call = agent.propose(path, "anew\n", "tab");
+        eventually("it is pending", || {
+            let reviews = world.reviews();
+            reviews.iter().any(|review| review["dialect"] == "nexus3").then_some(())
+        });
+        world.run(&["accept", "latest"]).ok();
+        assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+        drop((agent, serve));
+    }
+
+    #[test]
+    fn a_journal_that_is_no_journal_is_kept_aside_and_said() {
+        let (world, path) = with_a_journal();
+        let log = world.state().join("journal.db-wal");
+        eventually("a hub that leaves has closed its journal", || (!log.exists()).then_some(()));
+        let garbage = vec![0xA5; 20_000];
+        fs::write(world.journal(), &garbage).unwrap();
+        works(&world, &path);
+        let kept = damaged_files(&world);
+        assert!(kept.iter().any(|file| fs::read(file).unwrap() == garbage), "{kept:?}");
+        let log = world.log();
+        assert!(log.contains("the journal is damaged") && log.contains("kept as"), "{log}");
+    }
+
+    #[test]
+    fn garbage_in_the_middle_of_the_journal_costs_no_start_and_no_wrong_byte() {
+        let (world, path) = with_a_journal();
+        let length = fs::metadata(world.journal()).unwrap().len();
+        // Page by page: each damages something else, from the schema to the texts.
+        for page in 0..length / 4096 {
+            let whole = fs::read(world.journal()).unwrap();
+            let file = fs::OpenOptions::new().write(true).open(world.journal()).unwrap();
+            file.write_all_at(&[0xA5; 1024], page * 4096 + 1024).unwrap();
+            drop(file);
+            let ran = world.run(&["hub", "start"]);
+            assert_eq!(ran.code, 0, "page {page}: {ran:?}\n{}", world.log());
+            for review in world.reviews() {
+                let shown = world.json(&["show", review["review"].as_str().unwrap()]);
+                let proposed = shown["proposed"].as_str().or(shown["shown"]["proposed"].as_str()).unwrap();
+                assert!(proposed == NEW.repeat(5_000), "page {page}: a text was damaged unnoticed");
+            }
+            world.run(&["hub", "stop", "--force"]).ok();
+            for side in ["journal.db-wal", "journal.db-shm"] {
+                let _ = fs::remove_file(world.state().join(side));
+            }
+            fs::write(world.journal(), whole).unwrap();
+        }
+        works(&world, &path);
+    }
+
+    #[test]
+    fn an_agent_that_stands_still_is_found_by_its_heartbeat_and_its_review_waits() {
+        let world = World::with_config("[limits]\nheartbeat_seconds = 1\n");
+        let path = world.file("a.txt", OLD);
+        let serve = world.serve();
+        let mut agent = Agent::claude(&world, serve.port);
+        agent.propose(&path, NEW, "tab");
+        world.one_pending();
+        agent.freeze();
+        eventually("the agent is given up", || {
+            world.reviews().iter().any(|review| review["ownerGone"] == true).then_some(())
+        });
+        assert_eq!(world.pending(1).len(), 1, "silence is no rejection");
+        let mut again = Agent::claude(&world, serve.port);
+        let call = again.propose(&path, NEW, "tab");
+        eventually("the review has its agent again", || {
+            world.reviews().iter().all(|review| review["ownerGone"] == false).then_some(())
+        });
+        world.run(&["accept", "latest"]).ok();
+        assert_eq!(again.texts(call)[0], "FILE_SAVED");
+        drop((agent, again, serve));
+    }
+
+    #[test]
+    fn an_editor_that_stands_still_is_found_and_shown_the_review_when_it_goes_on() {
+        let world = World::with_config("[limits]\nheartbeat_seconds = 1\ncall_seconds = 1\n");
+        let path = world.file("a.txt", OLD);
+        let mut editor = EditorBuilder::new(&world)
+            .capabilities(api::Capabilities { reviews: true, ..Default::default() })
+            .attach();
+        let mut agent = Agent::nexus3(&world, editor.port());
+        let call = agent.propose(&path, NEW, "tab");
+        editor.shown(&path);
+        let before = editor.desk().shown.len();
+        editor.freeze();
+        eventually("the editor is given up", || {
+            (world.status()["windows"][0]["attached"] == false).then_some(())
+        });
+        // Long enough that the hub has closed the connection, not only missed a probe.
+        std::thread::sleep(std::time::Duration::from_millis(2_500));
+        assert!(alive(editor.pid()));
+        editor.thaw();
+        editor.until("it is shown again", |desk| (desk.shown.len() > before).then_some(()));
+        let shown = editor.shown(&path);
+        editor.accept(&shown);
+        assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+        assert_eq!(world.read_text("a.txt"), NEW);
+        drop((agent, editor));
+    }
+}

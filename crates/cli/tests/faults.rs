@@ -1,0 +1,323 @@
+//! `kill -9` of the hub, the agent or the editor at each step of a change's journey: the decision arrives once,
+//! the file holds all of the old bytes or all of the new, nobody is asked twice, nothing is written twice.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use linkspan_editor_api as api;
+    use rusqlite::Connection;
+    use rustix::process::Signal;
+    use serde_json::Value;
+
+    use crate::support::agent::texts;
+    use crate::support::world::{alive, signal};
+    use crate::support::*;
+
+    const OLD: &str = "one\ntwo\nthree\n";
+    const NEW: &str = "one\n2\nthree\n";
+    /// What the person made of it.
+    const DRAFT: &str = "one\nzwei\nthree\n";
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Victim {
+        Hub,
+        Agent,
+        Editor,
+    }
+
+    /// How far the change got when someone is killed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+    enum Point {
+        Sent,
+        Shown,
+        Edited,
+        Deciding,
+        Decided,
+        Read,
+    }
+
+    const POINTS: [Point; 6] =
+        [Point::Sent, Point::Shown, Point::Edited, Point::Deciding, Point::Decided, Point::Read];
+
+    struct Journey {
+        dialect: Dialect,
+        victim: Victim,
+        point: Point,
+        path: String,
+        /// The hub's process before anyone was killed.
+        hub: u32,
+        agent: Option<Agent>,
+        call: i64,
+        answer: Option<Value>,
+        editor: Option<Editor>,
+        /// The last to be dropped: an editor without a hub would start one.
+        world: World,
+    }
+
+    fn journey(dialect: Dialect, victim: Victim, point: Point) {
+        println!("{victim:?} killed at {point:?} of a {dialect:?} change");
+        let mut world = World::new();
+        if victim == Victim::Hub {
+            // A hub killed between making a temporary file and renaming it cannot remove it.
+            world.may_leave_files();
+        }
+        let path = world.file("a.txt", OLD);
+        let editor = Editor::attach(&world);
+        let agent = connect(&world, dialect, editor.port());
+        let hub = world.hub_pid().unwrap();
+        let mut journey = Journey {
+            dialect,
+            victim,
+            point,
+            path,
+            hub,
+            agent: Some(agent),
+            call: 0,
+            answer: None,
+            editor: Some(editor),
+            world,
+        };
+        journey.travel();
+        journey.kill();
+        journey.recover();
+        journey.arrive();
+    }
+
+    fn connect(world: &World, dialect: Dialect, port: u16) -> Agent {
+        match dialect {
+            Dialect::Claude => Agent::claude(world, port),
+            Dialect::Nexus3 => Agent::nexus3(world, port),
+        }
+    }
+
+    fn kill(pid: u32) {
+        signal(pid, Signal::KILL);
+        eventually("it is dead", || (!alive(pid)).then_some(()));
+    }
+
+    /// Waits until another hub than the dead one has the window on its old port.
+    fn back(world: &World, port: u16, dead: u32) {
+        eventually("the window is back", || {
+            let ran = world.run(&["status", "--json"]);
+            let status = (ran.code == 0).then(|| ran.json()).filter(|status| status["pid"] != dead)?;
+            let mut windows = status["windows"].as_array()?.iter();
+            windows.any(|window| window["port"] == port && window["attached"] == true).then_some(())
+        });
+    }
+
+    impl Journey {
+        fn editor(&mut self) -> &mut Editor {
+            self.editor.as_mut().unwrap()
+        }
+
+        fn agent(&mut self) -> &mut Agent {
+            self.agent.as_mut().unwrap()
+        }
+
+        fn ask(&mut self) {
+            let path = self.path.clone();
+            self.call = self.agent().propose(&path, NEW, "the tab");
+        }
+
+        fn travel(&mut self) {
+            self.ask();
+            let (path, point) = (self.path.clone(), self.point);
+            if point == Point::Sent {
+                return;
+            }
+            let mut shown = self.editor().shown(&path);
+            if point == Point::Edited {
+                let text = DRAFT.to_owned();
+                let edited = api::ReviewEdited { review: shown.review.clone(), revision: shown.revision, text };
+                self.editor().send(&edited);
+                shown = self.editor().shown_revision(&shown.review, shown.revision + 1);
+                assert_eq!(shown.proposed, DRAFT);
+            }
+            match point {
+                Point::Sent | Point::Shown | Point::Edited => {}
+                Point::Deciding => {
+                    let decision = api::Decision { verdict: api::Verdict::Accept, comments: vec![] };
+                    let (review, revision) = (shown.review, shown.revision);
+                    self.editor().send_request(&api::ReviewDecided { review, revision, decision });
+                }
+                Point::Decided => {
+                    self.agent().freeze();
+                    self.editor().accept(&shown);
+                }
+                Point::Read => {
+                    self.editor().accept(&shown);
+                    let call = self.call;
+                    let answer = self.agent().answer(call);
+                    self.read(answer);
+                }
+            }
+        }
+
+        fn kill(&mut self) {
+            match self.victim {
+                Victim::Hub => kill(self.hub),
+                Victim::Agent => self.agent.take().unwrap().drop_socket(),
+                Victim::Editor => self.editor.take().unwrap().kill(),
+            }
+            let now = self.world.read_text("a.txt");
+            assert!(now == OLD || now == NEW || now == DRAFT, "neither old nor new: {now:?}");
+        }
+
+        /// The window is back by itself or by a new editor; an agent without an answer asks again.
+        fn recover(&mut self) {
+            if self.victim == Victim::Editor {
+                self.editor = Some(Editor::attach(&self.world));
+            }
+            let port = self.editor().port();
+            if self.victim == Victim::Hub {
+                back(&self.world, port, self.hub);
+            }
+            if self.answer.is_none() {
+                if self.victim == Victim::Editor {
+                    self.agent().thaw();
+                } else {
+                    // The same port, the same token, the same change.
+                    self.agent = Some(connect(&self.world, self.dialect, port));
+                    self.ask();
+                }
+            }
+        }
+
+        /// To the end: an answer, and nobody asked who has decided already.
+        fn arrive(&mut self) {
+            let until = Instant::now() + DEADLINE;
+            while self.answer.is_none() {
+                assert!(Instant::now() < until, "no answer\n{}", self.world.log());
+                let call = self.call;
+                if let Some(answer) = self.agent().answer_within(call, Duration::from_millis(20)) {
+                    self.read(answer);
+                } else if self.point <= Point::Deciding && !self.world.reviews().is_empty() {
+                    // Not yet decided, or it did not get as far as the hub: she sees it again and decides.
+                    self.world.run(&["accept", "latest"]);
+                }
+            }
+            let wanted = if self.point == Point::Edited { DRAFT } else { NEW };
+            assert_eq!(self.world.read_text("a.txt"), wanted);
+            assert_eq!(self.world.reviews(), Vec::<Value>::new(), "someone is asked twice");
+            let call = self.call;
+            if let Some(agent) = &mut self.agent {
+                assert_eq!(agent.answer_within(call, Duration::from_millis(50)), None, "told twice");
+            }
+            self.check_journal();
+        }
+
+        /// What a real agent does with the answer.
+        fn read(&mut self, answer: Value) {
+            let told = texts(&answer);
+            assert_eq!(told[0], "FILE_SAVED", "{answer}");
+            if self.dialect == Dialect::Claude {
+                assert_eq!(self.world.read_text("a.txt"), OLD, "only the agent writes");
+                self.world.file("a.txt", &told[1]);
+            }
+            self.answer = Some(answer);
+        }
+
+        fn check_journal(&self) {
+            let journal = Connection::open(self.world.journal()).unwrap();
+            let count = |sql: &str| journal.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+            assert_eq!(count("SELECT count(*) FROM reviews"), 1, "one change, one review");
+            assert_eq!(count("SELECT count(*) FROM reviews WHERE verdict = 'accepted'"), 1);
+            // The hub says so a moment after the agent has it; the record follows the word.
+            let writes = i64::from(self.dialect == Dialect::Nexus3);
+            assert_eq!(count("SELECT count(*) FROM writes"), writes);
+        }
+    }
+
+    fn at_every_point(dialect: Dialect, victim: Victim) {
+        for point in POINTS {
+            journey(dialect, victim, point);
+        }
+    }
+
+    #[test]
+    fn a_killed_hub_loses_no_change_that_the_agent_writes() {
+        at_every_point(Dialect::Claude, Victim::Hub);
+    }
+
+    #[test]
+    fn a_killed_hub_loses_no_change_that_the_editor_side_writes() {
+        at_every_point(Dialect::Nexus3, Victim::Hub);
+    }
+
+    #[test]
+    fn a_killed_agent_finds_its_change_and_writes_it_once() {
+        at_every_point(Dialect::Claude, Victim::Agent);
+    }
+
+    #[test]
+    fn a_killed_agent_finds_its_change_written_once() {
+        at_every_point(Dialect::Nexus3, Victim::Agent);
+    }
+
+    #[test]
+    fn a_killed_editor_is_shown_the_change_again_and_its_agent_waits() {
+        at_every_point(Dialect::Claude, Victim::Editor);
+    }
+
+    #[test]
+    fn a_killed_editor_is_shown_the_change_again_and_it_is_written_once() {
+        at_every_point(Dialect::Nexus3, Victim::Editor);
+    }
+
+    #[test]
+    fn a_rejection_outlives_the_hub_and_is_told_once() {
+        for dialect in [Dialect::Claude, Dialect::Nexus3] {
+            let mut world = World::new();
+            world.may_leave_files();
+            let path = world.file("a.txt", OLD);
+            let mut editor = Editor::attach(&world);
+            let mut agent = connect(&world, dialect, editor.port());
+            agent.propose(&path, NEW, "the tab");
+            agent.freeze();
+            let shown = editor.shown(&path);
+            editor.reject(&shown);
+            let hub = world.hub_pid().unwrap();
+            kill(hub);
+            drop(agent);
+            back(&world, editor.port(), hub);
+            let mut again = connect(&world, dialect, editor.port());
+            let call = again.propose(&path, NEW, "the tab");
+            assert_eq!(again.texts(call)[0], "DIFF_REJECTED");
+            assert_eq!((world.read_text("a.txt").as_str(), world.reviews().len()), (OLD, 0));
+        }
+    }
+
+    #[test]
+    fn a_hub_killed_before_it_could_write_writes_when_it_is_back() {
+        let mut world = World::new();
+        world.may_leave_files();
+        let path = world.file("a.txt", OLD);
+        let mut editor =
+            EditorBuilder::new(&world).capabilities(api::Capabilities { reviews: true, ..Default::default() }).attach();
+        let mut agent = Agent::nexus3(&world, editor.port());
+        agent.propose(&path, NEW, "the tab");
+        let shown = editor.shown(&path);
+        editor.accept(&shown);
+        let hub = world.hub_pid().unwrap();
+        // No new hub before the journal is as it was when only the decision was in it.
+        editor.freeze();
+        kill(hub);
+        drop(agent);
+        let rewind = "UPDATE reviews SET phase = 'deciding', ended_at = NULL, delivered_at = NULL; DELETE FROM writes;";
+        Connection::open(world.journal()).unwrap().execute_batch(rewind).unwrap();
+        world.file("a.txt", OLD);
+        editor.thaw();
+        eventually("the file is written", || (world.read_text("a.txt") == NEW).then_some(()));
+        back(&world, editor.port(), hub);
+        let mut again = Agent::nexus3(&world, editor.port());
+        let call = again.propose(&path, NEW, "the tab");
+        assert_eq!(again.texts(call), ["FILE_SAVED"]);
+        let journal = Connection::open(world.journal()).unwrap();
+        let writes = journal.query_row("SELECT count(*) FROM writes", [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!((writes, world.reviews().len()), (1, 0));
+    }
+}

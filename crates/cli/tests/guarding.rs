@@ -1,0 +1,371 @@
+//! Nobody comes in uninvited: every refusal over real sockets, with raw bytes.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    use serde_json::Value;
+
+    use crate::support::*;
+
+    const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
+
+    /// A window, and the head of a request that it lets in.
+    struct Door {
+        port: u16,
+        token: String,
+        serve: Serve,
+        world: World,
+    }
+
+    fn door() -> Door {
+        door_in(World::new())
+    }
+
+    fn door_in(world: World) -> Door {
+        let serve = world.serve();
+        let token = Dialect::Claude.lock(&world, serve.port)["authToken"].as_str().unwrap().to_owned();
+        Door { port: serve.port, token, serve, world }
+    }
+
+    impl Door {
+        fn connect(&self) -> TcpStream {
+            let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+            stream.set_read_timeout(Some(DEADLINE)).unwrap();
+            stream
+        }
+
+        /// The header lines that are let in.
+        fn lines(&self) -> Vec<String> {
+            vec![
+                format!("Host: 127.0.0.1:{}", self.port),
+                "Connection: Upgrade".into(),
+                "Upgrade: websocket".into(),
+                "Sec-WebSocket-Version: 13".into(),
+                format!("Sec-WebSocket-Key: {KEY}"),
+                format!("X-Claude-Code-Ide-Authorization: {}", self.token),
+            ]
+        }
+
+        fn without(&self, name: &str) -> Vec<String> {
+            let prefix = format!("{name}:");
+            self.lines().into_iter().filter(|line| !line.starts_with(&prefix)).collect()
+        }
+
+        fn with(&self, line: impl Into<String>) -> Vec<String> {
+            let line = line.into();
+            let name = line.split(':').next().unwrap_or_default().to_owned();
+            self.without(&name).into_iter().chain([line]).collect()
+        }
+
+        fn and(&self, line: impl Into<String>) -> Vec<String> {
+            self.lines().into_iter().chain([line.into()]).collect()
+        }
+
+        fn get(&self, lines: &[String]) -> String {
+            self.ask("GET / HTTP/1.1", lines)
+        }
+
+        /// The whole answer to this head.
+        fn ask(&self, first: &str, lines: &[String]) -> String {
+            let mut stream = self.connect();
+            stream.write_all(head(first, lines).as_bytes()).unwrap();
+            answer(&mut stream)
+        }
+
+        fn refused(&self, name: &str) -> u64 {
+            self.world.status()["refused"][name].as_u64().unwrap_or(0)
+        }
+
+        #[track_caller]
+        fn refuses(&self, status: u16, name: &str, first: &str, lines: &[String]) {
+            let before = self.refused(name);
+            let answer = self.ask(first, lines);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{name}: {answer}");
+            eventually("it is counted", || (self.refused(name) == before + 1).then_some(()));
+            assert!(!answer.contains(&self.token), "{answer}");
+        }
+    }
+
+    fn head(first: &str, lines: &[String]) -> String {
+        format!("{first}\r\n{}\r\n\r\n", lines.join("\r\n"))
+    }
+
+    /// Everything up to the end of the connection, or the head of an upgrade.
+    fn answer(stream: &mut TcpStream) -> String {
+        let mut bytes = Vec::new();
+        let mut byte = [0];
+        while stream.read(&mut byte).is_ok_and(|length| length == 1) {
+            bytes.push(byte[0]);
+            if bytes.starts_with(b"HTTP/1.1 101") && bytes.ends_with(b"\r\n\r\n") {
+                break;
+            }
+        }
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn the_right_head_comes_in_and_compression_is_declined() {
+        let door = door();
+        let answer = door.get(&door.and("Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"));
+        assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
+        assert!(answer.to_lowercase().contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="), "{answer}");
+        assert!(!answer.to_lowercase().contains("extensions"), "{answer}");
+        let answer = door.get(&door.with(format!("Host: LOCALHOST:{}", door.port)));
+        assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
+    }
+
+    #[test]
+    fn without_the_token_of_this_window_nobody_comes_in() {
+        let door = door();
+        const TOKEN: &str = "X-Claude-Code-Ide-Authorization";
+        let get = "GET / HTTP/1.1";
+        door.refuses(401, "noToken", get, &door.without(TOKEN));
+        door.refuses(401, "wrongToken", get, &door.with(format!("{TOKEN}: {}", "0".repeat(36))));
+        door.refuses(401, "wrongToken", get, &door.with(format!("{TOKEN}: ")));
+        let (almost, _) = door.token.split_at(35);
+        door.refuses(401, "wrongToken", get, &door.with(format!("{TOKEN}: {almost}")));
+        door.refuses(400, "twoTokens", get, &door.and(format!("{TOKEN}: {}", door.token)));
+        let both = door.and(format!("X-Nexus3-Ide-Authorization: {}", door.token));
+        door.refuses(400, "twoTokens", get, &both);
+        // In a place where no dialect has it.
+        let mut elsewhere = door.without(TOKEN);
+        elsewhere.push(format!("Authorization: Bearer {}", door.token));
+        door.refuses(401, "noToken", &format!("GET /?token={} HTTP/1.1", door.token), &elsewhere);
+        assert!(!door.world.log().contains(&door.token));
+        assert!(door.world.log().contains("wrongToken"));
+    }
+
+    #[test]
+    fn the_token_of_an_earlier_window_is_worth_nothing() {
+        let world = World::with_config("window_grace_seconds = 0\n");
+        let first = door_in(world);
+        let old = first.token.clone();
+        let Door { serve, world, .. } = first;
+        serve.interrupt();
+        let other = world.folder("other");
+        let serve = world.serve_folders(&[&other]);
+        let token = Dialect::Claude.lock(&world, serve.port)["authToken"].as_str().unwrap().to_owned();
+        assert_ne!(token, old);
+        let door = Door { port: serve.port, token, serve, world };
+        let lines = door.with(format!("X-Claude-Code-Ide-Authorization: {old}"));
+        door.refuses(401, "wrongToken", "GET / HTTP/1.1", &lines);
+    }
+
+    #[test]
+    fn only_requests_to_this_very_address_are_served() {
+        let door = door();
+        let get = "GET / HTTP/1.1";
+        for host in ["evil.example", "127.0.0.1", "localhost", "127.0.0.1:1", "[::1]", "127.0.0.2", ""] {
+            let host = if host.contains(':') { host.to_owned() } else { format!("{host}:{}", door.port) };
+            let lines = match host.as_str() {
+                own if own == format!("127.0.0.1:{}", door.port) => continue,
+                own if own == format!("localhost:{}", door.port) => continue,
+                other => door.with(format!("Host: {other}")),
+            };
+            door.refuses(421, "wrongHost", get, &lines);
+        }
+        door.refuses(421, "wrongHost", get, &door.with("Host: 127.0.0.1"));
+        door.refuses(421, "wrongHost", get, &door.with("Host: localhost"));
+        door.refuses(421, "wrongHost", get, &door.without("Host"));
+        door.refuses(421, "wrongHost", get, &door.and(format!("Host: 127.0.0.1:{}", door.port)));
+    }
+
+    #[test]
+    fn no_web_page_is_served_even_with_the_token() {
+        let door = door();
+        let own = format!("http://127.0.0.1:{}", door.port);
+        for origin in ["null", "https://evil.example", "http://localhost", "", &own] {
+            door.refuses(403, "fromBrowser", "GET / HTTP/1.1", &door.and(format!("Origin: {origin}")));
+        }
+    }
+
+    #[test]
+    fn other_paths_and_plain_requests_are_refused() {
+        let door = door();
+        for path in ["/mcp", "/..", "//", "/%2e"] {
+            door.refuses(404, "unknownPath", &format!("GET {path} HTTP/1.1"), &door.lines());
+        }
+        for missing in ["Upgrade", "Connection", "Sec-WebSocket-Version", "Sec-WebSocket-Key"] {
+            door.refuses(426, "notWebSocket", "GET / HTTP/1.1", &door.without(missing));
+        }
+        door.refuses(426, "notWebSocket", "GET / HTTP/1.1", &door.with("Sec-WebSocket-Version: 8"));
+        door.refuses(426, "notWebSocket", "HEAD / HTTP/1.1", &door.lines());
+    }
+
+    #[test]
+    fn a_body_is_not_waited_for() {
+        let door = door();
+        let lines = door.and("Content-Length: 1000000");
+        door.refuses(426, "notWebSocket", "POST / HTTP/1.1", &lines);
+        let stranger: Vec<String> =
+            lines.into_iter().filter(|line| !line.starts_with("X-Claude")).collect();
+        door.refuses(401, "noToken", "POST / HTTP/1.1", &stranger);
+    }
+
+    #[test]
+    fn a_head_that_is_none_or_too_large_is_refused() {
+        let door = door();
+        let before = door.refused("badHead");
+        let garbage = "\u{1}\u{2} not http at all\r\n\r\n";
+        let mut stream = door.connect();
+        stream.write_all(garbage.as_bytes()).unwrap();
+        let said = answer(&mut stream);
+        assert!(said.starts_with("HTTP/1.1 400 "), "{said}");
+
+        let large = door.and(format!("X-Large: {}", "x".repeat(64 * 1024)));
+        let mut stream = door.connect();
+        let _ = stream.write_all(head("GET / HTTP/1.1", &large).as_bytes());
+        let said = answer(&mut stream);
+        assert!(said.is_empty() || said.starts_with("HTTP/1.1 431 "), "{said}");
+
+        let many: Vec<String> = door.lines().into_iter().chain((0..200).map(|n| format!("X-{n}: 1"))).collect();
+        let said = door.ask("GET / HTTP/1.1", &many);
+        assert!(said.starts_with("HTTP/1.1 431 "), "{said}");
+        eventually("they are counted", || (door.refused("badHead") == before + 3).then_some(()));
+    }
+
+    #[test]
+    fn a_head_that_drips_is_cut_off() {
+        let door = door();
+        let mut stream = door.connect();
+        let begun = Instant::now();
+        stream.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+        stream.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+        let mut said = Vec::new();
+        loop {
+            assert!(begun.elapsed() < DEADLINE, "a slow head is waited for without end");
+            let _ = stream.write_all(b"X-A: b\r\n");
+            let mut bytes = [0; 256];
+            match stream.read(&mut bytes) {
+                Ok(0) => break,
+                Ok(length) => said.extend_from_slice(&bytes[..length]),
+                Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {}
+                Err(_) => break,
+            }
+        }
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");
+        eventually("it is counted", || (door.refused("slowHead") == 1).then_some(()));
+    }
+
+    #[test]
+    fn one_connection_too_many_is_told_so_and_the_others_go_on() {
+        let door = door_in(World::with_config("[limits]\nconnections = 2\n"));
+        let mut first = Agent::claude(&door.world, door.port);
+        let second = Agent::nexus3(&door.world, door.port);
+        door.refuses(503, "tooManyConnections", "GET / HTTP/1.1", &door.lines());
+        first.is_served();
+        second.goodbye();
+        eventually("there is room again", || {
+            Agent::open(door.port, &[(Dialect::Claude.header(), &door.token)]).ok()
+        })
+        .is_served();
+        drop(first);
+    }
+
+    #[test]
+    fn another_user_is_refused_with_the_right_token_too() {
+        let door = door();
+        let head = head("GET / HTTP/1.1", &door.lines());
+        let script = format!("exec 3<>/dev/tcp/127.0.0.1/{}; printf '%s' \"$HEAD\" >&3; cat <&3", door.port);
+        let ran = Command::new("setpriv")
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups", "bash", "-c", &script])
+            .env("HEAD", &head)
+            .stdin(Stdio::null())
+            .output();
+        match ran {
+            Ok(ran) if rustix::process::getuid().is_root() => {
+                let said = String::from_utf8_lossy(&ran.stdout);
+                assert!(said.starts_with("HTTP/1.1 403 "), "{said} {}", String::from_utf8_lossy(&ran.stderr));
+                eventually("it is counted", || (door.refused("otherUser") == 1).then_some(()));
+            }
+            _ => println!("skipped: only root can become another user"),
+        }
+    }
+
+    #[test]
+    fn every_listening_socket_is_on_loopback() {
+        let door = door();
+        let hub = door.world.hub_pid().unwrap();
+        let inodes: Vec<String> = fs::read_dir(format!("/proc/{hub}/fd"))
+            .unwrap()
+            .filter_map(|entry| fs::read_link(entry.ok()?.path()).ok()?.to_str()?.strip_prefix("socket:[").map(str::to_owned))
+            .map(|inode| inode.trim_end_matches(']').to_owned())
+            .collect();
+        let mut found = 0;
+        for table in ["/proc/net/tcp", "/proc/net/tcp6", "/proc/net/udp", "/proc/net/udp6"] {
+            for line in fs::read_to_string(table).unwrap_or_default().lines().skip(1) {
+                let columns: Vec<&str> = line.split_ascii_whitespace().collect();
+                if inodes.iter().any(|inode| columns.get(9) == Some(&inode.as_str())) {
+                    assert!(columns[1].starts_with("0100007F:"), "{line}");
+                    found += 1;
+                }
+            }
+        }
+        assert!(found >= 1);
+    }
+
+    #[test]
+    fn what_the_hub_keeps_is_for_its_owner_only() {
+        let door = door();
+        let mode = |path: &std::path::Path| fs::metadata(path).unwrap().mode() & 0o777;
+        let world = &door.world;
+        assert_eq!(mode(&world.runtime()), 0o700);
+        assert_eq!(mode(&world.socket()), 0o600);
+        assert_eq!(mode(&world.runtime().join("hub.lock")), 0o600);
+        assert_eq!(mode(&world.state()), 0o700);
+        for dialect in [Dialect::Claude, Dialect::Nexus3] {
+            assert_eq!(mode(&dialect.folder(world)), 0o700);
+            assert_eq!(mode(&dialect.folder(world).join(format!("{}.lock", door.port))), 0o600);
+        }
+        assert!(world.journal().exists());
+        drop(door);
+    }
+
+    #[test]
+    fn a_runtime_directory_that_is_not_ours_alone_is_not_used() {
+        for command in [["hub", "start"], ["hub", "run"]] {
+            let world = World::new();
+            let elsewhere = world.folder("elsewhere");
+            symlink(&elsewhere, world.runtime()).unwrap();
+            let ran = world.run(&command);
+            assert_ne!(ran.code, 0, "{command:?}: {ran:?}");
+            assert!(ran.stderr.contains("runtime directory"), "{command:?}: {ran:?}");
+            fs::remove_file(world.runtime()).unwrap();
+
+            if rustix::process::getuid().is_root() {
+                fs::create_dir(world.runtime()).unwrap();
+                std::os::unix::fs::chown(world.runtime(), Some(65534), Some(65534)).unwrap();
+                let ran = world.run(&command);
+                assert_ne!(ran.code, 0, "{command:?}: {ran:?}");
+                assert!(ran.stderr.contains("65534"), "{command:?}: {ran:?}");
+                fs::remove_dir_all(world.runtime()).unwrap();
+            }
+
+            fs::create_dir(world.runtime()).unwrap();
+            fs::set_permissions(world.runtime(), fs::Permissions::from_mode(0o777)).unwrap();
+            world.run(&["hub", "start"]).ok();
+            assert_eq!(fs::metadata(world.runtime()).unwrap().mode() & 0o777, 0o700, "tightened before use");
+        }
+    }
+
+    #[test]
+    fn a_refused_stranger_learns_nothing_of_the_window() {
+        let door = door();
+        let said: Value = Value::String(door.get(&[format!("Host: 127.0.0.1:{}", door.port)]));
+        let said = said.as_str().unwrap();
+        for secret in [door.token.as_str(), door.world.workspace().to_str().unwrap(), "linkspan"] {
+            assert!(!said.contains(secret), "{said}");
+        }
+        drop(door.serve);
+    }
+}

@@ -1,0 +1,107 @@
+//! Not one byte outside the accepted hunks changes.
+
+use crate::support::*;
+
+/// Proposes through the dialect whose files we write, accepts, and gives the bytes on disk.
+fn written(before: &[u8], proposed: &str) -> Vec<u8> {
+    let world = World::new();
+    let path = world.file("file", before);
+    let serve = world.serve();
+    let mut agent = Agent::nexus3(&world, serve.port);
+    let call = agent.propose(&path, proposed, "tab");
+    let review = world.one_pending();
+    world.run(&["accept", &review]).ok();
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    world.read("file")
+}
+
+/// Proposes through the dialect whose agent writes, accepts, and gives the text it is told to write.
+fn told(before: &[u8], proposed: &str) -> String {
+    let world = World::new();
+    let path = world.file("file", before);
+    let serve = world.serve();
+    let mut agent = Agent::claude(&world, serve.port);
+    let call = agent.propose(&path, proposed, "tab");
+    let review = world.one_pending();
+    world.run(&["accept", &review]).ok();
+    assert_eq!(world.read("file"), before, "the agent writes, not we");
+    agent.texts(call).remove(1)
+}
+
+fn utf16le(text: &str) -> Vec<u8> {
+    [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
+}
+
+#[test]
+fn a_crlf_file_keeps_its_endings_when_the_agent_speaks_lf() {
+    assert_eq!(written(b"one\r\ntwo\r\nthree\r\n", "one\nTWO\nthree\n"), b"one\r\nTWO\r\nthree\r\n");
+    assert_eq!(told(b"one\r\ntwo\r\nthree\r\n", "one\nTWO\nthree\n"), "one\nTWO\nthree\n");
+}
+
+#[test]
+fn each_untouched_line_of_a_mixed_file_keeps_its_own_ending() {
+    assert_eq!(
+        written(b"one\r\ntwo\nthree\r\nfour\n", "one\ntwo\nTHREE\nfour\n"),
+        b"one\r\ntwo\nTHREE\r\nfour\n"
+    );
+}
+
+#[test]
+fn a_missing_final_newline_stays_missing() {
+    assert_eq!(written(b"one\ntwo", "ONE\ntwo"), b"ONE\ntwo");
+}
+
+#[test]
+fn a_bom_stays_and_is_not_doubled() {
+    assert_eq!(written(b"\xEF\xBB\xBFone\ntwo\n", "one\nTWO\n"), b"\xEF\xBB\xBFone\nTWO\n");
+    assert_eq!(written(b"\xEF\xBB\xBFone\ntwo\n", "\u{FEFF}one\nTWO\n"), b"\xEF\xBB\xBFone\nTWO\n");
+}
+
+#[test]
+fn a_utf_16_file_stays_one() {
+    let before = utf16le("ein Übel\r\nzwei 😀\r\n");
+    assert_eq!(written(&before, "ein Übel\nDREI 😀\n"), utf16le("ein Übel\r\nDREI 😀\r\n"));
+}
+
+#[test]
+fn a_latin_1_file_stays_one() {
+    let before = b"Caf\xE9 cr\xE8me, d\xE9j\xE0 vu, \xE0 la carte\nplus tard\n";
+    let after = b"Caf\xE9 cr\xE8me, d\xE9j\xE0 vu, \xE0 la carte\nplus t\xF4t\n";
+    assert_eq!(written(before, "Café crème, déjà vu, à la carte\nplus tôt\n"), after);
+}
+
+#[test]
+fn what_the_files_encoding_cannot_say_is_refused_and_nothing_changes() {
+    let world = World::new();
+    let before = b"Caf\xE9 cr\xE8me, d\xE9j\xE0 vu, \xE0 la carte\n";
+    let path = world.file("file", before);
+    let serve = world.serve();
+    for dialect in [Dialect::Claude, Dialect::Nexus3] {
+        let mut agent = Agent::introduced(&world, serve.port, dialect, agent::CLAUDE);
+        let call = agent.propose(&path, "Café 漢字\n", "tab");
+        let answer = agent.answer(call);
+        let message = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains("漢"), "{answer}");
+        agent.is_served();
+    }
+    assert_eq!(world.read("file"), before);
+    assert!(world.reviews().is_empty());
+}
+
+#[test]
+fn the_mode_stays_and_a_symlink_stays_a_symlink() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let world = World::new();
+    let path = world.file("real.sh", "one\n");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o750)).unwrap();
+    symlink("real.sh", world.path("link.sh")).unwrap();
+    let serve = world.serve();
+    let mut agent = Agent::nexus3(&world, serve.port);
+    let call = agent.propose(&world.path_str("link.sh"), "two\n", "tab");
+    let review = world.one_pending();
+    world.run(&["accept", &review]).ok();
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    assert!(world.path("link.sh").is_symlink());
+    assert_eq!(world.read_text("real.sh"), "two\n");
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o750);
+}

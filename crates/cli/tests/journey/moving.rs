@@ -1,0 +1,190 @@
+//! The person's unsaved text wins, and a file that changed during a review is never overwritten.
+
+use std::fs;
+
+use linkspan_editor_api as api;
+
+use crate::support::*;
+
+const BASE: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+const PROPOSED: &str = "1\ntwo\n3\n4\n5\n6\n7\n8\n9\n";
+
+#[test]
+fn unsaved_text_is_what_a_change_is_about() {
+    let world = World::new();
+    let path = world.file("a.txt", "saved\n");
+    let mut editor = Editor::attach(&world);
+    editor.open(&path, "typed\n", true);
+    let mut agent = Agent::claude(&world, editor.port());
+    let call = agent.propose(&path, "typed\nproposed\n", "tab");
+    let shown = editor.shown(&path);
+    assert_eq!(shown.base, "typed\n");
+    assert_eq!((shown.hunks.len(), shown.hunks[0].before_count), (1, 0), "{shown:?}");
+    editor.accept(&shown);
+    assert_eq!(agent.texts(call), ["FILE_SAVED", "typed\nproposed\n"]);
+}
+
+#[test]
+fn an_open_document_is_changed_by_its_editor_and_unsaved_text_stays_unsaved() {
+    let world = World::new();
+    let path = world.file("a.txt", "saved\n");
+    let mut editor = Editor::attach(&world);
+    editor.open(&path, "typed\n", true);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    let call = agent.propose(&path, "typed\nproposed\n", "tab");
+    let shown = editor.shown(&path);
+    editor.accept(&shown);
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    let document = editor.document(&path);
+    assert_eq!((document.text.as_str(), document.dirty), ("typed\nproposed\n", true));
+    assert_eq!(world.read_text("a.txt"), "saved\n", "what the person did not save, we do not save");
+}
+
+#[test]
+fn an_open_saved_document_is_changed_and_saved_by_its_editor() {
+    let world = World::new();
+    let path = world.file("a.txt", "one\n");
+    let mut editor = Editor::attach(&world);
+    editor.open(&path, "one\n", false);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    let call = agent.propose(&path, "two\n", "tab");
+    let shown = editor.shown(&path);
+    editor.accept(&shown);
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    assert_eq!(world.read_text("a.txt"), "two\n");
+    let document = editor.document(&path);
+    assert_eq!((document.text.as_str(), document.dirty, document.version), ("two\n", false, 2));
+}
+
+#[test]
+fn text_typed_during_a_review_is_merged() {
+    let world = World::new();
+    let path = world.file("a.txt", BASE);
+    let mut editor = Editor::attach(&world);
+    editor.open(&path, BASE, false);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    let call = agent.propose(&path, PROPOSED, "tab");
+    let shown = editor.shown(&path);
+    editor.open(&path, &BASE.replace('8', "eight"), true);
+    editor.accept(&shown);
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    assert_eq!(editor.document(&path).text, PROPOSED.replace('8', "eight"));
+}
+
+#[test]
+fn a_change_on_disk_elsewhere_in_the_file_is_merged() {
+    let world = World::new();
+    let path = world.file("a.txt", BASE);
+    let serve = world.serve();
+    let merged = PROPOSED.replace('8', "eight");
+
+    let mut claude = Agent::claude(&world, serve.port);
+    let call = claude.propose(&path, PROPOSED, "tab");
+    let review = world.one_pending();
+    fs::write(&path, BASE.replace('8', "eight")).unwrap();
+    world.run(&["accept", &review]).ok();
+    assert_eq!(claude.texts(call), ["FILE_SAVED", &merged]);
+
+    fs::write(&path, BASE).unwrap();
+    let mut nexus3 = Agent::nexus3(&world, serve.port);
+    let call = nexus3.propose(&path, PROPOSED, "tab");
+    let review = world.one_pending();
+    fs::write(&path, BASE.replace('8', "eight")).unwrap();
+    world.run(&["accept", &review]).ok();
+    assert_eq!(nexus3.texts(call), ["FILE_SAVED"]);
+    assert_eq!(world.read_text("a.txt"), merged);
+}
+
+#[test]
+fn a_change_on_disk_at_the_same_place_is_shown_and_asked_again() {
+    let world = World::new();
+    let path = world.file("a.txt", BASE);
+    let editor = Editor::attach(&world);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    let call = agent.propose(&path, PROPOSED, "tab");
+    let shown = editor.shown(&path);
+    let theirs = BASE.replace('2', "zwei");
+    fs::write(&path, &theirs).unwrap();
+    let asked = world.run(&["accept", &shown.review, "--json"]);
+    assert_eq!(asked.code, 1, "{asked:?}");
+    assert_eq!(asked.json()["result"]["kind"], "askAgain");
+    assert_eq!(world.read_text("a.txt"), theirs, "never overwritten");
+    let again = editor.shown_revision(&shown.review, shown.revision + 1);
+    assert_eq!((again.base.as_str(), again.conflicts.len()), (theirs.as_str(), 1));
+    assert_eq!(world.reviews()[0]["phase"], "conflict");
+    let diff = world.run(&["show", &shown.review]).ok().stdout;
+    assert!(diff.contains("zwei") && diff.contains("two"), "{diff}");
+    // Now she has seen it, and means it.
+    world.run(&["accept", &shown.review]).ok();
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    assert_eq!(world.read_text("a.txt"), PROPOSED);
+}
+
+#[test]
+fn a_file_that_someone_else_made_meanwhile_is_asked_about() {
+    let world = World::new();
+    let serve = world.serve();
+    let path = world.path_str("new.txt");
+    let mut agent = Agent::nexus3(&world, serve.port);
+    let call = agent.propose(&path, "mine\n", "tab");
+    let review = world.one_pending();
+    fs::write(&path, "theirs\n").unwrap();
+    assert_eq!(world.run(&["accept", &review]).code, 1);
+    assert_eq!(world.read_text("new.txt"), "theirs\n");
+    let shown = world.json(&["show", &review]);
+    assert_eq!((&shown["shown"]["newFile"], &shown["shown"]["base"]), (&false.into(), &"theirs\n".into()));
+    world.run(&["reject", &review]).ok();
+    assert_eq!(agent.texts(call), ["DIFF_REJECTED"]);
+    assert_eq!(world.read_text("new.txt"), "theirs\n");
+}
+
+#[test]
+fn a_file_that_vanished_meanwhile_is_asked_about() {
+    let world = World::new();
+    let serve = world.serve();
+    let path = world.file("a.txt", "one\n");
+    let mut agent = Agent::nexus3(&world, serve.port);
+    let call = agent.propose(&path, "two\n", "tab");
+    let review = world.one_pending();
+    fs::remove_file(&path).unwrap();
+    assert_eq!(world.run(&["accept", &review]).code, 1);
+    assert!(!world.path("a.txt").exists());
+    world.run(&["accept", &review]).ok();
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    assert_eq!(world.read_text("a.txt"), "two\n");
+}
+
+#[test]
+fn a_decision_on_an_older_revision_is_refused() {
+    let world = World::new();
+    let path = world.file("a.txt", BASE);
+    let mut editor = Editor::attach(&world);
+    let mut agent = Agent::claude(&world, editor.port());
+    let call = agent.propose(&path, PROPOSED, "tab");
+    let shown = editor.shown(&path);
+    fs::write(&path, BASE.replace('2', "zwei")).unwrap();
+    assert_eq!(world.run(&["accept", &shown.review]).code, 1);
+    let now = shown.revision + 1;
+    for verdict in [api::Verdict::Accept, api::Verdict::Reject { reason: None }] {
+        let stale = editor.decide(&shown, verdict);
+        assert_eq!(stale, api::ReviewDecidedResult::Stale { revision: now });
+    }
+    let again = editor.shown_revision(&shown.review, now);
+    editor.reject(&again);
+    assert_eq!(agent.texts(call), ["DIFF_REJECTED", "tab"]);
+}
+
+#[test]
+fn hunks_chosen_in_the_editor_are_the_ones_taken() {
+    let world = World::new();
+    let path = world.file("a.txt", BASE);
+    let mut editor = Editor::attach(&world);
+    let mut agent = Agent::claude(&world, editor.port());
+    let call = agent.propose(&path, "1\ntwo\n3\n4\n5\n6\n7\neight\n9\n", "tab");
+    let shown = editor.shown(&path);
+    let hunks = vec![shown.hunks[1].id.clone()];
+    let none = editor.decide(&shown, api::Verdict::AcceptHunks { hunks: vec![] });
+    assert!(matches!(none, api::ReviewDecidedResult::Refused { .. }), "{none:?}");
+    assert_eq!(editor.decide(&shown, api::Verdict::AcceptHunks { hunks }), api::ReviewDecidedResult::Taken);
+    assert_eq!(agent.texts(call), ["FILE_SAVED", "1\n2\n3\n4\n5\n6\n7\neight\n9\n"]);
+}

@@ -1,0 +1,232 @@
+//! The dialect of NEXUS3 over the wire: eleven tools, their exact names and the shapes of their results; and a
+//! client on the WebSocket library that NEXUS3 itself uses.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod tests {
+    use std::process::Stdio;
+
+    use linkspan_editor_api as api;
+    use serde_json::{Value, json};
+
+    use crate::support::agent::texts;
+    use crate::support::*;
+
+    const TOOLS: [&str; 11] = [
+        "checkDocumentDirty",
+        "closeAllDiffTabs",
+        "closeTab",
+        "getCurrentSelection",
+        "getDiagnostics",
+        "getLatestSelection",
+        "getOpenEditors",
+        "getWorkspaceFolders",
+        "openDiff",
+        "openFile",
+        "saveDocument",
+    ];
+
+    fn text(agent: &mut Agent, tool: &str, arguments: Value) -> String {
+        let mut texts = texts(&agent.call(tool, arguments));
+        assert_eq!(texts.len(), 1, "{tool}: {texts:?}");
+        texts.remove(0)
+    }
+
+    fn value(agent: &mut Agent, tool: &str, arguments: Value) -> Value {
+        serde_json::from_str(&text(agent, tool, arguments)).unwrap()
+    }
+
+    fn range(start: (u32, u32), end: (u32, u32)) -> api::Range {
+        let position = |(line, character)| api::Position { line, character };
+        api::Range { start: position(start), end: position(end) }
+    }
+
+    #[test]
+    fn the_eleven_tools_have_their_exact_names() {
+        let world = World::new();
+        let serve = world.serve();
+        let mut agent = Agent::connect(&world, serve.port, Dialect::Nexus3);
+        let hello = agent.introduce(agent::NEXUS3);
+        assert_eq!(hello["result"]["protocolVersion"], "2024-11-05");
+        assert_eq!(agent.response.headers().get("Sec-WebSocket-Protocol"), None);
+        let list = agent.request("tools/list", json!({}));
+        let tools = list["result"]["tools"].as_array().unwrap();
+        let mut names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        assert_eq!(names, TOOLS);
+        assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object"), "{list}");
+    }
+
+    #[test]
+    fn the_discovery_file_has_its_five_keys() {
+        let world = World::new();
+        let serve = world.serve();
+        let lock = Dialect::Nexus3.lock(&world, serve.port);
+        let keys: Vec<&str> = lock.as_object().unwrap().keys().map(String::as_str).collect();
+        let mut expected = ["pid", "workspaceFolders", "ideName", "transport", "authToken"];
+        expected.sort_unstable();
+        let mut sorted = keys.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, expected);
+        assert_eq!(lock["pid"], serve.pid());
+        assert_eq!(lock["workspaceFolders"], json!([world.workspace()]));
+    }
+
+    #[test]
+    fn every_tool_answers_in_its_shape() {
+        let world = World::new();
+        let (a, b) = (world.file("a.txt", "one\ntwo\n"), world.file("b.txt", "b\n"));
+        let editor = Editor::attach(&world);
+        editor.open(&b, "typed\n", true);
+        editor.open(&a, "one\ntwo\n", false);
+        let mut agent = Agent::nexus3(&world, editor.port());
+
+        assert_eq!(text(&mut agent, "getCurrentSelection", json!({})), "null");
+        assert_eq!(text(&mut agent, "getLatestSelection", json!({})), "null");
+        let range = range((1, 0), (1, 3));
+        let finding = api::Diagnostic {
+            message: "no".into(),
+            severity: api::Severity::Warning,
+            range,
+            source: Some("lint".into()),
+            code: None,
+        };
+        {
+            let mut desk = editor.desk();
+            desk.selection = Some(api::Selection {
+                path: a.clone(),
+                text: "two".into(),
+                range,
+                is_empty: false,
+                reversed: false,
+            });
+            desk.documents.get_mut(&a).unwrap().diagnostics = vec![finding];
+        }
+        let selected = json!({
+            "filePath": a, "text": "two",
+            "startLine": 1, "startCharacter": 0, "endLine": 1, "endCharacter": 3,
+        });
+        assert_eq!(value(&mut agent, "getCurrentSelection", json!({})), selected);
+        assert_eq!(value(&mut agent, "getLatestSelection", json!({})), selected);
+
+        let found =
+            json!([{ "filePath": a, "line": 1, "message": "no", "severity": "warning", "source": "lint" }]);
+        assert_eq!(value(&mut agent, "getDiagnostics", json!({})), found);
+        assert_eq!(value(&mut agent, "getDiagnostics", json!({ "uri": format!("file://{a}") })), found);
+        assert_eq!(value(&mut agent, "getDiagnostics", json!({ "uri": a })), found);
+        assert_eq!(value(&mut agent, "getDiagnostics", json!({ "uri": b })), json!([]));
+
+        let open = value(&mut agent, "getOpenEditors", json!({}));
+        let expected = json!([
+            { "filePath": a, "isActive": true, "isDirty": false, "languageId": "plaintext" },
+            { "filePath": b, "isActive": false, "isDirty": true, "languageId": "plaintext" },
+        ]);
+        assert_eq!(open, expected);
+        assert_eq!(value(&mut agent, "getWorkspaceFolders", json!({})), json!([world.workspace()]));
+
+        let dirty =
+            |agent: &mut Agent, path: &str| value(agent, "checkDocumentDirty", json!({ "filePath": path }));
+        assert_eq!(dirty(&mut agent, &a), json!({ "dirty": false }));
+        assert_eq!(dirty(&mut agent, &b), json!({ "dirty": true }));
+        assert_eq!(text(&mut agent, "saveDocument", json!({ "filePath": b })), "ok");
+        assert_eq!(dirty(&mut agent, &b), json!({ "dirty": false }));
+        assert_eq!(world.read_text("b.txt"), "typed\n");
+
+        assert_eq!(text(&mut agent, "openFile", json!({ "filePath": a, "preview": true })), "ok");
+        let opened = editor.desk().opened.clone();
+        assert_eq!((opened.len(), opened[0].path.as_str(), opened[0].preview), (1, a.as_str(), true));
+
+        agent.propose(&a, "changed\n", "tab");
+        agent.propose(&b, "changed\n", "tab");
+        editor.shown(&a);
+        editor.shown(&b);
+        assert_eq!(text(&mut agent, "closeTab", json!({ "tabName": "no such tab" })), "ok");
+        world.pending(2);
+        assert_eq!(text(&mut agent, "closeAllDiffTabs", json!({})), "ok");
+        eventually("both are gone", || world.reviews().is_empty().then_some(()));
+    }
+
+    #[test]
+    fn a_window_without_an_editor_answers_with_what_it_has() {
+        let world = World::new();
+        let path = world.file("a.txt", "one\n");
+        let serve = world.serve();
+        let mut agent = Agent::nexus3(&world, serve.port);
+        for tool in ["getDiagnostics", "getOpenEditors"] {
+            assert_eq!(value(&mut agent, tool, json!({})), json!([]), "{tool}");
+        }
+        assert_eq!(text(&mut agent, "getCurrentSelection", json!({})), "null");
+        assert_eq!(text(&mut agent, "openFile", json!({ "filePath": path })), "ok");
+        let dirty = value(&mut agent, "checkDocumentDirty", json!({ "filePath": path }));
+        assert_eq!(dirty, json!({ "dirty": false }));
+        let save = agent.call("saveDocument", json!({ "filePath": path }));
+        assert!(save.get("error").is_some(), "nothing is open, so nothing was saved: {save}");
+        let missing = agent.call("openFile", json!({ "filePath": world.path_str("none.txt") }));
+        assert!(missing.get("error").is_some(), "{missing}");
+    }
+
+    #[test]
+    fn an_answer_is_never_larger_than_the_client_can_take() {
+        let world = World::new();
+        let mut folder = world.workspace();
+        let editor = Editor::attach(&world);
+        folder.push("deep");
+        for n in 0..12_000 {
+            let path = folder.join(format!("{n:0>100}.txt"));
+            editor.open(path.to_str().unwrap(), "", false);
+        }
+        let mut agent = Agent::nexus3(&world, editor.port());
+        let answer = agent.call("getOpenEditors", json!({}));
+        assert!(answer.to_string().len() <= 1 << 20, "{} bytes", answer.to_string().len());
+        agent.is_served();
+    }
+
+    /// Runs the client script; its output, and the review it waits for decided by `verb`.
+    fn with_python(verb: &str) -> Option<(World, Value)> {
+        let Some(python) = std::env::var_os("LINKSPAN_TEST_PYTHON") else {
+            println!(
+                "skipped: LINKSPAN_TEST_PYTHON names no Python with `websockets`; `cargo xtask test` sets it"
+            );
+            return None;
+        };
+        let world = World::new();
+        let path = world.file("a.txt", "one\r\ntwo\r\n");
+        let serve = world.serve();
+        let lock = Dialect::Nexus3.folder(&world).join(format!("{}.lock", serve.port));
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/nexus3_client.py");
+        let client = std::process::Command::new(python)
+            .arg(script)
+            .args([lock.to_str().unwrap(), &path, "one\nTWO\n"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let review = world.one_pending();
+        world.run(&[verb, &review]).ok();
+        let said = world::finish(client).ok().json();
+        drop(serve);
+        Some((world, said))
+    }
+
+    #[test]
+    fn a_client_on_its_own_library_gets_a_change_accepted() {
+        let Some((world, said)) = with_python("accept") else { return };
+        let expected = json!({
+            "protocol": "2024-11-05",
+            "tools": TOOLS,
+            "folders": [world.workspace()],
+            "accepted": true,
+        });
+        assert_eq!(said, expected);
+        assert_eq!(world.read_text("a.txt"), "one\r\nTWO\r\n");
+    }
+
+    #[test]
+    fn a_client_on_its_own_library_gets_a_change_rejected() {
+        let Some((world, said)) = with_python("reject") else { return };
+        assert_eq!(said["accepted"], false);
+        assert_eq!(world.read_text("a.txt"), "one\r\ntwo\r\n");
+    }
+}

@@ -1,0 +1,88 @@
+//! An agent that sends anything at all: each request is answered once, under its own id, with JSON-RPC.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use linkspan_dialect::{Answer, CallId, Failure, FailureKind, Request, Server, Session, Step, by_name};
+use serde_json::Value;
+
+/// One frame per line.
+pub fn conversation(dialect: &str, data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    let server =
+        Server { version: "0.1.0".into(), editor_name: "Neovim".into(), execute_code: dialect == "claude" };
+    let mut session = Session::new(by_name(dialect).expect("a dialect"), server);
+    let mut open: BTreeMap<CallId, (Option<Value>, Request)> = BTreeMap::new();
+    for frame in text.lines() {
+        // Stricter than we are: a number too large for it, in a place we do not read, makes it refuse.
+        let sent = serde_json::from_str::<Value>(frame).ok();
+        match session.receive(frame) {
+            Step::Call { call, request } => {
+                let id = sent.map(|sent| sent["id"].clone());
+                assert!(open.insert(call, (id, request)).is_none(), "a call id came twice");
+            }
+            Step::Reply(reply) | Step::Introduced { reply, .. } => is_reply_to(&reply, sent.as_ref()),
+            Step::Cancelled(call) => drop(open.remove(&call).expect("only an open call is cancelled")),
+            Step::Pid(_) | Step::Nothing => {
+                assert!(!sent.is_some_and(|sent| wants_answer(&sent)), "no answer to {frame}");
+            }
+        }
+        assert!(session.open_calls().eq(open.keys().copied()));
+    }
+    for (call, (id, request)) in open {
+        let frame = session.answer(call, &answer_to(request)).expect("an open call can be answered");
+        let reply = valid(&frame);
+        assert!(id.is_none_or(|id| reply["id"] == id), "{reply}");
+        assert_eq!(session.answer(call, &Answer::TabClosed), None, "answered twice");
+    }
+    assert_eq!(session.open_calls().count(), 0);
+}
+
+fn valid(reply: &str) -> Value {
+    let reply: Value = serde_json::from_str(reply).expect("a reply is JSON");
+    assert_eq!(reply["jsonrpc"], "2.0");
+    assert!(reply.get("result").is_some() != reply.get("error").is_some(), "{reply}");
+    reply
+}
+
+fn is_reply_to(reply: &str, sent: Option<&Value>) {
+    let reply = valid(reply);
+    if reply["id"].is_null() {
+        // The id could not be read, or the message has none and is none.
+        assert!([-32700, -32600].map(Value::from).contains(&reply["error"]["code"]), "{reply}");
+    } else if let Some(sent) = sent {
+        assert_eq!(reply["id"], sent["id"]);
+    }
+}
+
+fn wants_answer(sent: &Value) -> bool {
+    let id = &sent["id"];
+    sent["jsonrpc"] == "2.0" && sent["method"].is_string() && (id.is_string() || id.is_i64() || id.is_u64())
+}
+
+/// Of the right kind, made of what was asked, where that is simple; else a failure that quotes it.
+fn answer_to(request: Request) -> Answer {
+    match request {
+        Request::Propose { proposed, label, .. } if label.len() % 2 == 0 => {
+            Answer::Accepted { text: proposed, new_file: label.is_empty() }
+        }
+        Request::Propose { proposed, label, .. } => {
+            Answer::Rejected { reason: Some(label), comments: vec![proposed] }
+        }
+        Request::OpenFile { path, preview, .. } => {
+            let language = preview.then(|| path.display().to_string());
+            Answer::Opened { path, language, line_count: Some(u32::MAX) }
+        }
+        Request::CheckDirty { path } => Answer::Dirty { path, open: true, dirty: true, untitled: false },
+        Request::Save { path } => Answer::Saved { path, saved: true, open: true },
+        Request::WorkspaceFolders => Answer::Folders(vec![PathBuf::from("/w"), PathBuf::from("/ü \u{1}")]),
+        Request::CurrentSelection | Request::LatestSelection => Answer::Selection(None),
+        Request::OpenEditors => Answer::Editors(Vec::new()),
+        Request::CloseTab { .. } => Answer::TabClosed,
+        Request::CloseAllDiffs => Answer::DiffsClosed(usize::MAX),
+        Request::ExecuteCode { code } => Answer::Executed(code),
+        Request::Diagnostics { path } => {
+            Answer::Failed(Failure::new(FailureKind::NotFound, format!("no diagnostics: {path:?}")))
+        }
+    }
+}
