@@ -31,9 +31,19 @@ pub(crate) fn wake_ups(pid: u32) -> Result<u64> {
     sum_over_threads(pid, "status", |text| field(text, "voluntary_ctxt_switches:"))
 }
 
-pub(crate) fn resident_bytes(pid: u32) -> Result<u64> {
+/// Memory a process occupies, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Memory {
+    pub(crate) resident: u64,
+    /// As much of it as is not pages of program files, which all processes of a program share.
+    pub(crate) own: u64,
+}
+
+pub(crate) fn memory(pid: u32) -> Result<Memory> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    Ok(field(&status, "VmRSS:").context("no VmRSS")? * 1024)
+    let bytes =
+        |name| Ok::<u64, anyhow::Error>(field(&status, name).with_context(|| format!("no {name}"))? * 1024);
+    Ok(Memory { resident: bytes("VmRSS:")?, own: bytes("RssAnon:")? })
 }
 
 fn field(status: &str, name: &str) -> Option<u64> {

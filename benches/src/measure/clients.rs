@@ -45,8 +45,10 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let bare = (0..CLIENTS).map(|_| Agent::bare(raw.port)).collect::<Result<Vec<_>>>()?;
+    let start = Instant::now();
     let agents =
         (0..CLIENTS).map(|_| Agent::introduced(&door, Dialect::Claude)).collect::<Result<Vec<_>>>()?;
+    let connecting = start.elapsed().as_secs_f64() * 1e3 / CLIENTS as f64;
     let (mut ours, mut floor) =
         (Side::new(&runtime, agents, world.hub)?, Side::new(&runtime, bare, raw.pid())?);
     for _ in 0..effort.pick(60, 10) {
@@ -62,7 +64,10 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
         median(&floor.server_micros),
     );
     let ratio = Spread::of_ratios(&ours.per_second, &floor.per_second);
-    Ok(vec![Row::ratio("64 clients, calls/s : raw TCP", ratio).at_least(0.85).note(note)])
+    Ok(vec![
+        Row::ratio("64 clients, calls/s : raw TCP", ratio).at_least(0.85).note(note),
+        Row::one("an agent connects and introduces itself", "ms", connecting).note("one after the other"),
+    ])
 }
 
 impl Side {

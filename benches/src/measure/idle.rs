@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::Effort;
 use crate::agent::{Agent, Dialect, tool};
 use crate::editor::Editor;
-use crate::process::{cpu_time, resident_bytes, wake_ups};
+use crate::process::{self, Memory, cpu_time, wake_ups};
 use crate::report::Row;
 use crate::world::World;
 
@@ -37,8 +37,9 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
 
 fn memory(world: &World, what: &str) -> Result<Row> {
     sleep(SETTLE);
-    let bytes = resident_bytes(world.hub)?;
-    Ok(Row::one(format!("{what}: resident"), "MB", bytes as f64 / 1e6))
+    let Memory { resident, own } = process::memory(world.hub)?;
+    let note = format!("{:.1} MB its own, the rest pages of the program files", own as f64 / 1e6);
+    Ok(Row::one(format!("{what}: resident"), "MB", resident as f64 / 1e6).note(note))
 }
 
 fn quiet(world: &World, what: &str, watch: Duration) -> Result<Vec<Row>> {

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use linkspan_client::{Notice, RelayError, relay};
 use linkspan_editor_api::{
-    Attach, AttachResult, Capabilities, Decoder, Detach, Editor, HubStatus, Limits, Message, PROTOCOL, Ping,
-    Request, RequestId, ReviewHide, ReviewShow, RpcError, decode, encode, errors,
+    Attach, AttachResult, Capabilities, Decoder, Detach, Editor, HubStatus, HubStatusResult, Limits, Message,
+    PROTOCOL, Ping, Request, RequestId, ReviewHide, ReviewShow, RpcError, decode, encode, errors,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -24,6 +24,7 @@ use crate::reach::Reach;
 use says::Says;
 
 const ATTACH_ID: RequestId = RequestId::Number(1);
+const STATUS_ID: RequestId = RequestId::Number(2);
 /// The hub hears that we leave within this time, or by our absence.
 const LEAVE_DEADLINE: Duration = Duration::from_secs(2);
 
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
     reach.greeted()?;
     let editor = attach_through_relay(reach, events)
         .map_err(|error| Failure::internal(format!("there is no socket to talk through: {error}")))?;
-    let mut window = Window { editor, reach, says: Says::new(folders, json), leaving: None };
+    let mut window = Window { editor, says: Says::new(folders, json), opening: None, leaving: None };
     window.say(&Message::request(ATTACH_ID, &attach(window.says.folders())));
     match window.run(&inbox) {
         Ok(()) => Ok(Report::default()),
@@ -166,15 +167,21 @@ impl From<io::Error> for Ended {
     }
 }
 
-struct Window<'a> {
+struct Window {
     editor: UnixStream,
-    reach: &'a Reach,
     says: Says,
+    opening: Option<Opening>,
     /// When to go at the latest, once we are leaving.
     leaving: Option<Instant>,
 }
 
-impl Window<'_> {
+/// Between joining the hub and knowing where agents look: what is said about the window comes first.
+struct Opening {
+    window: AttachResult,
+    held: Vec<Message>,
+}
+
+impl Window {
     fn run(&mut self, inbox: &Receiver<Event>) -> Result<(), Ended> {
         loop {
             let event = match self.leaving {
@@ -213,8 +220,21 @@ impl Window<'_> {
             Message::Response { id: Some(ATTACH_ID), result } => {
                 let result = result.map_err(Failure::from)?;
                 let window: AttachResult = decode(&result).map_err(Failure::from)?;
-                let files = self.discovery_files(&window.window);
-                self.says.listening(&window, &files)?;
+                // Asked on the same connection: the hub asks us for a sign of life before it answers.
+                self.say(&Message::request(STATUS_ID, &HubStatus {}));
+                self.opening = Some(Opening { window, held: Vec::new() });
+            }
+            Message::Response { id: Some(STATUS_ID), result } => {
+                if let Some(Opening { window, held }) = self.opening.take() {
+                    let status = result.and_then(|result| decode(&result)).ok();
+                    self.says.listening(&window, &discovery_files(status, &window.window))?;
+                    held.into_iter().try_for_each(|message| self.heard(message))?;
+                }
+            }
+            Message::Request { ref method, .. }
+                if self.opening.is_some() && method != <Ping as Request>::METHOD =>
+            {
+                self.opening.iter_mut().for_each(|opening| opening.held.push(message.clone()));
             }
             Message::Request { id, method, params } => {
                 let reply = match method.as_str() {
@@ -236,13 +256,12 @@ impl Window<'_> {
         }
         Ok(())
     }
+}
 
-    /// Where agents look, by dialect; what cannot be asked now is seen with `linkspan status`.
-    fn discovery_files(&self, window: &str) -> Vec<(String, String)> {
-        let status = self.reach.connect().ok().and_then(|mut hub| hub.request(&HubStatus {}).ok());
-        let windows = status.map(|status| status.windows).unwrap_or_default();
-        let dialects =
-            windows.into_iter().filter(|found| found.window == window).flat_map(|found| found.dialects);
-        dialects.filter_map(|dialect| Some((dialect.name, dialect.discovery_file?))).collect()
-    }
+/// Where agents look, by dialect; what cannot be asked now is seen with `linkspan status`.
+fn discovery_files(status: Option<HubStatusResult>, window: &str) -> Vec<(String, String)> {
+    let windows = status.map(|status| status.windows).unwrap_or_default();
+    let dialects =
+        windows.into_iter().filter(|found| found.window == window).flat_map(|found| found.dialects);
+    dialects.filter_map(|dialect| Some((dialect.name, dialect.discovery_file?))).collect()
 }

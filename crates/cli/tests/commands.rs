@@ -386,6 +386,53 @@ mod tests {
     }
 
     #[test]
+    fn serve_speaks_json_when_asked() {
+        use std::io::{BufRead, BufReader};
+        let world = World::new();
+        let mut child = world.command(&["serve", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        assert_eq!(first["folders"], json!([world.workspace()]), "{first}");
+        assert!(first["port"].is_u64(), "{first}");
+        world::signal(child.id(), rustix::process::Signal::TERM);
+        assert_eq!(world::finish(child).code, 0);
+        for line in lines.map(Result::unwrap) {
+            serde_json::from_str::<Value>(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        }
+    }
+
+    #[test]
+    fn the_log_can_be_followed() {
+        use std::io::{BufRead, BufReader};
+        let world = World::new();
+        world.run(&["hub", "start"]).ok();
+        let mut command = world.command(&["hub", "log", "--follow", "-n", "0"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        world.run(&["hub", "stop"]).ok();
+        let line = lines.next().unwrap().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(line.contains("hub leaves"), "{line}");
+    }
+
+    #[test]
+    fn a_settled_review_whose_agent_has_not_heard_is_among_all() {
+        let scene = scene();
+        scene.agent.freeze();
+        scene.world.run(&["accept", &scene.review]).ok();
+        assert!(scene.world.reviews().is_empty());
+        let all = scene.world.json(&["reviews", "--all"]);
+        assert_eq!(all["reviews"][0]["phase"], "accepted", "{all}");
+        let shown = scene.world.json(&["show", &scene.review]);
+        assert_eq!(shown["outcome"]["ended"]["kind"], "accepted", "{shown}");
+        assert_eq!(shown["outcome"]["delivered"], false, "{shown}");
+        let late = scene.world.run(&["reject", &scene.review]);
+        assert_eq!(late.code, 1, "{late:?}");
+        assert!(late.stderr.contains("already decided"), "{late:?}");
+    }
+
+    #[test]
     fn serve_leaves_cleanly_when_interrupted() {
         let world = World::new();
         let serve = world.serve();

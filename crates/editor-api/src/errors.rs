@@ -1,9 +1,8 @@
 //! Errors as they go over the wire: JSON-RPC's own codes and ours.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-/// An error answer.
+/// An error answer. What JSON-RPC allows beside these two, `data`, is not read and not sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct RpcError {
@@ -11,15 +10,12 @@ pub struct RpcError {
     pub code: i64,
     /// What happened, to what, and what to do next, for people.
     pub message: String,
-    /// More, for programs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data: Option<Value>,
 }
 
 impl RpcError {
-    /// An error without data.
+    /// An error of that kind.
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
-        RpcError { code, message: message.into(), data: None }
+        RpcError { code, message: message.into() }
     }
 }
 

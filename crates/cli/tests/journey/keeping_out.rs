@@ -88,6 +88,27 @@ fn a_denied_file_stays_out_of_every_route() {
 }
 
 #[test]
+fn a_denied_file_stays_out_when_the_editor_names_its_folder_by_a_symlink() {
+    let world = World::with_config("deny = [\"secret/**\"]\n");
+    world.file("secret/plan.txt", "s3cret\n");
+    let named = world.root().join("by-another-name");
+    symlink(world.workspace(), &named).unwrap();
+    let editor = EditorBuilder::new(&world).folders(std::slice::from_ref(&named)).attach();
+    let secret = named.join("secret/plan.txt").to_str().unwrap().to_owned();
+    let open = named.join("open.txt").to_str().unwrap().to_owned();
+    editor.open(&secret, "s3cret\n", false);
+    editor.desk().selection = Some(selection(&secret));
+    let mut agent = Agent::claude(&world, editor.port());
+    for tool in ["getOpenEditors", "getCurrentSelection", "getLatestSelection"] {
+        let answer = agent.call(tool, json!({})).to_string();
+        assert!(!answer.contains("s3cret") && !answer.contains("plan.txt"), "{tool}: {answer}");
+    }
+    editor.send(&api::SelectionChanged { selection: selection(&secret) });
+    editor.send(&api::Mentioned { path: open, lines: None });
+    assert_eq!(agent.next_frame(DEADLINE).unwrap()["method"], "at_mentioned");
+}
+
+#[test]
 fn what_deny_covers_by_default() {
     let world = World::new();
     let serve = world.serve();

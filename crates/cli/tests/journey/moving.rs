@@ -188,3 +188,68 @@ fn hunks_chosen_in_the_editor_are_the_ones_taken() {
     assert_eq!(editor.decide(&shown, api::Verdict::AcceptHunks { hunks }), api::ReviewDecidedResult::Taken);
     assert_eq!(agent.texts(call), ["FILE_SAVED", "1\n2\n3\n4\n5\n6\n7\neight\n9\n"]);
 }
+
+#[test]
+fn unsaved_text_counts_when_the_editor_names_its_folder_by_a_symlink() {
+    let world = World::new();
+    world.file("a.txt", "saved\n");
+    let named = world.root().join("by-another-name");
+    std::os::unix::fs::symlink(world.workspace(), &named).unwrap();
+    let mut editor = EditorBuilder::new(&world).folders(std::slice::from_ref(&named)).attach();
+    let path = named.join("a.txt").to_str().unwrap().to_owned();
+    editor.open(&path, "typed\n", true);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    let call = agent.propose(&path, "typed\nproposed\n", "tab");
+    let shown = editor.shown(&path);
+    assert_eq!(shown.base, "typed\n");
+    editor.accept(&shown);
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    assert_eq!(editor.document(&path).text, "typed\nproposed\n");
+    assert_eq!(world.read_text("a.txt"), "saved\n");
+}
+
+#[test]
+fn unsaved_text_that_the_editor_does_not_let_us_change_is_not_passed_over() {
+    let world = World::new();
+    let path = world.file("a.txt", "saved\n");
+    let capabilities = api::Capabilities { documents: true, reviews: true, ..api::Capabilities::default() };
+    let mut editor = EditorBuilder::new(&world).capabilities(capabilities).attach();
+    editor.open(&path, "typed\n", true);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    let call = agent.propose(&path, "typed\nproposed\n", "tab");
+    let shown = editor.shown(&path);
+    let result = editor.decide(&shown, api::Verdict::Accept);
+    assert!(
+        matches!(&result, api::ReviewDecidedResult::Refused { message } if message.contains("save")),
+        "{result:?}"
+    );
+    assert_eq!(world.read_text("a.txt"), "saved\n");
+    // She saves it, and accepts again.
+    editor.open(&path, "typed\n", false);
+    world.file("a.txt", "typed\n");
+    editor.accept(&editor.shown(&path));
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    assert_eq!(world.read_text("a.txt"), "typed\nproposed\n");
+}
+
+#[test]
+fn an_editor_that_hangs_costs_a_deadline_and_not_the_change() {
+    let world = World::with_config("[limits]\ncall_seconds = 1\n");
+    let path = world.file("a.txt", "one\n");
+    let editor = Editor::attach(&world);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    let call = agent.propose(&path, "two\n", "tab");
+    let shown = editor.shown(&path);
+    editor.desk().silent = vec!["document/text".into(), "documents/list".into()];
+    let answer = agent.call("getOpenEditors", serde_json::json!({}));
+    assert!(answer["error"]["message"].as_str().unwrap().contains("in time"), "{answer}");
+    let other = agent.propose(&path, "three\n", "other tab");
+    assert!(agent.answer(other).get("error").is_some());
+    let refused = world.run(&["accept", &shown.review]);
+    assert_eq!(refused.code, 5, "{refused:?}");
+    assert_eq!(world.one_pending(), shown.review);
+    editor.desk().silent.clear();
+    world.run(&["accept", &shown.review]).ok();
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    assert_eq!(world.read_text("a.txt"), "two\n");
+}

@@ -121,7 +121,7 @@ fn two_windows_at_once_keep_to_themselves() {
     fs::write(other.join("b.txt"), "one\n").unwrap();
     let path = world.file("a.txt", "one\n");
     let left = Editor::attach(&world);
-    let right = EditorBuilder::new(&world).folders(&[other.clone()]).attach();
+    let right = EditorBuilder::new(&world).folders(std::slice::from_ref(&other)).attach();
     assert_ne!(left.port(), right.port());
     let mut of_left = Agent::claude(&world, left.port());
     let mut of_right = Agent::claude(&world, right.port());

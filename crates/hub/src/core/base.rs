@@ -8,7 +8,7 @@ use linkspan_editor_api as api;
 use linkspan_editor_api::RequestId;
 use linkspan_review as review;
 use linkspan_review::{
-    Decision, Effect, Format, Owner, Proposal, ReviewId, Revision, SurfaceId, Text, WindowId,
+    Decision, Effect, Format, Owner, Proposal, ReviewId, Revision, SurfaceId, Text, Verdict, WindowId, Writer,
 };
 
 use super::Core;
@@ -90,10 +90,15 @@ impl Core {
         if window.is_some_and(|window| window.policy.denies(&file.path)) {
             return self.base_ready(wanted, Err(denied(&file.path)));
         }
-        let editor = window.filter(|window| window.capabilities.documents).and_then(|window| window.local);
+        let editor = window
+            .filter(|window| window.capabilities.documents)
+            .and_then(|window| Some((window.local?, window.as_named(&file.path))));
         match (editor, &wanted) {
-            (Some(local), BaseWanted::Proposal(_) | BaseWanted::Decision { .. } | BaseWanted::Write(_)) => {
-                let path = file.path.display().to_string();
+            (
+                Some((local, named)),
+                BaseWanted::Proposal(_) | BaseWanted::Decision { .. } | BaseWanted::Write(_),
+            ) => {
+                let path = named.display().to_string();
                 self.ask(local, &api::DocumentText { path }, Resume::Base { wanted, disk: file });
             }
             _ => self.base_ready(wanted, on_disk(file)),
@@ -140,6 +145,16 @@ impl Core {
                 Err(failure) => self.answer(tool.agent, tool.call, &Answer::Failed(failure)),
             },
             BaseWanted::Decision { local, request, review, revision, decision } => match base {
+                Ok(base) if self.cannot_change(review, &decision, base.buffer) => {
+                    let message = format!(
+                        "{} has unsaved text that its editor does not let us change: save it there, then decide",
+                        base.path.display()
+                    );
+                    self.send(
+                        local,
+                        &api::Message::response(request, &api::ReviewDecidedResult::Refused { message }),
+                    );
+                }
                 Ok(base) => {
                     self.remember_buffer(review, base.buffer);
                     self.decided(local, request, review, revision, decision, base.text);
@@ -151,6 +166,15 @@ impl Core {
             },
             BaseWanted::Write(review) => self.write_in_doubt(review, base.map(|base| base.text)),
         }
+    }
+
+    /// Unsaved text can only be changed where it is; the file behind it must not be written under it.
+    fn cannot_change(&self, id: ReviewId, decision: &Decision, buffer: Option<Buffer>) -> bool {
+        let Some(review) = self.state.review(id) else { return false };
+        let editor = self.windows.get(&review.window);
+        let edits = editor.is_some_and(|window| window.capabilities.edits);
+        let writes = review.writer == Writer::Editor && !matches!(decision.verdict, Verdict::Reject { .. });
+        writes && !edits && buffer.is_some_and(|buffer| buffer.dirty)
     }
 
     fn propose(&mut self, tool: ToolCall, base: Base) {

@@ -97,7 +97,10 @@ impl Core {
     fn show(&mut self, id: ReviewId) {
         let Some(local) = self.surface_of(id) else { return };
         let Some(review) = self.state.review(id) else { return };
-        let show = present::shown(review);
+        let mut show = present::shown(review);
+        if let Some(window) = self.windows.get(&review.window) {
+            show.path = window.as_named(&review.path).display().to_string();
+        }
         self.ask(local, &show, Resume::Ignore);
     }
 
@@ -210,10 +213,12 @@ impl Core {
             _ => None,
         });
         let window = review.and_then(|review| self.windows.get(&review.window));
-        let editor = window.filter(|window| window.capabilities.edits).and_then(|window| window.local);
+        let editor = window
+            .filter(|window| window.capabilities.edits)
+            .and_then(|window| Some((window.local?, window.as_named(&replacement.path))));
         match (buffer, editor, text) {
-            (Some(Buffer { version, dirty }), Some(local), Some(text)) => {
-                let path = replacement.path.display().to_string();
+            (Some(Buffer { version, dirty }), Some((local, named)), Some(text)) => {
+                let path = named.display().to_string();
                 let edits = api::Edits::Text { text };
                 self.ask(
                     local,

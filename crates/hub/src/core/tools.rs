@@ -91,7 +91,7 @@ impl Core {
             return;
         };
         let has = window.capabilities;
-        let path = place.display().to_string();
+        let path = window.as_named(&place).display().to_string();
         match &tool.request {
             Request::OpenFile { .. } if !exists => {
                 self.fail(agent, call, FailureKind::NotFound, format!("there is no file {path}"));

@@ -61,6 +61,23 @@ impl WindowIdentity {
     }
 }
 
+/// Editors speak of files by the folder's own name, agents also by where it really is.
+fn both_names(named: &[impl AsRef<Path>], real: &[PathBuf]) -> Vec<PathBuf> {
+    named.iter().map(|folder| folder.as_ref().to_owned()).chain(real.iter().cloned()).collect()
+}
+
+impl Window {
+    /// A file as the editor names it, which may have opened the folder through a symlink: under any other name
+    /// it would not know its own document.
+    pub(super) fn as_named(&self, path: &Path) -> PathBuf {
+        // Folders that are not there have no real name; then the two lists do not pair up.
+        let paired = self.identity.folders.len() == self.folders.len();
+        let mut pairs = self.identity.folders.iter().zip(&self.folders).filter(|_| paired);
+        let named = pairs.find_map(|(named, real)| path.strip_prefix(real).ok().map(|rest| named.join(rest)));
+        named.unwrap_or_else(|| path.to_owned())
+    }
+}
+
 fn same_folders(a: &[PathBuf], b: &[PathBuf]) -> bool {
     a.len() == b.len() && a.iter().all(|folder| b.contains(folder))
 }
@@ -227,7 +244,7 @@ impl Core {
             identity: WindowIdentity::of(&attach),
             editor: attach.editor,
             pid: attach.pid,
-            policy: Policy::new(prepared.folders.clone(), config.deny_globs()),
+            policy: Policy::new(both_names(&attach.folders, &prepared.folders), config.deny_globs()),
             folders: prepared.folders,
             port,
             token,
@@ -275,7 +292,8 @@ impl Core {
             .fold(self.config.clone(), |config, workspace| config.tightened_by(workspace));
         let Some(window) = self.windows.get_mut(&id) else { return };
         window.identity.folders = folders;
-        window.policy = Policy::new(prepared.folders.clone(), config.deny_globs());
+        window.policy =
+            Policy::new(both_names(&window.identity.folders, &prepared.folders), config.deny_globs());
         window.folders = prepared.folders;
         window.config = config;
         self.write_discovery(id);

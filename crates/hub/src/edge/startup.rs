@@ -2,8 +2,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::PathBuf;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use linkspan_editor_api::{Places, PlacesError};
@@ -26,6 +26,8 @@ pub enum RunError {
     Journal(#[from] JournalError),
     #[error("{what} {}: {source}", path.display())]
     Io { what: &'static str, path: PathBuf, source: io::Error },
+    #[error("the runtime directory {} {why}: remove it, or set XDG_RUNTIME_DIR", path.display())]
+    RuntimeDir { path: PathBuf, why: String },
     #[error("the hub's runtime cannot start: {0}")]
     Runtime(io::Error),
 }
@@ -54,6 +56,7 @@ impl Ready {
 /// Runs the hub in the foreground until it is stopped or idle. Returns at once if there is one already.
 pub fn run(places: &Places) -> Result<(), RunError> {
     let config = Config::load(&places.config_file())?;
+    ours_alone(&places.runtime)?;
     for folder in [&places.runtime, &places.state] {
         private_folder(folder).map_err(|source| RunError::Io {
             what: "cannot make",
@@ -89,6 +92,19 @@ pub fn run(places: &Places) -> Result<(), RunError> {
         tracing::info!("hub leaves");
         result
     })
+}
+
+/// Whoever owns the runtime directory could pose as the hub, and through a symlink it may be anyone's.
+fn ours_alone(runtime: &Path) -> Result<(), RunError> {
+    let why = match std::fs::symlink_metadata(runtime) {
+        Err(_) => return Ok(()),
+        Ok(found) if !found.is_dir() => "is no directory of its own".to_owned(),
+        Ok(found) if found.uid() != rustix::process::getuid().as_raw() => {
+            format!("belongs to user {}", found.uid())
+        }
+        Ok(_) => return Ok(()),
+    };
+    Err(RunError::RuntimeDir { path: runtime.to_owned(), why })
 }
 
 /// Held for the life of the process: ten starters make one hub.
