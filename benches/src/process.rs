@@ -1,5 +1,6 @@
 //! What the system says about a process: time, memory, how often it woke up; and which core it runs on.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
@@ -12,23 +13,36 @@ fn threads(pid: u32) -> Result<Vec<String>> {
     Ok(entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect())
 }
 
-fn sum_over_threads(pid: u32, file: &str, value: impl Fn(&str) -> Option<u64>) -> Result<u64> {
-    let mut sum = 0;
-    for thread in threads(pid)? {
-        let text = fs::read_to_string(format!("/proc/{pid}/task/{thread}/{file}")).unwrap_or_default();
-        sum += value(&text).unwrap_or_default();
-    }
-    Ok(sum)
+fn by_thread(pid: u32, file: &str, value: impl Fn(&str) -> Option<u64>) -> Result<BTreeMap<String, u64>> {
+    let read = |thread: String| {
+        let text = fs::read_to_string(format!("/proc/{pid}/task/{thread}/{file}")).ok()?;
+        Some((thread, value(&text)?))
+    };
+    Ok(threads(pid)?.into_iter().filter_map(read).collect())
 }
 
 /// On a core, in all threads that live. `schedstat` counts nanoseconds where `stat` counts ticks of 10 ms.
 pub(crate) fn cpu_time(pid: u32) -> Result<Duration> {
-    sum_over_threads(pid, "schedstat", |text| text.split(' ').next()?.parse().ok()).map(Duration::from_nanos)
+    let times = by_thread(pid, "schedstat", |text| text.split(' ').next()?.parse().ok())?;
+    Ok(Duration::from_nanos(times.values().sum()))
 }
 
-/// How often its threads went to sleep of their own will, each of which needed a wake-up.
-pub(crate) fn wake_ups(pid: u32) -> Result<u64> {
-    sum_over_threads(pid, "status", |text| field(text, "voluntary_ctxt_switches:"))
+/// How often each thread went to sleep of its own will, each of which needs a wake-up.
+#[derive(Debug)]
+pub(crate) struct Sleeps(BTreeMap<String, u64>);
+
+impl Sleeps {
+    pub(crate) fn of(pid: u32) -> Result<Sleeps> {
+        Ok(Sleeps(by_thread(pid, "status", |text| field(text, "voluntary_ctxt_switches:"))?))
+    }
+
+    /// Wake-ups from then to now. A thread that is gone woke up at least to end.
+    pub(crate) fn since(&self, before: &Sleeps) -> u64 {
+        let before_of = |thread| before.0.get(thread).copied().unwrap_or_default();
+        let alive: u64 = self.0.iter().map(|(thread, now)| now - before_of(thread)).sum();
+        let gone = before.0.keys().filter(|thread| !self.0.contains_key(*thread)).count();
+        alive + gone as u64
+    }
 }
 
 /// Memory a process occupies, in bytes.

@@ -5,26 +5,33 @@ use std::collections::BTreeSet;
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use linkspan_fuzz::events::event;
-use linkspan_review::{AgentId, Effect, Ended, Event, Phase, Review, ReviewId, State, Verdict};
+use linkspan_review::{AgentId, Effect, Ended, Event, Phase, Review, ReviewId, State, Step, Verdict};
 
 #[derive(Default)]
 struct World {
     state: State,
     /// Reviews that a person accepted, whatever became of that.
     accepted: BTreeSet<ReviewId>,
+    /// Reviews whose proposal the journal has.
+    recorded: BTreeSet<ReviewId>,
     /// Questions without an answer.
     asked: BTreeSet<(ReviewId, AgentId)>,
 }
 
 impl World {
     fn apply(&mut self, event: Event) {
-        if let Event::Decided { review, decision, .. } = &event
-            && !matches!(decision.verdict, Verdict::Reject { .. })
-        {
-            self.accepted.insert(*review);
+        match &event {
+            Event::Decided { review, decision, .. }
+                if !matches!(decision.verdict, Verdict::Reject { .. }) =>
+            {
+                self.accepted.insert(*review);
+            }
+            Event::Recorded { review, step: Step::Proposed } => drop(self.recorded.insert(*review)),
+            _ => {}
         }
         let settled: Vec<Review> = self.state.reviews().filter(|review| !review.is_open()).cloned().collect();
-        for effect in self.state.apply(event) {
+        for effect in self.state.apply(event.clone()) {
+            assert!(is_due(&effect, &event), "{effect:?} because of {event:?}");
             self.look_at(effect);
         }
         for before in &settled {
@@ -49,7 +56,10 @@ impl World {
                 assert_eq!((&bytes, expect), (&accepted.bytes, review(id).base_digest()));
             }
             Effect::Record { review: id, .. } => drop(review(id)),
-            Effect::Show { review: id } => assert_eq!(review(id).phase, Phase::Pending),
+            Effect::Show { review: id } => {
+                assert!(self.recorded.contains(&id), "shown before it is recorded");
+                assert_eq!(review(id).phase, Phase::Pending);
+            }
             Effect::Forget { review } => assert!(self.state.review(review).is_none()),
             Effect::Hide { .. } | Effect::Reply { .. } => {}
         }
@@ -67,6 +77,23 @@ impl World {
             let delivered = matches!(review.phase, Phase::Settled { delivered: true, .. });
             assert_eq!(now, (!delivered).then_some(Some(&spoken.ended)));
         }
+    }
+}
+
+/// Nobody is told, and nothing is written, before the journal has spoken.
+fn is_due(effect: &Effect, event: &Event) -> bool {
+    match (effect, event) {
+        (Effect::Write { .. }, Event::Recorded { step, .. }) => *step == Step::Decided,
+        (Effect::Write { .. }, _) => false,
+        (Effect::Answer { .. }, Event::Proposed(_)) => true,
+        (Effect::Answer { .. }, Event::Recorded { step, .. }) => {
+            matches!(step, Step::Decided | Step::Written | Step::Ended)
+        }
+        (Effect::Answer { .. }, Event::RecordFailed { step, .. }) => {
+            matches!(step, Step::Proposed | Step::Written | Step::Ended)
+        }
+        (Effect::Answer { .. }, _) => false,
+        _ => true,
     }
 }
 

@@ -8,13 +8,15 @@ use anyhow::Result;
 use super::Effort;
 use crate::agent::{Agent, Dialect, tool};
 use crate::editor::Editor;
-use crate::process::{self, Memory, cpu_time, wake_ups};
+use crate::process::{self, Memory, Sleeps, cpu_time};
 use crate::report::Row;
 use crate::world::World;
 
 const AGENTS: usize = 64;
 /// What was begun before settles in this time.
 const SETTLE: Duration = Duration::from_millis(500);
+/// Threads for files stay for 10 s after their last work, in case there is more.
+const THREADS_END: Duration = Duration::from_secs(11);
 
 pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
     let world = World::start()?;
@@ -31,6 +33,7 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
         agent.expect(&tool("getOpenEditors", serde_json::json!({})), "main.rs")?;
     }
     rows.push(memory(&world, "with 64 agents")?.at_most(12.0));
+    sleep(THREADS_END);
     rows.extend(quiet(&world, "with 64 agents", watch)?);
     Ok(rows)
 }
@@ -43,9 +46,9 @@ fn memory(world: &World, what: &str) -> Result<Row> {
 }
 
 fn quiet(world: &World, what: &str, watch: Duration) -> Result<Vec<Row>> {
-    let (woken, spent) = (wake_ups(world.hub)?, cpu_time(world.hub)?);
+    let (sleeps, spent) = (Sleeps::of(world.hub)?, cpu_time(world.hub)?);
     sleep(watch);
-    let woken = wake_ups(world.hub)? - woken;
+    let woken = Sleeps::of(world.hub)?.since(&sleeps);
     let spent = cpu_time(world.hub)?.saturating_sub(spent);
     let note = format!("{woken} in {} s, {} µs of CPU", watch.as_secs(), spent.as_micros());
     let rate = woken as f64 / watch.as_secs_f64();

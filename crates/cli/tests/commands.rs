@@ -386,6 +386,20 @@ mod tests {
     }
 
     #[test]
+    fn a_window_that_comes_back_says_where_it_is_before_what_waits() {
+        let Scene { serve, world, review, agent, .. } = scene();
+        let port = serve.port;
+        serve.kill();
+        let serve = world.serve();
+        assert_eq!(serve.port, port);
+        let said =
+            eventually("the review is told of", || Some(serve.said()).filter(|said| said.contains(&review)));
+        assert!(said.starts_with("window "), "{said}");
+        agent.goodbye();
+        eventually("nothing waits", || world.reviews().is_empty().then_some(()));
+    }
+
+    #[test]
     fn serve_speaks_json_when_asked() {
         use std::io::{BufRead, BufReader};
         let world = World::new();

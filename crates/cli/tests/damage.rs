@@ -28,7 +28,8 @@ mod tests {
         fn at(path: &Path, size: &str) -> Option<Disk> {
             fs::create_dir_all(path).unwrap();
             let options = format!("size={size},mode=0700");
-            let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(path).output();
+            let mounted =
+                Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(path).output();
             match mounted {
                 Ok(output) if output.status.success() => Some(Disk(path.to_owned())),
                 Ok(output) => {
@@ -124,7 +125,7 @@ mod tests {
         claude.is_served();
         drop(filling);
 
-        assert_eq!(world.pending(1), [review.clone()], "it waits as before");
+        assert_eq!(world.one_pending(), review, "it waits as before");
         world.run(&["accept", &review]).ok();
         assert_eq!(nexus.texts(waiting), ["FILE_SAVED"]);
         assert_eq!(world.read_text("a.txt"), NEW);

@@ -132,7 +132,8 @@ mod tests {
             let mut shown = self.editor().shown(&path);
             if point == Point::Edited {
                 let text = DRAFT.to_owned();
-                let edited = api::ReviewEdited { review: shown.review.clone(), revision: shown.revision, text };
+                let edited =
+                    api::ReviewEdited { review: shown.review.clone(), revision: shown.revision, text };
                 self.editor().send(&edited);
                 shown = self.editor().shown_revision(&shown.review, shown.revision + 1);
                 assert_eq!(shown.proposed, DRAFT);
@@ -296,8 +297,9 @@ mod tests {
         let mut world = World::new();
         world.may_leave_files();
         let path = world.file("a.txt", OLD);
-        let mut editor =
-            EditorBuilder::new(&world).capabilities(api::Capabilities { reviews: true, ..Default::default() }).attach();
+        let mut editor = EditorBuilder::new(&world)
+            .capabilities(api::Capabilities { reviews: true, ..Default::default() })
+            .attach();
         let mut agent = Agent::nexus3(&world, editor.port());
         agent.propose(&path, NEW, "the tab");
         let shown = editor.shown(&path);
@@ -317,7 +319,8 @@ mod tests {
         let call = again.propose(&path, NEW, "the tab");
         assert_eq!(again.texts(call), ["FILE_SAVED"]);
         let journal = Connection::open(world.journal()).unwrap();
-        let writes = journal.query_row("SELECT count(*) FROM writes", [], |row| row.get::<_, i64>(0)).unwrap();
+        let writes =
+            journal.query_row("SELECT count(*) FROM writes", [], |row| row.get::<_, i64>(0)).unwrap();
         assert_eq!((writes, world.reviews().len()), (1, 0));
     }
 }

@@ -115,9 +115,13 @@ mod tests {
     #[test]
     fn the_right_head_comes_in_and_compression_is_declined() {
         let door = door();
-        let answer = door.get(&door.and("Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"));
+        let answer =
+            door.get(&door.and("Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"));
         assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
-        assert!(answer.to_lowercase().contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="), "{answer}");
+        assert!(
+            answer.to_lowercase().contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="),
+            "{answer}"
+        );
         assert!(!answer.to_lowercase().contains("extensions"), "{answer}");
         let answer = door.get(&door.with(format!("Host: LOCALHOST:{}", door.port)));
         assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
@@ -206,8 +210,7 @@ mod tests {
         let door = door();
         let lines = door.and("Content-Length: 1000000");
         door.refuses(426, "notWebSocket", "POST / HTTP/1.1", &lines);
-        let stranger: Vec<String> =
-            lines.into_iter().filter(|line| !line.starts_with("X-Claude")).collect();
+        let stranger: Vec<String> = lines.into_iter().filter(|line| !line.starts_with("X-Claude")).collect();
         door.refuses(401, "noToken", "POST / HTTP/1.1", &stranger);
     }
 
@@ -227,7 +230,8 @@ mod tests {
         let said = answer(&mut stream);
         assert!(said.is_empty() || said.starts_with("HTTP/1.1 431 "), "{said}");
 
-        let many: Vec<String> = door.lines().into_iter().chain((0..200).map(|n| format!("X-{n}: 1"))).collect();
+        let many: Vec<String> =
+            door.lines().into_iter().chain((0..200).map(|n| format!("X-{n}: 1"))).collect();
         let said = door.ask("GET / HTTP/1.1", &many);
         assert!(said.starts_with("HTTP/1.1 431 "), "{said}");
         eventually("they are counted", || (door.refused("badHead") == before + 3).then_some(()));
@@ -248,7 +252,11 @@ mod tests {
             match stream.read(&mut bytes) {
                 Ok(0) => break,
                 Ok(length) => said.extend_from_slice(&bytes[..length]),
-                Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {}
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
+                    ) => {}
                 Err(_) => break,
             }
         }
@@ -298,7 +306,9 @@ mod tests {
         let hub = door.world.hub_pid().unwrap();
         let inodes: Vec<String> = fs::read_dir(format!("/proc/{hub}/fd"))
             .unwrap()
-            .filter_map(|entry| fs::read_link(entry.ok()?.path()).ok()?.to_str()?.strip_prefix("socket:[").map(str::to_owned))
+            .filter_map(|entry| {
+                fs::read_link(entry.ok()?.path()).ok()?.to_str()?.strip_prefix("socket:[").map(str::to_owned)
+            })
             .map(|inode| inode.trim_end_matches(']').to_owned())
             .collect();
         let mut found = 0;

@@ -118,8 +118,16 @@ mod tests {
             ("reviews/get", json!({ "review": "latest" }), errors::UNKNOWN_REVIEW),
             ("reviews/decide", json!({ "review": "r99", "decision": accept }), errors::UNKNOWN_REVIEW),
             ("reviews/decide", json!({ "review": 7, "decision": accept }), errors::INVALID_PARAMS),
-            ("reviews/decide", json!({ "review": "r1", "decision": { "verdict": { "kind": "maybe" } } }), errors::INVALID_PARAMS),
-            ("review/decided", json!({ "review": "r1", "revision": 0, "decision": accept }), errors::NOT_ATTACHED),
+            (
+                "reviews/decide",
+                json!({ "review": "r1", "decision": { "verdict": { "kind": "maybe" } } }),
+                errors::INVALID_PARAMS,
+            ),
+            (
+                "review/decided",
+                json!({ "review": "r1", "revision": 0, "decision": accept }),
+                errors::NOT_ATTACHED,
+            ),
             ("attach", json!({}), errors::INVALID_PARAMS),
             ("attach", attach(&world, json!({ "protocol": 9999 })), errors::VERSION),
             ("attach", attach(&world, json!({ "folders": ["relative"] })), errors::INVALID_PARAMS),
@@ -162,11 +170,17 @@ mod tests {
             (json!({ "kind": "accept" }), Some(7)),
         ] {
             let decision = json!({ "verdict": verdict });
-            let answer = line.ask("reviews/decide", json!({ "review": review, "revision": revision, "decision": decision }));
+            let answer = line.ask(
+                "reviews/decide",
+                json!({ "review": review, "revision": revision, "decision": decision }),
+            );
             let kind = answer["result"]["kind"].as_str().unwrap_or("error");
             assert!(["refused", "stale", "error"].contains(&kind), "{verdict}: {answer}");
         }
-        assert_eq!((world.pending(1), world.read_text("a.txt").as_str()), (vec![review.clone()], "one\ntwo\n"));
+        assert_eq!(
+            (world.pending(1), world.read_text("a.txt").as_str()),
+            (vec![review.clone()], "one\ntwo\n")
+        );
         world.run(&["accept", &review]).ok();
         assert_eq!(agent.texts(call), ["FILE_SAVED"]);
         drop((agent, serve));

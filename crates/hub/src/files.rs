@@ -31,6 +31,8 @@ pub enum Want {
 pub enum FileError {
     #[error("{0} is not an absolute path; send the full path of the file")]
     Relative(String),
+    #[error("{0:?} holds a NUL character, which no path can; send the path as it is on disk")]
+    Nul(String),
     #[error("{0} is outside the workspace folders of this window; open its folder in the editor first")]
     Outside(String),
     #[error("{0} is a folder, not a file")]
@@ -58,7 +60,10 @@ impl FileError {
 /// (which are canonical). A path that does not exist yet is fine if its nearest existing parent is inside.
 pub fn resolve(folders: &[PathBuf], path: &Path) -> Result<PathBuf, FileError> {
     let shown = || path.display().to_string();
-    if !path.is_absolute() || path.as_os_str().as_encoded_bytes().contains(&0) {
+    if path.as_os_str().as_encoded_bytes().contains(&0) {
+        return Err(FileError::Nul(shown()));
+    }
+    if !path.is_absolute() {
         return Err(FileError::Relative(shown()));
     }
     // Whatever does not exist cannot be followed, so `..` behind it could lead anywhere later.

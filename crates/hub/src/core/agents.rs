@@ -42,7 +42,11 @@ impl Agent {
 /// An agent may call itself anything; it stands in every list.
 fn shortened(name: String) -> String {
     const LONGEST: usize = 64;
-    if name.chars().nth(LONGEST).is_none() { name } else { name.chars().take(LONGEST).chain(['…']).collect() }
+    if name.chars().nth(LONGEST).is_none() {
+        name
+    } else {
+        name.chars().take(LONGEST).chain(['…']).collect()
+    }
 }
 
 impl Core {
@@ -95,7 +99,8 @@ impl Core {
         let Some(agent) = self.agents.get_mut(&id) else { return };
         match agent.session.receive(text) {
             Step::Call { call, .. } if agent.session.open_calls().nth(OPEN_CALLS_PER_AGENT).is_some() => {
-                let message = format!("{OPEN_CALLS_PER_AGENT} calls of this agent are open; wait for some answers");
+                let message =
+                    format!("{OPEN_CALLS_PER_AGENT} calls of this agent are open; wait for some answers");
                 self.fail(id, call, FailureKind::Denied, message);
             }
             Step::Call { call, request } => self.tool_called(id, call, request),

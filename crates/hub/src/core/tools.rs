@@ -279,7 +279,7 @@ fn kind_of(code: i64) -> FailureKind {
 /// What an agent is told when a file cannot be had.
 pub(super) fn failure_of(error: &FileError) -> Failure {
     let kind = match error {
-        FileError::Relative(_) => FailureKind::InvalidParams,
+        FileError::Relative(_) | FileError::Nul(_) => FailureKind::InvalidParams,
         FileError::Outside(_) => FailureKind::OutsideWorkspace,
         FileError::Folder(_) | FileError::Special(_) => FailureKind::NotText,
         FileError::TooLarge { .. } => FailureKind::TooLarge,

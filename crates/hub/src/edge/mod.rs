@@ -190,7 +190,9 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
     let (journal, remembered) =
         Journal::open(&places.journal(), config.journal_days, move |recorded_entry| {
             let crate::journal::Recorded { review, step, result } = recorded_entry;
-            let _ = recorded.events.blocking_send(Event::Recorded { review, step, result });
+            // All of it: a closure that names one field captures only that one, and the rest would stay here.
+            let edge = &recorded;
+            let _ = edge.events.blocking_send(Event::Recorded { review, step, result });
         })?;
     let identity = ready.identity();
     let (core, actions) = Core::new(identity, config, Box::new(|name| std::env::var_os(name)), remembered);

@@ -4,6 +4,8 @@
 
 mod rows;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;

@@ -258,15 +258,23 @@ impl Desk {
     }
 
     pub(super) fn asked_of_editor(&self, method: &str) -> Vec<&Value> {
-        self.to_locals.iter().map(|(_, message)| message).filter(|message| message["method"] == method).collect()
+        self.to_locals
+            .iter()
+            .map(|(_, message)| message)
+            .filter(|message| message["method"] == method)
+            .collect()
     }
 
     pub(super) fn connect(&mut self, agent: u64, dialect: &str) -> AgentId {
         let agent = AgentId(agent);
         let dialect = linkspan_dialect::by_name(dialect).unwrap();
         self.event(Event::AgentOpened { agent, window: WindowId(1), dialect });
-        let hello = json!({ "protocolVersion": "2025-06-18", "clientInfo": { "name": "tester", "version": "1" } });
-        self.frame(agent, &json!({ "jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": hello }));
+        let hello =
+            json!({ "protocolVersion": "2025-06-18", "clientInfo": { "name": "tester", "version": "1" } });
+        self.frame(
+            agent,
+            &json!({ "jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": hello }),
+        );
         agent
     }
 
@@ -289,9 +297,13 @@ impl Desk {
     }
 
     pub(super) fn decide(&mut self, local: LocalId, verdict: &str) -> i64 {
-        self.ask(local, "reviews/decide", json!({
-            "review": "r1", "decision": { "verdict": { "kind": verdict } },
-        }))
+        self.ask(
+            local,
+            "reviews/decide",
+            json!({
+                "review": "r1", "decision": { "verdict": { "kind": verdict } },
+            }),
+        )
     }
 
     /// All answers to that call of that agent.

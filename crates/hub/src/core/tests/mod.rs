@@ -187,7 +187,8 @@ fn a_change_taken_back_while_its_file_is_read_is_shown_to_nobody() {
     let (mut desk, agent) = desk("claude");
     desk.hold_reads = true;
     desk.propose(agent, 1, NEW);
-    let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
+    let cancelled =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
     desk.frame(agent, &cancelled);
     desk.propose(agent, 2, NEW);
     desk.call(agent, 3, "close_tab", json!({ "tab_name": "tab" }));
