@@ -1,5 +1,6 @@
 //! The pictures in the docs are what the binary prints: made here from real output, and compared.
 
+#[cfg(test)]
 mod support;
 
 use std::path::Path;
@@ -42,7 +43,8 @@ fn the_picture_of_a_review_is_what_show_prints() {
     let mut agent = Agent::claude(&world, serve.port);
     agent.propose(&path, AFTER, "main.rs");
     let review = world.one_pending();
-    let printed = world.command(&["show", &review]).env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR").output().unwrap();
+    let printed =
+        world.command(&["show", &review]).env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR").output().unwrap();
     let printed = String::from_utf8(printed.stdout).unwrap();
     assert!(printed.contains("\u{1b}["), "colour was asked for: {printed:?}");
     let printed = printed.replace(world.workspace().to_str().unwrap(), "/home/ada/project");
@@ -50,6 +52,7 @@ fn the_picture_of_a_review_is_what_show_prints() {
 }
 
 /// Fails with the way to take the new picture, after a look at it.
+#[cfg(test)]
 fn compare(name: &str, made: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let kept = root.join("docs/pictures").join(name);

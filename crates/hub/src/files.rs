@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
-use linkspan_review::Digest;
+use linkspan_review::{Digest, ReviewId};
 
 /// What stands at a path that may be shown to an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,6 +156,8 @@ impl From<FileError> for WriteError {
 /// One whole replacement of one file.
 #[derive(Debug, Clone)]
 pub struct Replacement {
+    /// Names the temporary file, so that a second attempt finds what a first one left behind.
+    pub review: ReviewId,
     pub folders: Vec<PathBuf>,
     /// As resolved when the review began; if it resolves elsewhere now, nothing is written.
     pub path: PathBuf,
@@ -183,8 +185,12 @@ pub fn replace(order: &Replacement) -> Result<(), WriteError> {
     }
     let folder = path.parent().unwrap_or(Path::new("/"));
     create_folders(folder).map_err(|error| io_error(&error))?;
+    let name = format!(".linkspan-{}-{}", rustix::process::getuid().as_raw(), order.review);
+    // Left by a hub that was killed just here.
+    let _ = fs::remove_file(folder.join(&name));
     let mut temporary = tempfile::Builder::new()
-        .prefix(".linkspan-")
+        .prefix(&name)
+        .rand_bytes(0)
         .permissions(fs::Permissions::from_mode(0o600))
         .tempfile_in(folder)
         .map_err(|error| io_error(&error))?;
@@ -272,6 +278,7 @@ mod tests {
 
         fn order(&self, name: &str, bytes: &[u8], expect: Option<&[u8]>) -> Replacement {
             Replacement {
+                review: ReviewId(7),
                 folders: self.folders(),
                 path: self.root.join(name),
                 bytes: bytes.to_vec(),
@@ -344,6 +351,17 @@ mod tests {
         let mode = fs::metadata(ws.root.join("deep/er/new.txt")).unwrap().mode() & 0o7777;
         assert_eq!(mode, 0o666 & !umask());
         assert_eq!(fs::read_dir(&ws.root).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_a_killed_hub_left_behind_is_cleared_away() {
+        let ws = workspace();
+        fs::write(ws.root.join("a"), "old").unwrap();
+        let left = format!(".linkspan-{}-r7", rustix::process::getuid().as_raw());
+        fs::write(ws.root.join(left), "ne").unwrap();
+        replace(&ws.order("a", b"new", Some(b"old"))).unwrap();
+        assert_eq!(fs::read(ws.root.join("a")).unwrap(), b"new");
+        assert_eq!(fs::read_dir(&ws.root).unwrap().count(), 1);
     }
 
     #[test]

@@ -163,7 +163,6 @@ fn windows_with_ids_come_back_to_their_own_ports_after_the_hub_was_killed() {
     let path = world.file("a.txt", "one\n");
     let window = |id: &str| EditorBuilder::new(&world).window_id(id).attach();
     let (first, second) = (window("first"), window("second"));
-    world.windows_recorded(2);
     world.kill_hub();
     eventually("both are back", || {
         let status = world.status();
@@ -185,7 +184,6 @@ fn windows_that_nobody_can_tell_apart_have_the_same_ports_between_them_after_the
     let world = World::new();
     let (first, second) = (Editor::attach(&world), Editor::attach(&world));
     let mut ports = [first.port(), second.port()];
-    world.windows_recorded(2);
     world.kill_hub();
     let mut again: Vec<u16> = eventually("both are back", || {
         let status = world.status();

@@ -188,18 +188,6 @@ impl World {
         self.status()["pid"].as_u64().map(|pid| u32::try_from(pid).unwrap())
     }
 
-    /// Waits until the journal holds so many windows, so that a crash does not find the hub still writing.
-    #[track_caller]
-    pub fn windows_recorded(&self, count: usize) {
-        let count = i64::try_from(count).unwrap();
-        eventually(&format!("{count} windows in the journal"), || {
-            let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
-            let journal = rusqlite::Connection::open_with_flags(self.journal(), flags).ok()?;
-            let found: i64 = journal.query_row("SELECT count(*) FROM windows", [], |row| row.get(0)).ok()?;
-            (found == count).then_some(())
-        });
-    }
-
     /// Ends the hub as a crash would.
     pub fn kill_hub(&self) {
         let pid = self.hub_pid().expect("no hub to kill");

@@ -31,8 +31,12 @@ pub(super) enum BaseWanted {
         revision: Revision,
         decision: Decision,
     },
-    /// An editor could not write an accepted change: what does the file hold then?
-    Write(ReviewId),
+    /// It is not known whether an accepted change was written: what does the file hold? If not the result, the
+    /// write begins again, or failed for the reason given.
+    Write {
+        review: ReviewId,
+        failed: Option<String>,
+    },
 }
 
 /// What a file holds, and how the editor has it open.
@@ -74,7 +78,7 @@ impl Core {
             BaseWanted::Path(tool) | BaseWanted::Proposal(tool) => {
                 self.agents.get(&tool.agent).map(|agent| agent.window)
             }
-            BaseWanted::Decision { review, .. } | BaseWanted::Write(review) => {
+            BaseWanted::Decision { review, .. } | BaseWanted::Write { review, .. } => {
                 self.state.review(*review).map(|review| review.window)
             }
         }
@@ -96,7 +100,7 @@ impl Core {
         match (editor, &wanted) {
             (
                 Some((local, named)),
-                BaseWanted::Proposal(_) | BaseWanted::Decision { .. } | BaseWanted::Write(_),
+                BaseWanted::Proposal(_) | BaseWanted::Decision { .. } | BaseWanted::Write { .. },
             ) => {
                 let path = named.display().to_string();
                 self.ask(local, &api::DocumentText { path }, Resume::Base { wanted, disk: file });
@@ -164,7 +168,10 @@ impl Core {
                     self.send(local, &api::Message::response(request, &result));
                 }
             },
-            BaseWanted::Write(review) => self.write_in_doubt(review, base.map(|base| base.text)),
+            BaseWanted::Write { review, failed } => {
+                self.remember_buffer(review, base.as_ref().ok().and_then(|base| base.buffer));
+                self.write_in_doubt(review, base.map(|base| base.text), failed);
+            }
         }
     }
 

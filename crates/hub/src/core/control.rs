@@ -84,7 +84,7 @@ impl Core {
     }
 
     fn age_of(&self, review: &Review) -> u64 {
-        self.ages.get(&review.id).map_or(0, |age| self.now_ms.saturating_sub(age.proposed_ms))
+        self.ages.get(&review.id).map_or(0, |age| age.ms(self.now_ms))
     }
 
     fn pending(&self, of: impl Fn(&Review) -> bool) -> u32 {

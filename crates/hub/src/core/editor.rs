@@ -50,6 +50,7 @@ pub(super) enum Resume {
     /// The editor was asked to write an accepted change.
     Applied {
         review: ReviewId,
+        save: bool,
     },
     Heartbeat,
     /// Nothing hangs on it: a review shown or hidden.
@@ -239,7 +240,7 @@ impl Core {
         match resume {
             Resume::Tool(call) => self.tool_answered(call, answer),
             Resume::Base { wanted, disk } => self.live_text(wanted, disk, read_answer(answer)),
-            Resume::Applied { review } => self.edits_applied(review, read_answer(answer)),
+            Resume::Applied { review, save } => self.edits_applied(review, save, read_answer(answer)),
             Resume::Heartbeat | Resume::Ignore => {}
         }
     }

@@ -75,6 +75,11 @@ pub enum Event {
         step: Step,
         result: Result<(), String>,
     },
+    /// A window would be found again after a restart.
+    WindowRemembered {
+        window: WindowId,
+        result: Result<(), String>,
+    },
     /// A signal asks the hub to leave.
     StopRequested,
     /// The time [`super::Core::next_deadline`] named has come.

@@ -20,7 +20,7 @@ mod windows;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 
-use linkspan_review::{AgentId, ReviewId, State, WindowId};
+use linkspan_review::{AgentId, Effect, ReviewId, State, WindowId};
 
 pub use event::{Action, Event, Listen, LocalId, Prepared, Ticket};
 
@@ -64,6 +64,8 @@ pub struct Core {
     next_ticket: u64,
     /// When each review was proposed, and since when it has had no agent.
     ages: BTreeMap<ReviewId, reviews::Age>,
+    /// Accepted changes that an earlier life may or may not have written.
+    unfinished_writes: Vec<ReviewId>,
     probes: Vec<Probe>,
     timers: Timers,
     heartbeat: Option<TimerId>,
@@ -105,6 +107,7 @@ impl Core {
             reading: HashMap::new(),
             next_ticket: 0,
             ages: BTreeMap::new(),
+            unfinished_writes: Vec::new(),
             probes: Vec::new(),
             timers: Timers::default(),
             heartbeat: None,
@@ -113,11 +116,13 @@ impl Core {
             actions: Vec::new(),
         };
         core.sweep_discovery();
-        let ids: Vec<ReviewId> = core.state.reviews().map(|review| review.id).collect();
-        for id in ids {
-            core.orphan(id);
+        for (id, age_ms) in remembered.ages {
+            core.remember_review(id, age_ms);
         }
-        core.carry_out(effects);
+        let (writes, others): (Vec<Effect>, Vec<Effect>) =
+            effects.into_iter().partition(|effect| matches!(effect, Effect::Write { .. }));
+        core.carry_out(others);
+        core.write_when_back(&writes);
         core.watch_idleness();
         let actions = std::mem::take(&mut core.actions);
         (core, actions)
@@ -149,6 +154,7 @@ impl Core {
             Event::FileRead { ticket, result } => self.file_read(ticket, result),
             Event::FileWritten { review, result } => self.file_written(review, result),
             Event::Recorded { review, step, result } => self.recorded(review, step, result),
+            Event::WindowRemembered { window, result } => self.window_remembered(window, result),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
         }
@@ -163,6 +169,7 @@ impl Core {
                 Due::Call { local, id } => self.call_timed_out(local, id),
                 Due::Window(window) => self.window_grace_over(window),
                 Due::Review(review) => self.review_grace_over(review),
+                Due::Writes => self.go_on_writing(|_| true),
                 Due::Probes => self.probes_due(),
                 Due::IdleExit => {
                     self.idle = None;

@@ -7,8 +7,8 @@ use linkspan_editor_api as api;
 use linkspan_editor_api::{Message, RequestId, RpcError, VerdictKind, errors};
 use linkspan_review as review;
 use linkspan_review::{
-    AgentId, Effect, Ended, HideReason, Outcome, Phase, Proposal, Reply, ReviewId, Revision, Step, SurfaceId,
-    Text, Verdict, WindowId,
+    AgentId, Effect, Ended, HideReason, Outcome, Phase, Proposal, Reply, Review, ReviewId, Revision, Step,
+    SurfaceId, Text, Verdict, WindowId,
 };
 
 use super::Core;
@@ -24,13 +24,28 @@ use crate::files::{Replacement, WriteError};
 pub(super) struct Age {
     /// Also of one that the core has forgotten, until the surfaces have.
     window: WindowId,
-    pub(super) proposed_ms: u64,
+    /// In the hub's own time, which begins at 0: before that for reviews of an earlier life.
+    proposed_ms: i64,
     orphaned_ms: Option<u64>,
     /// How the editor had the file open when the decision was made.
     buffer: Option<Buffer>,
 }
 
+impl Age {
+    pub(super) fn ms(&self, now_ms: u64) -> u64 {
+        u64::try_from(now_ms.cast_signed().saturating_sub(self.proposed_ms)).unwrap_or_default()
+    }
+}
+
 impl Core {
+    /// A review of an earlier life; its agent has its time to come back from now on.
+    pub(super) fn remember_review(&mut self, id: ReviewId, age_ms: u64) {
+        self.orphan(id);
+        if let Some(age) = self.ages.get_mut(&id) {
+            age.proposed_ms = age_ms.cast_signed().saturating_neg();
+        }
+    }
+
     pub(super) fn apply(&mut self, event: review::Event) {
         let effects = self.state.apply(event);
         self.carry_out(effects);
@@ -50,7 +65,7 @@ impl Core {
                         continue;
                     };
                     let (folders, limit_mib) = self.folders_of(window);
-                    let replacement = Replacement { folders, path, bytes, expect, limit_mib };
+                    let replacement = Replacement { review, folders, path, bytes, expect, limit_mib };
                     self.write(review, replacement);
                 }
                 Effect::Answer { review, agent, outcome } => self.tell(review, agent, &outcome),
@@ -223,33 +238,78 @@ impl Core {
                 self.ask(
                     local,
                     &api::EditsApply { path, version, edits, save: !dirty },
-                    Resume::Applied { review: id },
+                    Resume::Applied { review: id, save: !dirty },
                 );
             }
             _ => self.act(Action::WriteFile { review: id, replacement }),
         }
     }
 
-    pub(super) fn edits_applied(&mut self, id: ReviewId, answer: Result<api::EditsApplyResult, NoAnswer>) {
+    pub(super) fn edits_applied(
+        &mut self,
+        id: ReviewId,
+        save: bool,
+        answer: Result<api::EditsApplyResult, NoAnswer>,
+    ) {
         match answer {
-            Ok(applied) if applied.applied => self.apply(review::Event::Written { review: id }),
-            // Moved on, or in doubt: what the file holds now decides, not what we think happened.
-            _ => {
-                let path = self.state.review(id).map(|review| review.path.clone());
-                if let Some(path) = path {
-                    self.read_base(BaseWanted::Write(id), path);
-                }
+            Ok(applied) if applied.applied && (applied.saved || !save) => {
+                self.apply(review::Event::Written { review: id });
             }
+            Ok(applied) if applied.applied => {
+                let error = "the editor holds the change but could not save it; save it there".to_owned();
+                let error = review::WriteError::Io(error);
+                self.apply(review::Event::WriteFailed { review: id, error });
+            }
+            // The document moved on, or its editor is gone: from the beginning, with what there is now.
+            Ok(_) | Err(NoAnswer::Gone) => self.look_again(id, None),
+            Err(no_answer) => self.look_again(id, Some(no_answer.message())),
         }
     }
 
-    pub(super) fn write_in_doubt(&mut self, id: ReviewId, now: Result<Option<Text>, Failure>) {
+    /// What the file holds decides, not what we think happened.
+    fn look_again(&mut self, review: ReviewId, failed: Option<String>) {
+        if let Some(path) = self.state.review(review).map(|review| review.path.clone()) {
+            self.read_base(BaseWanted::Write { review, failed }, path);
+        }
+    }
+
+    /// A hub that died while it wrote goes on when the window is back: its editor may hold unsaved text. A window
+    /// that does not come back holds none.
+    pub(super) fn write_when_back(&mut self, writes: &[Effect]) {
+        self.unfinished_writes.extend(writes.iter().filter_map(|effect| match effect {
+            Effect::Write { review, .. } => Some(*review),
+            _ => None,
+        }));
+        if !self.unfinished_writes.is_empty() {
+            self.timers.add(self.config.window_grace_seconds * 1000, Due::Writes);
+        }
+    }
+
+    pub(super) fn go_on_writing(&mut self, of: impl Fn(&Review) -> bool) {
+        let unfinished = std::mem::take(&mut self.unfinished_writes);
+        let (ready, later): (Vec<ReviewId>, Vec<ReviewId>) =
+            unfinished.into_iter().partition(|id| self.state.review(*id).is_some_and(&of));
+        self.unfinished_writes = later;
+        for id in ready {
+            self.look_again(id, None);
+        }
+    }
+
+    pub(super) fn write_in_doubt(
+        &mut self,
+        id: ReviewId,
+        now: Result<Option<Text>, Failure>,
+        failed: Option<String>,
+    ) {
         let result = self.state.review(id).and_then(|review| match &review.phase {
             Phase::Writing(decided) => Some(decided.text.clone()),
             _ => None,
         });
         self.apply(match now {
             Ok(Some(now)) if Some(&now.text) == result.as_ref() => review::Event::Written { review: id },
+            Ok(_) if let Some(error) = failed => {
+                review::Event::WriteFailed { review: id, error: review::WriteError::Io(error) }
+            }
             Ok(now) => review::Event::WriteFailed { review: id, error: review::WriteError::BaseMoved(now) },
             Err(failure) => {
                 review::Event::WriteFailed { review: id, error: review::WriteError::Io(failure.message) }
@@ -316,7 +376,8 @@ impl Core {
     /// Begins with the first question about a review that there is.
     fn age(&mut self, id: ReviewId) -> Option<&mut Age> {
         let window = self.state.review(id)?.window;
-        let fresh = Age { window, proposed_ms: self.now_ms, orphaned_ms: None, buffer: None };
+        let proposed_ms = self.now_ms.cast_signed();
+        let fresh = Age { window, proposed_ms, orphaned_ms: None, buffer: None };
         Some(self.ages.entry(id).or_insert(fresh))
     }
 

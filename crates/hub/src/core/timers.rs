@@ -19,6 +19,8 @@ pub(super) enum Due {
     Window(WindowId),
     /// A review's agent did not come back.
     Review(ReviewId),
+    /// The windows of unfinished writes did not come back.
+    Writes,
     /// Those asked for a status have had their time.
     Probes,
     IdleExit,

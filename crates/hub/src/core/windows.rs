@@ -35,6 +35,8 @@ pub(super) struct Window {
     pub(super) capabilities: Capabilities,
     pub(super) discovery: Vec<(&'static str, DiscoveryFile)>,
     grace: Option<TimerId>,
+    /// The request of an editor that waits to be let in.
+    arriving: Option<RequestId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -253,17 +255,38 @@ impl Core {
             capabilities: attach.capabilities,
             discovery: before.map(|window| window.discovery).unwrap_or_default(),
             grace: None,
+            arriving: None,
         };
         self.windows.insert(id, window);
-        self.write_discovery(id);
+        self.plan_discovery(id);
         // The editor may have gone while its place was made ready; then it is simply away.
         let Some(connection) = self.locals.get_mut(&local) else {
             return self.window_away(id);
         };
         connection.attaching = false;
         connection.window = Some(id);
+        if let Some(window) = self.windows.get_mut(&id) {
+            window.local = Some(local);
+            window.arriving = Some(request);
+        }
+    }
+
+    /// Only a window that would be found again is announced: agents hold on to the port and token they read.
+    pub(super) fn window_remembered(&mut self, id: WindowId, result: Result<(), String>) {
+        if let Err(error) = result {
+            tracing::error!("{id} will get another port after a restart: {error}");
+        }
         let Some(window) = self.windows.get_mut(&id) else { return };
-        window.local = Some(local);
+        for (_, file) in &window.discovery {
+            self.actions.push(Action::WriteDiscovery { file: file.clone() });
+        }
+        if let (Some(local), Some(request)) = (window.local, window.arriving.take()) {
+            self.welcome(id, local, request);
+        }
+    }
+
+    fn welcome(&mut self, id: WindowId, local: LocalId, request: RequestId) {
+        let Some(port) = self.windows.get(&id).map(|window| window.port) else { return };
         let environment =
             self.dialects_of_window(id).flat_map(|dialect| dialect.terminal_environment(port)).collect();
         let result = AttachResult {
@@ -275,6 +298,7 @@ impl Core {
         };
         self.send(local, &Message::response(request, &result));
         self.apply(review::Event::WindowBack { window: id });
+        self.go_on_writing(|review| review.window == id);
     }
 
     pub(super) fn folders_changed(&mut self, window: WindowId, folders: Vec<String>) {
@@ -296,7 +320,7 @@ impl Core {
             Policy::new(both_names(&window.identity.folders, &prepared.folders), config.deny_globs());
         window.folders = prepared.folders;
         window.config = config;
-        self.write_discovery(id);
+        self.plan_discovery(id);
     }
 
     /// The editor is not connected. Its port, token and agents stay for a while, for it to come back.
@@ -356,7 +380,7 @@ impl Core {
     }
 
     /// Agents may stand in the folder as the editor names it or as it really is: both are listed.
-    fn write_discovery(&mut self, id: WindowId) {
+    fn plan_discovery(&mut self, id: WindowId) {
         let Some(window) = self.windows.get(&id) else { return };
         let mut folders = window.identity.folders.clone();
         folders.extend(
@@ -378,9 +402,6 @@ impl Core {
         let gone: Vec<PathBuf> = window.discovery.iter().map(|(_, file)| file.path()).collect();
         for path in gone.into_iter().filter(|path| !files.iter().any(|(_, file)| file.path() == *path)) {
             self.act(Action::RemoveDiscovery { path, token: token.clone() });
-        }
-        for (_, file) in &files {
-            self.act(Action::WriteDiscovery { file: file.clone() });
         }
         if let Some(window) = self.windows.get_mut(&id) {
             window.discovery = files;

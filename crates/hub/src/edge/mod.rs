@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use crate::config::{Config, Limits, WorkspaceConfig};
 use crate::core::{Action, Core, Event, Listen, LocalId, Prepared, Ticket};
 use crate::files;
-use crate::journal::{Entry, Journal};
+use crate::journal::{Entry, Journal, Recorded};
 pub use startup::{RunError, run};
 
 use agent::ToAgent;
@@ -187,13 +187,15 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
 
     // Holds the edge, so that leaving waits for what is being recorded.
     let recorded = edge.clone();
-    let (journal, remembered) =
-        Journal::open(&places.journal(), config.journal_days, move |recorded_entry| {
-            let crate::journal::Recorded { review, step, result } = recorded_entry;
-            // All of it: a closure that names one field captures only that one, and the rest would stay here.
-            let edge = &recorded;
-            let _ = edge.events.blocking_send(Event::Recorded { review, step, result });
-        })?;
+    let (journal, remembered) = Journal::open(&places.journal(), config.journal_days, move |done| {
+        let event = match done {
+            Recorded::Review { review, step, result } => Event::Recorded { review, step, result },
+            Recorded::Window { window, result } => Event::WindowRemembered { window, result },
+        };
+        // All of it: a closure that names one field captures only that one, and the rest would stay here.
+        let edge = &recorded;
+        let _ = edge.events.blocking_send(event);
+    })?;
     let identity = ready.identity();
     let (core, actions) = Core::new(identity, config, Box::new(|name| std::env::var_os(name)), remembered);
     let mut hub = Hub {

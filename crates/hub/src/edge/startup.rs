@@ -68,7 +68,7 @@ pub fn run(places: &Places) -> Result<(), RunError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         // Files are few and short; idle threads would only cost memory.
-        .max_blocking_threads(4)
+        .max_blocking_threads(16)
         .build()
         .map_err(RunError::Runtime)?;
     runtime.block_on(async {

@@ -47,10 +47,14 @@ pub struct RememberedWindow {
     pub discovery: Vec<PathBuf>,
 }
 
+/// How many milliseconds ago each review was proposed.
+pub type Ages = Vec<(ReviewId, u64)>;
+
 /// What a restarted hub goes on with.
 #[derive(Debug, Default)]
 pub struct Remembered {
     pub reviews: Vec<Review>,
+    pub ages: Ages,
     pub windows: Vec<RememberedWindow>,
     pub next_review: u64,
     pub next_window: u64,
@@ -66,10 +70,9 @@ pub struct Entry {
 
 /// A record is on disk, or it is not and says why.
 #[derive(Debug)]
-pub struct Recorded {
-    pub review: ReviewId,
-    pub step: Step,
-    pub result: Result<(), String>,
+pub enum Recorded {
+    Review { review: ReviewId, step: Step, result: Result<(), String> },
+    Window { window: WindowId, result: Result<(), String> },
 }
 
 enum Job {
@@ -91,8 +94,10 @@ impl Journal {
     ) -> Result<(Journal, Remembered), JournalError> {
         let (mut connection, remembered) = schema::open(path, |mut connection| {
             schema::prune(&mut connection, now_ms() - i64::from(keep_days) * 24 * 3600 * 1000)?;
+            let (reviews, ages) = rows::unfinished(&connection, now_ms())?;
             let remembered = Remembered {
-                reviews: rows::unfinished(&connection)?,
+                reviews,
+                ages,
                 windows: rows::windows(&connection)?,
                 next_review: next_id(&connection, "reviews")?,
                 next_window: next_id(&connection, "windows")?,
@@ -131,9 +136,11 @@ fn keep(connection: &mut Connection, inbox: &mpsc::Receiver<Job>, recorded: &dyn
             tracing::error!("journal: {error}");
         }
         for job in jobs {
-            if let Job::Record(entry) = job {
-                recorded(Recorded { review: entry.review.id, step: entry.step, result: result.clone() });
-            }
+            let result = result.clone();
+            recorded(match job {
+                Job::Record(entry) => Recorded::Review { review: entry.review.id, step: entry.step, result },
+                Job::Window(window) => Recorded::Window { window: window.id, result },
+            });
         }
     }
 }

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 
 use super::schema::is_damage;
-use super::{JournalError, RememberedWindow};
+use super::{Ages, JournalError, RememberedWindow};
 
 #[derive(Serialize, Deserialize)]
 struct CommentColumn {
@@ -152,23 +152,27 @@ fn put_write(tx: &Transaction<'_>, review: &Review, now: i64) -> rusqlite::Resul
 }
 
 /// Open reviews, and decided ones whose agent has not heard of it yet.
-pub(super) fn unfinished(connection: &Connection) -> Result<Vec<Review>, JournalError> {
+pub(super) fn unfinished(connection: &Connection, now: i64) -> Result<(Vec<Review>, Ages), JournalError> {
     let mut statement = connection.prepare(
         "SELECT * FROM reviews WHERE delivered_at IS NULL
            AND (phase <> 'settled' OR verdict IN ('accepted', 'rejected')) ORDER BY id",
     )?;
     let mut rows = statement.query([])?;
-    let mut reviews = Vec::new();
+    let (mut reviews, mut ages) = (Vec::new(), Vec::new());
     while let Some(row) = rows.next()? {
         let id: i64 = row.get("id")?;
         match review_of(connection, row) {
-            Ok(review) => reviews.push(review),
+            Ok(review) => {
+                let age_ms = now.saturating_sub(row.get("proposed_at")?);
+                ages.push((review.id, u64::try_from(age_ms).unwrap_or_default()));
+                reviews.push(review);
+            }
             Err(JournalError::Sqlite(error)) if is_damage(&error) => return Err(error.into()),
             // One bad row must not cost all the others.
             Err(error) => tracing::error!("review r{id} cannot be read back from the journal: {error}"),
         }
     }
-    Ok(reviews)
+    Ok((reviews, ages))
 }
 
 fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalError> {

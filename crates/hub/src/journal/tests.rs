@@ -45,7 +45,9 @@ impl Desk {
                 Effect::Record { review, step } => {
                     let entry = Entry { review: self.state.review(review).unwrap().clone(), step, by: None };
                     self.journal.record(entry);
-                    let Recorded { review, step, result } = self.recorded.recv().unwrap();
+                    let Recorded::Review { review, step, result } = self.recorded.recv().unwrap() else {
+                        panic!("no window was recorded");
+                    };
                     result.unwrap();
                     self.apply(Event::Recorded { review, step }, writes);
                 }
@@ -166,7 +168,12 @@ fn each_step_is_answered_once_in_the_order_it_was_handed_in() {
     for step in steps {
         desk.journal.record(Entry { review: review.clone(), step, by: None });
     }
-    let answers: Vec<Step> = (0..3).map(|_| desk.recorded.recv().unwrap().step).collect();
+    let answers: Vec<Step> = (0..3)
+        .map(|_| match desk.recorded.recv().unwrap() {
+            Recorded::Review { step, .. } => step,
+            Recorded::Window { .. } => panic!("no window was recorded"),
+        })
+        .collect();
     assert_eq!(answers, steps);
     assert!(desk.recorded.try_recv().is_err());
 }

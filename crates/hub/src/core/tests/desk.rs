@@ -144,8 +144,10 @@ impl Desk {
                 Action::Stop => self.stopped = true,
                 Action::CloseLocal { .. }
                 | Action::WriteDiscovery { .. }
-                | Action::RemoveDiscovery { .. }
-                | Action::RememberWindow { .. } => {}
+                | Action::RemoveDiscovery { .. } => {}
+                Action::RememberWindow { window } => {
+                    next.push_back(Event::WindowRemembered { window: window.id, result: Ok(()) });
+                }
             }
         }
         for event in next {
@@ -204,7 +206,9 @@ impl Desk {
 
     /// The hub is killed and started again: files and journal are all that is left.
     pub(super) fn restart(self) -> Desk {
+        let ages = self.journal.keys().map(|id| (*id, 0)).collect();
         let remembered = Remembered {
+            ages,
             next_review: self.journal.keys().map(|id| id.0 + 1).max().unwrap_or(1),
             reviews: self.journal.values().cloned().collect(),
             next_window: 1,

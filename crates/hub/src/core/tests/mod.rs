@@ -144,13 +144,14 @@ fn a_decision_outlives_the_hub_and_is_told_once_to_the_agent_that_asks_again() {
 }
 
 #[test]
-fn a_hub_killed_between_record_and_write_writes_when_it_is_back() {
+fn a_hub_killed_between_record_and_write_writes_when_the_window_is_back() {
     let (mut before, agent) = desk("nexus3");
     before.propose(agent, 1, NEW);
     before.decide(COMMAND, "accept");
     let mut desk = before.restart_at_the_decision(OLD);
-    assert_eq!((desk.file(), desk.writes), (NEW.as_bytes(), 1));
+    assert_eq!((desk.file(), desk.writes), (OLD, 0), "the editor may hold unsaved text");
     desk.attach(EDITOR, json!({ "reviews": true }));
+    assert_eq!((desk.file(), desk.writes), (NEW.as_bytes(), 1));
     let again = desk.connect(2, "nexus3");
     desk.propose(again, 1, NEW);
     assert_eq!(first_text(desk.answers(again, 1)[0]), "FILE_SAVED");
@@ -313,6 +314,43 @@ fn an_open_document_is_changed_by_its_editor_and_the_disk_is_left_alone() {
     assert_eq!(applied[0]["params"]["version"], 5);
     assert_eq!(first_text(desk.answers(agent, 1)[0]), "FILE_SAVED");
     assert_eq!((desk.file(), desk.writes), (OLD, 0));
+}
+
+#[test]
+fn a_write_whose_window_does_not_come_back_is_carried_out_all_the_same() {
+    let (mut before, agent) = desk("nexus3");
+    before.propose(agent, 1, NEW);
+    before.decide(COMMAND, "accept");
+    let mut desk = before.restart_at_the_decision(OLD);
+    desk.wait_seconds(crate::config::Config::default().window_grace_seconds);
+    assert_eq!((desk.file(), desk.writes), (NEW.as_bytes(), 1));
+}
+
+#[test]
+fn a_hub_killed_before_the_editor_changed_unsaved_text_asks_the_editor_again() {
+    let (mut before, agent) = with_unsaved_text("zero\none\ntwo\n");
+    before.propose(agent, 1, "zero\none\n2\n");
+    before.decide(COMMAND, "accept");
+    let mut desk = before.restart_at_the_decision(OLD);
+    let live = json!({ "open": true, "dirty": true, "version": 9, "text": "zero\none\ntwo\n" });
+    desk.editor_answers.insert("document/text", live);
+    desk.editor_answers.insert("edits/apply", json!({ "applied": true, "version": 10 }));
+    desk.attach(EDITOR, json!({ "reviews": true, "documents": true, "edits": true }));
+    let applied = desk.asked_of_editor("edits/apply");
+    assert_eq!(applied.len(), 1);
+    assert_eq!(applied[0]["params"]["edits"]["text"], "zero\none\n2\n");
+    assert_eq!((desk.file(), desk.writes), (OLD, 0));
+}
+
+#[test]
+fn a_document_that_could_not_be_saved_is_not_told_as_saved() {
+    let (mut desk, agent) = with_unsaved_text("one\ntwo\n");
+    let clean = json!({ "open": true, "dirty": false, "version": 5, "text": "one\ntwo\n" });
+    desk.editor_answers.insert("document/text", clean);
+    desk.editor_answers.insert("edits/apply", json!({ "applied": true, "version": 6, "saved": false }));
+    desk.propose(agent, 1, "one\n2\n");
+    desk.decide(COMMAND, "accept");
+    assert!(desk.answers(agent, 1)[0]["error"]["message"].as_str().unwrap().contains("could not save"));
 }
 
 #[test]
