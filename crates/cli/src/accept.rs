@@ -23,7 +23,7 @@ pub(crate) struct Args {
     /// Accept this text instead; - reads standard input.
     #[arg(long, value_name = "FILE")]
     with: Option<PathBuf>,
-    /// Tell the agent something.
+    /// Say something about it; kept in the journal, and told to agents whose protocol has room for it.
     #[arg(long, value_name = "TEXT")]
     comment: Option<String>,
     /// The line the comment is about; without it, the first line of the change.

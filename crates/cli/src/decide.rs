@@ -70,19 +70,16 @@ fn not_taken(review: &str, result: &ReviewDecidedResult) -> Option<(Exit, String
         ReviewDecidedResult::Stale { .. } => no(format!(
             "{review} changed while you decided: look again with `linkspan show {review}`, then decide"
         )),
-        ReviewDecidedResult::AlreadyDecided { by } => {
-            no(format!("{review} was already decided in {by}: see `linkspan show {review}`"))
-        }
-        ReviewDecidedResult::NotPending => {
-            no(format!("{review} does not wait for a decision any more: see `linkspan show {review}`"))
-        }
+        ReviewDecidedResult::AlreadyDecided { by } => no(format!("{review} was already decided in {by}")),
+        ReviewDecidedResult::NotPending => no(format!("{review} does not wait for a decision any more")),
+        ReviewDecidedResult::AskAgain { conflicts: 0 } => no(format!(
+            "the file was created or removed meanwhile: look with `linkspan show {review}`, then decide"
+        )),
         ReviewDecidedResult::AskAgain { conflicts } => no(format!(
             "the file changed meanwhile and {} with {review}: look with `linkspan show {review}`, then decide",
             if *conflicts == 1 { "1 place conflicts".into() } else { format!("{conflicts} places conflict") }
         )),
-        ReviewDecidedResult::Refused { message } => {
-            Some((Exit::Refused, format!("{review} is still pending: {message}")))
-        }
+        ReviewDecidedResult::Refused { message } => Some((Exit::Refused, format!("{review}: {message}"))),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::review_args::{At, ReviewName};
 pub(crate) struct Args {
     /// Which: r12, 12 or latest.
     review: ReviewName,
-    /// Tell the agent why.
+    /// Say why; kept in the journal, and told to agents whose protocol has room for it (not Claude Code).
     #[arg(long, value_name = "TEXT")]
     comment: Option<String>,
     /// The line the comment is about; without it, it is the reason for all of the review.

@@ -12,7 +12,7 @@ use crate::visible::name;
 /// List the reviews that wait for a decision.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// List settled ones too.
+    /// List those too that are decided and whose agent has not heard of it yet.
     #[arg(long)]
     all: bool,
 }

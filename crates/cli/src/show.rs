@@ -68,9 +68,8 @@ fn render_outcome(text: &mut String, outcome: &ReviewOutcome) {
         ReviewEnded::Superseded { by } => format!("superseded by {}", name(by)),
         ReviewEnded::Failed { error } => format!("failed: {}", name(error)),
     };
-    let by = outcome.by.as_deref().map(|by| format!(", decided in {}", name(by))).unwrap_or_default();
     let told = if outcome.delivered { "" } else { "; its agent has not been told yet" };
-    *text += &format!("{}{by}{told}\n", styled(HEAD, &ended));
+    *text += &format!("{}{told}\n", styled(HEAD, &ended));
     for comment in &outcome.comments {
         *text += &format!("line {}: {}\n", comment.line, name(&comment.text));
     }
@@ -97,7 +96,6 @@ mod tests {
             diff: String::new(),
             outcome: Some(ReviewOutcome {
                 ended: ReviewEnded::Rejected { reason: Some("too\u{1b}c clever".into()) },
-                by: Some("a terminal".into()),
                 comments: vec![ReviewComment { line: 1, text: "why?".into() }],
                 delivered: false,
             }),

@@ -72,7 +72,7 @@ pub struct Hello {
 
 impl Connection {
     pub(crate) fn new(stream: UnixStream) -> Connection {
-        Connection { stream, decoder: Decoder::new(Limits::default()), last_id: 0, deadline: DEADLINE }
+        Connection { stream, decoder: Decoder::new(Limits::OF_A_HUB), last_id: 0, deadline: DEADLINE }
     }
 
     /// The socket, and what has been read from it and not been looked at.

@@ -49,13 +49,6 @@ impl fmt::Debug for Dialect {
     }
 }
 
-/// The dialect whose token header is among these header names, in any case.
-pub fn by_header<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static Dialect> {
-    names
-        .into_iter()
-        .find_map(|name| ALL.iter().copied().find(|dialect| dialect.token_header.eq_ignore_ascii_case(name)))
-}
-
 /// The dialect of that name.
 pub fn by_name(name: &str) -> Option<&'static Dialect> {
     ALL.iter().copied().find(|dialect| dialect.name == name)

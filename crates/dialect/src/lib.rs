@@ -11,7 +11,7 @@ mod mcp;
 mod meaning;
 mod nexus3;
 
-pub use dialect::{ALL, Dialect, by_header, by_name};
+pub use dialect::{ALL, Dialect, by_name};
 pub use discovery::{DiscoveryFile, WindowFacts};
 pub use mcp::{CallId, Server, Session, Step};
 pub use meaning::{Answer, EditorEvent, Failure, FailureKind, Request, Target};

@@ -34,9 +34,11 @@ pub enum Target {
 /// What the hub found out; each dialect has its own shape for it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
+    /// `remarks` are what the person changed and said, for dialects that have room for it.
     Accepted {
         text: String,
         new_file: bool,
+        remarks: Vec<String>,
     },
     /// `comments` are rendered, like "line 12: why?".
     Rejected {

@@ -10,7 +10,7 @@ use crate::review::ReviewShow;
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewsList {
-    /// Settled ones too.
+    /// Also those that are decided and whose agent has not heard of it yet.
     #[serde(default)]
     pub all: bool,
 }
@@ -94,9 +94,6 @@ pub struct ReviewsGetResult {
 pub struct ReviewOutcome {
     /// The end.
     pub ended: ReviewEnded,
-    /// Where it was decided, for people; missing when nobody decided.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
     /// What was said about single lines.
     #[serde(default)]
     pub comments: Vec<ReviewComment>,

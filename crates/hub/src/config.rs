@@ -108,7 +108,35 @@ impl Config {
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
         let config: Config = load_toml(path)?.unwrap_or_default();
         check(path, &config.deny, &config.dialects_off)?;
+        config.check_bounds(path)?;
         Ok(config)
+    }
+
+    /// Zero would spin or refuse everything, and absurd numbers overflow.
+    fn check_bounds(&self, path: &Path) -> Result<(), ConfigError> {
+        let Limits {
+            connections, header_kib, message_mib, file_mib, call_seconds, heartbeat_seconds, ..
+        } = self.limits;
+        const YEAR: u64 = 366 * 24 * 3600;
+        let bounds = [
+            ("idle_exit_seconds", self.idle_exit_seconds, 1, YEAR),
+            ("window_grace_seconds", self.window_grace_seconds, 0, YEAR),
+            ("agent_grace_seconds", self.agent_grace_seconds, 0, YEAR),
+            ("journal_days", self.journal_days.into(), 1, 36_500),
+            ("limits.connections", connections as u64, 1, 65_535),
+            ("limits.header_kib", header_kib as u64, 1, 1024),
+            ("limits.message_mib", message_mib as u64, 1, 1024),
+            ("limits.file_mib", file_mib as u64, 1, 200),
+            ("limits.call_seconds", call_seconds, 1, 3600),
+            ("limits.heartbeat_seconds", heartbeat_seconds, 1, 3600),
+        ];
+        match bounds.into_iter().find(|(_, value, least, most)| value < least || value > most) {
+            None => Ok(()),
+            Some((key, value, least, most)) => {
+                let message = format!("`{key}` is {value}, and must be from {least} to {most}");
+                Err(ConfigError::Parse { path: path.to_owned(), message })
+            }
+        }
     }
 
     #[must_use]
@@ -220,6 +248,14 @@ mod tests {
         assert!(error.contains("did you mean `window_grace_seconds`?"), "{error}");
         let error = config_of("[limits]\nconnection = 3").unwrap_err().to_string();
         assert!(error.contains("did you mean `connections`?"), "{error}");
+    }
+
+    #[test]
+    fn numbers_out_of_bounds_are_named_with_their_bounds() {
+        let error = config_of("[limits]\nheartbeat_seconds = 0").unwrap_err().to_string();
+        assert!(error.contains("`limits.heartbeat_seconds` is 0, and must be from 1 to 3600"), "{error}");
+        assert!(config_of("idle_exit_seconds = 18446744073709551615").is_err());
+        assert!(config_of("window_grace_seconds = 0").is_ok());
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub enum FileError {
     Nul(String),
     #[error("{0} is outside the workspace folders of this window; open its folder in the editor first")]
     Outside(String),
+    #[error("{0} is a symlink to nothing; create its target or remove it")]
+    Dangling(String),
     #[error("{0} is a folder, not a file")]
     Folder(String),
     #[error("{0} is not a regular file (a device, socket or pipe)")]
@@ -75,7 +77,7 @@ pub fn resolve(folders: &[PathBuf], path: &Path) -> Result<PathBuf, FileError> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // A dangling symlink exists as an entry: writing through it would leave the workspace.
                 if fs::symlink_metadata(existing).is_ok() {
-                    return Err(FileError::Outside(shown()));
+                    return Err(FileError::Dangling(shown()));
                 }
                 match existing.components().next_back() {
                     Some(Component::Normal(name)) => missing.push(name),
@@ -294,10 +296,12 @@ mod tests {
         fs::write(ws.outside.join("secret"), "x").unwrap();
         std::os::unix::fs::symlink(&ws.outside, ws.root.join("link")).unwrap();
         std::os::unix::fs::symlink(ws.outside.join("none"), ws.root.join("dangling")).unwrap();
-        for path in ["link/secret", "link/new", "dangling", "../other/secret", "nowhere/../../other/secret"] {
+        for path in ["link/secret", "link/new", "../other/secret", "nowhere/../../other/secret"] {
             let error = resolve(&ws.folders(), &ws.root.join(path)).unwrap_err();
             assert!(matches!(error, FileError::Outside(_)), "{path}: {error:?}");
         }
+        let dangling = resolve(&ws.folders(), &ws.root.join("dangling"));
+        assert!(matches!(dangling, Err(FileError::Dangling(_))));
         assert!(matches!(resolve(&ws.folders(), Path::new("a.txt")), Err(FileError::Relative(_))));
         assert!(matches!(resolve(&ws.folders(), Path::new("/proc/self/mem")), Err(FileError::Outside(_))));
         // A folder whose name merely begins like the workspace's is not inside it.

@@ -118,6 +118,6 @@ fn why(reason: &HideReason) -> String {
         }
         HideReason::Withdrawn => "withdrawn by its agent".into(),
         HideReason::Superseded => "superseded by a newer one".into(),
-        HideReason::Failed { error } => format!("accepted, but not carried out: {error}"),
+        HideReason::Failed { error } => name(error),
     }
 }

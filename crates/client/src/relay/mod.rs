@@ -104,7 +104,7 @@ pub fn relay(
     let (events, inbox) = sync_channel(QUEUED);
     let from_shim = events.clone();
     thread::spawn(move || {
-        let closed = read_frames(shim_says, Decoder::new(Limits::default()), |frame| {
+        let closed = read_frames(shim_says, Decoder::new(Limits::OF_A_HUB), |frame| {
             from_shim.send(Event::Shim(frame)).is_ok()
         });
         let _ = from_shim.send(Event::ShimClosed(closed));

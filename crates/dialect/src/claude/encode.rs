@@ -12,7 +12,7 @@ use crate::meaning::{Answer, Failure, FailureKind};
 
 pub(super) fn encode<'a>(answer: &'a Answer, context: &Context<'a>) -> Encoded<'a> {
     match answer {
-        Answer::Accepted { text, new_file } => {
+        Answer::Accepted { text, new_file, .. } => {
             Encoded::Texts(vec!["FILE_SAVED".into(), saved_text(text, *new_file, context.client)])
         }
         // These two texts and no more: with anything else the agent asks again, blindly. So the reason

@@ -155,6 +155,11 @@ impl Session {
         }
     }
 
+    /// Whether that changed what `tools/list` says.
+    pub fn set_execute_code(&mut self, it_can: bool) -> bool {
+        std::mem::replace(&mut self.server.execute_code, it_can) != it_can
+    }
+
     /// The frame that answers the call; none when it is no longer open.
     pub fn answer(&mut self, call: CallId, answer: &Answer) -> Option<String> {
         let OpenCall { id, asked } = self.open.remove(&call)?;
@@ -166,6 +171,9 @@ impl Session {
         // A decision has to arrive; what the person remarked is then the part that can go.
         Some(match answer {
             Answer::Rejected { .. } => encode(&Answer::Rejected { reason: None, comments: Vec::new() }),
+            Answer::Accepted { text, new_file, remarks } if !remarks.is_empty() => {
+                encode(&Answer::Accepted { text: text.clone(), new_file: *new_file, remarks: Vec::new() })
+            }
             _ => {
                 let message = format!("the answer is larger than the {limit} bytes that the agent takes");
                 encode(&Answer::Failed(Failure::new(FailureKind::TooLarge, message)))

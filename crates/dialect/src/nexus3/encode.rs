@@ -13,7 +13,10 @@ use crate::meaning::{Answer, FailureKind};
 
 pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<'a> {
     match answer {
-        Answer::Accepted { .. } => Encoded::text(SAVED),
+        Answer::Accepted { remarks, .. } => {
+            let remarks = remarks.iter().map(|remark| Cow::from(remark.as_str()));
+            Encoded::Texts(std::iter::once(SAVED.into()).chain(remarks).collect())
+        }
         Answer::Rejected { reason, comments } => {
             let remarks = reason.iter().chain(comments).map(|remark| remark_text(remark));
             Encoded::Texts(std::iter::once("DIFF_REJECTED".into()).chain(remarks).collect())

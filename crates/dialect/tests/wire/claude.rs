@@ -31,7 +31,7 @@ fn diff(label: &str) -> Value {
 }
 
 fn accepted(text: &str, new_file: bool) -> Answer {
-    Answer::Accepted { text: text.into(), new_file }
+    Answer::Accepted { text: text.into(), new_file, remarks: vec!["line 1: nice".into()] }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use linkspan_dialect::{DiscoveryFile, WindowFacts, by_header, by_name};
+use linkspan_dialect::{DiscoveryFile, WindowFacts, by_name};
 use serde_json::{Value, json};
 
 fn file(dialect: &str, folders: &[PathBuf], environment: &[(&str, &str)]) -> Option<DiscoveryFile> {
@@ -55,14 +55,6 @@ fn a_folder_that_json_cannot_name_is_left_out() {
     let file = file("claude", &[unnameable, "/w".into()], &[("HOME", "/h")]).unwrap();
     let lock: Value = serde_json::from_slice(&file.contents).unwrap();
     assert_eq!(lock["workspaceFolders"], json!(["/w"]));
-}
-
-#[test]
-fn the_header_tells_the_dialect_in_any_case() {
-    let name = |headers: &[&str]| by_header(headers.iter().copied()).map(|dialect| dialect.name);
-    assert_eq!(name(&["Host", "X-Claude-Code-Ide-Authorization"]), Some("claude"));
-    assert_eq!(name(&["x-nexus3-ide-authorization"]), Some("nexus3"));
-    assert_eq!(name(&["Host", "Authorization"]), None);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The nexus3 dialect's shapes, as the tool table of its seed has them.
+//! The nexus3 dialect's shapes, as NEXUS3's tool table has them.
 
 use linkspan_dialect::{Answer, EditorEvent, Failure, FailureKind, Request, Step, by_name};
 use linkspan_editor_api::{Diagnostic, FileDiagnostics, OpenDocument, Position, Range, Selection, Severity};
@@ -67,7 +67,7 @@ fn the_tab_to_close_is_named_in_camel_case() {
 
 #[test]
 fn decisions_are_single_words() {
-    let accepted = Answer::Accepted { text: "x".into(), new_file: false };
+    let accepted = Answer::Accepted { text: "x".into(), new_file: false, remarks: Vec::new() };
     assert_eq!(texts(&sent("openDiff", diff(), &accepted)), ["FILE_SAVED"]);
     let rejected = Answer::Rejected { reason: None, comments: Vec::new() };
     assert_eq!(texts(&sent("openDiff", diff(), &rejected)), ["DIFF_REJECTED"]);

@@ -207,6 +207,18 @@ impl Core {
         self.windows.get(&window).is_some_and(|window| !window.policy.denies(path))
     }
 
+    /// The editor that came back may have other abilities than the one that left.
+    pub(super) fn code_can_be_executed(&mut self, window: WindowId, it_can: bool) {
+        let agents = self.agents.iter_mut().filter(|(_, agent)| agent.window == window);
+        for (id, agent) in agents {
+            if agent.session.set_execute_code(it_can)
+                && let Some(text) = agent.session.event(&EditorEvent::ToolsChanged)
+            {
+                self.actions.push(Action::SendAgent { agent: *id, text });
+            }
+        }
+    }
+
     fn tell_agents(&mut self, window: WindowId, event: &EditorEvent) {
         for (id, agent) in self.agents.iter().filter(|(_, agent)| agent.window == window) {
             if let Some(text) = agent.session.event(event) {

@@ -59,7 +59,12 @@ impl Core {
                 let api::HubStop { force } = decode(params)?;
                 let pending = self.pending(|_| true);
                 let stopped = force || pending == 0;
-                let reason = (!stopped).then(|| format!("{pending} pending reviews would be interrupted"));
+                let reason = (!stopped).then(|| {
+                    format!(
+                        "{pending} pending review{} would be interrupted",
+                        if pending == 1 { "" } else { "s" }
+                    )
+                });
                 self.send(local, &Message::response(id, &HubStopResult { stopped, reason, pending }));
                 if stopped {
                     self.stop();
@@ -75,7 +80,7 @@ impl Core {
                 let get: api::ReviewsGet = decode(params)?;
                 let review = self.review_named(&get.review)?;
                 let Some(review) = self.state.review(review) else { return Ok(()) };
-                let result = present::whole(review, None);
+                let result = present::whole(review);
                 self.send(local, &Message::response(id, &result));
             }
             _ => return Err(RpcError::new(errors::METHOD_NOT_FOUND, format!("unknown method `{method}`"))),

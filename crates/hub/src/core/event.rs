@@ -92,8 +92,8 @@ pub struct Prepared {
     /// Symlinks followed, in the order given; those that do not exist are left out.
     pub folders: Vec<PathBuf>,
     pub workspace: Vec<WorkspaceConfig>,
-    /// The port agents find; `None` when only the folders were asked about.
-    pub port: Option<u16>,
+    /// The port agents find and the token they need there; `None` when only the folders were asked about.
+    pub door: Option<(u16, Token)>,
 }
 
 #[derive(Debug)]
@@ -120,8 +120,6 @@ pub struct Listen {
     pub window: WindowId,
     /// The port it had before, to be had again if it is free, with the token agents know there.
     pub before: Option<(u16, Token)>,
-    /// For a new port: whoever took the old one may have been sent the old token.
-    pub fresh: Token,
     pub connections: usize,
     /// Dialects the person's config leaves on; the workspace may take more away.
     pub dialects: Vec<&'static Dialect>,

@@ -16,6 +16,7 @@ mod tests;
 mod timers;
 mod tools;
 mod windows;
+mod writing;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;

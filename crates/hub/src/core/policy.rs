@@ -24,6 +24,6 @@ impl Policy {
     }
 
     pub(super) fn denied(path: &Path) -> String {
-        format!("{} is kept from agents by `deny` in the configuration", path.display())
+        format!("{} is kept from agents by `deny` in config.toml or .linkspan.toml", path.display())
     }
 }

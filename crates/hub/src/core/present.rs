@@ -129,12 +129,12 @@ pub(super) fn summary(review: &Review, age_ms: u64) -> api::ReviewSummary {
     }
 }
 
-pub(super) fn whole(review: &Review, by: Option<String>) -> api::ReviewsGetResult {
+pub(super) fn whole(review: &Review) -> api::ReviewsGetResult {
     let name = review.path.display().to_string();
     let old = if review.base.is_some() { format!("a{name}") } else { "/dev/null".to_owned() };
     let diff = unified(review.base_text(), review.side(), &old, &format!("b{name}"), CONTEXT_LINES);
     let outcome = match &review.phase {
-        Phase::Settled { outcome, delivered } => Some(ended(outcome, by, *delivered)),
+        Phase::Settled { outcome, delivered } => Some(ended(outcome, *delivered)),
         _ => None,
     };
     api::ReviewsGetResult { shown: shown(review), phase: phase(review).to_owned(), diff, outcome }
@@ -156,7 +156,7 @@ fn phase(review: &Review) -> &'static str {
     }
 }
 
-fn ended(outcome: &Outcome, by: Option<String>, delivered: bool) -> api::ReviewOutcome {
+fn ended(outcome: &Outcome, delivered: bool) -> api::ReviewOutcome {
     let ended = match &outcome.ended {
         Ended::Accepted(accepted) => api::ReviewEnded::Accepted {
             taken: match accepted.taken {
@@ -176,7 +176,7 @@ fn ended(outcome: &Outcome, by: Option<String>, delivered: bool) -> api::ReviewO
         .iter()
         .map(|c| api::ReviewComment { line: c.line.0, text: c.text.clone() })
         .collect();
-    api::ReviewOutcome { ended, by, comments, delivered }
+    api::ReviewOutcome { ended, comments, delivered }
 }
 
 /// A decision as the core takes it; an error says which part is no such thing.
@@ -195,14 +195,30 @@ pub(super) fn decision(decision: api::Decision) -> Result<Decision, String> {
     Ok(Decision { verdict, comments })
 }
 
+/// What of it was accepted, in a word.
+pub(super) fn verdict_kind(outcome: Option<&Outcome>) -> api::VerdictKind {
+    match outcome.map(|outcome| &outcome.ended) {
+        Some(Ended::Accepted(accepted)) => match accepted.taken {
+            Taken::All => api::VerdictKind::Accept,
+            Taken::Some { .. } => api::VerdictKind::AcceptHunks,
+            Taken::Edited => api::VerdictKind::AcceptEdited,
+        },
+        _ => api::VerdictKind::Reject,
+    }
+}
+
 /// What the agent hears, in no dialect yet.
 pub(super) fn answer(outcome: &Outcome) -> Answer {
-    let comments = || outcome.comments.iter().map(|c| format!("line {}: {}", c.line.0, c.text)).collect();
+    let comments = || outcome.comments.iter().map(|c| format!("line {}: {}", c.line.0, c.text));
     match &outcome.ended {
-        Ended::Accepted(accepted) => {
-            Answer::Accepted { text: accepted.text.clone(), new_file: accepted.new_file }
+        Ended::Accepted(accepted) => Answer::Accepted {
+            text: accepted.text.clone(),
+            new_file: accepted.new_file,
+            remarks: accepted.person_diff.clone().into_iter().chain(comments()).collect(),
+        },
+        Ended::Rejected { reason } => {
+            Answer::Rejected { reason: reason.clone(), comments: comments().collect() }
         }
-        Ended::Rejected { reason } => Answer::Rejected { reason: reason.clone(), comments: comments() },
         Ended::Withdrawn => Answer::Failed(Failure::new(FailureKind::Withdrawn, "the change was withdrawn")),
         Ended::Superseded { by } => Answer::Failed(Failure::new(
             FailureKind::Withdrawn,

@@ -280,7 +280,7 @@ fn kind_of(code: i64) -> FailureKind {
 pub(super) fn failure_of(error: &FileError) -> Failure {
     let kind = match error {
         FileError::Relative(_) | FileError::Nul(_) => FailureKind::InvalidParams,
-        FileError::Outside(_) => FailureKind::OutsideWorkspace,
+        FileError::Outside(_) | FileError::Dangling(_) => FailureKind::OutsideWorkspace,
         FileError::Folder(_) | FileError::Special(_) => FailureKind::NotText,
         FileError::TooLarge { .. } => FailureKind::TooLarge,
         FileError::Io { .. } => FailureKind::Io,

@@ -93,7 +93,6 @@ pub(super) enum Preparing {
         attach: Box<Attach>,
         window: WindowId,
         before: Option<(u16, Token)>,
-        fresh: Token,
     },
     Folders {
         window: WindowId,
@@ -125,13 +124,6 @@ impl Core {
             return self.refuse(local, request, errors::INVALID_PARAMS, message);
         }
         let identity = WindowIdentity::of(&attach);
-        let fresh = match Token::mint() {
-            Ok(token) => token,
-            Err(error) => {
-                let message = format!("the system gives no randomness for a token: {error}");
-                return self.refuse(local, request, errors::INTERNAL, message);
-            }
-        };
         let (window, before) = match self.window_again(&identity) {
             Some((window, port, token)) => (window, Some((port, token))),
             None => {
@@ -143,7 +135,6 @@ impl Core {
         let listen = (!listening).then(|| Listen {
             window,
             before: before.clone(),
-            fresh: fresh.clone(),
             connections: self.config.limits.connections,
             dialects: self.dialects_of(&self.config),
         });
@@ -153,7 +144,7 @@ impl Core {
         let ticket = self.ticket();
         self.act(Action::PrepareWindow { ticket, folders: identity.folders, listen });
         let attach = Box::new(attach);
-        self.preparing.insert(ticket, Preparing::Attach { local, request, attach, window, before, fresh });
+        self.preparing.insert(ticket, Preparing::Attach { local, request, attach, window, before });
     }
 
     /// A window of this identity that waits for its editor, or was known in an earlier life.
@@ -188,21 +179,17 @@ impl Core {
 
     pub(super) fn window_prepared(&mut self, ticket: Ticket, result: Result<Prepared, String>) {
         match self.preparing.remove(&ticket) {
-            Some(Preparing::Attach { local, request, attach, window, before, fresh }) => match result {
+            Some(Preparing::Attach { local, request, attach, window, before }) => match result {
                 // Its port was closed while the folders were looked at: from the beginning, then.
-                Ok(Prepared { port: None, .. }) if !self.windows.contains_key(&window) => {
+                Ok(Prepared { door: None, .. }) if !self.windows.contains_key(&window) => {
                     if let Some(connection) = self.locals.get_mut(&local) {
                         connection.attaching = false;
                         self.attach(local, request, *attach);
                     }
                 }
-                Ok(prepared) => {
-                    // No port of its own: the window was listening all the while.
-                    let door = match (prepared.port, before) {
-                        (None, Some(kept)) => kept,
-                        (Some(port), Some((old, token))) if port == old => (port, token),
-                        (port, _) => (port.unwrap_or_default(), fresh),
-                    };
+                Ok(mut prepared) => {
+                    // No door was opened: the window was listening all the while.
+                    let Some(door) = prepared.door.take().or(before) else { return };
                     self.window_ready(local, request, *attach, window, door, prepared);
                 }
                 Err(message) => {
@@ -257,8 +244,10 @@ impl Core {
             grace: None,
             arriving: None,
         };
+        let execute_code = window.capabilities.execute_code;
         self.windows.insert(id, window);
         self.plan_discovery(id);
+        self.code_can_be_executed(id, execute_code);
         // The editor may have gone while its place was made ready; then it is simply away.
         let Some(connection) = self.locals.get_mut(&local) else {
             return self.window_away(id);

@@ -9,8 +9,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, timeout};
 use tokio_websockets::{CloseCode, Limits, Message, ServerBuilder, WebSocketStream};
 
-use super::Edge;
 use super::outbox::{self, Inbox};
+use super::{Edge, Happening};
 use crate::core::Event;
 
 /// A peer that takes nothing for this long has hung up without saying so.
@@ -52,14 +52,14 @@ pub(super) async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
 ) {
     let message_bytes = edge.limits.message_mib * 1024 * 1024;
     let (outbox, inbox) = outbox::new(2 * message_bytes);
-    if edge.new_agents.send((agent, outbox)).await.is_err() {
+    if edge.inbox.send(Happening::NewAgent(agent, outbox)).await.is_err() {
         return;
     }
-    let _ = edge.events.send(Event::AgentOpened { agent, window, dialect }).await;
+    edge.tell(Event::AgentOpened { agent, window, dialect }).await;
     let limits = Limits::default().max_payload_len(Some(message_bytes));
     let socket = ServerBuilder::new().limits(limits).serve(stream);
     let ending = exchange(agent, socket, inbox, &edge).await;
-    let _ = edge.events.send(Event::AgentClosed { agent, said_goodbye: ending == Ending::Goodbye }).await;
+    edge.tell(Event::AgentClosed { agent, said_goodbye: ending == Ending::Goodbye }).await;
 }
 
 async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
@@ -101,7 +101,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                         None if frame.is_binary() => Event::AgentBinary { agent },
                         None => continue,
                     };
-                    if edge.events.send(event).await.is_err() {
+                    if !edge.tell(event).await {
                         return Ending::Lost;
                     }
                     pace.step().await;

@@ -17,10 +17,8 @@ use linkspan_dialect::Dialect;
 use linkspan_review::{AgentId, WindowId};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
 
-use super::{Edge, agent};
+use super::{Edge, Happening, agent};
 use crate::core::{Event, Listen};
 use crate::guard::{self, Head, Refusal};
 use crate::peer;
@@ -48,12 +46,8 @@ struct Door {
 }
 
 /// Opens the window's old port if it can be had, else any. The old token is only valid on the old port.
-pub(super) async fn open(
-    edge: &Edge,
-    listen: Listen,
-    new_ports: &mpsc::UnboundedSender<(WindowId, AbortHandle)>,
-) -> std::io::Result<u16> {
-    let Listen { window, before, fresh, connections, dialects } = listen;
+pub(super) async fn open(edge: &Edge, listen: Listen) -> std::io::Result<(u16, Token)> {
+    let Listen { window, before, connections, dialects } = listen;
     let again = match before {
         Some((port, token)) => {
             TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.ok().map(|listener| (listener, token))
@@ -62,13 +56,21 @@ pub(super) async fn open(
     };
     let (listener, token) = match again {
         Some(again) => again,
-        None => (TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?, fresh),
+        // Whoever took the old port may have been sent the old token.
+        None => (TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?, Token::mint()?),
     };
     let port = listener.local_addr()?.port();
-    let door = Arc::new(Door { window, token, port, connections, dialects, inside: AtomicUsize::new(0) });
+    let door = Arc::new(Door {
+        window,
+        token: token.clone(),
+        port,
+        connections,
+        dialects,
+        inside: AtomicUsize::new(0),
+    });
     let task = tokio::spawn(accept(listener, door, edge.clone()));
-    let _ = new_ports.send((window, task.abort_handle()));
-    Ok(port)
+    let _ = edge.inbox.send(Happening::NewPort(window, task.abort_handle())).await;
+    Ok((port, token))
 }
 
 async fn accept(listener: TcpListener, door: Arc<Door>, edge: Edge) {
@@ -155,7 +157,7 @@ async fn turn_away(mut stream: TcpStream, refusal: Refusal, edge: &Edge) {
 
 async fn count(refusal: Refusal, edge: &Edge) {
     tracing::warn!("refused a connection: {}", refusal.name());
-    let _ = edge.events.send(Event::Refused { refusal }).await;
+    edge.tell(Event::Refused { refusal }).await;
 }
 
 async fn answer(
@@ -196,8 +198,14 @@ fn upgrade(
     tokio::spawn(async move {
         // Counted until the conversation is over, not just the handshake.
         let _inside = inside;
-        if let Ok(upgraded) = upgraded.await {
-            agent::converse(agent_id, window, dialect, TokioIo::new(upgraded), edge).await;
+        let Ok(upgraded) = upgraded.await else { return };
+        // The bare socket again: hyper's wrapping costs time on every frame. Bytes sent before our answer are a
+        // breach of the protocol.
+        match upgraded.downcast::<TokioIo<TcpStream>>() {
+            Ok(parts) if parts.read_buf.is_empty() => {
+                agent::converse(agent_id, window, dialect, parts.io.into_inner(), edge).await;
+            }
+            _ => count(Refusal::BadHead, &edge).await,
         }
     });
     let mut response = Response::new(Full::default());

@@ -4,17 +4,12 @@ use linkspan_editor_api::{Decoder, Limits};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::mpsc;
 
-use super::Edge;
-use super::outbox::{self, Inbox, Outbox};
+use super::outbox::{self, Inbox};
+use super::{Edge, Happening};
 use crate::core::{Event, LocalId};
 
-pub(super) async fn accept(
-    listener: UnixListener,
-    edge: Edge,
-    new_locals: mpsc::Sender<(LocalId, Outbox<Vec<u8>>)>,
-) {
+pub(super) async fn accept(listener: UnixListener, edge: Edge) {
     let mut last = 0;
     loop {
         let stream = match listener.accept().await {
@@ -33,10 +28,11 @@ pub(super) async fn accept(
         }
         last += 1;
         let local = LocalId(last);
-        let message_bytes = edge.limits.message_mib * 1024 * 1024;
+        // A person's own version of the largest file must fit, escaped as JSON.
+        let message_bytes = edge.limits.message_mib.max(4 * edge.limits.file_mib) * 1024 * 1024;
         let (outbox, inbox) = outbox::new(2 * message_bytes);
-        if new_locals.send((local, outbox)).await.is_err()
-            || edge.events.send(Event::LocalOpened { local }).await.is_err()
+        if edge.inbox.send(Happening::NewLocal(local, outbox)).await.is_err()
+            || !edge.tell(Event::LocalOpened { local }).await
         {
             return;
         }
@@ -51,7 +47,7 @@ async fn serve(local: LocalId, stream: UnixStream, inbox: Inbox<Vec<u8>>, edge: 
         () = read(local, reading, &edge, message_bytes) => {}
         () = write(writing, inbox) => {}
     }
-    let _ = edge.events.send(Event::LocalClosed { local }).await;
+    edge.tell(Event::LocalClosed { local }).await;
 }
 
 async fn read(local: LocalId, mut stream: OwnedReadHalf, edge: &Edge, message_bytes: usize) {
@@ -62,7 +58,7 @@ async fn read(local: LocalId, mut stream: OwnedReadHalf, edge: &Edge, message_by
         loop {
             match decoder.next() {
                 Ok(Some(body)) => {
-                    if edge.events.send(Event::LocalMessage { local, body }).await.is_err() {
+                    if !edge.tell(Event::LocalMessage { local, body }).await {
                         return;
                     }
                 }

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use linkspan_editor_api::Places;
 use linkspan_review::{AgentId, WindowId};
 use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
 
 use crate::config::{Config, Limits, WorkspaceConfig};
 use crate::core::{Action, Core, Event, Listen, LocalId, Prepared, Ticket};
@@ -35,11 +36,25 @@ const FAREWELL: Duration = Duration::from_millis(500);
 /// What every connection's task needs.
 #[derive(Clone)]
 pub(crate) struct Edge {
-    events: mpsc::Sender<Event>,
-    new_agents: mpsc::Sender<(AgentId, Outbox<ToAgent>)>,
+    inbox: mpsc::Sender<Happening>,
     limits: Arc<Limits>,
     /// Held by each task; when the last is gone, everything has been sent.
     _alive: mpsc::Sender<()>,
+}
+
+impl Edge {
+    /// False when the hub is leaving.
+    pub(crate) async fn tell(&self, event: Event) -> bool {
+        self.inbox.send(Happening::Event(event)).await.is_ok()
+    }
+}
+
+/// What the loop waits for: one queue, so that a connection is known before its first message.
+pub(crate) enum Happening {
+    Event(Event),
+    NewAgent(AgentId, Outbox<ToAgent>),
+    NewLocal(LocalId, Outbox<Vec<u8>>),
+    NewPort(WindowId, AbortHandle),
 }
 
 struct Hub {
@@ -49,8 +64,7 @@ struct Hub {
     started: Instant,
     agents: HashMap<AgentId, Outbox<ToAgent>>,
     locals: HashMap<LocalId, Outbox<Vec<u8>>>,
-    ports: HashMap<WindowId, tokio::task::AbortHandle>,
-    new_ports: mpsc::UnboundedSender<(WindowId, tokio::task::AbortHandle)>,
+    ports: HashMap<WindowId, AbortHandle>,
 }
 
 impl Hub {
@@ -58,7 +72,16 @@ impl Hub {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Returns when it is time to leave.
+    fn happened(&mut self, happening: Happening) -> Leave {
+        match happening {
+            Happening::Event(event) => return self.event(event),
+            Happening::NewAgent(id, outbox) => drop(self.agents.insert(id, outbox)),
+            Happening::NewLocal(id, outbox) => drop(self.locals.insert(id, outbox)),
+            Happening::NewPort(window, port) => drop(self.ports.insert(window, port)),
+        }
+        Leave::No
+    }
+
     fn event(&mut self, event: Event) -> Leave {
         match &event {
             Event::AgentClosed { agent, .. } => drop(self.agents.remove(agent)),
@@ -134,30 +157,30 @@ impl Hub {
 
     /// Files may be on a disk that hangs: never on the loop's own thread.
     fn blocking(&self, work: impl FnOnce() -> Event + Send + 'static) {
-        let events = self.edge.events.clone();
+        let edge = self.edge.clone();
         tokio::spawn(async move {
             if let Ok(event) = tokio::task::spawn_blocking(work).await {
-                let _ = events.send(event).await;
+                edge.tell(event).await;
             }
         });
     }
 
     fn prepare_window(&self, ticket: Ticket, folders: Vec<PathBuf>, listen: Option<Listen>) {
-        let (edge, new_ports) = (self.edge.clone(), self.new_ports.clone());
+        let edge = self.edge.clone();
         tokio::spawn(async move {
             let looked = tokio::task::spawn_blocking(move || look_at_folders(&folders)).await;
             let result = match looked {
                 Ok(Ok((folders, workspace))) => match listen {
-                    None => Ok(Prepared { folders, workspace, port: None }),
-                    Some(listen) => listen::open(&edge, listen, &new_ports)
+                    None => Ok(Prepared { folders, workspace, door: None }),
+                    Some(listen) => listen::open(&edge, listen)
                         .await
-                        .map(|port| Prepared { folders, workspace, port: Some(port) })
+                        .map(|door| Prepared { folders, workspace, door: Some(door) })
                         .map_err(|error| format!("no port on 127.0.0.1 can be opened: {error}")),
                 },
                 Ok(Err(error)) => Err(error),
                 Err(_) => Err("the folders could not be looked at".to_owned()),
             };
-            let _ = edge.events.send(Event::WindowPrepared { ticket, result }).await;
+            edge.tell(Event::WindowPrepared { ticket, result }).await;
         });
     }
 }
@@ -178,12 +201,9 @@ fn look_at_folders(folders: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<WorkspaceCo
 
 /// The one loop.
 async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(), RunError> {
-    let (events, mut inbox) = mpsc::channel(QUEUE);
-    let (new_agents, mut agents) = mpsc::channel(QUEUE);
-    let (new_locals, mut locals) = mpsc::channel(QUEUE);
-    let (new_ports, mut ports) = mpsc::unbounded_channel();
+    let (inbox, mut happenings) = mpsc::channel(QUEUE);
     let (alive, mut all_gone) = mpsc::channel(1);
-    let edge = Edge { events, new_agents, limits: Arc::new(config.limits.clone()), _alive: alive };
+    let edge = Edge { inbox, limits: Arc::new(config.limits.clone()), _alive: alive };
 
     // Holds the edge, so that leaving waits for what is being recorded.
     let recorded = edge.clone();
@@ -194,7 +214,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         };
         // All of it: a closure that names one field captures only that one, and the rest would stay here.
         let edge = &recorded;
-        let _ = edge.events.blocking_send(event);
+        let _ = edge.inbox.blocking_send(Happening::Event(event));
     })?;
     let identity = ready.identity();
     let (core, actions) = Core::new(identity, config, Box::new(|name| std::env::var_os(name)), remembered);
@@ -206,11 +226,10 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         agents: HashMap::new(),
         locals: HashMap::new(),
         ports: HashMap::new(),
-        new_ports,
     };
     hub.carry_out(actions);
-    let door = tokio::spawn(local::accept(ready.listener, edge.clone(), new_locals));
-    let mut signals = startup::Signals::new()?;
+    let door = tokio::spawn(local::accept(ready.listener, edge.clone()));
+    let signals = tokio::spawn(startup::Signals::new()?.watch(edge.clone()));
     let alarm = tokio::time::sleep(Duration::ZERO);
     tokio::pin!(alarm);
     let mut armed: Option<u64> = None;
@@ -222,13 +241,8 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
             armed = Some(when);
         }
         let leave = tokio::select! {
-            // New connections first: their first message may be next in the queue.
             biased;
-            Some((id, outbox)) = agents.recv() => { hub.agents.insert(id, outbox); Leave::No }
-            Some((id, outbox)) = locals.recv() => { hub.locals.insert(id, outbox); Leave::No }
-            Some((window, port)) = ports.recv() => { hub.ports.insert(window, port); Leave::No }
-            Some(event) = inbox.recv() => hub.event(event),
-            () = signals.leave() => hub.event(Event::StopRequested),
+            Some(happening) = happenings.recv() => hub.happened(happening),
             () = &mut alarm, if armed.is_some() => { armed = None; hub.event(Event::Tick) }
         };
         if leave == Leave::Yes {
@@ -238,6 +252,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
     // Dropping the outboxes lets every task send what it has and end. Whoever comes now shall not find a hub that
     // answers no more, but none.
     door.abort();
+    signals.abort();
     for port in hub.ports.values() {
         port.abort();
     }

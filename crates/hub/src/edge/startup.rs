@@ -11,9 +11,10 @@ use rustix::fs::FlockOperation;
 use tokio::net::UnixListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::Edge;
 use super::discovery::private_folder;
 use crate::config::{Config, ConfigError};
-use crate::core::Identity;
+use crate::core::{Event, Identity};
 use crate::journal::JournalError;
 
 #[derive(Debug, thiserror::Error)]
@@ -159,10 +160,13 @@ impl Signals {
         })
     }
 
-    pub(super) async fn leave(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
+    pub(super) async fn watch(mut self, edge: Edge) {
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => {}
+                _ = self.interrupt.recv() => {}
+            }
+            edge.tell(Event::StopRequested).await;
         }
     }
 }

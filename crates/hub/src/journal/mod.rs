@@ -75,6 +75,11 @@ pub enum Recorded {
     Window { window: WindowId, result: Result<(), String> },
 }
 
+/// The log is emptied when it has grown to about this and nobody waits …
+const LOG_BYTES: usize = 4 * 1024 * 1024;
+/// … or to this, whoever waits.
+const LOG_BYTES_MOST: usize = 256 * 1024 * 1024;
+
 enum Job {
     Record(Box<Entry>),
     Window(Box<RememberedWindow>),
@@ -129,8 +134,11 @@ fn next_id(connection: &Connection, table: &str) -> rusqlite::Result<u64> {
 }
 
 fn keep(connection: &mut Connection, inbox: &mpsc::Receiver<Job>, recorded: &dyn Fn(Recorded)) {
-    while let Ok(first) = inbox.recv() {
+    let mut waiting = None;
+    let mut written = 0;
+    while let Some(first) = waiting.take().or_else(|| inbox.recv().ok()) {
         let jobs: Vec<Job> = std::iter::once(first).chain(inbox.try_iter()).collect();
+        written += jobs.iter().map(Job::bytes).sum::<usize>();
         let result = commit(connection, &jobs).map_err(|error| error.to_string());
         if let Err(error) = &result {
             tracing::error!("journal: {error}");
@@ -141,6 +149,24 @@ fn keep(connection: &mut Connection, inbox: &mpsc::Receiver<Job>, recorded: &dyn
                 Job::Record(entry) => Recorded::Review { review: entry.review.id, step: entry.step, result },
                 Job::Window(window) => Recorded::Window { window: window.id, result },
             });
+        }
+        waiting = inbox.try_recv().ok();
+        if written > LOG_BYTES && (waiting.is_none() || written > LOG_BYTES_MOST) {
+            written = 0;
+            if let Err(error) = schema::checkpoint(connection) {
+                tracing::error!("journal: {error}");
+            }
+        }
+    }
+}
+
+impl Job {
+    /// About what it adds to the log: the texts, and some pages of tables and indexes.
+    fn bytes(&self) -> usize {
+        const PAGES: usize = 8 * 4096;
+        match self {
+            Job::Window(_) => PAGES,
+            Job::Record(entry) => PAGES + entry.review.base_text().len() + entry.review.proposed.len(),
         }
     }
 }

@@ -66,6 +66,8 @@ fn open_sound(path: &Path) -> Result<Connection, JournalError> {
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(2))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
+    // Copying the log into the tables would make whoever writes last wait; the journal does it when nobody waits.
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     // A decision is told to the agent only once it survives a power cut.
     connection.pragma_update(None, "synchronous", "FULL")?;
     let healthy: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
@@ -84,6 +86,11 @@ fn open_sound(path: &Path) -> Result<Connection, JournalError> {
         newer => return Err(JournalError::Newer { found: newer, known: VERSION }),
     }
     Ok(connection)
+}
+
+/// Moves what was committed from the log into the tables; the log begins anew.
+pub(super) fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
 /// Forgets what was settled before `before_ms`, and the bytes only that referred to. An accepted change that

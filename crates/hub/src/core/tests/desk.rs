@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::core::{Action, Core, Event, Identity, LocalId, Prepared};
 use crate::files::{FileState, Replacement, WriteError};
 use crate::journal::Remembered;
+use crate::token::Token;
 
 pub(super) const EDITOR: LocalId = LocalId(1);
 pub(super) const COMMAND: LocalId = LocalId(2);
@@ -104,8 +105,9 @@ impl Desk {
                     self.to_locals.push((local, message));
                 }
                 Action::PrepareWindow { ticket, folders, listen } => {
-                    let port = listen.map(|listen| listen.before.map_or(4711, |(port, _)| port));
-                    let result = Ok(Prepared { folders, workspace: Vec::new(), port });
+                    let fresh = || (4711, Token::remembered("fresh".to_owned()));
+                    let door = listen.map(|listen| listen.before.unwrap_or_else(fresh));
+                    let result = Ok(Prepared { folders, workspace: Vec::new(), door });
                     let place = Event::WindowPrepared { ticket, result };
                     if self.hold_places {
                         self.places.push(place);

@@ -1,0 +1,141 @@
+//! Writing an accepted change, where that is ours to do: through the editor that has the file open, else to the disk;
+//! and finding out what happened when nobody could tell us.
+
+use linkspan_dialect::Failure;
+use linkspan_editor_api as api;
+use linkspan_review as review;
+use linkspan_review::{Effect, Phase, Review, ReviewId, Text};
+
+use super::Core;
+use super::base::{BaseWanted, Buffer};
+use super::editor::{NoAnswer, Resume};
+use super::event::Action;
+use super::timers::Due;
+use crate::files::{Replacement, WriteError};
+
+impl Core {
+    pub(super) fn remember_buffer(&mut self, review: ReviewId, buffer: Option<Buffer>) {
+        if let Some(age) = self.ages.get_mut(&review) {
+            age.buffer = buffer;
+        }
+    }
+
+    /// An open document is changed by its editor, so that the person can undo it there; a file that was saved
+    /// is saved again. Everything else is replaced on disk.
+    pub(super) fn write(&mut self, id: ReviewId, replacement: Replacement) {
+        let buffer = self.ages.get_mut(&id).and_then(|age| age.buffer.take());
+        let review = self.state.review(id);
+        let text = review.and_then(|review| match &review.phase {
+            Phase::Writing(decided) => Some(decided.text.clone()),
+            _ => None,
+        });
+        let window = review.and_then(|review| self.windows.get(&review.window));
+        let editor = window
+            .filter(|window| window.capabilities.edits)
+            .and_then(|window| Some((window.local?, window.as_named(&replacement.path))));
+        match (buffer, editor, text) {
+            (Some(Buffer { version, dirty }), Some((local, named)), Some(text)) => {
+                let path = named.display().to_string();
+                let edits = api::Edits::Text { text };
+                self.ask(
+                    local,
+                    &api::EditsApply { path, version, edits, save: !dirty },
+                    Resume::Applied { review: id, save: !dirty },
+                );
+            }
+            _ => self.act(Action::WriteFile { review: id, replacement }),
+        }
+    }
+
+    pub(super) fn edits_applied(
+        &mut self,
+        id: ReviewId,
+        save: bool,
+        answer: Result<api::EditsApplyResult, NoAnswer>,
+    ) {
+        match answer {
+            Ok(applied) if applied.applied && (applied.saved || !save) => {
+                self.apply(review::Event::Written { review: id });
+            }
+            Ok(applied) if applied.applied => {
+                let error = "the editor holds the change but could not save it; save it there".to_owned();
+                let error = review::WriteError::Io(error);
+                self.apply(review::Event::WriteFailed { review: id, error });
+            }
+            // The document moved on, or its editor is gone: from the beginning, with what there is now.
+            Ok(_) | Err(NoAnswer::Gone) => self.look_again(id, None),
+            Err(no_answer) => self.look_again(id, Some(no_answer.message())),
+        }
+    }
+
+    /// What the file holds decides, not what we think happened.
+    fn look_again(&mut self, review: ReviewId, failed: Option<String>) {
+        if let Some(path) = self.state.review(review).map(|review| review.path.clone()) {
+            self.read_base(BaseWanted::Write { review, failed }, path);
+        }
+    }
+
+    /// A hub that died while it wrote goes on when the window is back: its editor may hold unsaved text. A window
+    /// that does not come back holds none.
+    pub(super) fn write_when_back(&mut self, writes: &[Effect]) {
+        self.unfinished_writes.extend(writes.iter().filter_map(|effect| match effect {
+            Effect::Write { review, .. } => Some(*review),
+            _ => None,
+        }));
+        if !self.unfinished_writes.is_empty() {
+            self.timers.add(self.config.window_grace_seconds * 1000, Due::Writes);
+        }
+    }
+
+    pub(super) fn go_on_writing(&mut self, of: impl Fn(&Review) -> bool) {
+        let unfinished = std::mem::take(&mut self.unfinished_writes);
+        let (ready, later): (Vec<ReviewId>, Vec<ReviewId>) =
+            unfinished.into_iter().partition(|id| self.state.review(*id).is_some_and(&of));
+        self.unfinished_writes = later;
+        for id in ready {
+            self.look_again(id, None);
+        }
+    }
+
+    pub(super) fn write_in_doubt(
+        &mut self,
+        id: ReviewId,
+        now: Result<Option<Text>, Failure>,
+        failed: Option<String>,
+    ) {
+        let result = self.state.review(id).and_then(|review| match &review.phase {
+            Phase::Writing(decided) => Some(decided.text.clone()),
+            _ => None,
+        });
+        self.apply(match now {
+            Ok(Some(now)) if Some(&now.text) == result.as_ref() => review::Event::Written { review: id },
+            Ok(_) if let Some(error) = failed => {
+                review::Event::WriteFailed { review: id, error: review::WriteError::Io(error) }
+            }
+            Ok(now) => review::Event::WriteFailed { review: id, error: review::WriteError::BaseMoved(now) },
+            Err(failure) => {
+                review::Event::WriteFailed { review: id, error: review::WriteError::Io(failure.message) }
+            }
+        });
+    }
+
+    pub(super) fn file_written(&mut self, id: ReviewId, result: Result<(), WriteError>) {
+        self.apply(match result {
+            Ok(()) => review::Event::Written { review: id },
+            Err(WriteError::BaseMoved(bytes)) => {
+                match bytes.as_deref().map(linkspan_review::decode).transpose() {
+                    Ok(now) => {
+                        review::Event::WriteFailed { review: id, error: review::WriteError::BaseMoved(now) }
+                    }
+                    Err(error) => review::Event::WriteFailed {
+                        review: id,
+                        error: review::WriteError::Io(error.to_string()),
+                    },
+                }
+            }
+            Err(WriteError::Failed(error)) => {
+                review::Event::WriteFailed { review: id, error: review::WriteError::Io(error.to_string()) }
+            }
+        });
+    }
+}
