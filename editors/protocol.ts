@@ -37,7 +37,7 @@ export const ERRORS = {
 
 /** What an editor asks the hub. */
 export interface EditorToHubRequests {
-  /** Joins the hub. The first message of an editor; nothing else is answered before. */
+  /** Joins the hub. Needed before `review/decided` and every notification. */
   "attach": { params: Attach; result: AttachResult };
   /** The person decided. */
   "review/decided": { params: ReviewDecided; result: ReviewDecidedResult };
@@ -166,7 +166,7 @@ export interface AgentStatus {
 /** An answer the person can give. */
 export type AskOption = "allowOnce" | "allowAlways" | "deny";
 
-/** Joins the hub. The first message of an editor; nothing else is answered before. */
+/** Joins the hub. Needed before `review/decided` and every notification. */
 export interface Attach {
   /** The protocol version the editor speaks. */
   protocol: number;
@@ -198,7 +198,7 @@ export interface AttachResult {
   environment: Record<string, string>;
 }
 
-/** What an editor can do. Only requests of these groups are sent to it; a headless window has none. */
+/** What an editor can do. Only requests of these groups are sent to it. */
 export interface Capabilities {
   /** `documents/list` and `document/…` but for `document/format`. */
   documents: boolean;
@@ -899,8 +899,6 @@ export interface ReviewHunk {
 export interface ReviewOutcome {
   /** The end. */
   ended: ReviewEnded;
-  /** Where it was decided, for people; missing when nobody decided. */
-  by?: string;
   /** What was said about single lines. */
   comments: Array<ReviewComment>;
   /** The agent has the answer. */
@@ -1023,7 +1021,7 @@ export interface ReviewsGetResult {
 
 /** Asks for the reviews. */
 export interface ReviewsList {
-  /** Settled ones too. */
+  /** Also those that are decided and whose agent has not heard of it yet. */
   all: boolean;
 }
 

@@ -256,7 +256,7 @@ mod tests {
             (inside("nowhere/../../outside/secret"), "outside"),
             (inside("out/secret"), "outside"),
             (inside("out/new"), "outside"),
-            (inside("dangling"), "outside"),
+            (inside("dangling"), "symlink to nothing"),
             (format!("{}-twin/a", world.workspace().display()), "outside"),
             (inside("a\u{0}b"), "NUL"),
             (inside("loop"), "loop"),

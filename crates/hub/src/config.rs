@@ -2,10 +2,14 @@
 //!
 //! Owns parsing and defaults. Knows no windows and no sockets.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
+
+/// A configuration file is written by hand.
+const LARGEST: u64 = 64 * 1024;
 
 /// The per-workspace file, read from the root of each workspace folder.
 pub const WORKSPACE_FILE: &str = ".linkspan.toml";
@@ -153,9 +157,10 @@ impl Config {
         !self.dialects_off.iter().any(|off| off == name)
     }
 
-    /// The deny globs, ready to match; they were checked when the files were read.
+    /// The deny globs, ready to match. They were checked file by file; should they be too much together, everything
+    /// is denied rather than nothing.
     pub fn deny_globs(&self) -> GlobSet {
-        deny_set(&self.deny).unwrap_or_else(|_| GlobSet::empty())
+        deny_set(&self.deny).or_else(|_| deny_set(&["**".to_owned()])).unwrap_or_default()
     }
 }
 
@@ -192,15 +197,17 @@ fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'
 fn deny_set(globs: &[String]) -> Result<GlobSet, globset::Error> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {
+        // A path from the root is matched without its first slash, and a folder without its last.
+        let plain = glob.trim_start_matches("./").trim_matches('/');
         // `.env` alone means the name anywhere: what a person who writes it expects.
-        let anywhere = if glob.contains('/') { glob.clone() } else { format!("**/{glob}") };
+        let anywhere = if glob.contains('/') { plain.to_owned() } else { format!("**/{plain}") };
         set.add(GlobBuilder::new(&anywhere).literal_separator(true).case_insensitive(true).build()?);
     }
     set.build()
 }
 
 fn load_toml<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, ConfigError> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match read_small(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
@@ -212,6 +219,17 @@ fn load_toml<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, C
         let message = format!("line {line}: {}", with_nearest_key(error.message()));
         ConfigError::Parse { path: path.to_owned(), message }
     })
+}
+
+/// A cloned repository may hold anything under this name: a device, a pipe, a file without end.
+fn read_small(path: &Path) -> std::io::Result<String> {
+    let file = crate::files::open_regular(path)?;
+    let mut text = String::new();
+    file.take(LARGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST {
+        return Err(std::io::Error::other(format!("it is larger than {LARGEST} bytes")));
+    }
+    Ok(text)
 }
 
 /// serde names the unknown key and all known ones: a person wants the one she meant.
@@ -284,6 +302,17 @@ mod tests {
         assert_eq!(both.limits.connections, mine.limits.connections);
         assert_eq!(both.limits.file_mib, 1);
         assert!(both.deny_globs().is_match("secret/a/b") && both.deny_globs().is_match(".env"));
+    }
+
+    #[test]
+    fn a_file_that_is_no_file_or_has_no_end_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(WORKSPACE_FILE);
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        assert!(WorkspaceConfig::load(folder.path()).is_err());
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, "#".repeat(100_000)).unwrap();
+        assert!(WorkspaceConfig::load(folder.path()).unwrap_err().to_string().contains("larger"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use linkspan_review::{Digest, ReviewId};
@@ -122,6 +122,16 @@ fn regular(place: &Path) -> Result<Option<u64>, FileError> {
     }
 }
 
+/// Without waiting for the other end of a pipe that someone put there a moment ago.
+pub(crate) fn open_regular(place: &Path) -> io::Result<File> {
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(place)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("not a regular file")),
+    }
+}
+
 fn read_regular(place: &Path, limit_mib: usize) -> Result<Option<Vec<u8>>, FileError> {
     let Some(size) = regular(place)? else { return Ok(None) };
     let limit = limit_mib as u64 * 1024 * 1024;
@@ -133,7 +143,7 @@ fn read_regular(place: &Path, limit_mib: usize) -> Result<Option<Vec<u8>>, FileE
         return Err(too_large(size));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
-    let file = File::open(place).map_err(|error| FileError::io(place, &error))?;
+    let file = open_regular(place).map_err(|error| FileError::io(place, &error))?;
     // The file may grow while it is read.
     file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| FileError::io(place, &error))?;
     if bytes.len() as u64 > limit {
@@ -184,6 +194,11 @@ pub fn replace(order: &Replacement) -> Result<(), WriteError> {
     }
     if now.as_deref().map(Digest::of) != order.expect {
         return Err(WriteError::BaseMoved(now));
+    }
+    // A rename would replace what the person may not write.
+    if now.is_some() {
+        let writable = rustix::fs::access(path, rustix::fs::Access::WRITE_OK);
+        writable.map_err(|error| io_error(&error.into()))?;
     }
     let folder = path.parent().unwrap_or(Path::new("/"));
     create_folders(folder).map_err(|error| io_error(&error))?;

@@ -3,7 +3,9 @@
 //! The kernel lists every TCP socket with its owner; the peer's socket is the one whose two addresses are
 //! ours, swapped.
 
-use std::net::{SocketAddr, SocketAddrV4};
+use std::net::SocketAddr;
+#[cfg(target_os = "linux")]
+use std::net::SocketAddrV4;
 
 /// The uid of the process that opened `peer → ours`, or `None` when it cannot be told.
 #[cfg(target_os = "linux")]
@@ -15,6 +17,13 @@ pub(crate) fn uid(peer: SocketAddr, ours: SocketAddr) -> Option<u32> {
         .or_else(|| uid_in(&table("/proc/net/tcp6")?, &mapped(peer), &mapped(ours)))
 }
 
+/// Elsewhere the token alone has to do.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn uid(_peer: SocketAddr, _ours: SocketAddr) -> Option<u32> {
+    Some(rustix::process::getuid().as_raw())
+}
+
+#[cfg(target_os = "linux")]
 fn uid_in(table: &str, local: &str, remote: &str) -> Option<u32> {
     table.lines().skip(1).find_map(|line| {
         let mut columns = line.split_ascii_whitespace().skip(1);
@@ -24,15 +33,17 @@ fn uid_in(table: &str, local: &str, remote: &str) -> Option<u32> {
     })
 }
 
+#[cfg(target_os = "linux")]
 fn hex(address: SocketAddrV4) -> String {
     format!("{:08X}:{:04X}", u32::from_ne_bytes(address.ip().octets()), address.port())
 }
 
+#[cfg(target_os = "linux")]
 fn mapped(address: SocketAddrV4) -> String {
     format!("0000000000000000{:08X}{}", 0xffff_0000_u32, hex(address))
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 

@@ -142,7 +142,10 @@ impl Ledger {
             return Moves::to_hub(frame);
         }
         if self.waiting.len() >= KEPT_FRAMES {
-            self.waiting.pop_front();
+            // A notification is news, a request may be a person's decision.
+            let news =
+                self.waiting.iter().position(|frame| matches!(read_head(frame), HeadKind::Notification(_)));
+            self.waiting.remove(news.unwrap_or(0));
         }
         self.waiting.push_back(frame);
         Moves::default()

@@ -169,3 +169,18 @@ fn leaving_while_there_is_no_hub_brings_no_window_back() {
     ledger.shim_said(frame(json!({ "jsonrpc": "2.0", "method": "detach" })));
     assert!(ledger.hub_up().to_hub.is_empty());
 }
+
+#[test]
+fn a_decision_outlasts_any_number_of_notifications_while_there_is_no_hub() {
+    let mut ledger = ledger();
+    ledger.hub_down();
+    ledger.shim_said(frame(request(2, "review/decided")));
+    let moved = frame(json!({ "jsonrpc": "2.0", "method": "selection/changed", "params": {} }));
+    for _ in 0..2 * KEPT_FRAMES {
+        ledger.shim_said(moved.clone());
+    }
+    let id = values(&ledger.hub_up().to_hub)[0]["id"].clone();
+    let moves = ledger.hub_said(frame(attached(id, 9))).unwrap();
+    assert_eq!(values(&moves.to_hub[..1]), [request(2, "review/decided")]);
+    assert!(moves.to_hub.len() <= KEPT_FRAMES);
+}

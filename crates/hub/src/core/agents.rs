@@ -13,6 +13,9 @@ use super::event::Action;
 /// A person has to look at each; a program that asks for more at a time is not working with one.
 pub(super) const OPEN_REVIEWS_PER_AGENT: usize = 256;
 
+/// Over all its agents, those that left included: an agent that proposes, drops and comes back is one of many.
+pub(super) const OPEN_REVIEWS_PER_WINDOW: usize = 2048;
+
 /// Reviews and machine calls together: what an agent may have under way, each with its whole message in memory.
 const OPEN_CALLS_PER_AGENT: usize = 512;
 

@@ -12,9 +12,10 @@ use linkspan_review::{
 };
 
 use super::Core;
-use super::agents::OPEN_REVIEWS_PER_AGENT;
+use super::agents::{OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW};
 use super::editor::{NoAnswer, Resume};
 use super::event::{Action, LocalId, Ticket};
+use super::timers::{Due, TimerId};
 use super::tools::{ToolCall, denied, failure_of};
 use crate::files::{FileError, FileState, Want};
 
@@ -35,9 +36,22 @@ pub(super) enum BaseWanted {
     /// write begins again, or failed for the reason given.
     Write {
         review: ReviewId,
+        /// It was to be saved as well.
+        save: bool,
         failed: Option<String>,
     },
 }
+
+/// A file that is being read.
+#[derive(Debug)]
+pub(super) struct Reading {
+    wanted: BaseWanted,
+    path: PathBuf,
+    timer: TimerId,
+}
+
+/// A disk may be slow to wake up, but not for ever.
+const READ_SECONDS: u64 = 20;
 
 /// What a file holds, and how the editor has it open.
 #[derive(Debug)]
@@ -69,8 +83,18 @@ impl Core {
             _ => Want::Bytes { limit_mib },
         };
         let ticket = self.ticket();
-        self.reading.insert(ticket, wanted);
+        let when = self.now_ms + READ_SECONDS * 1000;
+        let timer = self.timers.add(when, Due::Read(ticket));
+        self.reading.insert(ticket, Reading { wanted, path: path.clone(), timer });
         self.act(Action::ReadFile { ticket, folders, path, want });
+    }
+
+    pub(super) fn read_timed_out(&mut self, ticket: Ticket) {
+        let Some(path) = self.reading.get(&ticket).map(|reading| reading.path.display().to_string()) else {
+            return;
+        };
+        let error = format!("the disk did not answer within {READ_SECONDS} s");
+        self.file_read(ticket, Err(FileError::Io { path, error }));
     }
 
     fn window_of(&self, wanted: &BaseWanted) -> Option<WindowId> {
@@ -85,7 +109,9 @@ impl Core {
     }
 
     pub(super) fn file_read(&mut self, ticket: Ticket, result: Result<FileState, FileError>) {
-        let Some(wanted) = self.reading.remove(&ticket) else { return };
+        // Too late, if it is not waited for any more.
+        let Some(Reading { wanted, timer, .. }) = self.reading.remove(&ticket) else { return };
+        self.timers.cancel(timer);
         let file = match result {
             Ok(file) => file,
             Err(error) => return self.base_ready(wanted, Err(failure_of(&error))),
@@ -149,15 +175,10 @@ impl Core {
                 Err(failure) => self.answer(tool.agent, tool.call, &Answer::Failed(failure)),
             },
             BaseWanted::Decision { local, request, review, revision, decision } => match base {
-                Ok(base) if self.cannot_change(review, &decision, base.buffer) => {
-                    let message = format!(
-                        "{} has unsaved text that its editor does not let us change: save it there, then decide",
-                        base.path.display()
-                    );
-                    self.send(
-                        local,
-                        &api::Message::response(request, &api::ReviewDecidedResult::Refused { message }),
-                    );
+                Ok(base) if let Some(why) = self.cannot_change(review, &decision, base.buffer) => {
+                    let message = format!("{} {why}", base.path.display());
+                    let result = api::ReviewDecidedResult::Refused { message };
+                    self.send(local, &api::Message::response(request, &result));
                 }
                 Ok(base) => {
                     self.remember_buffer(review, base.buffer);
@@ -168,20 +189,32 @@ impl Core {
                     self.send(local, &api::Message::response(request, &result));
                 }
             },
-            BaseWanted::Write { review, failed } => {
-                self.remember_buffer(review, base.as_ref().ok().and_then(|base| base.buffer));
-                self.write_in_doubt(review, base.map(|base| base.text), failed);
+            BaseWanted::Write { review, save, failed } => {
+                let buffer = base.as_ref().ok().and_then(|base| base.buffer);
+                let unsaved = save && buffer.is_some_and(|buffer| buffer.dirty);
+                self.remember_buffer(review, buffer);
+                self.write_in_doubt(review, base.map(|base| base.text), unsaved, failed);
             }
         }
     }
 
     /// Unsaved text can only be changed where it is; the file behind it must not be written under it.
-    fn cannot_change(&self, id: ReviewId, decision: &Decision, buffer: Option<Buffer>) -> bool {
-        let Some(review) = self.state.review(id) else { return false };
-        let editor = self.windows.get(&review.window);
-        let edits = editor.is_some_and(|window| window.capabilities.edits);
-        let writes = review.writer == Writer::Editor && !matches!(decision.verdict, Verdict::Reject { .. });
-        writes && !edits && buffer.is_some_and(|buffer| buffer.dirty)
+    fn cannot_change(
+        &self,
+        id: ReviewId,
+        decision: &Decision,
+        buffer: Option<Buffer>,
+    ) -> Option<&'static str> {
+        let review = self.state.review(id)?;
+        let window = self.windows.get(&review.window)?;
+        if review.writer == Writer::Agent || matches!(decision.verdict, Verdict::Reject { .. }) {
+            return None;
+        }
+        if window.capabilities.documents && window.local.is_none() {
+            return Some("may have unsaved text in an editor that is away: decide again in a moment");
+        }
+        (!window.capabilities.edits && buffer.is_some_and(|buffer| buffer.dirty))
+            .then_some("has unsaved text that its editor does not let us change: save it there, then decide")
     }
 
     fn propose(&mut self, tool: ToolCall, base: Base) {
@@ -197,6 +230,13 @@ impl Core {
             );
             return self.fail(tool.agent, tool.call, FailureKind::Denied, message);
         }
+        let window = agent.window;
+        let waiting = self.state.reviews().filter(|review| review.window == window && review.is_open());
+        if waiting.count() >= OPEN_REVIEWS_PER_WINDOW {
+            let message = format!("{OPEN_REVIEWS_PER_WINDOW} changes wait in this window; decide some first");
+            return self.fail(tool.agent, tool.call, FailureKind::Denied, message);
+        }
+        let Some(agent) = self.agents.get_mut(&tool.agent) else { return };
         let proposal = Proposal {
             owner: Owner { agent: tool.agent, key: agent.key() },
             window: agent.window,

@@ -10,7 +10,7 @@ use linkspan_editor_api::{
     SelectionChanged, decode, errors,
 };
 use linkspan_review as review;
-use linkspan_review::{ReviewId, Revision, SurfaceId, WindowId};
+use linkspan_review::{Effect, ReviewId, Revision, SurfaceId, WindowId};
 use serde_json::value::RawValue;
 
 use super::Core;
@@ -171,7 +171,14 @@ impl Core {
                 let ReviewEdited { review, revision, text } = decode(params)?;
                 let review = self.review_named(&review)?;
                 let (surface, revision) = (SurfaceId(local.0), Revision(revision));
-                self.apply(review::Event::Edited { review, surface, revision, text });
+                let effects = self.state.apply(review::Event::Edited { review, surface, revision, text });
+                // Nobody asked, so nobody is answered: an edit of something older is shown what there is now.
+                let (replies, effects): (Vec<Effect>, Vec<Effect>) =
+                    effects.into_iter().partition(|effect| matches!(effect, Effect::Reply { .. }));
+                self.carry_out(effects);
+                if !replies.is_empty() {
+                    self.show_if_pending(review);
+                }
             }
             // Known, and nothing follows from them: a closed tab is not a decision.
             api::ReviewShown::METHOD

@@ -28,7 +28,7 @@ pub use event::{Action, Event, Listen, LocalId, Prepared, Ticket};
 use crate::config::Config;
 use crate::journal::{Remembered, RememberedWindow};
 use agents::Agent;
-use base::BaseWanted;
+use base::Reading;
 use control::Probe;
 use editor::Local;
 use timers::{Due, TimerId, Timers};
@@ -61,7 +61,7 @@ pub struct Core {
     agents: BTreeMap<AgentId, Agent>,
     locals: BTreeMap<LocalId, Local>,
     preparing: HashMap<Ticket, Preparing>,
-    reading: HashMap<Ticket, BaseWanted>,
+    reading: HashMap<Ticket, Reading>,
     next_ticket: u64,
     /// When each review was proposed, and since when it has had no agent.
     ages: BTreeMap<ReviewId, reviews::Age>,
@@ -117,8 +117,8 @@ impl Core {
             actions: Vec::new(),
         };
         core.sweep_discovery();
-        for (id, age_ms) in remembered.ages {
-            core.remember_review(id, age_ms);
+        for past in remembered.past {
+            core.remember_review(past);
         }
         let (writes, others): (Vec<Effect>, Vec<Effect>) =
             effects.into_iter().partition(|effect| matches!(effect, Effect::Write { .. }));
@@ -168,6 +168,7 @@ impl Core {
             match due {
                 Due::Heartbeat => self.beat(),
                 Due::Call { local, id } => self.call_timed_out(local, id),
+                Due::Read(ticket) => self.read_timed_out(ticket),
                 Due::Window(window) => self.window_grace_over(window),
                 Due::Review(review) => self.review_grace_over(review),
                 Due::Writes => self.go_on_writing(|_| true),
@@ -216,9 +217,9 @@ impl Core {
             }
             _ => {}
         }
-        let open = self.state.reviews().any(|review| review.is_open());
-        // A command that asks a question is no reason to stay.
-        let busy = open || !self.windows.is_empty() || !self.agents.is_empty();
+        // Also for a decision that its agent has not heard of. A command that asks a question is no reason to stay.
+        let unfinished = self.state.reviews().next().is_some();
+        let busy = unfinished || !self.windows.is_empty() || !self.agents.is_empty();
         match (busy, self.idle) {
             (false, None) => {
                 let when = self.now_ms + self.config.idle_exit_seconds * 1000;

@@ -20,10 +20,28 @@ impl Policy {
         let path = path.as_ref();
         let inside = self.folders.iter().filter_map(|folder| path.strip_prefix(folder).ok());
         let from_root = path.strip_prefix("/").unwrap_or(path);
-        inside.chain([from_root]).any(|path| self.deny.is_match(path))
+        // Whoever denies a folder means what is in it.
+        inside.chain([from_root]).flat_map(Path::ancestors).any(|path| self.deny.is_match(path))
     }
 
     pub(super) fn denied(path: &Path) -> String {
         format!("{} is kept from agents by `deny` in config.toml or .linkspan.toml", path.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn a_denied_folder_is_denied_with_all_that_is_in_it_however_it_is_written() {
+        for glob in ["secrets", "secrets/", "./secrets/**", "/home/me/ws/secrets", "/home/me/ws/secrets/**"] {
+            let config = Config { deny: vec![glob.to_owned()], ..Config::default() };
+            let policy = Policy::new(vec!["/home/me/ws".into()], config.deny_globs());
+            assert!(policy.denies("/home/me/ws/secrets/deep/key.txt"), "{glob}");
+            assert!(!policy.denies("/home/me/ws/src/secrets.rs"), "{glob}");
+            assert!(!policy.denies("/home/me/ws/a.txt"), "{glob}");
+        }
     }
 }

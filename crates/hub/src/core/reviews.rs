@@ -18,6 +18,7 @@ use super::event::{Action, LocalId};
 use super::present;
 use super::timers::Due;
 use crate::files::Replacement;
+use crate::journal::Past;
 
 /// What the hub knows of a review beside the review itself.
 #[derive(Debug)]
@@ -39,10 +40,16 @@ impl Age {
 
 impl Core {
     /// A review of an earlier life; its agent has its time to come back from now on.
-    pub(super) fn remember_review(&mut self, id: ReviewId, age_ms: u64) {
-        self.orphan(id);
-        if let Some(age) = self.ages.get_mut(&id) {
-            age.proposed_ms = age_ms.cast_signed().saturating_neg();
+    pub(super) fn remember_review(&mut self, past: Past) {
+        self.orphan(past.review);
+        if let Some(age) = self.ages.get_mut(&past.review) {
+            age.proposed_ms = past.proposed_ms.cast_signed().saturating_neg();
+        }
+        // A decision that its agent did not fetch in time is history, however long no hub was there to say so.
+        let grace_ms = self.config.agent_grace_seconds * 1000;
+        let settled = self.state.review(past.review).is_some_and(|review| !review.is_open());
+        if settled && past.decided_ms.is_some_and(|ago_ms| ago_ms > grace_ms) {
+            self.apply(review::Event::Expired { review: past.review });
         }
     }
 
@@ -119,6 +126,12 @@ impl Core {
         self.ask(local, &show, Resume::Ignore);
     }
 
+    pub(super) fn show_if_pending(&mut self, id: ReviewId) {
+        if self.state.review(id).is_some_and(|review| review.phase == Phase::Pending) {
+            self.show(id);
+        }
+    }
+
     fn hide(&mut self, id: ReviewId, reason: HideReason) {
         let Some(local) = self.surface_of(id) else { return };
         let reason = match reason {
@@ -179,10 +192,7 @@ impl Core {
         let local = LocalId(surface.0);
         let Some(connection) = self.locals.get_mut(&local) else { return };
         let waiting = connection.deciding.iter().position(|(decided, _)| *decided == review);
-        let Some(request) = waiting.map(|at| connection.deciding.remove(at).1) else {
-            // An edit on something older: it is shown what there is now.
-            return self.show(review);
-        };
+        let Some(request) = waiting.map(|at| connection.deciding.remove(at).1) else { return };
         let result = match reply {
             Reply::Taken => api::ReviewDecidedResult::Taken,
             Reply::Stale { revision } => api::ReviewDecidedResult::Stale { revision: revision.0 },

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use linkspan_review::{ReviewId, WindowId};
 
-use super::event::LocalId;
+use super::event::{LocalId, Ticket};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
@@ -15,6 +15,8 @@ pub(super) enum Due {
         local: LocalId,
         id: i64,
     },
+    /// A disk has not answered.
+    Read(Ticket),
     /// A window did not come back.
     Window(WindowId),
     /// A review's agent did not come back.

@@ -295,6 +295,9 @@ impl Core {
             folders.into_iter().map(PathBuf::from).filter(|folder| folder.is_absolute()).collect();
         let ticket = self.ticket();
         self.act(Action::PrepareWindow { ticket, folders: folders.clone(), listen: None });
+        // Only the newest word counts, whichever folder takes longest to look at.
+        self.preparing
+            .retain(|_, other| !matches!(other, Preparing::Folders { window: of, .. } if *of == window));
         self.preparing.insert(ticket, Preparing::Folders { window, folders });
     }
 

@@ -62,16 +62,20 @@ impl Core {
                 let error = review::WriteError::Io(error);
                 self.apply(review::Event::WriteFailed { review: id, error });
             }
-            // The document moved on, or its editor is gone: from the beginning, with what there is now.
-            Ok(_) | Err(NoAnswer::Gone) => self.look_again(id, None),
-            Err(no_answer) => self.look_again(id, Some(no_answer.message())),
+            // The document moved on; if it did not, there is no use in trying again.
+            Ok(_) => {
+                self.look_again(id, save, Some("the editor does not let the document be changed".to_owned()))
+            }
+            // Its editor is gone: from the beginning, with what there is now.
+            Err(NoAnswer::Gone) => self.look_again(id, false, None),
+            Err(no_answer) => self.look_again(id, save, Some(no_answer.message())),
         }
     }
 
     /// What the file holds decides, not what we think happened.
-    fn look_again(&mut self, review: ReviewId, failed: Option<String>) {
+    fn look_again(&mut self, review: ReviewId, save: bool, failed: Option<String>) {
         if let Some(path) = self.state.review(review).map(|review| review.path.clone()) {
-            self.read_base(BaseWanted::Write { review, failed }, path);
+            self.read_base(BaseWanted::Write { review, save, failed }, path);
         }
     }
 
@@ -93,7 +97,7 @@ impl Core {
             unfinished.into_iter().partition(|id| self.state.review(*id).is_some_and(&of));
         self.unfinished_writes = later;
         for id in ready {
-            self.look_again(id, None);
+            self.look_again(id, false, None);
         }
     }
 
@@ -101,21 +105,24 @@ impl Core {
         &mut self,
         id: ReviewId,
         now: Result<Option<Text>, Failure>,
+        unsaved: bool,
         failed: Option<String>,
     ) {
         let result = self.state.review(id).and_then(|review| match &review.phase {
             Phase::Writing(decided) => Some(decided.text.clone()),
             _ => None,
         });
-        self.apply(match now {
-            Ok(Some(now)) if Some(&now.text) == result.as_ref() => review::Event::Written { review: id },
-            Ok(_) if let Some(error) = failed => {
-                review::Event::WriteFailed { review: id, error: review::WriteError::Io(error) }
+        let base = self.state.review(id).and_then(|review| review.base.clone());
+        let io = |error| review::Event::WriteFailed { review: id, error: review::WriteError::Io(error) };
+        self.apply(match (now, failed) {
+            // The editor holds it, but was to save it too and has not.
+            (Ok(Some(now)), Some(error)) if Some(&now.text) == result.as_ref() && unsaved => io(error),
+            (Ok(Some(now)), _) if Some(&now.text) == result.as_ref() => review::Event::Written { review: id },
+            (Ok(now), Some(error)) if now == base => io(error),
+            (Ok(now), _) => {
+                review::Event::WriteFailed { review: id, error: review::WriteError::BaseMoved(now) }
             }
-            Ok(now) => review::Event::WriteFailed { review: id, error: review::WriteError::BaseMoved(now) },
-            Err(failure) => {
-                review::Event::WriteFailed { review: id, error: review::WriteError::Io(failure.message) }
-            }
+            (Err(failure), _) => io(failure.message),
         });
     }
 

@@ -92,7 +92,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                 }
                 Some(Ok(frame)) if frame.is_close() => {
                     while let Ok(Some(_)) = timeout(CLOSE_DEADLINE, socket.next()).await {}
-                    return Ending::Goodbye;
+                    return ending_of(&frame);
                 }
                 Some(Ok(frame)) => {
                     let event = match frame.as_text() {
@@ -114,6 +114,15 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
 /// Which of our pings a pong answers.
 fn ping_number(payload: &[u8]) -> Option<u64> {
     std::str::from_utf8(payload).ok()?.parse().ok()
+}
+
+/// Other codes say that something went wrong, not that the agent has changed its mind.
+fn ending_of(frame: &Message) -> Ending {
+    let meant = [CloseCode::NORMAL_CLOSURE, CloseCode::GOING_AWAY, CloseCode::NO_STATUS_RECEIVED];
+    match frame.as_close() {
+        Some((code, _)) if !meant.contains(&code) => Ending::Lost,
+        _ => Ending::Goodbye,
+    }
 }
 
 enum Sent {

@@ -88,7 +88,12 @@ impl Hub {
             Event::LocalClosed { local } => drop(self.locals.remove(local)),
             _ => {}
         }
-        let actions = self.core.handle(self.now_ms(), event);
+        let now_ms = self.now_ms();
+        let mut actions = self.core.handle(now_ms, event);
+        // Deadlines hold under load too: the alarm rings only when the queue is empty.
+        if self.core.next_deadline().is_some_and(|due| due <= now_ms) {
+            actions.extend(self.core.handle(now_ms, Event::Tick));
+        }
         self.carry_out(actions)
     }
 

@@ -47,14 +47,19 @@ pub struct RememberedWindow {
     pub discovery: Vec<PathBuf>,
 }
 
-/// How many milliseconds ago each review was proposed.
-pub type Ages = Vec<(ReviewId, u64)>;
+/// How many milliseconds ago a review was proposed, and decided if it was.
+#[derive(Debug, Clone, Copy)]
+pub struct Past {
+    pub review: ReviewId,
+    pub proposed_ms: u64,
+    pub decided_ms: Option<u64>,
+}
 
 /// What a restarted hub goes on with.
 #[derive(Debug, Default)]
 pub struct Remembered {
     pub reviews: Vec<Review>,
-    pub ages: Ages,
+    pub past: Vec<Past>,
     pub windows: Vec<RememberedWindow>,
     pub next_review: u64,
     pub next_window: u64,
@@ -99,10 +104,10 @@ impl Journal {
     ) -> Result<(Journal, Remembered), JournalError> {
         let (mut connection, remembered) = schema::open(path, |mut connection| {
             schema::prune(&mut connection, now_ms() - i64::from(keep_days) * 24 * 3600 * 1000)?;
-            let (reviews, ages) = rows::unfinished(&connection, now_ms())?;
+            let (reviews, past) = rows::unfinished(&connection, now_ms())?;
             let remembered = Remembered {
                 reviews,
-                ages,
+                past,
                 windows: rows::windows(&connection)?,
                 next_review: next_id(&connection, "reviews")?,
                 next_window: next_id(&connection, "windows")?,

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 
 use super::schema::is_damage;
-use super::{Ages, JournalError, RememberedWindow};
+use super::{JournalError, Past, RememberedWindow};
 
 #[derive(Serialize, Deserialize)]
 struct CommentColumn {
@@ -44,7 +44,7 @@ pub(super) fn put(
         "INSERT INTO reviews (id, set_id, window, path, label, writer, owner_key, convention, original, format, base,
            proposed, draft, conflicts, revision, phase, proposed_at)
          VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)
-         ON CONFLICT (id) DO UPDATE SET format = ?10, base = ?11, proposed = ?12, draft = ?13, conflicts = ?14,
+         ON CONFLICT (id) DO UPDATE SET set_id = ?2, label = ?5, convention = ?8, format = ?10, base = ?11, proposed = ?12, draft = ?13, conflicts = ?14,
            revision = ?15, phase = ?16",
     )?
     .execute(params![
@@ -152,19 +152,26 @@ fn put_write(tx: &Transaction<'_>, review: &Review, now: i64) -> rusqlite::Resul
 }
 
 /// Open reviews, and decided ones whose agent has not heard of it yet.
-pub(super) fn unfinished(connection: &Connection, now: i64) -> Result<(Vec<Review>, Ages), JournalError> {
+pub(super) fn unfinished(
+    connection: &Connection,
+    now: i64,
+) -> Result<(Vec<Review>, Vec<Past>), JournalError> {
     let mut statement = connection.prepare(
         "SELECT * FROM reviews WHERE delivered_at IS NULL
            AND (phase <> 'settled' OR verdict IN ('accepted', 'rejected')) ORDER BY id",
     )?;
     let mut rows = statement.query([])?;
-    let (mut reviews, mut ages) = (Vec::new(), Vec::new());
+    let (mut reviews, mut past) = (Vec::new(), Vec::new());
     while let Some(row) = rows.next()? {
         let id: i64 = row.get("id")?;
         match review_of(connection, row) {
             Ok(review) => {
-                let age_ms = now.saturating_sub(row.get("proposed_at")?);
-                ages.push((review.id, u64::try_from(age_ms).unwrap_or_default()));
+                let ago = |at: i64| u64::try_from(now.saturating_sub(at)).unwrap_or_default();
+                past.push(Past {
+                    review: review.id,
+                    proposed_ms: ago(row.get("proposed_at")?),
+                    decided_ms: row.get::<_, Option<i64>>("decided_at")?.map(ago),
+                });
                 reviews.push(review);
             }
             Err(JournalError::Sqlite(error)) if is_damage(&error) => return Err(error.into()),
@@ -172,7 +179,7 @@ pub(super) fn unfinished(connection: &Connection, now: i64) -> Result<(Vec<Revie
             Err(error) => tracing::error!("review r{id} cannot be read back from the journal: {error}"),
         }
     }
-    Ok((reviews, ages))
+    Ok((reviews, past))
 }
 
 fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalError> {

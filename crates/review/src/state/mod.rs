@@ -120,8 +120,12 @@ impl State {
     }
 
     fn expired(&mut self, id: ReviewId) -> Vec<Effect> {
-        match self.reviews.get(&id) {
-            Some(Review { owner: None, phase: Phase::Settled { .. }, .. }) => self.forget(id),
+        match self.reviews.get_mut(&id) {
+            // Recorded like a delivery: an old yes must not come back with the next hub and be taken for a new one.
+            Some(Review { owner: None, phase: Phase::Settled { delivered, .. }, .. }) if !*delivered => {
+                *delivered = true;
+                vec![Effect::Record { review: id, step: Step::Delivered }]
+            }
             Some(Review { owner: None, .. }) => self.end(id, Ended::Withdrawn),
             _ => Vec::new(),
         }

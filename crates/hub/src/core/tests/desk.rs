@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::config::Config;
 use crate::core::{Action, Core, Event, Identity, LocalId, Prepared};
 use crate::files::{FileState, Replacement, WriteError};
-use crate::journal::Remembered;
+use crate::journal::{Past, Remembered};
 use crate::token::Token;
 
 pub(super) const EDITOR: LocalId = LocalId(1);
@@ -43,6 +43,8 @@ pub(super) struct Desk {
     pub(super) stopped: bool,
     pub(super) ports_closed: usize,
     next_request: i64,
+    /// How long no hub is there when it is restarted.
+    pub(super) away_ms: u64,
 }
 
 impl Desk {
@@ -82,6 +84,7 @@ impl Desk {
             stopped: false,
             ports_closed: 0,
             next_request: 0,
+            away_ms: 0,
         };
         desk.carry_out(actions);
         desk
@@ -208,9 +211,13 @@ impl Desk {
 
     /// The hub is killed and started again: files and journal are all that is left.
     pub(super) fn restart(self) -> Desk {
-        let ages = self.journal.keys().map(|id| (*id, 0)).collect();
+        let past = self.journal.keys().map(|id| Past {
+            review: *id,
+            proposed_ms: 0,
+            decided_ms: Some(self.away_ms),
+        });
         let remembered = Remembered {
-            ages,
+            past: past.collect(),
             next_review: self.journal.keys().map(|id| id.0 + 1).max().unwrap_or(1),
             reviews: self.journal.values().cloned().collect(),
             next_window: 1,
@@ -251,6 +258,10 @@ impl Desk {
         let id = self.next_request;
         self.event(says(local, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })));
         id
+    }
+
+    pub(super) fn tell(&mut self, local: LocalId, method: &str, params: Value) {
+        self.event(says(local, &json!({ "jsonrpc": "2.0", "method": method, "params": params })));
     }
 
     /// What became of a request on the hub's own socket.

@@ -383,3 +383,79 @@ fn an_editor_that_applied_but_was_not_heard_is_not_asked_to_apply_again() {
     assert_eq!(first_text(desk.answers(agent, 1)[0]), "FILE_SAVED");
     assert_eq!((desk.asked_of_editor("edits/apply").len(), desk.writes), (1, 0));
 }
+
+#[test]
+fn an_old_yes_that_nobody_fetched_is_not_taken_for_a_new_one() {
+    let grace = crate::config::Config::default().agent_grace_seconds;
+    for (away_s, answered) in [(0, 1), (grace + 1, 0)] {
+        let (mut before, agent) = desk("claude");
+        before.propose(agent, 1, NEW);
+        before.lose(agent);
+        before.decide(COMMAND, "accept");
+        before.away_ms = away_s * 1000;
+        let mut desk = before.restart();
+        desk.attach(EDITOR, json!({ "reviews": true }));
+        let again = desk.connect(2, "claude");
+        desk.propose(again, 1, NEW);
+        assert_eq!(desk.answers(again, 1).len(), answered, "after {away_s} s");
+        assert_eq!(desk.shown().len(), 1 - answered, "after {away_s} s");
+    }
+}
+
+#[test]
+fn an_answer_that_expired_does_not_come_back_after_a_restart() {
+    let (mut before, agent) = desk("claude");
+    before.propose(agent, 1, NEW);
+    before.lose(agent);
+    before.decide(COMMAND, "accept");
+    before.wait_seconds(crate::config::Config::default().agent_grace_seconds);
+    assert!(before.reviews().is_empty());
+    let mut desk = before.restart();
+    desk.attach(EDITOR, json!({ "reviews": true }));
+    let again = desk.connect(2, "claude");
+    desk.propose(again, 1, NEW);
+    assert!(desk.answers(again, 1).is_empty());
+    assert_eq!(desk.shown().len(), 1);
+}
+
+#[test]
+fn an_editor_that_never_lets_a_document_be_changed_is_asked_once() {
+    let (mut desk, agent) = with_unsaved_text("zero\none\ntwo\n");
+    desk.editor_answers.insert("edits/apply", json!({ "applied": false }));
+    desk.propose(agent, 1, "zero\none\n2\n");
+    desk.decide(COMMAND, "accept");
+    assert_eq!(desk.asked_of_editor("edits/apply").len(), 1);
+    let error = desk.answers(agent, 1)[0]["error"]["message"].as_str().unwrap();
+    assert!(error.contains("does not let the document be changed"), "{error}");
+}
+
+#[test]
+fn a_disk_that_does_not_answer_is_an_error_for_its_agent() {
+    let (mut desk, agent) = desk("claude");
+    desk.hold_reads = true;
+    desk.propose(agent, 1, NEW);
+    desk.wait_seconds(20);
+    assert!(desk.answers(agent, 1)[0]["error"]["message"].as_str().unwrap().contains("did not answer"));
+    desk.let_reads_go();
+    assert_eq!((desk.answers(agent, 1).len(), desk.shown().len()), (1, 0));
+}
+
+#[test]
+fn an_edit_that_comes_too_late_does_not_take_the_answer_of_a_decision() {
+    let (mut desk, agent) = desk("claude");
+    desk.propose(agent, 1, NEW);
+    desk.hold_records = true;
+    let decision = desk.ask(
+        EDITOR,
+        "review/decided",
+        json!({
+            "review": "r1", "revision": 0, "decision": { "verdict": { "kind": "accept" } },
+        }),
+    );
+    let edited = json!({ "review": "r1", "revision": 0, "text": "late\n" });
+    desk.tell(EDITOR, "review/edited", edited);
+    assert!(desk.answer_to(EDITOR, decision).is_none());
+    desk.hold_records = false;
+    desk.let_go(Ok(()));
+    assert_eq!(outcome(&desk, EDITOR, decision), "taken");
+}
