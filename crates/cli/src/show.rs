@@ -106,7 +106,7 @@ mod tests {
             "r12  /w/src/main.rs  +1 −1  by claude-code (claude)  settled\n\
              hunk 1 of 1  ha  @@ -1,1 +1,1 @@\n      \
                    -a\n    1 +b\n\
-             rejected: too\\u{1b}c clever, decided in a terminal; its agent has not been told yet\n\
+             rejected: too\\u{1b}c clever; its agent has not been told yet\n\
              line 1: why?\n"
         );
     }

@@ -90,7 +90,9 @@ fn two_hunks_of_three() {
     let review = world.one_pending();
     assert_eq!(world.run(&["accept", &review, "--hunk", "4"]).code, 2, "there is no fourth");
     world.run(&["accept", &review, "--hunk", "3", "--hunk", "1"]).ok();
-    assert_eq!(nexus3.texts(call), ["FILE_SAVED"]);
+    let told = nexus3.texts(call);
+    assert_eq!(told[0], "FILE_SAVED");
+    assert!(told[1].contains("\n-six\n+6\n"), "what she left out is told behind it: {told:?}");
     assert_eq!(world.read_text("a.txt"), expected);
 }
 
@@ -111,7 +113,9 @@ fn a_text_of_the_persons_own() {
     let call = agent.propose(&path, "two\n", "tab");
     let review = world.one_pending();
     world.run(&["accept", &review, "--with", mine.to_str().unwrap()]).ok();
-    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    let told = agent.texts(call);
+    assert_eq!(told[0], "FILE_SAVED");
+    assert!(told[1].contains("\n-two\n+mine\n"), "what she changed is told behind it: {told:?}");
     assert_eq!(world.read_text("a.txt"), "mine\n");
 }
 

@@ -54,7 +54,6 @@ const MOVES: &[Place] = {
         ("goodbye", Pending, Settling),
         ("expired", Recording, Settling),
         ("expired", Pending, Settling),
-        ("expired", Settled, Absent),
     ]
 };
 

@@ -143,7 +143,8 @@ fn grace_ends_for_those_who_did_not_come_back() {
     desk.recorded(Step::Decided);
     assert_eq!(desk.apply(Event::Expired { review: ID }), [], "its agent is there");
     desk.lose_agent(false);
-    assert_eq!(desk.apply(Event::Expired { review: ID }), [FORGET]);
+    assert_eq!(desk.apply(Event::Expired { review: ID }), [record(Step::Delivered)]);
+    assert_eq!(desk.recorded(Step::Delivered), [FORGET]);
 }
 
 #[test]
