@@ -64,7 +64,7 @@ fn wants_answer(sent: &Value) -> bool {
 fn answer_to(request: Request) -> Answer {
     match request {
         Request::Propose { proposed, label, .. } if label.len() % 2 == 0 => {
-            Answer::Accepted { text: proposed, new_file: label.is_empty() }
+            Answer::Accepted { text: proposed, new_file: label.is_empty(), remarks: vec![label] }
         }
         Request::Propose { proposed, label, .. } => {
             Answer::Rejected { reason: Some(label), comments: vec![proposed] }

@@ -9,7 +9,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use linkspan_review::{Review, ReviewId, Step, WindowId};
 use rusqlite::Connection;
@@ -85,6 +85,9 @@ const LOG_BYTES: usize = 4 * 1024 * 1024;
 /// … or to this, whoever waits.
 const LOG_BYTES_MOST: usize = 256 * 1024 * 1024;
 
+/// A hub may run for months.
+const BETWEEN_PRUNINGS: Duration = Duration::from_secs(24 * 3600);
+
 enum Job {
     Record(Box<Entry>),
     Window(Box<RememberedWindow>),
@@ -103,7 +106,7 @@ impl Journal {
         recorded: impl Fn(Recorded) + Send + 'static,
     ) -> Result<(Journal, Remembered), JournalError> {
         let (mut connection, remembered) = schema::open(path, |mut connection| {
-            schema::prune(&mut connection, now_ms() - i64::from(keep_days) * 24 * 3600 * 1000)?;
+            schema::prune(&mut connection, keep_days)?;
             let (reviews, past) = rows::unfinished(&connection, now_ms())?;
             let remembered = Remembered {
                 reviews,
@@ -117,7 +120,7 @@ impl Journal {
         let (jobs, inbox) = mpsc::channel();
         std::thread::Builder::new()
             .name("journal".to_owned())
-            .spawn(move || keep(&mut connection, &inbox, &recorded))
+            .spawn(move || keep(&mut connection, &inbox, keep_days, &recorded))
             .map_err(JournalError::Thread)?;
         Ok((Journal { jobs }, remembered))
     }
@@ -138,7 +141,13 @@ fn next_id(connection: &Connection, table: &str) -> rusqlite::Result<u64> {
     Ok(last.unwrap_or(0).cast_unsigned() + 1)
 }
 
-fn keep(connection: &mut Connection, inbox: &mpsc::Receiver<Job>, recorded: &dyn Fn(Recorded)) {
+fn keep(
+    connection: &mut Connection,
+    inbox: &mpsc::Receiver<Job>,
+    keep_days: u32,
+    recorded: &dyn Fn(Recorded),
+) {
+    let mut pruned = Instant::now();
     let mut waiting = None;
     let mut written = 0;
     while let Some(first) = waiting.take().or_else(|| inbox.recv().ok()) {
@@ -158,7 +167,12 @@ fn keep(connection: &mut Connection, inbox: &mpsc::Receiver<Job>, recorded: &dyn
         waiting = inbox.try_recv().ok();
         if written > LOG_BYTES && (waiting.is_none() || written > LOG_BYTES_MOST) {
             written = 0;
-            if let Err(error) = schema::checkpoint(connection) {
+            let mut tidied = schema::checkpoint(connection);
+            if pruned.elapsed() > BETWEEN_PRUNINGS {
+                pruned = Instant::now();
+                tidied = tidied.and_then(|()| schema::prune(connection, keep_days));
+            }
+            if let Err(error) = tidied {
                 tracing::error!("journal: {error}");
             }
         }

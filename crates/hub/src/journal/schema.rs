@@ -93,9 +93,10 @@ pub(super) fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
-/// Forgets what was settled before `before_ms`, and the bytes only that referred to. An accepted change that
+/// Forgets what was settled more than so many days ago, and the bytes only that referred to. An accepted change that
 /// was not written yet is not settled.
-pub(super) fn prune(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<()> {
+pub(super) fn prune(connection: &mut Connection, keep_days: u32) -> rusqlite::Result<()> {
+    let before_ms = super::now_ms() - i64::from(keep_days) * 24 * 3600 * 1000;
     let transaction = connection.transaction()?;
     transaction.execute(
         "DELETE FROM reviews WHERE coalesce(delivered_at, ended_at, decided_at) < ?1
