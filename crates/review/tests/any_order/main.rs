@@ -28,9 +28,9 @@ mod tests {
         Config { cases, failure_persistence: None, ..Config::default() }
     }
 
-    /// `PROPTEST_CASES` raises it in CI.
+    /// Each of up to a hundred and twenty events; `PROPTEST_CASES` makes it fewer or more.
     fn cases() -> u32 {
-        std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(6_000)
+        std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200_000)
     }
 
     proptest! {
