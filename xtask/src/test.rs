@@ -26,7 +26,11 @@ fn all(steps: &mut Steps, fast: bool) -> Result<()> {
     };
     // All targets at once, so that the tests below find everything built with the same features.
     steps.take("build", || {
-        run_command(cargo().args(["build", "--workspace", "--all-targets"])).context("it does not compile")
+        run_command(cargo().args(["build", "--workspace", "--all-targets"]))
+            .context("it does not compile")?;
+        // By itself, as people build it: other members may switch features on that it lacks.
+        run_command(cargo().args(["check", "--package", "linkspan"]))
+            .context("the binary alone does not compile")
     })?;
     steps.take("commands", tidy::check_commands)?;
     steps.take("tests", || {
