@@ -12,7 +12,7 @@ use linkspan_review::{
 };
 
 use super::Core;
-use super::agents::{OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW};
+use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW};
 use super::editor::{NoAnswer, Resume};
 use super::event::{Action, LocalId, Ticket};
 use super::timers::{Due, TimerId};
@@ -24,7 +24,11 @@ use crate::files::{FileError, FileState, Want};
 pub(super) enum BaseWanted {
     /// Only whether the path may be spoken of.
     Path(ToolCall),
-    Proposal(ToolCall),
+    /// `again`: what was read may have been older than our own write.
+    Proposal {
+        tool: ToolCall,
+        again: bool,
+    },
     Decision {
         local: LocalId,
         request: RequestId,
@@ -99,7 +103,7 @@ impl Core {
 
     fn window_of(&self, wanted: &BaseWanted) -> Option<WindowId> {
         match wanted {
-            BaseWanted::Path(tool) | BaseWanted::Proposal(tool) => {
+            BaseWanted::Path(tool) | BaseWanted::Proposal { tool, .. } => {
                 self.agents.get(&tool.agent).map(|agent| agent.window)
             }
             BaseWanted::Decision { review, .. } | BaseWanted::Write { review, .. } => {
@@ -126,7 +130,7 @@ impl Core {
         match (editor, &wanted) {
             (
                 Some((local, named)),
-                BaseWanted::Proposal(_) | BaseWanted::Decision { .. } | BaseWanted::Write { .. },
+                BaseWanted::Proposal { .. } | BaseWanted::Decision { .. } | BaseWanted::Write { .. },
             ) => {
                 let path = named.display().to_string();
                 self.ask(local, &api::DocumentText { path }, Resume::Base { wanted, disk: file });
@@ -170,7 +174,10 @@ impl Core {
                 let checked = base.map(|base| (base.path, base.text.is_some()));
                 self.path_checked(tool, checked);
             }
-            BaseWanted::Proposal(tool) => match base {
+            BaseWanted::Proposal { tool, again } => match base {
+                Ok(base) if !again && self.written_meanwhile(&tool, &base) => {
+                    self.read_base(BaseWanted::Proposal { tool, again: true }, base.path);
+                }
                 Ok(base) => self.propose(tool, base),
                 Err(failure) => self.answer(tool.agent, tool.call, &Answer::Failed(failure)),
             },
@@ -215,6 +222,19 @@ impl Core {
         }
         (!window.capabilities.edits && buffer.is_some_and(|buffer| buffer.dirty))
             .then_some("has unsaved text that its editor does not let us change: save it there, then decide")
+    }
+
+    /// The agent asks again for what was just accepted, and the file was read before we had written it.
+    fn written_meanwhile(&self, tool: &ToolCall, base: &Base) -> bool {
+        let Some(key) = self.agents.get(&tool.agent).map(Agent::key) else { return false };
+        self.state.reviews().any(|review| {
+            review.writer == Writer::Editor
+                && review.owner.is_none()
+                && !review.is_open()
+                && review.path == base.path
+                && review.owner_key == key
+                && review.base == base.text
+        })
     }
 
     fn propose(&mut self, tool: ToolCall, base: Base) {

@@ -39,7 +39,8 @@ impl Core {
             Request::CloseAllDiffs => self.close_all_diffs(agent, call),
             Request::Propose { ref path, .. } => {
                 let path = path.clone();
-                self.read_base(BaseWanted::Proposal(ToolCall { agent, call, request }), path);
+                let tool = ToolCall { agent, call, request };
+                self.read_base(BaseWanted::Proposal { tool, again: false }, path);
             }
             // These name a file: first see that it may be spoken of at all.
             Request::OpenFile { ref path, .. }

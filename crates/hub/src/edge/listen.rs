@@ -15,10 +15,10 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use linkspan_dialect::Dialect;
 use linkspan_review::{AgentId, WindowId};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{Edge, Happening, agent};
+use super::{Edge, FAREWELL, Happening, agent};
 use crate::core::{Event, Listen};
 use crate::guard::{self, Head, Refusal};
 use crate::peer;
@@ -153,6 +153,17 @@ async fn turn_away(mut stream: TcpStream, refusal: Refusal, edge: &Edge) {
     let _ = stream.write_all(text.as_bytes()).await;
     let _ = stream.shutdown().await;
     count(refusal, edge).await;
+    // A socket closed over bytes that nobody took is reset, and the answer lost with it. What comes is thrown away.
+    let mut unread = [0; 1024];
+    let _ = tokio::time::timeout(FAREWELL, async {
+        let mut room = HEAD_BYTES_MIN;
+        while let Ok(count @ 1..) = stream.read(&mut unread).await
+            && room > count
+        {
+            room -= count;
+        }
+    })
+    .await;
 }
 
 async fn count(refusal: Refusal, edge: &Edge) {

@@ -193,6 +193,16 @@ impl Desk {
     }
 
     /// Moves the clock to each deadline in turn, up to this one.
+    pub(super) fn take_reads(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.reads)
+    }
+
+    pub(super) fn give(&mut self, events: Vec<Event>) {
+        for event in events {
+            self.event(event);
+        }
+    }
+
     pub(super) fn wait_seconds(&mut self, seconds: u64) {
         let until = self.now_ms + seconds * 1000;
         while let Some(due) = self.core.next_deadline().filter(|due| *due <= until) {

@@ -459,3 +459,21 @@ fn an_edit_that_comes_too_late_does_not_take_the_answer_of_a_decision() {
     desk.let_go(Ok(()));
     assert_eq!(outcome(&desk, EDITOR, decision), "taken");
 }
+
+#[test]
+fn an_agent_that_asks_again_while_we_write_is_not_asked_about_twice() {
+    let (mut desk, agent) = desk("nexus3");
+    desk.propose(agent, 1, NEW);
+    desk.lose(agent);
+    let again = desk.connect(2, "nexus3");
+    // The file is read for the second question, then written for the first one's answer.
+    desk.hold_reads = true;
+    desk.propose(again, 1, NEW);
+    let before_the_write = desk.take_reads();
+    desk.hold_reads = false;
+    desk.decide(COMMAND, "accept");
+    assert_eq!((desk.file(), desk.writes), (NEW.as_bytes(), 1));
+    desk.give(before_the_write);
+    assert_eq!(first_text(desk.answers(again, 1)[0]), "FILE_SAVED");
+    assert_eq!((desk.shown().len(), desk.writes), (1, 1));
+}
