@@ -26,6 +26,11 @@ const LAYERS: &[Layer] = &[
         below: &["linkspan-dialect", "linkspan-editor-api", "linkspan-review"],
         never: &[],
     },
+    Layer {
+        folder: "crates/reviewer",
+        below: &["linkspan-client", "linkspan-editor-api", "linkspan-review"],
+        never: &[],
+    },
     Layer { folder: "crates/cli", below: LIBRARIES, never: &[] },
     Layer { folder: "benches", below: LIBRARIES, never: &[] },
     Layer {
@@ -36,8 +41,14 @@ const LAYERS: &[Layer] = &[
     Layer { folder: "xtask", below: &["linkspan-editor-api"], never: &[] },
 ];
 
-const LIBRARIES: &[&str] =
-    &["linkspan-client", "linkspan-dialect", "linkspan-editor-api", "linkspan-hub", "linkspan-review"];
+const LIBRARIES: &[&str] = &[
+    "linkspan-client",
+    "linkspan-dialect",
+    "linkspan-editor-api",
+    "linkspan-hub",
+    "linkspan-review",
+    "linkspan-reviewer",
+];
 
 pub(super) fn check(path: &str, manifest: &str) -> Vec<Finding> {
     let folder = path.strip_suffix("/Cargo.toml").unwrap_or(path);

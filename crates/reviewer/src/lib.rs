@@ -1,0 +1,1 @@
+//! The terminal reviewer: what is on the screen, and what keys do.
