@@ -6,6 +6,7 @@ mod attach;
 mod decide;
 mod diff;
 mod exit;
+mod headless;
 mod hub;
 mod output;
 mod reach;

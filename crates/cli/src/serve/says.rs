@@ -22,10 +22,6 @@ impl Says {
         Says { folders, json, announced: HashMap::new() }
     }
 
-    pub(super) fn folders(&self) -> &[String] {
-        &self.folders
-    }
-
     fn print(&self, document: &Value, text: &str) -> io::Result<()> {
         print(Some(document).filter(|_| self.json), text)
     }
