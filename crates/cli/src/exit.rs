@@ -5,8 +5,9 @@ use linkspan_editor_api::{PlacesError, RpcError, errors};
 use serde_json::{Map, Value, json};
 
 /// The exit codes. They are a promise: scripts depend on them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
+    #[default]
     Ok,
     No,
     Usage,

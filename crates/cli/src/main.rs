@@ -3,10 +3,13 @@
 
 mod accept;
 mod attach;
+mod completions;
+mod config;
 mod decide;
 mod diff;
 mod exit;
 mod hub;
+mod man;
 mod output;
 mod reach;
 mod reject;
@@ -48,6 +51,10 @@ enum Command {
     Reject(reject::Args),
     #[command(subcommand)]
     Hub(hub::Args),
+    #[command(subcommand)]
+    Config(config::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 fn main() -> ExitCode {
@@ -58,8 +65,8 @@ fn main() -> ExitCode {
     // The standard output of `attach` belongs to the editor's protocol, errors or not.
     let json = args.json && !matches!(args.command, Command::Attach(_));
     let exit = match run(&args) {
-        Ok(report) => match output::print(report.json.as_ref().filter(|_| json), &report.text) {
-            Ok(()) => Exit::Ok,
+        Ok(report) => match report.print(json) {
+            Ok(()) => report.exit,
             Err(error) => unheard(&error),
         },
         Err(failure) => tell(&failure, json),
@@ -68,6 +75,12 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<Report, Failure> {
+    // These are about the program itself, and run also where there is no home: while a package is built.
+    match &args.command {
+        Command::Completions(completions) => return Ok(completions::run(completions)),
+        Command::Man(man) => return man::run(man),
+        _ => {}
+    }
     let reach = Reach::find()?;
     match &args.command {
         Command::Serve(serve) => serve::run(serve, &reach, args.json),
@@ -78,6 +91,9 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Accept(accept) => accept::run(accept, &reach),
         Command::Reject(reject) => reject::run(reject, &reach),
         Command::Hub(hub) => hub::run(hub, &reach, args.json),
+        Command::Config(config) => config::run(config, &reach),
+        Command::Completions(completions) => Ok(completions::run(completions)),
+        Command::Man(man) => man::run(man),
     }
 }
 

@@ -7,6 +7,8 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 
+use crate::exit::Exit;
+
 pub(crate) const HEAD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const ADDED: Style = AnsiColor::Green.on_default();
@@ -20,11 +22,35 @@ pub(crate) struct Report {
     pub(crate) text: String,
     /// `None` for a command that has printed all as it went.
     pub(crate) json: Option<Value>,
+    /// How the command ends once this is printed.
+    pub(crate) exit: Exit,
+    /// The text is what was asked for, byte for byte, and not about it.
+    raw: bool,
 }
 
 impl Report {
     pub(crate) fn new(text: impl Into<String>, json: Value) -> Report {
-        Report { text: text.into(), json: Some(json) }
+        Report { text: text.into(), json: Some(json), ..Report::default() }
+    }
+
+    /// A text that goes to a file or another program just as it is.
+    pub(crate) fn raw(text: impl Into<String>, json: Value) -> Report {
+        Report { raw: true, ..Report::new(text, json) }
+    }
+
+    /// A report that is also an answer: `no` for a script that asks.
+    pub(crate) fn ending(self, exit: Exit) -> Report {
+        Report { exit, ..self }
+    }
+
+    pub(crate) fn print(&self, as_json: bool) -> io::Result<()> {
+        let document = self.json.as_ref().filter(|_| as_json);
+        if document.is_some() || !self.raw {
+            return print(document, &self.text);
+        }
+        let mut out = io::stdout().lock();
+        out.write_all(self.text.as_bytes())?;
+        out.flush()
     }
 }
 
