@@ -7,6 +7,7 @@ mod connection;
 mod hub;
 mod relay;
 mod runtime_dir;
+pub mod visible;
 
 pub use connection::{CallError, Connection, Hello};
 pub use hub::{ConnectError, Hub, Start};
