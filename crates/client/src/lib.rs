@@ -9,6 +9,7 @@ pub mod discover;
 mod hub;
 mod relay;
 mod runtime_dir;
+pub mod visible;
 
 pub use control::{Control, ControlError, Hello};
 pub use discover::{Candidate, Discovery, Surroundings, discover};
