@@ -1,7 +1,7 @@
 //! What commands print: one report, as text for people or as one JSON document; and the words and tables
 //! that reports are made of.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
@@ -63,6 +63,16 @@ pub(crate) fn print(json: Option<&Value>, text: &str) -> io::Result<()> {
         None => writeln!(out, "{}", text.trim_end_matches('\n'))?,
     }
     out.flush()
+}
+
+/// Text that is not ours: on a terminal below a head and made safe to look at, elsewhere alone and untouched.
+pub(crate) fn foreign(text: &str, head: Option<&str>, json: Value) -> Report {
+    if !io::stdout().is_terminal() {
+        return Report::raw(text, json);
+    }
+    let lines = text.lines().map(crate::visible::code);
+    let lines: Vec<String> = head.map(String::from).into_iter().chain(lines).collect();
+    Report::new(lines.join("\n"), json)
 }
 
 /// Says something to the person that is not the answer.

@@ -98,7 +98,9 @@ pub(crate) fn connect_for(options: &WindowOptions, reach: &Reach, file: &Path) -
 
 fn connect_at(options: &WindowOptions, reach: &Reach, folder: &Path) -> Result<Connection, Failure> {
     match choose(options, reach, folder)? {
-        Choice::Window(chosen) => open(&chosen.candidate, reach),
+        Choice::Window(chosen) => {
+            open(&chosen.candidate, reach).map_err(|failure| blame(failure, &chosen.by))
+        }
         Choice::NoneFits(failure) => Err(failure),
     }
 }
