@@ -15,6 +15,7 @@ mod tests;
 mod worktree;
 mod wsl;
 
+use std::fmt;
 use std::path::PathBuf;
 
 use here::Here;
@@ -74,6 +75,19 @@ pub enum Seen {
     },
     /// It cannot be looked at.
     Failed(String),
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        match self {
+            Seen::Hub { windows } => write!(f, "a hub with {windows} window{}", plural(*windows)),
+            Seen::LockFiles { count } => write!(f, "{count} lock file{}", plural(*count)),
+            Seen::Nothing => f.write_str("nothing there"),
+            Seen::OtherOwner { uid } => write!(f, "it belongs to user {uid}, so it is not trusted"),
+            Seen::Failed(message) => f.write_str(message),
+        }
+    }
 }
 
 /// Finds every editor that an agent in these surroundings might talk to. Starts no hub.
