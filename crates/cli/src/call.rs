@@ -3,7 +3,8 @@
 use std::io::{self, Read};
 use std::time::Duration;
 
-use linkspan_client::{CallError, Connection, ToolResult};
+use linkspan_client::connection::ToolResult;
+use linkspan_client::{CallError, Connection};
 use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -39,7 +40,8 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let document = document(&result);
     let text = text(&result);
     if result.is_error {
-        let message = if text.is_empty() { format!("{} failed and did not say why", args.tool) } else { text };
+        let message =
+            if text.is_empty() { format!("{} failed and did not say why", args.tool) } else { text };
         return Err(Failure { exit: Exit::Refused, message, more: document });
     }
     Ok(foreign(&format!("{text}\n"), None, Value::Object(document)))
@@ -54,7 +56,8 @@ fn arguments(given: &str) -> Result<Value, Failure> {
     } else {
         given
     };
-    let arguments: Map<String, Value> = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let arguments: Map<String, Value> =
+        serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
     Ok(Value::Object(arguments))
 }
 
@@ -65,10 +68,9 @@ fn call(connection: &Connection, args: &Args, arguments: &Value) -> Result<ToolR
         None => connection.call(tool, arguments),
         Some(seconds) => {
             let pending = connection.start(tool, arguments)?;
-            let answer = pending.wait_timeout(Duration::from_secs((*seconds).into()))?;
-            answer.ok_or_else(|| {
+            pending.wait_timeout(Duration::from_secs((*seconds).into())).unwrap_or_else(|| {
                 pending.cancel();
-                CallError::Timeout { tool: tool.clone(), seconds: (*seconds).into() }
+                Err(CallError::Timeout { tool: tool.clone(), seconds: (*seconds).into() })
             })
         }
     }

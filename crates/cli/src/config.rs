@@ -1,5 +1,6 @@
 //! `linkspan config`: what is configured, where that comes from, and what is wrong with it. Needs no hub.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use linkspan_hub::config::{
@@ -48,9 +49,14 @@ impl Workspace {
         if self.folder.is_some() {
             return Ok(Some(from));
         }
-        let found = from.ancestors().find(|folder| folder.join(WORKSPACE_FILE).symlink_metadata().is_ok());
-        Ok(found.map(Path::to_owned))
+        Ok(workspace_of(&from))
     }
+}
+
+/// The nearest folder upwards that has a file of its own.
+pub(crate) fn workspace_of(folder: &Path) -> Option<PathBuf> {
+    let mut above = folder.ancestors();
+    above.find(|folder| folder.join(WORKSPACE_FILE).symlink_metadata().is_ok()).map(Path::to_owned)
 }
 
 fn show(user: &Path, folder: Option<&Path>) -> Result<Report, Failure> {
@@ -104,9 +110,7 @@ fn origin(origin: &Origin) -> String {
 }
 
 fn check(user: &Path, folder: Option<&Path>) -> Report {
-    let own = Config::load(user).err();
-    let workspace = folder.and_then(|folder| WorkspaceConfig::load(folder).err());
-    let problems: Vec<Problem> = [own, workspace].into_iter().flatten().flat_map(problems).collect();
+    let problems = problems_in(user, folder);
     let looked: Vec<PathBuf> = [Some(user.to_owned()), workspace_file(folder)]
         .into_iter()
         .flatten()
@@ -125,21 +129,31 @@ fn check(user: &Path, folder: Option<&Path>) -> Report {
         };
         return Report::new(text, document);
     }
-    let lines = problems.iter().map(|problem| {
-        let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
-        format!(
-            "{}{line}: {}\n",
-            name(&problem.path.to_string_lossy()),
-            styled(WARNING, &name(&problem.message))
-        )
-    });
-    Report::new(lines.collect::<String>(), document).ending(Exit::No)
+    let lines: String = problems
+        .iter()
+        .map(|problem| format!("{}\n", styled(WARNING, &name(&problem.to_string()))))
+        .collect();
+    Report::new(lines, document).ending(Exit::No)
 }
 
-struct Problem {
+/// One thing that is wrong in one of the files.
+pub(crate) struct Problem {
     path: PathBuf,
     line: Option<usize>,
     message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
+        write!(f, "{}{line}: {}", self.path.display(), self.message)
+    }
+}
+
+pub(crate) fn problems_in(user: &Path, folder: Option<&Path>) -> Vec<Problem> {
+    let own = Config::load(user).err();
+    let workspace = folder.and_then(|folder| WorkspaceConfig::load(folder).err());
+    [own, workspace].into_iter().flatten().flat_map(problems).collect()
 }
 
 fn problems(error: ConfigError) -> Vec<Problem> {
@@ -164,6 +178,6 @@ fn path(user: &Path, folder: Option<&Path>) -> Report {
     Report::new(user.to_string_lossy(), document)
 }
 
-fn workspace_file(folder: Option<&Path>) -> Option<PathBuf> {
+pub(crate) fn workspace_file(folder: Option<&Path>) -> Option<PathBuf> {
     folder.map(|folder| folder.join(WORKSPACE_FILE))
 }

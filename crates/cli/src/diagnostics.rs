@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anstyle::Style;
-use linkspan_client::Diagnostic;
-use linkspan_editor_api::Severity;
+use linkspan_client::connection::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -53,7 +52,8 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let mut text: String = found.iter().map(render).collect();
     text += &summary(errors, warnings, found.len());
     if !settled && args.wait_settled.is_none() {
-        text += &styled(DIM, "\nsome may be about an older text; `--wait-settled` waits for the language server");
+        text +=
+            &styled(DIM, "\nsome may be about an older text; `--wait-settled` waits for the language server");
     }
     let exit = if errors > 0 { Exit::No } else { Exit::Ok };
     Ok(Report::new(text, document).ending(exit))

@@ -44,9 +44,11 @@ impl Exit {
     fn row(self) -> (u8, &'static str, &'static str) {
         match self {
             Exit::Ok => (0, "ok", "done"),
-            Exit::No => {
-                (1, "no", "the answer is no: rejected, already decided, look again first, errors found, not so")
-            }
+            Exit::No => (
+                1,
+                "no",
+                "the answer is no: rejected, already decided, look again first, errors found, not so",
+            ),
             Exit::Usage => (2, "usage", "the command was not understood"),
             Exit::NoHub => (3, "no-hub", "there is no hub, or it does not answer"),
             Exit::UnknownReview => (4, "unknown-review", "there is no such review"),

@@ -3,21 +3,36 @@
 
 mod accept;
 mod attach;
+mod call;
+mod close;
 mod completions;
 mod config;
 mod decide;
+mod diagnostics;
 mod diff;
+mod dirty;
+mod doctor;
+mod editors;
 mod exit;
+mod folders;
 mod hub;
+mod ide;
 mod man;
+mod open;
 mod output;
+mod path_args;
+mod pins;
 mod reach;
 mod reject;
 mod review_args;
 mod reviews;
+mod save;
+mod selection;
 mod serve;
 mod show;
 mod status;
+mod tools;
+mod window;
 
 use std::io;
 use std::process::ExitCode;
@@ -49,6 +64,18 @@ enum Command {
     Show(show::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    Open(open::Args),
+    Diagnostics(diagnostics::Args),
+    Selection(selection::Args),
+    Editors(editors::Args),
+    Folders(folders::Args),
+    Dirty(dirty::Args),
+    Save(save::Args),
+    Close(close::Args),
+    Tools(tools::Args),
+    Call(call::Args),
+    Ide(ide::Args),
+    Doctor(doctor::Args),
     #[command(subcommand)]
     Hub(hub::Args),
     #[command(subcommand)]
@@ -90,6 +117,18 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Show(show) => show::run(show, &reach),
         Command::Accept(accept) => accept::run(accept, &reach),
         Command::Reject(reject) => reject::run(reject, &reach),
+        Command::Open(open) => open::run(open, &reach),
+        Command::Diagnostics(diagnostics) => diagnostics::run(diagnostics, &reach),
+        Command::Selection(selection) => selection::run(selection, &reach),
+        Command::Editors(editors) => editors::run(editors, &reach),
+        Command::Folders(folders) => folders::run(folders, &reach),
+        Command::Dirty(dirty) => dirty::run(dirty, &reach),
+        Command::Save(save) => save::run(save, &reach),
+        Command::Close(close) => close::run(close, &reach),
+        Command::Tools(tools) => tools::run(tools, &reach),
+        Command::Call(call) => call::run(call, &reach),
+        Command::Ide(ide) => ide::run(ide, &reach),
+        Command::Doctor(doctor) => doctor::run(doctor, &reach),
         Command::Hub(hub) => hub::run(hub, &reach, args.json),
         Command::Config(config) => config::run(config, &reach),
         Command::Completions(completions) => Ok(completions::run(completions)),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use linkspan_client::OpenAt;
+use linkspan_client::connection::OpenAt;
 use serde_json::json;
 
 use crate::exit::Failure;

@@ -30,7 +30,7 @@ pub(crate) fn of(places: &Places, folder: &Path) -> Result<Option<(PathBuf, Pin)
     let Some((above, word)) = nearest else { return Ok(None) };
     let pin = match word {
         None => Pin::None,
-        Some(word) => Pin::Window(word.parse().map_err(|why| damaged(&file(places), &why))?),
+        Some(word) => Pin::Window(word.parse().map_err(|why: String| damaged(&file(places), &why))?),
     };
     Ok(Some((above.to_owned(), pin)))
 }

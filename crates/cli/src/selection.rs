@@ -25,7 +25,8 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let selection = if args.latest { connection.latest_selection() } else { connection.current_selection() }?;
     connection.close();
     let Some(selection) = selection else {
-        let report = foreign("", Some("no document is active in the editor"), json!({ "selection": Value::Null }));
+        let report =
+            foreign("", Some("no document is active in the editor"), json!({ "selection": Value::Null }));
         return Ok(report.ending(Exit::No));
     };
     let from = (selection.start_line.saturating_add(1), selection.start_character.saturating_add(1));

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use linkspan_client::discover::{Discovery, Found, Reason, Verdict, Wire};
+use linkspan_client::discover::{Discovery, Found, Match, Reason, Verdict, Wire};
 use linkspan_client::{AgentInfo, Candidate, Connection, Surroundings, discover};
 
 use crate::exit::{Exit, Failure};
@@ -67,6 +67,27 @@ pub(crate) struct Chosen {
     pub(crate) by: ChosenBy,
 }
 
+impl Chosen {
+    /// Why this one, to follow what it is.
+    pub(crate) fn why(&self) -> String {
+        match &self.by {
+            ChosenBy::Option => "named with `--window`".into(),
+            ChosenBy::Variable => format!("named by {VARIABLE}"),
+            ChosenBy::Pin { folder } => {
+                format!("chosen for {} with `linkspan ide connect`", name(&folder.to_string_lossy()))
+            }
+            ChosenBy::Fit => match self.candidate.matched {
+                Some(Match::OwnTerminal) => "this is a terminal of that window",
+                Some(Match::Folder { .. }) => "it has this folder open",
+                Some(Match::Worktree { .. }) => "it has another worktree of this repository open",
+                Some(Match::Parent { .. }) => "it has a folder below this one open",
+                None => "it is the only one",
+            }
+            .into(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ChosenBy {
     Option,
@@ -89,7 +110,11 @@ pub(crate) fn connect(options: &WindowOptions, reach: &Reach) -> Result<Connecti
 }
 
 /// Connects to the window for a file, which need not be that of the folder we are in.
-pub(crate) fn connect_for(options: &WindowOptions, reach: &Reach, file: &Path) -> Result<Connection, Failure> {
+pub(crate) fn connect_for(
+    options: &WindowOptions,
+    reach: &Reach,
+    file: &Path,
+) -> Result<Connection, Failure> {
     match file.parent().filter(|parent| parent.is_dir()) {
         Some(folder) => connect_at(options, reach, folder),
         None => connect(options, reach),
@@ -112,13 +137,22 @@ pub(crate) fn open(candidate: &Candidate, reach: &Reach) -> Result<Connection, F
 
 /// Chooses the window for a folder.
 pub(crate) fn choose(options: &WindowOptions, reach: &Reach, folder: &Path) -> Result<Choice, Failure> {
+    choose_among(options, reach, || Ok(discover(&surroundings(folder)?)))
+}
+
+/// Chooses a window; `look` looks around, if nobody named one.
+pub(crate) fn choose_among(
+    options: &WindowOptions,
+    reach: &Reach,
+    look: impl FnOnce() -> Result<Discovery, Failure>,
+) -> Result<Choice, Failure> {
     let (window, by) = match named(options)? {
         Some(named) => named,
         // Where the person stands, whatever file she asks about.
         None => match pins::of(&reach.places, &here()?)? {
             Some((pinned, Pin::None)) => return Err(disconnected(&pinned)),
             Some((folder, Pin::Window(window))) => (window, ChosenBy::Pin { folder }),
-            None => return fitting(&discover(&surroundings(folder)?)),
+            None => return fitting(&look()?),
         },
     };
     let candidate = find(&window, reach).map_err(|failure| blame(failure, &by))?;
@@ -130,7 +164,8 @@ fn named(options: &WindowOptions) -> Result<Option<(WindowName, ChosenBy)>, Fail
         return Ok(Some((window.clone(), ChosenBy::Option)));
     }
     let Some(value) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) else { return Ok(None) };
-    let window = value.to_string_lossy().parse().map_err(|why| Failure::usage(format!("{VARIABLE}: {why}")))?;
+    let window =
+        value.to_string_lossy().parse().map_err(|why| Failure::usage(format!("{VARIABLE}: {why}")))?;
     Ok(Some((window, ChosenBy::Variable)))
 }
 
@@ -155,7 +190,8 @@ pub(crate) fn find(window: &WindowName, reach: &Reach) -> Result<Candidate, Fail
             let folder = folder.canonicalize().map_err(|error| {
                 Failure::usage(format!("{} is no folder of a window: {error}", folder.display()))
             })?;
-            let discovery = discover(&Surroundings { places: reach.places.clone(), ..surroundings(&folder)? });
+            let discovery =
+                discover(&Surroundings { places: reach.places.clone(), ..surroundings(&folder)? });
             one_of(window, &discovery, |candidate| {
                 candidate.folders.iter().any(|open| open.canonicalize().is_ok_and(|open| open == folder))
             })
@@ -169,7 +205,8 @@ fn one_of(
     discovery: &Discovery,
     is_it: impl Fn(&Candidate) -> bool,
 ) -> Result<Candidate, Failure> {
-    let of_that_name = || discovery.candidates.iter().filter(|candidate| is_it(candidate) && !is_twin(candidate));
+    let of_that_name =
+        || discovery.candidates.iter().filter(|candidate| is_it(candidate) && !is_twin(candidate));
     let may_be_asked: Vec<&Candidate> = of_that_name().filter(|candidate| may_be_asked(candidate)).collect();
     match (equals(&may_be_asked), of_that_name().next()) {
         ([one], _) => Ok((*one).clone()),
@@ -208,6 +245,11 @@ pub(crate) fn is_twin(candidate: &Candidate) -> bool {
 
 fn may_be_asked(candidate: &Candidate) -> bool {
     matches!(candidate.verdict, Verdict::Usable | Verdict::Not(Reason::OtherWorkspace | Reason::NotAsked))
+}
+
+/// What is known of a window that was named by its id alone.
+pub(crate) fn known<'a>(discovery: &'a Discovery, chosen: &'a Candidate) -> &'a Candidate {
+    discovery.candidates.iter().find(|one| !is_twin(one) && id(one) == id(chosen)).unwrap_or(chosen)
 }
 
 /// How a window can be named on the command line.
@@ -257,7 +299,8 @@ fn none_fits(discovery: &Discovery) -> Failure {
 
 /// The windows there are, as the end of a sentence.
 fn listed(discovery: &Discovery) -> String {
-    let there = discovery.candidates.iter().filter(|candidate| may_be_asked(candidate) && !is_twin(candidate));
+    let there =
+        discovery.candidates.iter().filter(|candidate| may_be_asked(candidate) && !is_twin(candidate));
     let there: Vec<String> = there.map(described).collect();
     if there.is_empty() {
         return "; there is no other window either: `linkspan doctor` tells where was looked".into();
