@@ -18,7 +18,7 @@ pub(crate) type Socket = WebSocket<TimedStream>;
 
 /// Why there is none.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum DialError {
+pub enum DialError {
     /// The port is closed.
     #[error("nothing listens on port {port} of 127.0.0.1")]
     NothingListens { port: u16 },
@@ -101,13 +101,11 @@ pub(crate) struct TimedStream {
 
 impl TimedStream {
     /// From now on reads and writes fail with `WouldBlock` at this moment; `None`: they wait.
-    #[expect(dead_code, reason = "for those who keep the socket")]
     pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
     }
 
     /// The stream itself, for a second handle or for closing it from elsewhere.
-    #[expect(dead_code, reason = "for those who keep the socket")]
     pub(crate) fn tcp(&self) -> &TcpStream {
         &self.stream
     }

@@ -3,6 +3,8 @@
 //! Blocking and without a runtime, so that a command costs no more than its answer. Nothing in this crate
 //! prints, or knows what a review is.
 
+pub mod bridge;
+pub mod connection;
 mod control;
 mod dial;
 pub mod discover;
@@ -10,6 +12,9 @@ mod hub;
 mod relay;
 mod runtime_dir;
 
+pub use connection::{
+    AgentInfo, CallError, Change, Connection, Decided, DiffOutcome, EditorEvent, OpenError,
+};
 pub use control::{Control, ControlError, Hello};
 pub use discover::{Candidate, Discovery, Surroundings, discover};
 pub use hub::{ConnectError, Hub, Start};

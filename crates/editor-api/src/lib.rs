@@ -13,6 +13,7 @@ mod diagnostics;
 mod document;
 mod edits;
 pub mod errors;
+pub mod file_uri;
 mod framing;
 mod language;
 mod method;
