@@ -8,6 +8,7 @@ mod diff;
 mod exit;
 mod headless;
 mod hub;
+mod mcp;
 mod output;
 mod reach;
 mod reject;
@@ -15,6 +16,7 @@ mod review_args;
 mod reviews;
 mod serve;
 mod show;
+mod signals;
 mod status;
 mod visible;
 
@@ -42,6 +44,7 @@ struct Args {
 enum Command {
     Serve(serve::Args),
     Attach(attach::Args),
+    Mcp(mcp::Args),
     Status(status::Args),
     Reviews(reviews::Args),
     Show(show::Args),
@@ -56,8 +59,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return not_understood(&error),
     };
-    // The standard output of `attach` belongs to the editor's protocol, errors or not.
-    let json = args.json && !matches!(args.command, Command::Attach(_));
+    // The standard output of these belongs to their protocol, errors or not.
+    let json = args.json && !matches!(args.command, Command::Attach(_) | Command::Mcp(_));
     let exit = match run(&args) {
         Ok(report) => match output::print(report.json.as_ref().filter(|_| json), &report.text) {
             Ok(()) => Exit::Ok,
@@ -73,6 +76,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
     match &args.command {
         Command::Serve(serve) => serve::run(serve, &reach, args.json),
         Command::Attach(_) => attach::run(reach),
+        Command::Mcp(mcp) => mcp::run(mcp, &reach),
         Command::Status(_) => status::run(&reach),
         Command::Reviews(reviews) => reviews::run(reviews, &reach),
         Command::Show(show) => show::run(show, &reach),

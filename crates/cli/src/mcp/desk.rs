@@ -19,6 +19,8 @@ use crate::reach::Reach;
 
 /// A window that was lost with the hub is back within this time, or it is gone.
 const RETURN_PATIENCE: Duration = Duration::from_secs(10);
+/// How the hub calls what we speak to it.
+const DIALECT: &str = "linkspan";
 const RETURN_PAUSE: Duration = Duration::from_millis(100);
 /// A window without an editor is open within this time.
 const OPEN_DEADLINE: Duration = Duration::from_secs(15);
@@ -31,6 +33,7 @@ pub(super) struct Desk {
     seat: Mutex<Seat>,
     /// The tools of the editor we sit at, by name.
     offered: watch::Sender<BTreeSet<String>>,
+    turn: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -58,10 +61,6 @@ impl Seated {
     pub(super) fn editor(&self) -> &str {
         &self.connection.candidate().editor
     }
-
-    pub(super) fn shows_one_at_a_time(&self) -> bool {
-        !matches!(self.connection.candidate().wire, Wire::Hub { .. })
-    }
 }
 
 /// Who calls, and where it works.
@@ -79,6 +78,7 @@ impl Desk {
             session: AgentInfo::new("", ""),
             seat: Mutex::default(),
             offered: watch::Sender::new(BTreeSet::new()),
+            turn: Mutex::new(()),
         }
     }
 
@@ -186,6 +186,11 @@ impl Desk {
         if seat.waiting > 0 { None } else { best(caller).filter(|found| !own.is(found)) }
     }
 
+    /// Whose turn it is where only one change is shown at a time.
+    pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Nobody moves to another window while this is kept.
     pub(super) fn stay(self: &Arc<Desk>) -> Stay {
         self.seat().waiting += 1;
@@ -196,10 +201,8 @@ impl Desk {
         if seat.own.is_none() {
             seat.own = Some(OwnWindow::open(&self.reach, &caller.folders)?);
         }
-        let own = seat.own.as_ref().and_then(|own| {
-            let found = everyone(caller).into_iter().find(|found| own.is(found) && found.is_usable());
-            found.ok_or(()).ok()
-        });
+        let own = seat.own.as_ref();
+        let own = own.and_then(|own| everyone(caller).into_iter().find(|found| own.is(found)));
         own.ok_or_else(|| {
             leave(seat.own.take());
             "a window without an editor was opened, but the hub does not have it: look at `linkspan status`"
@@ -226,13 +229,36 @@ impl Desk {
         }
     }
 
-    /// The pending review of a file of ours, as the hub lists it.
-    pub(super) fn pending_review(&self, path: &Path) -> Option<String> {
-        let mut control = self.reach.connect().ok()?;
-        control.hello("mcp").ok()?;
-        let reviews = control.request(&ReviewsList { all: false }).ok()?.reviews;
-        let ours = |review: &&ReviewSummary| review.dialect == "linkspan" && Path::new(&review.path) == path;
-        reviews.iter().rfind(ours).map(|review| review.review.clone())
+    /// Where a person finds changes of these files that wait for her.
+    pub(super) fn where_to_look(&self, paths: &[PathBuf]) -> String {
+        let Some(seated) = self.seat().taken.clone() else {
+            return "looking for the editor".into();
+        };
+        let reviews = self.pending_reviews(paths);
+        let what = match reviews.as_slice() {
+            [] => String::new(),
+            some => format!(" on {}", some.join(", ")),
+        };
+        if seated.headless {
+            let review = reviews.first().map_or("latest", String::as_str);
+            return format!(
+                "waiting for your decision{what}: run `linkspan review` in a terminal, or `linkspan accept {review}`"
+            );
+        }
+        format!("waiting for your decision{what} in {}", seated.editor())
+    }
+
+    /// The reviews of these files, as the hub lists them; a foreign editor has none.
+    fn pending_reviews(&self, paths: &[PathBuf]) -> Vec<String> {
+        let listed = || {
+            let mut control = self.reach.connect().ok()?;
+            control.hello("mcp").ok()?;
+            Some(control.request(&ReviewsList { all: false }).ok()?.reviews)
+        };
+        let ours = |review: &ReviewSummary| {
+            review.dialect == DIALECT && paths.iter().any(|path| path == Path::new(&review.path))
+        };
+        listed().unwrap_or_default().into_iter().filter(ours).map(|review| review.review).collect()
     }
 
     /// Says goodbye: what waits is withdrawn.

@@ -1,6 +1,8 @@
 //! Which folders the agent works in, and what its paths mean: those of the command line, else the roots that the
 //! client tells, else the working directory.
 
+#![expect(deprecated, reason = "roots are on their way out of MCP, but a client that has them knows best")]
+
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -8,8 +10,8 @@ use std::time::Duration;
 use linkspan_editor_api::file_uri;
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolRequestParams, InputRequest, InputRequests, InputRequiredResult, ListRootsRequest, ListRootsResult,
-    ProtocolVersion,
+    CallToolRequestParams, InputRequest, InputRequests, InputRequiredResult, ListRootsRequest,
+    ListRootsResult, ProtocolVersion,
 };
 use rmcp::service::RequestContext;
 
@@ -70,7 +72,6 @@ impl Folders {
         if let Some(known) = self.known() {
             return Next::Go(known);
         }
-        #[expect(deprecated, reason = "roots are on their way out of MCP, but clients that have them know better")]
         let has_roots = context.client_capabilities().is_some_and(|client| client.roots.is_some());
         if !has_roots {
             return Next::Go(self.learn(Vec::new()));
@@ -80,7 +81,6 @@ impl Folders {
         if asks_back {
             return self.told_with(request);
         }
-        #[expect(deprecated, reason = "roots are on their way out of MCP, but clients that have them know better")]
         let asked = context.peer.list_roots();
         match tokio::time::timeout(ROOTS_DEADLINE, asked).await {
             Ok(Ok(told)) => Next::Go(self.learn(paths(&told))),

@@ -95,9 +95,9 @@ impl Decision {
             new_file: decided.new_file,
             text: decided.text.filter(|_| accepted && (unknown || !(decided.written || compared_only))),
             taken: decided.taken.map(|taken| match taken {
-                linkspan_client::Taken::All => Taken::All,
-                linkspan_client::Taken::Some => Taken::Some,
-                linkspan_client::Taken::Edited => Taken::Edited,
+                linkspan_client::connection::Taken::All => Taken::All,
+                linkspan_client::connection::Taken::Some => Taken::Some,
+                linkspan_client::connection::Taken::Edited => Taken::Edited,
             }),
             hunks: decided.hunks.iter().map(Hunk::of).collect(),
             person_diff: decided.person_diff,
@@ -113,7 +113,7 @@ impl Decision {
 }
 
 impl Hunk {
-    fn of(hunk: &linkspan_client::DecidedHunk) -> Hunk {
+    fn of(hunk: &linkspan_client::connection::DecidedHunk) -> Hunk {
         Hunk {
             before_line: from_one(hunk.before_start),
             before_count: hunk.before_count,
@@ -219,8 +219,8 @@ impl From<api::Range> for Range {
     }
 }
 
-impl From<&linkspan_client::Diagnostic> for Diagnostic {
-    fn from(found: &linkspan_client::Diagnostic) -> Diagnostic {
+impl From<&linkspan_client::connection::Diagnostic> for Diagnostic {
+    fn from(found: &linkspan_client::connection::Diagnostic) -> Diagnostic {
         Diagnostic {
             path: shown(&found.file_path),
             range: Range {
@@ -253,8 +253,8 @@ pub(super) struct Selection {
     pub(super) range: Range,
 }
 
-impl From<linkspan_client::Selection> for Selection {
-    fn from(selection: linkspan_client::Selection) -> Selection {
+impl From<linkspan_client::connection::Selection> for Selection {
+    fn from(selection: linkspan_client::connection::Selection) -> Selection {
         Selection {
             path: shown(&selection.file_path),
             text: selection.text,
@@ -286,8 +286,8 @@ pub(super) struct OpenEditor {
     pub(super) language: Option<String>,
 }
 
-impl From<linkspan_client::EditorInfo> for OpenEditor {
-    fn from(editor: linkspan_client::EditorInfo) -> OpenEditor {
+impl From<linkspan_client::connection::EditorInfo> for OpenEditor {
+    fn from(editor: linkspan_client::connection::EditorInfo) -> OpenEditor {
         OpenEditor {
             path: shown(&editor.file_path),
             active: editor.is_active,

@@ -4,16 +4,27 @@
 use std::io;
 
 use rmcp::RoleServer;
+use rmcp::model::JsonRpcMessage;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::{StdioReader, StdioWriter, stdio_pipes};
-use rmcp::model::JsonRpcMessage;
 use tokio::sync::watch;
 
 /// The largest file that is reviewed by default, with every byte of it escaped: what is larger than that
 /// is refused by the hub, in words, and not here, in silence.
 const LARGEST_LINE: usize = 320 * 1024 * 1024;
+
+/// Tells when nothing more will be heard.
+#[derive(Debug, Clone)]
+pub(super) struct Over(watch::Receiver<bool>);
+
+impl Over {
+    pub(super) async fn ended(&mut self) {
+        // Nobody left who could say so is an end as well.
+        let _ = self.0.wait_for(|over| *over).await;
+    }
+}
 
 pub(super) struct Stdio {
     pipes: AsyncRwTransport<RoleServer, StdioReader, StdioWriter>,
@@ -22,11 +33,11 @@ pub(super) struct Stdio {
 }
 
 impl Stdio {
-    /// `over` becomes true when nothing more will be heard.
-    pub(super) fn open(over: watch::Sender<bool>) -> Stdio {
+    pub(super) fn open() -> (Stdio, Over) {
         let (reader, writer) = stdio_pipes();
         let pipes = AsyncRwTransport::new(reader, writer).with_max_line_length(LARGEST_LINE);
-        Stdio { pipes, begun: false, over }
+        let (over, ended) = watch::channel(false);
+        (Stdio { pipes, begun: false, over }, Over(ended))
     }
 }
 

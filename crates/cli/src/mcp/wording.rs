@@ -161,7 +161,11 @@ impl Words for Executed {
 
 impl Words for Hover {
     fn words(&self) -> String {
-        if self.contents.is_empty() { "Nothing is known about it.".into() } else { self.contents.join("\n\n") }
+        if self.contents.is_empty() {
+            "Nothing is known about it.".into()
+        } else {
+            self.contents.join("\n\n")
+        }
     }
 }
 
