@@ -81,6 +81,15 @@ impl Connection {
         self.inner.session.dialect.is_hub()
     }
 
+    /// Whether the connection is known to be over, without asking.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.inner.session.calls.is_closed()
+    }
+
+    pub(crate) fn is_same(&self, other: &Connection) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
     /// What happens in the editor from now on. Each call is a subscription of its own; it ends after
     /// [`EditorEvent::Closed`].
     pub fn events(&self) -> Receiver<EditorEvent> {
