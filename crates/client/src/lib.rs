@@ -5,6 +5,7 @@
 
 mod connection;
 mod hub;
+pub mod proposal;
 mod relay;
 mod runtime_dir;
 pub mod visible;
