@@ -3,14 +3,22 @@
 //! Blocking and without a runtime, so that a command costs no more than its answer. Nothing in this crate
 //! prints, or knows what a review is.
 
-mod connection;
+pub mod bridge;
+pub mod connection;
+mod control;
+mod dial;
+pub mod discover;
 mod hub;
 pub mod proposal;
 mod relay;
 mod runtime_dir;
 pub mod visible;
 
-pub use connection::{CallError, Connection, Hello};
+pub use connection::{
+    AgentInfo, CallError, Change, Connection, Decided, DiffOutcome, EditorEvent, OpenError,
+};
+pub use control::{Control, ControlError, Hello};
+pub use discover::{Candidate, Discovery, Surroundings, discover};
 pub use hub::{ConnectError, Hub, Start};
 pub use relay::{Notice, RelayError, relay};
 pub use runtime_dir::RuntimeDirError;

@@ -6,10 +6,11 @@
 mod claude;
 mod dialect;
 mod discovery;
-mod file_uri;
 mod mcp;
 mod meaning;
 mod nexus3;
+
+use linkspan_editor_api::file_uri;
 
 pub use dialect::{ALL, Dialect, by_name};
 pub use discovery::{DiscoveryFile, WindowFacts};

@@ -58,4 +58,6 @@ codes! {
     TIMEOUT = -32017;
     /// It is larger than the limit.
     TOO_LARGE = -32018;
+    /// There is no such window.
+    UNKNOWN_WINDOW = -32019;
 }

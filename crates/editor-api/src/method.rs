@@ -27,6 +27,8 @@ pub enum Direction {
     HubToEditor,
     /// A command to the hub.
     CommandToHub,
+    /// An agent to the hub.
+    AgentToHub,
     /// Anyone to anyone.
     Both,
 }
@@ -142,6 +144,10 @@ methods! {
         "reviews/list" ReviewsList -> ReviewsListResult;
         "reviews/get" ReviewsGet -> ReviewsGetResult;
         "reviews/decide" ReviewsDecide -> ReviewDecidedResult;
+    }
+    AgentToHub {
+        "agent/join" AgentJoin -> AgentJoinResult;
+        "agent/leave" AgentLeave;
     }
     Both {
         "ping" Ping -> ();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
 /// The `file://` URI of an absolute path; every byte but unreserved ones and `/` is percent-encoded.
-pub(crate) fn of(path: &Path) -> String {
+pub fn of(path: &Path) -> String {
     let mut uri = String::from("file://");
     for &byte in path.as_os_str().as_bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'.' | b'_' | b'~') {
@@ -26,7 +26,7 @@ pub(crate) fn of(path: &Path) -> String {
 ///
 /// Agents also glue `file://` to a bare path. So a `%` that begins no escape is itself, and `?` and `#`
 /// belong to the name: a file has neither query nor fragment.
-pub(crate) fn to_path(text: &str) -> Option<PathBuf> {
+pub fn to_path(text: &str) -> Option<PathBuf> {
     let Some((scheme, rest)) = text.split_once("://") else { return Some(PathBuf::from(text)) };
     if text.starts_with('/') {
         return Some(PathBuf::from(text));

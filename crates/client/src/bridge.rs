@@ -1,0 +1,37 @@
+//! An agent's bond to whatever editor is there: finds it, stays with it over losses, and asks it.
+
+use std::path::Path;
+use std::sync::mpsc::Receiver;
+
+use serde::{Deserialize, Serialize};
+
+use crate::connection::{AgentInfo, CallError, Change, Connection, Decided, EditorEvent, OpenError};
+use crate::discover::{Candidate, Surroundings};
+
+/// What an agent uses of an editor; all of it, if not said otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BridgeConfig {
+    /// Use an editor at all.
+    pub enabled: bool,
+    /// Look for one without being asked.
+    pub auto_connect: bool,
+    /// Tell the model about errors and warnings.
+    pub inject_diagnostics: bool,
+    /// Tell the model which files are open.
+    pub inject_open_editors: bool,
+    /// Let the person decide on changes in the editor.
+    pub use_ide_diffs: bool,
+}
+
+impl Default for BridgeConfig {
+    fn default() -> BridgeConfig {
+        BridgeConfig {
+            enabled: true,
+            auto_connect: true,
+            inject_diagnostics: true,
+            inject_open_editors: true,
+            use_ide_diffs: true,
+        }
+    }
+}

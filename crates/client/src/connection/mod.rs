@@ -1,0 +1,259 @@
+//! One editor, whatever it speaks: our hub's own socket, Claude Code's protocol or that of NEXUS3. Typed calls for
+//! what editors do, and any tool by its name.
+//!
+//! Every call is answered within ten seconds, or fails; only a person may take longer.
+
+mod answer;
+mod calls;
+mod error;
+mod events;
+mod pending;
+mod session;
+mod transport;
+mod types;
+mod wire;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use linkspan_editor_api::{AgentLeave, Notification, Places};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::discover::Candidate;
+use calls::Ended;
+use session::{DEADLINE, Session, failure};
+use wire::{Ask, shapes};
+
+pub use error::{CallError, OpenError};
+pub(crate) use events::Subscribers;
+pub use linkspan_editor_api::{ReviewComment as Comment, Severity};
+pub use pending::{PendingCall, PendingChange};
+pub use types::{
+    AgentInfo, Change, ChangeWriter, Decided, DecidedHunk, Diagnostic, DiffOutcome, EditorEvent, EditorInfo,
+    OpenAt, Selection, Taken, Tool, ToolResult,
+};
+
+const PING_DEADLINE: Duration = Duration::from_secs(1);
+/// For the goodbye, and what was sent before it, to go out.
+const GOODBYE_DEADLINE: Duration = Duration::from_secs(2);
+
+/// A connection to an editor. Clones are the same connection; when the last one and everything that waits on it
+/// is dropped, it ends without a goodbye.
+#[derive(Debug, Clone)]
+pub struct Connection {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    candidate: Candidate,
+    session: Session,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.session.link.close();
+    }
+}
+
+impl Connection {
+    /// Connects to an editor that was found, as this agent.
+    pub fn open(candidate: &Candidate, agent: &AgentInfo, places: &Places) -> Result<Connection, OpenError> {
+        let session = Session::open(candidate, agent, places)?;
+        Ok(Connection { inner: Arc::new(Inner { candidate: candidate.clone(), session }) })
+    }
+
+    /// The editor, as it was found.
+    pub fn candidate(&self) -> &Candidate {
+        &self.inner.candidate
+    }
+
+    /// Whether the editor's side answers right now.
+    pub fn is_connected(&self) -> bool {
+        self.inner.session.answers_within(PING_DEADLINE)
+    }
+
+    /// Whether this is our hub, which shows any number of changes and knows one that is asked for again.
+    pub fn is_hub(&self) -> bool {
+        self.inner.session.dialect.is_hub()
+    }
+
+    /// What happens in the editor from now on. Each call is a subscription of its own; it ends after
+    /// [`EditorEvent::Closed`].
+    pub fn events(&self) -> Receiver<EditorEvent> {
+        let Session { events, calls, .. } = &self.inner.session;
+        let subscription = events.subscribe();
+        if calls.is_closed() {
+            events.tell(&EditorEvent::Closed);
+            events.end();
+        }
+        subscription
+    }
+
+    /// Shows a change and waits for the person, without limit.
+    pub fn open_diff(&self, change: &Change) -> Result<Decided, CallError> {
+        self.propose(change)?.wait()
+    }
+
+    /// Shows a change, and leaves the waiting for later.
+    pub fn propose(&self, change: &Change) -> Result<PendingChange, CallError> {
+        let Ask { tool, arguments } = self.inner.session.dialect.propose(change)?;
+        let call = self.start(tool, &arguments)?;
+        Ok(PendingChange { call, change: Arc::new(change.clone()) })
+    }
+
+    /// Opens a file in a tab. Servers that know no places in files only open it.
+    pub fn open_file(&self, path: &Path, target: Option<OpenAt>, preview: bool) -> Result<(), CallError> {
+        let dialect = self.inner.session.dialect;
+        // What the tool wants differs from server to server, and only its schema tells.
+        let tools = if dialect.is_hub() { Vec::new() } else { self.tools().unwrap_or_default() };
+        let tool = tools.iter().find(|tool| tool.name == "openFile");
+        self.do_it(&dialect.open_file(path, target, preview, tool)?)
+    }
+
+    /// Errors and warnings of one file, or of all. With `wait`, the hub gives language servers so long to come
+    /// to rest; foreign servers answer at once.
+    pub fn diagnostics(
+        &self,
+        path: Option<&Path>,
+        wait: Option<Duration>,
+    ) -> Result<Vec<Diagnostic>, CallError> {
+        let dialect = self.inner.session.dialect;
+        let ask = dialect.diagnostics(path, wait)?;
+        let answer = self.ask(&ask, wait.unwrap_or_default())?;
+        dialect.read_diagnostics(&answer)
+    }
+
+    /// The selection in the active editor.
+    pub fn current_selection(&self) -> Result<Option<Selection>, CallError> {
+        self.selection("getCurrentSelection")
+    }
+
+    /// The selection made last, active or not.
+    pub fn latest_selection(&self) -> Result<Option<Selection>, CallError> {
+        self.selection("getLatestSelection")
+    }
+
+    /// The open tabs.
+    pub fn open_editors(&self) -> Result<Vec<EditorInfo>, CallError> {
+        self.inner.session.dialect.read_editors(&self.ask_for("getOpenEditors")?)
+    }
+
+    /// The folders of the editor's workspace.
+    pub fn workspace_folders(&self) -> Result<Vec<PathBuf>, CallError> {
+        self.inner.session.dialect.read_folders(&self.ask_for("getWorkspaceFolders")?)
+    }
+
+    /// Whether a file has changes that are not saved; one that is not open has none.
+    pub fn is_dirty(&self, path: &Path) -> Result<bool, CallError> {
+        let dialect = self.inner.session.dialect;
+        dialect.read_dirty(&self.ask(&dialect.dirty(path)?, Duration::ZERO)?)
+    }
+
+    /// Saves an open file.
+    pub fn save(&self, path: &Path) -> Result<(), CallError> {
+        self.do_it(&self.inner.session.dialect.save(path)?)
+    }
+
+    /// Closes the tab of a change, which withdraws it.
+    pub fn close_tab(&self, label: &str) -> Result<(), CallError> {
+        self.do_it(&self.inner.session.dialect.close_tab(label))
+    }
+
+    /// Closes the tabs of all changes of this agent. Some servers then leave those who wait without an answer.
+    pub fn close_all_diffs(&self) -> Result<(), CallError> {
+        self.ask_for("closeAllDiffTabs").map(|_| ())
+    }
+
+    /// What the server offers now.
+    pub fn tools(&self) -> Result<Vec<Tool>, CallError> {
+        const METHOD: &str = "tools/list";
+        #[derive(Deserialize)]
+        struct Listed {
+            #[serde(default)]
+            tools: Vec<Listing>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Listing {
+            name: String,
+            #[serde(default)]
+            description: Option<String>,
+            #[serde(default)]
+            input_schema: Value,
+        }
+        let listed: Listed =
+            match self.inner.session.request(METHOD, &json!({}))?.wait_until_deadline(DEADLINE) {
+                Ended::Answered(Ok(raw)) => serde_json::from_str(raw.get())
+                    .map_err(|error| CallError::protocol(METHOD, error.to_string()))?,
+                ended => return Err(failure(METHOD, ended, DEADLINE)),
+            };
+        let tools = listed.tools.into_iter().map(|tool| Tool {
+            name: tool.name,
+            description: tool.description.unwrap_or_default(),
+            input_schema: tool.input_schema,
+        });
+        Ok(tools.collect())
+    }
+
+    /// Calls any tool, and gives its answer as it came. A tool that waits for a person is better [started](Self::start).
+    pub fn call(&self, tool: &str, arguments: &Value) -> Result<ToolResult, CallError> {
+        self.start(tool, arguments)?.wait_for_machine(Duration::ZERO)
+    }
+
+    /// Calls any tool, and leaves the waiting for later.
+    pub fn start(&self, tool: &str, arguments: &Value) -> Result<PendingCall, CallError> {
+        #[derive(serde::Serialize)]
+        struct Params<'a> {
+            name: &'a str,
+            arguments: &'a Value,
+        }
+        let waiting = self.inner.session.request("tools/call", &Params { name: tool, arguments });
+        let waiting = waiting.map_err(|error| match error {
+            CallError::TooLarge { bytes, limit, .. } => {
+                CallError::TooLarge { tool: tool.to_owned(), bytes, limit }
+            }
+            other => other,
+        })?;
+        Ok(PendingCall { connection: self.clone(), tool: tool.to_owned(), waiting })
+    }
+
+    /// Says goodbye: what waits is withdrawn, and the connection ends for all clones.
+    pub fn close(self) {
+        let session = &self.inner.session;
+        if self.is_hub() {
+            session.notify(AgentLeave::METHOD, &AgentLeave {});
+        }
+        let end = session.calls.ask();
+        session.link.close();
+        end.wait_at_most(GOODBYE_DEADLINE);
+    }
+
+    fn selection(&self, tool: &'static str) -> Result<Option<Selection>, CallError> {
+        let answer = self.ask_for(tool)?;
+        self.inner.session.dialect.selection(&shapes::value(&answer))
+    }
+
+    fn ask_for(&self, tool: &'static str) -> Result<ToolResult, CallError> {
+        self.ask(&Ask { tool, arguments: json!({}) }, Duration::ZERO)
+    }
+
+    fn ask(&self, ask: &Ask, extra: Duration) -> Result<ToolResult, CallError> {
+        answer::succeeded(self.start(ask.tool, &ask.arguments)?.wait_for_machine(extra)?)
+    }
+
+    /// For tools whose answer is only whether it worked.
+    fn do_it(&self, ask: &Ask) -> Result<(), CallError> {
+        let answer = self.ask(ask, Duration::ZERO)?;
+        match shapes::complaint(&shapes::value(&answer)) {
+            Some(message) => Err(CallError::Tool { message, kind: None }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,247 @@
+//! Becoming an agent of an editor, and hearing what it says from then on: answers go to those who wait, pings and
+//! the like are answered, the rest becomes events.
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use linkspan_editor_api::{AgentJoin, Message, Places, RequestId, RpcError, errors, file_uri};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+use super::calls::{Calls, Ended, Waiting};
+use super::error::{CallError, OpenError};
+use super::events::{self, Subscribers};
+use super::transport::{Link, Listener, MAX_MESSAGE, Socket};
+use super::types::{AgentInfo, EditorEvent};
+use super::wire::{self, Dialect};
+use crate::dial;
+use crate::discover::{Candidate, Wire};
+use crate::hub::Hub;
+
+/// Machines answer within this.
+pub(super) const DEADLINE: Duration = Duration::from_secs(10);
+
+/// One introduced connection.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) link: Link,
+    pub(super) calls: Arc<Calls>,
+    pub(super) events: Arc<Subscribers>,
+    pub(super) dialect: &'static dyn Dialect,
+    is_web: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Initialized {
+    #[serde(default)]
+    server_info: ServerInfo,
+}
+
+#[derive(Default, Deserialize)]
+struct ServerInfo {
+    #[serde(default)]
+    name: String,
+}
+
+impl Session {
+    pub(super) fn open(
+        candidate: &Candidate,
+        agent: &AgentInfo,
+        places: &Places,
+    ) -> Result<Session, OpenError> {
+        let socket = match &candidate.wire {
+            Wire::Hub { window, .. } => join(window, agent, places)?,
+            wire => Socket::Web(Box::new(dial::dial(wire, Instant::now() + DEADLINE)?)),
+        };
+        let is_web = matches!(socket, Socket::Web(_));
+        let (calls, events) = (Arc::new(Calls::default()), Arc::new(Subscribers::default()));
+        let dialect = Arc::new(OnceLock::new());
+        let ears = Ears {
+            calls: Arc::clone(&calls),
+            events: Arc::clone(&events),
+            dialect: Arc::clone(&dialect),
+            roots: roots(candidate),
+        };
+        let link = Link::start(socket, ears)?;
+        let mut session =
+            Session { link, calls, events, dialect: wire::dialect(&candidate.wire, ""), is_web };
+        match session.introduce(agent) {
+            Ok(server) => {
+                session.dialect = wire::dialect(&candidate.wire, &server);
+                let _ = dialect.set(session.dialect);
+            }
+            Err(error) => {
+                session.link.close();
+                return Err(OpenError::Introduction { editor: candidate.editor.clone(), error });
+            }
+        }
+        session.notify("notifications/initialized", &json!({}));
+        if matches!(candidate.wire, Wire::Claude { .. }) {
+            session.notify("ide_connected", &json!({ "pid": std::process::id() }));
+        }
+        Ok(session)
+    }
+
+    /// Says who we are; gives the name of the server.
+    fn introduce(&self, agent: &AgentInfo) -> Result<String, CallError> {
+        let params = json!({
+            "protocolVersion": self.dialect.revision(),
+            "capabilities": { "roots": {} },
+            "clientInfo": { "name": agent.name, "version": agent.version },
+        });
+        match self.request("initialize", &params)?.wait_until_deadline(DEADLINE) {
+            Ended::Answered(Ok(raw)) => serde_json::from_str(raw.get())
+                .map(|Initialized { server_info }| server_info.name)
+                .map_err(|error| CallError::protocol("initialize", error.to_string())),
+            ended => Err(failure("initialize", ended, DEADLINE)),
+        }
+    }
+
+    /// Asks without waiting.
+    pub(super) fn request(&self, method: &str, params: &impl Serialize) -> Result<Waiting, CallError> {
+        let params = raw(method, params)?;
+        let waiting = self.calls.ask();
+        let id = RequestId::Number(waiting.id);
+        let bytes = Message::Request { id, method: method.to_owned(), params }.to_bytes();
+        if bytes.len() > MAX_MESSAGE {
+            waiting.withdraw();
+            let tool = method.to_owned();
+            return Err(CallError::TooLarge { tool, bytes: bytes.len(), limit: MAX_MESSAGE });
+        }
+        self.link.send(bytes);
+        Ok(waiting)
+    }
+
+    pub(super) fn notify(&self, method: &str, params: &impl Serialize) {
+        // Ours are small and have string keys only: they are always JSON.
+        if let Ok(params) = raw(method, params) {
+            self.link.send(Message::Notification { method: method.to_owned(), params }.to_bytes());
+        }
+    }
+
+    /// Whether the peer answers now.
+    pub(super) fn answers_within(&self, deadline: Duration) -> bool {
+        let waiting = if self.is_web {
+            let waiting = self.calls.ask();
+            self.link.probe(waiting.id);
+            waiting
+        } else {
+            match self.request("ping", &json!({})) {
+                Ok(waiting) => waiting,
+                Err(_) => return false,
+            }
+        };
+        matches!(waiting.wait_until_deadline(deadline), Ended::Answered(_))
+    }
+}
+
+fn join(window: &str, agent: &AgentInfo, places: &Places) -> Result<Socket, OpenError> {
+    let mut control = Hub::connect(places)?;
+    control.hello("agent")?;
+    control.request(&AgentJoin {
+        window: window.to_owned(),
+        session: agent.session.clone(),
+        name: agent.name.clone(),
+        version: agent.version.clone(),
+        pid: Some(std::process::id()),
+    })?;
+    let (stream, decoder) = control.into_parts();
+    Ok(Socket::Framed { stream, decoder })
+}
+
+/// What a question that has no answer means to its caller.
+pub(super) fn failure(tool: &str, ended: Ended, deadline: Duration) -> CallError {
+    match ended {
+        Ended::Answered(Ok(_)) => CallError::protocol(tool, "it is not of the expected shape"),
+        Ended::Answered(Err(error)) => CallError::Tool { message: error.message, kind: None },
+        Ended::TimedOut => CallError::Timeout { tool: tool.to_owned(), seconds: deadline.as_secs() },
+        Ended::Withdrawn => CallError::Withdrawn,
+        Ended::Closed => CallError::Closed,
+    }
+}
+
+fn raw(method: &str, params: &impl Serialize) -> Result<Box<RawValue>, CallError> {
+    to_raw_value(params).map_err(|error| CallError::protocol(method, error.to_string()))
+}
+
+/// The editor's own folders: what the agent works on.
+fn roots(candidate: &Candidate) -> Value {
+    let root = |folder: &std::path::PathBuf| json!({ "uri": file_uri::of(folder) });
+    json!({ "roots": candidate.folders.iter().map(root).collect::<Vec<_>>() })
+}
+
+struct Ears {
+    calls: Arc<Calls>,
+    events: Arc<Subscribers>,
+    /// Known once the server has told its name; nobody can have subscribed before.
+    dialect: Arc<OnceLock<&'static dyn Dialect>>,
+    roots: Value,
+}
+
+impl Listener for Ears {
+    fn text(&mut self, text: &[u8], link: &Link) {
+        match Message::parse(text) {
+            Ok(Message::Response { id: Some(RequestId::Number(id)), result }) => {
+                let answer = result.map(Arc::from).map_err(|error| with_data(error, text));
+                self.calls.answered(id, answer);
+            }
+            Ok(Message::Request { id, method, .. }) => link.send(self.reply(id, &method).to_bytes()),
+            Ok(Message::Notification { method, params }) => self.notified(&method, &params),
+            // An answer to nothing we asked, or no message at all: there is nobody to tell.
+            Ok(Message::Response { .. }) | Err(_) => {}
+        }
+    }
+
+    fn pong(&mut self, id: i64) {
+        self.calls.answered(id, Ok(Arc::from(RawValue::NULL.to_owned())));
+    }
+
+    fn closed(&mut self) {
+        self.calls.close();
+        self.events.tell(&EditorEvent::Closed);
+        self.events.end();
+    }
+}
+
+impl Ears {
+    fn reply(&self, id: RequestId, method: &str) -> Message {
+        match method {
+            "ping" => Message::response(id, &json!({})),
+            "roots/list" => Message::response(id, &self.roots),
+            _ => {
+                let message = format!("`{method}` is not answered by this agent");
+                Message::error(Some(id), RpcError::new(errors::METHOD_NOT_FOUND, message))
+            }
+        }
+    }
+
+    fn notified(&self, method: &str, params: &RawValue) {
+        let Some(dialect) = self.dialect.get() else { return };
+        let event = serde_json::from_str(params.get())
+            .ok()
+            .and_then(|params: Value| events::event(*dialect, method, &params));
+        if let Some(event) = event {
+            self.events.tell(&event);
+        }
+    }
+}
+
+/// Some servers keep what really happened in `data`.
+fn with_data(error: RpcError, text: &[u8]) -> RpcError {
+    #[derive(Deserialize)]
+    struct Frame {
+        error: Data,
+    }
+    #[derive(Deserialize)]
+    struct Data {
+        data: String,
+    }
+    match serde_json::from_slice::<Frame>(text) {
+        Ok(Frame { error: Data { data } }) if !data.is_empty() => {
+            RpcError::new(error.code, format!("{}: {data}", error.message))
+        }
+        _ => error,
+    }
+}

@@ -1,0 +1,177 @@
+//! The protocol of Claude Code as a client: the caller writes what the person accepted, and only an answer that
+//! says so *and* brings the text is an accept.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::shapes::Lines;
+use super::{Ask, Dialect, Withdrawal, text_of};
+use crate::connection::error::CallError;
+use crate::connection::types::{Change, Decided, DiffOutcome, OpenAt, Tool, ToolResult};
+
+/// What claude-code-ide.el calls itself in its answer to `initialize`. It counts lines from 1 where the
+/// others count from 0, and nothing else on the wire tells.
+pub(super) const CLAUDE_CODE_IDE_SERVER: &str = "claude-code-ide-mcp";
+
+pub(in crate::connection) const CLAUDE: Claude = Claude { lines: Lines::FromZero };
+pub(in crate::connection) const CLAUDE_CODE_IDE: Claude = Claude { lines: Lines::FromOne };
+
+#[derive(Debug)]
+pub(in crate::connection) struct Claude {
+    lines: Lines,
+}
+
+impl Dialect for Claude {
+    fn revision(&self) -> &'static str {
+        "2025-06-18"
+    }
+
+    fn lines(&self) -> Lines {
+        self.lines
+    }
+
+    fn read_decided(&self, change: &Change, answer: &ToolResult) -> Result<Decided, CallError> {
+        let unclear = |reason: &str| Err(CallError::protocol("openDiff", reason));
+        let mut texts = answer.texts();
+        match (texts.next(), texts.next()) {
+            (Some("FILE_SAVED"), Some(text)) => Ok(Decided {
+                text: Some(text.to_owned()),
+                new_file: false,
+                ..Decided::bare(DiffOutcome::FileSaved)
+            }),
+            (Some("DIFF_REJECTED"), _) => Ok(Decided::bare(DiffOutcome::DiffRejected)),
+            (Some("FILE_SAVED"), None) => {
+                unclear("it says that the change was accepted, but not with which text")
+            }
+            (Some("TAB_CLOSED"), _) => unclear("the tab was closed without a decision"),
+            (Some(other), _) => {
+                unclear(&format!("neither yes nor no to {}: {}", change.label, shortened(other)))
+            }
+            (None, _) => unclear("it holds no text"),
+        }
+    }
+
+    fn withdraw(&self, change: &Change) -> Withdrawal {
+        Withdrawal::Call(self.close_tab(&change.label))
+    }
+
+    /// Lines on this wire count from 1. The real extension knows no lines, and wants both texts to be there
+    /// even if they are empty.
+    fn open_file(
+        &self,
+        path: &Path,
+        at: Option<OpenAt>,
+        preview: bool,
+        tool: Option<&Tool>,
+    ) -> Result<Ask, CallError> {
+        let mut arguments = json!({ "filePath": text_of(path)?, "preview": preview, "makeFrontmost": true });
+        let schema = tool.map(|tool| &tool.input_schema);
+        let knows_lines = schema
+            .and_then(|schema| schema.get("properties"))
+            .is_none_or(|known| known.get("startLine").is_some());
+        if let Some(at) = at.filter(|_| knows_lines) {
+            arguments["startLine"] = json!(at.line.saturating_add(1));
+            arguments["endLine"] = json!(at.end_line.unwrap_or(at.line).saturating_add(1));
+        }
+        let required = schema.and_then(|schema| schema.get("required")?.as_array());
+        for name in ["startText", "endText"] {
+            if required.is_some_and(|required| required.iter().any(|required| required == name)) {
+                arguments[name] = json!("");
+            }
+        }
+        Ok(Ask::new("openFile", arguments))
+    }
+
+    fn close_tab(&self, label: &str) -> Ask {
+        Ask::new("close_tab", json!({ "tab_name": label }))
+    }
+}
+
+/// Enough of a foreign text to recognise it.
+pub(super) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 80;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn answer(texts: &[&str]) -> ToolResult {
+        let content = texts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
+        ToolResult { content, ..ToolResult::default() }
+    }
+
+    fn decided(texts: &[&str]) -> Result<Decided, CallError> {
+        CLAUDE.read_decided(&Change::new("/w/a", "x"), &answer(texts))
+    }
+
+    #[test]
+    fn an_accept_needs_its_text_and_leaves_the_writing_to_the_caller() {
+        let accepted = decided(&["FILE_SAVED", "final\n"]).unwrap();
+        assert!(accepted.is_accepted() && !accepted.written);
+        assert_eq!(accepted.text.as_deref(), Some("final\n"));
+        assert_eq!(decided(&["FILE_SAVED", ""]).unwrap().text.as_deref(), Some(""));
+        assert_eq!(decided(&["DIFF_REJECTED", "tab"]).unwrap().outcome, DiffOutcome::DiffRejected);
+    }
+
+    #[test]
+    fn nothing_else_is_a_decision() {
+        for texts in [
+            &["FILE_SAVED"][..],
+            &["TAB_CLOSED"],
+            &["TAB_CLOSED", "text"],
+            &["file_saved", "text"],
+            &["FILE_SAVED: text"],
+            &["I think FILE_SAVED", "text"],
+            &[""],
+            &[],
+        ] {
+            assert!(matches!(decided(texts), Err(CallError::Protocol { .. })), "{texts:?}");
+        }
+    }
+
+    fn open_arguments(schema: Option<Value>, at: Option<OpenAt>) -> Value {
+        let tool = schema.map(|input_schema| Tool {
+            name: "openFile".into(),
+            description: String::new(),
+            input_schema,
+        });
+        CLAUDE.open_file(Path::new("/w/a"), at, false, tool.as_ref()).unwrap().arguments
+    }
+
+    #[test]
+    fn the_real_extension_gets_the_texts_it_wants_and_no_lines() {
+        let schema = json!({
+            "properties": { "filePath": {}, "preview": {}, "startText": {}, "endText": {}, "makeFrontmost": {} },
+            "required": ["filePath", "startText", "endText"],
+        });
+        let arguments = open_arguments(Some(schema), Some(OpenAt { line: 4, ..OpenAt::default() }));
+        let expected = json!({
+            "filePath": "/w/a", "preview": false, "makeFrontmost": true, "startText": "", "endText": "",
+        });
+        assert_eq!(arguments, expected);
+    }
+
+    #[test]
+    fn others_get_lines_that_count_from_one() {
+        let at = OpenAt { line: 4, character: 2, end_line: Some(6) };
+        for schema in [None, Some(json!({ "properties": { "startLine": {} }, "required": ["filePath"] }))] {
+            let arguments = open_arguments(schema, Some(at));
+            assert_eq!((&arguments["startLine"], &arguments["endLine"]), (&json!(5), &json!(7)));
+            assert_eq!(arguments.get("startText"), None);
+        }
+    }
+
+    #[test]
+    fn two_texts_are_not_compared_on_this_wire() {
+        let change = Change { old_text: Some(String::new()), ..Change::new("/w/a", "x") };
+        assert!(matches!(CLAUDE.propose(&change), Err(CallError::NotOnThisWire(_))));
+    }
+}

@@ -1,0 +1,100 @@
+//! The protocol of NEXUS3 as a client: the editor's side writes before it answers, and the answer does not say
+//! what was written.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::claude::shortened;
+use super::{Ask, Dialect, Withdrawal, text_of};
+use crate::connection::error::CallError;
+use crate::connection::types::{Change, Decided, DiffOutcome, OpenAt, Tool, ToolResult};
+
+pub(in crate::connection) const NEXUS3: Nexus3 = Nexus3;
+
+#[derive(Debug)]
+pub(in crate::connection) struct Nexus3;
+
+impl Dialect for Nexus3 {
+    fn revision(&self) -> &'static str {
+        "2024-11-05"
+    }
+
+    /// The texts behind the first are what the person said.
+    fn read_decided(&self, change: &Change, answer: &ToolResult) -> Result<Decided, CallError> {
+        let mut texts = answer.texts();
+        let decision = texts.next().map(str::trim);
+        let said =
+            || Some(texts.map(str::to_owned).collect::<Vec<_>>().join("\n")).filter(|said| !said.is_empty());
+        match decision {
+            Some("FILE_SAVED") => {
+                Ok(Decided { written: true, reason: said(), ..Decided::bare(DiffOutcome::FileSaved) })
+            }
+            Some("DIFF_REJECTED") => {
+                Ok(Decided { reason: said(), ..Decided::bare(DiffOutcome::DiffRejected) })
+            }
+            Some(other) => Err(CallError::protocol(
+                "openDiff",
+                format!("neither yes nor no to {}: {}", change.label, shortened(other)),
+            )),
+            None => Err(CallError::protocol("openDiff", "it holds no text")),
+        }
+    }
+
+    fn withdraw(&self, change: &Change) -> Withdrawal {
+        Withdrawal::Call(self.close_tab(&change.label))
+    }
+
+    /// There are no places in files on this wire.
+    fn open_file(
+        &self,
+        path: &Path,
+        _at: Option<OpenAt>,
+        preview: bool,
+        _tool: Option<&Tool>,
+    ) -> Result<Ask, CallError> {
+        Ok(Ask::new("openFile", json!({ "filePath": text_of(path)?, "preview": preview })))
+    }
+
+    fn close_tab(&self, label: &str) -> Ask {
+        Ask::new("closeTab", json!({ "tabName": label }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decided(texts: &[&str]) -> Result<Decided, CallError> {
+        let content = texts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
+        let answer = ToolResult { content, ..ToolResult::default() };
+        NEXUS3.read_decided(&Change::new("/w/a", "x"), &answer)
+    }
+
+    #[test]
+    fn an_accepted_file_is_written_already() {
+        let accepted = decided(&["FILE_SAVED"]).unwrap();
+        assert!(accepted.is_accepted() && accepted.written);
+        assert_eq!(accepted.text, None);
+    }
+
+    #[test]
+    fn what_the_person_said_comes_with_the_rejection() {
+        let rejected = decided(&["DIFF_REJECTED", "too long", "line 3: why?"]).unwrap();
+        assert_eq!(rejected.outcome, DiffOutcome::DiffRejected);
+        assert_eq!(rejected.reason.as_deref(), Some("too long\nline 3: why?"));
+    }
+
+    #[test]
+    fn other_words_decide_nothing() {
+        for texts in [&["TAB_CLOSED"][..], &["not FILE_SAVED"], &[]] {
+            assert!(matches!(decided(texts), Err(CallError::Protocol { .. })), "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn tabs_are_closed_by_this_wires_own_name_for_it() {
+        let expected = Ask::new("closeTab", json!({ "tabName": "a.rs" }));
+        assert_eq!(NEXUS3.withdraw(&Change::new("/w/a.rs", "")), Withdrawal::Call(expected));
+    }
+}
