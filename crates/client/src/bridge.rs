@@ -10,7 +10,7 @@ use crate::discover::{Candidate, Surroundings};
 
 /// What an agent uses of an editor; all of it, if not said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct BridgeConfig {
     /// Use an editor at all.
     pub enabled: bool,

@@ -5,6 +5,7 @@
 
 pub mod bridge;
 pub mod connection;
+mod context;
 mod control;
 mod dial;
 pub mod discover;
@@ -17,6 +18,7 @@ pub mod visible;
 pub use connection::{
     AgentInfo, CallError, Change, Connection, Decided, DiffOutcome, EditorEvent, OpenError,
 };
+pub use context::{ContextInput, MAX_DIAGNOSTICS, format_ide_context};
 pub use control::{Control, ControlError, Hello};
 pub use discover::{Candidate, Discovery, Surroundings, discover};
 pub use hub::{ConnectError, Hub, Start};
