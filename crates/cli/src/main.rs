@@ -18,12 +18,12 @@ mod serve;
 mod show;
 mod signals;
 mod status;
-mod visible;
 
 use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use linkspan_client::visible;
 
 use exit::{Exit, Failure};
 use output::Report;

@@ -5,7 +5,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use linkspan_editor_api::DenyGlobs;
 use serde::Deserialize;
 
 /// A configuration file is written by hand.
@@ -159,8 +159,8 @@ impl Config {
 
     /// The deny globs, ready to match. They were checked file by file; should they be too much together, everything
     /// is denied rather than nothing.
-    pub fn deny_globs(&self) -> GlobSet {
-        deny_set(&self.deny).or_else(|_| deny_set(&["**".to_owned()])).unwrap_or_default()
+    pub fn deny_globs(&self) -> DenyGlobs {
+        DenyGlobs::new(&self.deny).or_else(|_| DenyGlobs::new(&["**".to_owned()])).unwrap_or_default()
     }
 }
 
@@ -174,10 +174,10 @@ impl WorkspaceConfig {
 }
 
 fn check(path: &Path, deny: &[String], dialects_off: &[String]) -> Result<(), ConfigError> {
-    deny_set(deny).map_err(|error| ConfigError::Glob {
+    DenyGlobs::new(deny).map_err(|error| ConfigError::Glob {
         path: path.to_owned(),
-        glob: error.glob().unwrap_or_default().to_owned(),
-        reason: error.kind().to_string(),
+        glob: error.glob,
+        reason: error.reason,
     })?;
     let names = linkspan_dialect::names;
     match dialects_off.iter().find(|off| !names().any(|name| name == off.as_str())) {
@@ -192,18 +192,6 @@ fn check(path: &Path, deny: &[String], dialects_off: &[String]) -> Result<(), Co
 
 fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known.max_by(|a, b| strsim::jaro_winkler(unknown, a).total_cmp(&strsim::jaro_winkler(unknown, b)))
-}
-
-fn deny_set(globs: &[String]) -> Result<GlobSet, globset::Error> {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        // A path from the root is matched without its first slash, and a folder without its last.
-        let plain = glob.trim_start_matches("./").trim_matches('/');
-        // `.env` alone means the name anywhere: what a person who writes it expects.
-        let anywhere = if glob.contains('/') { plain.to_owned() } else { format!("**/{plain}") };
-        set.add(GlobBuilder::new(&anywhere).literal_separator(true).case_insensitive(true).build()?);
-    }
-    set.build()
 }
 
 fn load_toml<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, ConfigError> {

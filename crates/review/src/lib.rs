@@ -33,7 +33,7 @@ pub use merge::{Conflict, Merge, merge};
 pub use outcome::{Accepted, Ended, Outcome, Taken};
 pub use proposal::{Owner, Proposal, Writer};
 pub use review::{Decided, Phase, Review};
-pub use state::{Effect, Event, HideReason, Reply, State, Step, WriteError};
+pub use state::{Effect, Event, HideReason, Reply, State, Step, WriteError, in_the_files_terms};
 pub use text::{Text, TextError, decode};
 pub use unified::unified;
 pub use words::WordChange;

@@ -15,6 +15,7 @@ use crate::{AgentId, Ended, Outcome, Phase, Review, ReviewId, WindowId};
 
 pub use effect::{Effect, HideReason, Reply};
 pub use event::{Event, Step, WriteError};
+pub use propose::in_the_files_terms;
 
 #[derive(Clone, Debug, Default)]
 pub struct State {

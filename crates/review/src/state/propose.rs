@@ -75,7 +75,7 @@ impl State {
 }
 
 /// A whole new text for this file, without the mark that is not part of it and in its line endings.
-fn in_the_files_terms(base: Option<&Text>, text: &str) -> (String, Convention) {
+pub fn in_the_files_terms(base: Option<&Text>, text: &str) -> (String, Convention) {
     let text = match base {
         Some(base) if base.format.has_bom() => text.strip_prefix('\u{feff}').unwrap_or(text),
         _ => text,

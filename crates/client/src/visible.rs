@@ -2,12 +2,12 @@
 //! colours, or read differently from what it is.
 
 /// One line for people: also tabs and line ends are made visible.
-pub(crate) fn name(text: &str) -> String {
+pub fn name(text: &str) -> String {
     escape(text, |_| false)
 }
 
 /// A line of code: tabs stay, because they only indent.
-pub(crate) fn code(text: &str) -> String {
+pub fn code(text: &str) -> String {
     escape(text, |character| character == '\t')
 }
 
