@@ -14,11 +14,12 @@ mod dirty;
 mod doctor;
 mod editors;
 mod exit;
-mod headless;
 mod folders;
+mod headless;
 mod hub;
 mod ide;
 mod man;
+mod mcp;
 mod open;
 mod output;
 mod path_args;
@@ -31,6 +32,7 @@ mod save;
 mod selection;
 mod serve;
 mod show;
+mod signals;
 mod status;
 mod tools;
 mod window;
@@ -60,6 +62,7 @@ struct Args {
 enum Command {
     Serve(serve::Args),
     Attach(attach::Args),
+    Mcp(mcp::Args),
     Status(status::Args),
     Reviews(reviews::Args),
     Show(show::Args),
@@ -90,8 +93,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return not_understood(&error),
     };
-    // The standard output of `attach` belongs to the editor's protocol, errors or not.
-    let json = args.json && !matches!(args.command, Command::Attach(_));
+    // The standard output of these belongs to their protocol, errors or not.
+    let json = args.json && !matches!(args.command, Command::Attach(_) | Command::Mcp(_));
     let exit = match run(&args) {
         Ok(report) => match report.print(json) {
             Ok(()) => report.exit,
@@ -113,6 +116,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
     match &args.command {
         Command::Serve(serve) => serve::run(serve, &reach, args.json),
         Command::Attach(_) => attach::run(reach),
+        Command::Mcp(mcp) => mcp::run(mcp, &reach),
         Command::Status(_) => status::run(&reach),
         Command::Reviews(reviews) => reviews::run(reviews, &reach),
         Command::Show(show) => show::run(show, &reach),

@@ -6,12 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use tokio::signal::unix::{SignalKind, signal};
-
 use crate::exit::Failure;
 use crate::headless::{Ended, Happening, Headless, Leave};
 use crate::output::Report;
 use crate::reach::Reach;
+use crate::signals::leave_asked;
 use says::Says;
 
 /// Open a window without an editor, for the agents working in these folders.
@@ -69,19 +68,11 @@ fn canonical(folder: &Path) -> Result<String, Failure> {
 fn listen_for_signals() -> io::Result<impl FnOnce(Leave)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let listening = runtime.enter();
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
+    let asked = leave_asked()?;
     drop(listening);
     Ok(move |leave: Leave| {
         thread::spawn(move || {
-            runtime.block_on(async {
-                tokio::select! {
-                    _ = interrupt.recv() => {}
-                    _ = terminate.recv() => {}
-                    _ = hangup.recv() => {}
-                }
-            });
+            runtime.block_on(asked);
             leave.now();
         });
     })

@@ -1,0 +1,265 @@
+//! What each tool does, for those that wait for no person: arguments in, an answer or a refusal in words out.
+//! Blocking.
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use linkspan_client::connection::{CallError, OpenAt, ToolResult};
+use linkspan_editor_api as api;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::arguments as takes;
+use super::desk::{Caller, Desk, Seated};
+use super::folders::absolute;
+use super::results::{self as gives, from_one, shown};
+use super::tools::Tool;
+use super::wording::Words;
+
+/// Language servers are waited for at most this long: the call has a deadline of its own.
+const LONGEST_WAIT: Duration = Duration::from_secs(8);
+
+/// The answer of a tool: for a model, and for a program.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) text: String,
+    pub(super) data: Value,
+}
+
+impl Answer {
+    pub(super) fn of<T: Serialize + Words>(result: &T) -> Result<Answer, String> {
+        let data = serde_json::to_value(result).map_err(|error| error.to_string())?;
+        Ok(Answer { text: result.words(), data })
+    }
+}
+
+/// What a model gave, as the tool takes it.
+pub(super) fn arguments<T: DeserializeOwned>(given: Map<String, Value>) -> Result<T, String> {
+    serde_json::from_value(Value::Object(given)).map_err(|error| format!("the arguments are wrong: {error}"))
+}
+
+pub(super) fn perform(
+    tool: Tool,
+    given: Map<String, Value>,
+    desk: &Arc<Desk>,
+    caller: &Caller,
+) -> Result<Answer, String> {
+    let path = |named: &str| absolute(named, &caller.folders);
+    let ask = Ask { desk, caller };
+    match tool {
+        Tool::ProposeChange | Tool::ProposeChanges | Tool::CompareTexts => {
+            Err("this tool waits for a person".into())
+        }
+        Tool::OpenFile => {
+            let asked: takes::FileToOpen = arguments(given)?;
+            let path = path(&asked.path)?;
+            let at = place(&asked)?;
+            ask.answer(|seated| {
+                seated.connection.open_file(&path, at, asked.preview)?;
+                Ok(gives::Opened { path: shown(&path) })
+            })
+        }
+        Tool::GetDiagnostics => {
+            let asked: takes::DiagnosticsWanted = arguments(given)?;
+            let path = asked.path.as_deref().map(path).transpose()?;
+            let wait = asked.wait_ms.map(|wait| Duration::from_millis(wait.into()).min(LONGEST_WAIT));
+            ask.answer(|seated| diagnostics(seated, path.as_deref(), wait))
+        }
+        Tool::GetCurrentSelection => {
+            let takes::Nothing {} = arguments(given)?;
+            ask.answer(|seated| Ok(selection(seated.connection.current_selection()?)))
+        }
+        Tool::GetLatestSelection => {
+            let takes::Nothing {} = arguments(given)?;
+            ask.answer(|seated| Ok(selection(seated.connection.latest_selection()?)))
+        }
+        Tool::GetOpenEditors => {
+            let takes::Nothing {} = arguments(given)?;
+            ask.answer(|seated| {
+                let editors = seated.connection.open_editors()?;
+                Ok(gives::OpenEditors { editors: editors.into_iter().map(Into::into).collect() })
+            })
+        }
+        Tool::GetWorkspaceFolders => {
+            let takes::Nothing {} = arguments(given)?;
+            ask.answer(|seated| {
+                let folders = seated.connection.workspace_folders()?;
+                let folders = folders.iter().map(|folder| shown(folder)).collect();
+                Ok(gives::Folders { editor: seated.editor().to_owned(), folders })
+            })
+        }
+        Tool::GetContext => {
+            let takes::Nothing {} = arguments(given)?;
+            ask.answer(|_| Ok(gives::Context { context: None }))
+        }
+        Tool::CheckDocumentDirty => {
+            let path = path(&arguments::<takes::OneFile>(given)?.path)?;
+            ask.answer(|seated| {
+                Ok(gives::Dirty { path: shown(&path), dirty: seated.connection.is_dirty(&path)? })
+            })
+        }
+        Tool::SaveDocument => {
+            let path = path(&arguments::<takes::OneFile>(given)?.path)?;
+            ask.answer(|seated| {
+                seated.connection.save(&path)?;
+                Ok(gives::Saved { path: shown(&path) })
+            })
+        }
+        Tool::CloseTab => {
+            let asked: takes::Tab = arguments(given)?;
+            ask.answer(|seated| {
+                seated.connection.close_tab(&asked.label)?;
+                Ok(gives::Done { done: true })
+            })
+        }
+        Tool::CloseAllDiffTabs => {
+            let takes::Nothing {} = arguments(given)?;
+            ask.answer(|seated| {
+                seated.connection.close_all_diffs()?;
+                Ok(gives::Done { done: true })
+            })
+        }
+        Tool::GetHover => ask.at_place("getHover", given, |found: api::LanguageHoverResult| gives::Hover {
+            contents: found.contents,
+        }),
+        Tool::GetDefinition => {
+            ask.at_place("getDefinition", given, |found: api::LanguageDefinitionResult| {
+                locations(found.locations)
+            })
+        }
+        Tool::FindReferences => {
+            ask.at_place("findReferences", given, |found: api::LanguageReferencesResult| {
+                locations(found.locations)
+            })
+        }
+        Tool::GetSymbols => {
+            let path = path(&arguments::<takes::OneFile>(given)?.path)?;
+            ask.by_name("getSymbols", &json!({ "path": path }), |found: api::LanguageSymbolsResult| {
+                gives::Symbols { symbols: found.symbols.into_iter().map(Into::into).collect() }
+            })
+        }
+        Tool::GetVisibleRange => {
+            let path = path(&arguments::<takes::OneFile>(given)?.path)?;
+            ask.by_name(
+                "getVisibleRange",
+                &json!({ "path": path }),
+                |found: api::DocumentVisibleRangeResult| gives::VisibleLines {
+                    first_line: found.range.map(|range| from_one(range.start.line)),
+                    last_line: found.range.map(|range| from_one(range.end.line)),
+                },
+            )
+        }
+        Tool::ExecuteCode => {
+            let asked: takes::Code = arguments(given)?;
+            // Not asked again when the connection is lost: it may have run.
+            let seated = desk.sit_down(caller)?;
+            let answer = seated.connection.call("executeCode", &json!({ "code": asked.code }));
+            let output = answer.and_then(said).map_err(|error| error.to_string())?;
+            Answer::of(&gives::Executed { output })
+        }
+    }
+}
+
+struct Ask<'a> {
+    desk: &'a Arc<Desk>,
+    caller: &'a Caller,
+}
+
+impl Ask<'_> {
+    fn answer<T: Serialize + Words>(
+        &self,
+        question: impl Fn(&Seated) -> Result<T, CallError>,
+    ) -> Result<Answer, String> {
+        Answer::of(&self.desk.ask(self.caller, question)?)
+    }
+
+    /// Asks a tool of the hub that has no typed call, and reads its data.
+    fn by_name<F: DeserializeOwned, T: Serialize + Words>(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        read: impl Fn(F) -> T,
+    ) -> Result<Answer, String> {
+        self.answer(|seated| {
+            let answer = seated.connection.call(tool, arguments)?;
+            let Some(data) = answer.structured.clone().filter(|_| !answer.is_error) else {
+                return Err(complaint(tool, &answer));
+            };
+            serde_json::from_value(data)
+                .map(&read)
+                .map_err(|error| CallError::Protocol { tool: tool.to_owned(), reason: error.to_string() })
+        })
+    }
+
+    fn at_place<F: DeserializeOwned, T: Serialize + Words>(
+        &self,
+        tool: &str,
+        given: Map<String, Value>,
+        read: impl Fn(F) -> T,
+    ) -> Result<Answer, String> {
+        let asked: takes::Place = arguments(given)?;
+        let path: PathBuf = absolute(&asked.path, &self.caller.folders)?;
+        let arguments =
+            json!({ "path": path, "line": from_zero(asked.line), "character": from_zero(asked.column) });
+        self.by_name(tool, &arguments, read)
+    }
+}
+
+fn complaint(tool: &str, answer: &ToolResult) -> CallError {
+    let message = answer.texts().collect::<Vec<_>>().join("\n");
+    if message.is_empty() {
+        return CallError::Protocol { tool: tool.to_owned(), reason: "it is empty".into() };
+    }
+    CallError::Tool { message, kind: None }
+}
+
+fn said(answer: ToolResult) -> Result<String, CallError> {
+    if answer.is_error {
+        return Err(complaint("executeCode", &answer));
+    }
+    Ok(answer.texts().collect::<Vec<_>>().join("\n"))
+}
+
+fn place(asked: &takes::FileToOpen) -> Result<Option<OpenAt>, String> {
+    let Some(line) = asked.line else {
+        return match asked.column.or(asked.end_line) {
+            Some(_) => Err("column and endLine need a line".into()),
+            None => Ok(None),
+        };
+    };
+    if asked.end_line.is_some_and(|end| end < line) {
+        return Err("endLine is before line".into());
+    }
+    Ok(Some(OpenAt {
+        line: from_zero(line),
+        character: asked.column.map_or(0, from_zero),
+        end_line: asked.end_line.map(from_zero),
+    }))
+}
+
+fn diagnostics(
+    seated: &Seated,
+    path: Option<&Path>,
+    wait: Option<Duration>,
+) -> Result<gives::Diagnostics, CallError> {
+    let found = seated.connection.diagnostics(path, wait)?;
+    let settled = found.iter().all(|found| found.settled);
+    let mut diagnostics: Vec<gives::Diagnostic> = found.iter().map(Into::into).collect();
+    diagnostics.sort_by_key(|found| found.severity);
+    Ok(gives::Diagnostics { diagnostics, settled })
+}
+
+fn selection(found: Option<linkspan_client::connection::Selection>) -> gives::MaybeSelection {
+    gives::MaybeSelection { selection: found.map(Into::into) }
+}
+
+fn locations(found: Vec<api::Location>) -> gives::Locations {
+    gives::Locations { locations: found.into_iter().map(Into::into).collect() }
+}
+
+fn from_zero(from_one: NonZeroU32) -> u32 {
+    from_one.get() - 1
+}
