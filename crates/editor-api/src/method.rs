@@ -27,6 +27,8 @@ pub enum Direction {
     HubToEditor,
     /// A command to the hub.
     CommandToHub,
+    /// The hub to a command that watches.
+    HubToCommand,
     /// An agent to the hub.
     AgentToHub,
     /// Anyone to anyone.
@@ -144,6 +146,12 @@ methods! {
         "reviews/list" ReviewsList -> ReviewsListResult;
         "reviews/get" ReviewsGet -> ReviewsGetResult;
         "reviews/decide" ReviewsDecide -> ReviewDecidedResult;
+        "hub/watch" HubWatch -> ();
+        "history/list" HistoryList -> HistoryListResult;
+        "history/undo" HistoryUndo -> HistoryUndoResult;
+    }
+    HubToCommand {
+        "hub/event" HubEvent;
     }
     AgentToHub {
         "agent/join" AgentJoin -> AgentJoinResult;

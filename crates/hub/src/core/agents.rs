@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use linkspan_dialect::{Answer, CallId, Dialect, EditorEvent, Failure, FailureKind, Server, Session, Step};
-use linkspan_editor_api::{Capabilities, DocumentVersion, Mentioned, Selection};
+use linkspan_editor_api::{Capabilities, DocumentVersion, Mentioned, Selection, WindowEvent};
 use linkspan_review as review;
 use linkspan_review::{AgentId, ReviewId, SetId, WindowId};
 
@@ -161,6 +161,7 @@ impl Core {
                     agent.version = shortened(version);
                 }
                 self.send_agent(id, reply);
+                self.agent_joined(id);
             }
             Step::Pong(number) => self.agent_pong(id, Some(number)),
             Step::Goodbye => self.leave(id),
@@ -250,6 +251,7 @@ impl Core {
             self.orphan(review);
         }
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);
+        self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });
         self.probed_agent(id);
     }
 
@@ -267,6 +269,7 @@ impl Core {
 
     pub(super) fn selection_changed(&mut self, window: WindowId, selection: Selection) {
         if self.may_leave(window, &selection.path) {
+            self.publish(window, WindowEvent::Selection { selection: selection.clone() });
             self.tell_agents(window, &EditorEvent::SelectionChanged(selection));
         }
     }
@@ -276,6 +279,7 @@ impl Core {
             tracing::warn!("a mention of {} was not passed on: `deny` covers it", mentioned.path);
             return;
         }
+        self.publish(window, WindowEvent::Mentioned { path: mentioned.path.clone(), lines: mentioned.lines });
         let lines = mentioned.lines.map(|lines| (lines.first, lines.last));
         self.tell_agents(window, &EditorEvent::Mentioned { path: mentioned.path.into(), lines });
     }
@@ -284,6 +288,8 @@ impl Core {
         let mut paths: Vec<PathBuf> = files.into_iter().map(|file| PathBuf::from(file.path)).collect();
         paths.retain(|path| self.may_leave(window, path));
         if !paths.is_empty() {
+            let named = paths.iter().map(|path| path.display().to_string()).collect();
+            self.publish(window, WindowEvent::Diagnostics { paths: named });
             self.tell_agents(window, &EditorEvent::DiagnosticsChanged { paths });
         }
     }

@@ -49,6 +49,8 @@ impl Core {
         if let Some(connection) = self.locals.get_mut(&local) {
             connection.agent = Some(id);
         }
+        // From now on all frames are of its dialect.
+        self.watchers.remove(&local);
         tracing::info!("agent {id} ({}) joined {window}", agent.name);
         self.agents.insert(id, agent);
         let Some(home) = self.windows.get(&window) else { return Ok(()) };

@@ -40,7 +40,7 @@ pub(super) fn shown(review: &Review) -> api::ReviewShow {
 pub(super) const SESSION: char = '\u{1f}';
 
 /// The dialect and the name of the agent, which the owner key holds for good.
-pub(super) fn asker(owner_key: &str) -> (&str, &str) {
+pub(crate) fn asker(owner_key: &str) -> (&str, &str) {
     let (dialect, agent) = owner_key.split_once(':').unwrap_or(("", owner_key));
     (dialect, agent.rsplit_once(SESSION).map_or(agent, |(name, _)| name))
 }
