@@ -10,6 +10,7 @@ mod config;
 mod decide;
 mod diagnostics;
 mod diff;
+mod diff_command;
 mod dirty;
 mod doctor;
 mod editors;
@@ -22,6 +23,7 @@ mod man;
 mod mcp;
 mod open;
 mod output;
+mod own_window;
 mod path_args;
 mod pins;
 mod reach;
@@ -68,6 +70,7 @@ enum Command {
     Show(show::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    Diff(diff_command::Args),
     Open(open::Args),
     Diagnostics(diagnostics::Args),
     Selection(selection::Args),
@@ -122,6 +125,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Show(show) => show::run(show, &reach),
         Command::Accept(accept) => accept::run(accept, &reach),
         Command::Reject(reject) => reject::run(reject, &reach),
+        Command::Diff(diff) => diff_command::run(diff, &reach, args.json),
         Command::Open(open) => open::run(open, &reach),
         Command::Diagnostics(diagnostics) => diagnostics::run(diagnostics, &reach),
         Command::Selection(selection) => selection::run(selection, &reach),

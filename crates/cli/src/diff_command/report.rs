@@ -3,19 +3,17 @@
 use std::path::Path;
 
 use linkspan_client::{Decided, Taken};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
 use crate::output::{ADDED, DIM, REMOVED, Report, WARNING, count, styled};
-use crate::visible;
+use linkspan_client::visible;
 
 /// One file and what was decided about it.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) name: String,
     pub(super) decided: Decided,
-    /// The file holds the accepted text.
-    pub(super) written: bool,
 }
 
 impl Ended {
@@ -30,7 +28,7 @@ impl Ended {
                 Some(Taken::Edited) => "accepted with changes".to_owned(),
                 Some(Taken::All) | None => "accepted".to_owned(),
             };
-            let written = if self.written { "" } else { ", not written" };
+            let written = if self.decided.written { "" } else { ", not written" };
             format!("{} {name}{}", styled(ADDED, &how), styled(DIM, written))
         } else {
             format!("{} {name}", styled(REMOVED, "rejected"))
@@ -50,7 +48,6 @@ impl Ended {
             let outcome = if self.decided.is_accepted() { "accepted" } else { "rejected" };
             fields.insert("outcome".into(), outcome.into());
             fields.insert("path".into(), self.name.clone().into());
-            fields.insert("written".into(), self.written.into());
         }
         document
     }
@@ -78,17 +75,15 @@ impl Unasked<'_> {
 }
 
 /// The end of one file, or of a set: a single no is a no.
-pub(super) fn report(ended: &[Ended], dir: bool, unasked: &Unasked<'_>) -> Result<Report, Failure> {
+pub(super) fn report(ended: &[Ended], dir: bool, unasked: &Unasked<'_>) -> Report {
     let lines: Vec<String> = ended.iter().map(Ended::line).chain(unasked.lines()).collect();
-    let text = lines.join("\n");
     let document = match ended {
         [one] if !dir => one.json(),
         all => {
-            let skipped: Vec<Value> = unasked
-                .skipped
-                .iter()
+            let skipped = unasked.skipped.iter();
+            let skipped = skipped
                 .map(|(path, reason)| json!({ "path": path.to_string_lossy(), "reason": reason }))
-                .collect();
+                .collect::<Vec<_>>();
             json!({
                 "changes": all.iter().map(Ended::json).collect::<Vec<_>>(),
                 "skipped": skipped,
@@ -96,12 +91,6 @@ pub(super) fn report(ended: &[Ended], dir: bool, unasked: &Unasked<'_>) -> Resul
             })
         }
     };
-    if ended.iter().all(|one| one.decided.is_accepted()) {
-        return Ok(Report::new(text, document));
-    }
-    let more = match document {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    };
-    Err(Failure { exit: Exit::No, message: text, more })
+    let all_accepted = ended.iter().all(|one| one.decided.is_accepted());
+    Report::new(lines.join("\n"), document).ending(if all_accepted { Exit::Ok } else { Exit::No })
 }
