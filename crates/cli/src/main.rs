@@ -6,6 +6,7 @@ mod attach;
 mod decide;
 mod diff;
 mod exit;
+mod history;
 mod hub;
 mod output;
 mod reach;
@@ -15,7 +16,10 @@ mod reviews;
 mod serve;
 mod show;
 mod status;
+mod undo;
 mod visible;
+mod watch;
+mod watch_line;
 
 use std::io;
 use std::process::ExitCode;
@@ -46,6 +50,9 @@ enum Command {
     Show(show::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    Watch(watch::Args),
+    History(history::Args),
+    Undo(undo::Args),
     #[command(subcommand)]
     Hub(hub::Args),
 }
@@ -77,6 +84,9 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Show(show) => show::run(show, &reach),
         Command::Accept(accept) => accept::run(accept, &reach),
         Command::Reject(reject) => reject::run(reject, &reach),
+        Command::Watch(watch) => watch::run(watch, &reach, args.json),
+        Command::History(history) => history::run(history, &reach),
+        Command::Undo(undo) => undo::run(undo, &reach, args.json),
         Command::Hub(hub) => hub::run(hub, &reach, args.json),
     }
 }
