@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
+use linkspan_client::connection::ChangeWriter;
 use linkspan_client::proposal::{Edit, proposed};
-use linkspan_client::{AgentInfo, Bridge, BridgeConfig, BridgeError, CallError, Change, ChangeWriter, Decided};
+use linkspan_client::{AgentInfo, Bridge, BridgeConfig, BridgeError, CallError, Change, Decided};
 use linkspan_hub::files;
 use linkspan_review::{Digest, ReviewId};
 
@@ -181,7 +182,8 @@ fn withdraw_on_signal(bridge: Arc<Bridge>) -> Result<(), Failure> {
 /// An editor of somebody else's leaves the writing to whoever asked. The file is what it was, or it is not touched.
 fn write(difference: &Difference, decided: &Decided) -> Result<(), Failure> {
     let path = difference.path.display();
-    let refused = |why: String| Failure::new(Exit::Refused, format!("{path} was accepted but not written: {why}"));
+    let refused =
+        |why: String| Failure::new(Exit::Refused, format!("{path} was accepted but not written: {why}"));
     let content = decided.text.clone().unwrap_or_default();
     let proposal = proposed(&Edit::WriteFile { content }, difference.before.as_deref())
         .map_err(|error| refused(error.to_string()))?;
@@ -190,7 +192,7 @@ fn write(difference: &Difference, decided: &Decided) -> Result<(), Failure> {
         review: ReviewId(u64::from(std::process::id())),
         folders: difference.path.ancestors().last().map(Path::to_owned).into_iter().collect(),
         path: difference.path.clone(),
-        bytes: proposal.bytes,
+        bytes: proposal.bytes().to_vec(),
         expect: difference.before.as_deref().map(Digest::of),
         limit_mib: 1024,
     };
@@ -198,7 +200,7 @@ fn write(difference: &Difference, decided: &Decided) -> Result<(), Failure> {
         files::WriteError::BaseMoved(_) => {
             refused("it changed while the change was shown; run the command again".into())
         }
-        other => refused(other.to_string()),
+        files::WriteError::Failed(error) => refused(error.to_string()),
     })
 }
 

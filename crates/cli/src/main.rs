@@ -17,6 +17,7 @@ mod editors;
 mod exit;
 mod folders;
 mod headless;
+mod history;
 mod hub;
 mod ide;
 mod man;
@@ -37,6 +38,9 @@ mod show;
 mod signals;
 mod status;
 mod tools;
+mod undo;
+mod watch;
+mod watch_line;
 mod window;
 
 use std::io;
@@ -83,6 +87,9 @@ enum Command {
     Call(call::Args),
     Ide(ide::Args),
     Doctor(doctor::Args),
+    Watch(watch::Args),
+    History(history::Args),
+    Undo(undo::Args),
     #[command(subcommand)]
     Hub(hub::Args),
     #[command(subcommand)]
@@ -138,6 +145,9 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Call(call) => call::run(call, &reach),
         Command::Ide(ide) => ide::run(ide, &reach),
         Command::Doctor(doctor) => doctor::run(doctor, &reach),
+        Command::Watch(watch) => watch::run(watch, &reach, args.json),
+        Command::History(history) => history::run(history, &reach),
+        Command::Undo(undo) => undo::run(undo, &reach, args.json),
         Command::Hub(hub) => hub::run(hub, &reach, args.json),
         Command::Config(config) => config::run(config, &reach),
         Command::Completions(completions) => Ok(completions::run(completions)),

@@ -70,7 +70,8 @@ fn folders(args: &Args, target: &Path) -> Result<Plan, Failure> {
     for name in &names {
         let read = || {
             let new = bytes_of(&new.join(name)).map_err(|failure| failure.message)?;
-            let old = old.map(|old| existing(&old.join(name))).transpose().map_err(|error| error.to_string())?;
+            let old =
+                old.map(|old| existing(&old.join(name))).transpose().map_err(|error| error.to_string())?;
             difference(target.join(name), old.map(Option::unwrap_or_default), &new)
         };
         match read() {

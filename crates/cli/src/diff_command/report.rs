@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use linkspan_client::{Decided, Taken};
+use linkspan_client::connection::Taken;
+use linkspan_client::{Decided, visible};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::output::{ADDED, DIM, REMOVED, Report, WARNING, count, styled};
-use linkspan_client::visible;
 
 /// One file and what was decided about it.
 #[derive(Debug)]
