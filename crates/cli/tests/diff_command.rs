@@ -1,0 +1,255 @@
+//! `linkspan diff` with the real binary: what is shown, who writes, what scripts are told, and that the answer
+//! comes whatever happens to the hub.
+
+mod support;
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::process::{Child, Command, Stdio};
+
+    use crate::support::*;
+    use linkspan_editor_api::{ReviewComment, Verdict};
+    use rustix::process::Signal;
+
+    /// A command that waits for a person.
+    fn begin(world: &World, args: &[&str]) -> Child {
+        spawn(world.command(args).current_dir(world.workspace()).stdin(Stdio::null()))
+    }
+
+    fn spawn(command: &mut Command) -> Child {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    #[test]
+    fn an_accepted_change_is_written_and_the_exit_code_is_zero() {
+        let world = World::new();
+        let path = world.file("a.txt", "one\r\ntwo\r\n");
+        let new = world.file("new.txt", "one\nTWO\n");
+        let mut editor = Editor::attach(&world);
+        let asked = begin(&world, &["diff", "a.txt", "--new", &new, "--label", "louder"]);
+        let shown = editor.shown(&path);
+        assert_eq!(shown.label, "louder");
+        editor.accept(&shown);
+        let ran = finish(asked).ok();
+        assert!(ran.stdout.contains("accepted a.txt"), "{ran:?}");
+        assert_eq!(world.read("a.txt"), b"one\r\nTWO\r\n");
+    }
+
+    #[test]
+    fn a_rejection_is_exit_code_one_with_the_reason_and_the_comments() {
+        let world = World::new();
+        let path = world.file("a.txt", "one\n");
+        let new = world.file("new.txt", "two\n");
+        let editor = Editor::attach(&world);
+        let asked = begin(&world, &["--json", "diff", "a.txt", "--new", &new]);
+        let shown = editor.shown(&path);
+        let review = &shown.review;
+        world.run(&["reject", review, "--comment", "not now", "--at", "a.txt:1"]);
+        let ran = finish(asked);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        let document = ran.json();
+        assert_eq!(document["outcome"], "rejected");
+        assert_eq!(document["review"], review.as_str());
+        let comments: Vec<ReviewComment> = serde_json::from_value(document["comments"].clone()).unwrap();
+        assert!(comments.iter().any(|comment| comment.line == 1 && comment.text == "not now"), "{document}");
+        assert_eq!(world.read("a.txt"), b"one\n");
+    }
+
+    #[test]
+    fn some_hunks_are_told_as_such() {
+        let world = World::new();
+        let before: String = (0..30).map(|line| format!("line {line}\n")).collect();
+        let path = world.file("a.txt", &before);
+        let new =
+            world.file("new.txt", before.replace("line 3\n", "three\n").replace("line 20\n", "twenty\n"));
+        let mut editor = Editor::attach(&world);
+        let asked = begin(&world, &["--json", "diff", "a.txt", "--new", &new]);
+        let shown = editor.shown(&path);
+        let second = vec![shown.hunks[1].id.clone()];
+        editor.decide(&shown, Verdict::AcceptHunks { hunks: second });
+        let document = finish(asked).ok().json();
+        assert_eq!(document["taken"], "some");
+        let taken: Vec<bool> = document["hunks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hunk| hunk["taken"].as_bool().unwrap())
+            .collect();
+        assert_eq!(taken, [false, true]);
+        assert_eq!(world.read_text("a.txt"), before.replace("line 20\n", "twenty\n"));
+    }
+
+    #[test]
+    fn print_gives_the_final_text_and_writes_nothing() {
+        let world = World::new();
+        let path = world.file("a.txt", "one\n");
+        let new = world.file("new.txt", "two\n");
+        let mut editor = Editor::attach(&world);
+        let asked = begin(&world, &["diff", "a.txt", "--new", &new, "--print"]);
+        let shown = editor.shown(&path);
+        editor.decide(&shown, Verdict::AcceptEdited { text: "three".into() });
+        assert_eq!(finish(asked).ok().stdout, "three");
+        assert_eq!(world.read("a.txt"), b"one\n");
+    }
+
+    #[test]
+    fn the_new_text_comes_from_a_pipe() {
+        let world = World::new();
+        let path = world.path_str("fresh/new.txt");
+        let mut editor = Editor::attach(&world);
+        let new = world.file("text", "hello\n");
+        let mut command = world.command(&["diff", "fresh/new.txt"]);
+        let input = std::fs::File::open(new).unwrap();
+        let asked = spawn(command.current_dir(world.workspace()).stdin(input));
+        let shown = editor.shown(&path);
+        assert!(shown.new_file);
+        editor.accept(&shown);
+        finish(asked).ok();
+        assert_eq!(world.read("fresh/new.txt"), b"hello\n");
+    }
+
+    #[test]
+    fn no_difference_asks_nobody() {
+        let world = World::new();
+        world.file("a.txt", "one\n");
+        let same = world.file("same.txt", "one\n");
+        let ran = finish(begin(&world, &["diff", "a.txt", "--new", &same])).ok();
+        assert!(ran.stdout.contains("holds that already"), "{ran:?}");
+        assert!(!world.socket().exists(), "there was nothing to ask a hub about");
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_by_name() {
+        let world = World::new();
+        world.file("a.bin", b"\0\x01\x02");
+        let new = world.file("new.bin", b"\0\x01\x03");
+        let ran = finish(begin(&world, &["diff", "a.bin", "--new", &new]));
+        assert_eq!(ran.code, 5);
+        assert!(ran.stderr.contains("a.bin") && ran.stderr.contains("binary"), "{ran:?}");
+        let missing = finish(begin(&world, &["diff", "a.bin", "--new", "nowhere"]));
+        assert_eq!(missing.code, 2);
+        assert!(missing.stderr.contains("nowhere"), "{missing:?}");
+    }
+
+    #[test]
+    fn a_folder_is_one_set_and_a_single_no_is_a_no() {
+        let world = World::new();
+        let (one, two) = (world.file("src/one.txt", "1\n"), world.file("src/deep/two.txt", "2\n"));
+        world.file("src/same.txt", "same\n");
+        world.file("src/only-here.txt", "stays\n");
+        world.file("new/one.txt", "eins\n");
+        world.file("new/deep/two.txt", "zwei\n");
+        world.file("new/same.txt", "same\n");
+        world.file("new/picture.bin", b"\0\x01");
+        let mut editor = Editor::attach(&world);
+        let asked = begin(&world, &["--json", "diff", "src", "--dir", "--new", "new"]);
+        let (first, second) = (editor.shown(&one), editor.shown(&two));
+        assert!(first.set.is_some() && first.set == second.set, "{first:?} {second:?}");
+        editor.accept(&first);
+        editor.reject(&second);
+        let ran = finish(asked);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        let document = ran.json();
+        assert_eq!(document["changes"].as_array().unwrap().len(), 2);
+        assert_eq!(document["skipped"][0]["path"], "picture.bin");
+        assert_eq!(document["leftAlone"], 1);
+        assert_eq!(world.read("src/one.txt"), b"eins\n");
+        assert_eq!(world.read("src/deep/two.txt"), b"2\n");
+        assert_eq!(world.read("src/only-here.txt"), b"stays\n");
+    }
+
+    fn git(world: &World, args: &[&str]) -> Command {
+        let mut git = Command::new("git");
+        let program = Path::new(env!("CARGO_BIN_EXE_linkspan")).parent().unwrap();
+        let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+        let settings = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "difftool.prompt=false"];
+        for (name, value) in world.command(&["status"]).get_envs() {
+            git.env(name, value.unwrap_or_default());
+        }
+        git.args(settings).args(args).env("PATH", path).current_dir(world.workspace()).stdin(Stdio::null());
+        git
+    }
+
+    #[test]
+    fn git_difftool_shows_both_sides_and_writes_nothing() {
+        let world = World::new();
+        let path = world.file("a.txt", "committed\n");
+        for args in [&["init", "-q"][..], &["add", "."], &["commit", "-qm", "first"]] {
+            assert!(git(&world, args).status().unwrap().success());
+        }
+        world.file("a.txt", "in the work tree\n");
+        let mut editor = Editor::attach(&world);
+        let tool = "difftool.linkspan.cmd=linkspan diff \"$MERGED\" --old \"$LOCAL\" --new \"$REMOTE\"";
+        let asked = spawn(&mut git(&world, &["-c", tool, "difftool", "--tool=linkspan"]));
+        let shown = editor.shown(&path);
+        assert_eq!((shown.base.as_str(), shown.proposed.as_str()), ("committed\n", "in the work tree\n"));
+        editor.decide(&shown, Verdict::AcceptEdited { text: "something else\n".into() });
+        finish(asked).ok();
+        assert_eq!(world.read("a.txt"), b"in the work tree\n");
+
+        let tool = "difftool.linkspan.cmd=linkspan diff --dir . --old \"$LOCAL\" --new \"$REMOTE\"";
+        let asked = spawn(&mut git(&world, &["-c", tool, "difftool", "--tool=linkspan", "--dir-diff"]));
+        let again = editor.until("the comparison of folders", |desk| {
+            desk.shown.iter().find(|other| other.path == path && other.review != shown.review).cloned()
+        });
+        assert_eq!((again.base.as_str(), again.proposed.as_str()), ("committed\n", "in the work tree\n"));
+        editor.accept(&again);
+        finish(asked).ok();
+        assert_eq!(world.read("a.txt"), b"in the work tree\n");
+    }
+
+    #[test]
+    fn an_interrupt_takes_the_question_back() {
+        let world = World::new();
+        let path = world.file("a.txt", "one\n");
+        let new = world.file("new.txt", "two\n");
+        let editor = Editor::attach(&world);
+        let asked = begin(&world, &["diff", "a.txt", "--new", &new]);
+        let shown = editor.shown(&path);
+        signal(asked.id(), Signal::INT);
+        editor.hidden(&shown.review);
+        assert_eq!(finish(asked).code, 130);
+        assert_eq!(world.read("a.txt"), b"one\n");
+    }
+
+    #[test]
+    fn the_answer_comes_although_the_hub_was_killed_under_the_question() {
+        let world = World::new();
+        let path = world.file("a.txt", "one\n");
+        let new = world.file("new.txt", "two\n");
+        let mut editor = Editor::attach(&world);
+        let asked = begin(&world, &["diff", "a.txt", "--new", &new]);
+        let first = editor.shown(&path);
+        world.kill_hub();
+        editor.desk().shown.clear();
+        let again = editor.shown(&path);
+        assert_eq!(again.review, first.review, "it is the same question");
+        editor.accept(&again);
+        let ran = finish(asked).ok();
+        assert!(ran.stdout.contains("accepted a.txt"), "{ran:?}");
+        assert_eq!(world.read("a.txt"), b"two\n");
+    }
+
+    #[test]
+    fn without_an_editor_the_change_waits_for_the_terminal() {
+        let world = World::new();
+        world.file("a.txt", "one\n");
+        let new = world.file("new.txt", "two\n");
+        let asked = begin(&world, &["diff", "a.txt", "--new", &new]);
+        let review = world.one_pending();
+        world.run(&["accept", &review]).ok();
+        let ran = finish(asked).ok();
+        assert!(ran.stderr.contains("linkspan review"), "{ran:?}");
+        assert_eq!(world.read("a.txt"), b"two\n");
+    }
+
+    #[test]
+    fn without_a_new_text_it_says_what_is_missing() {
+        let world = World::new();
+        world.folder("src");
+        let ran = finish(begin(&world, &["diff", "src", "--dir"]));
+        assert_eq!(ran.code, 2);
+        assert!(ran.stderr.contains("--new FOLDER"), "{ran:?}");
+    }
+}
