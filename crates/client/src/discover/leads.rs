@@ -100,7 +100,7 @@ impl Leads {
         let stale = |lead: &mut Lead| {
             lead.ours
                 && lead.candidate.verdict == Verdict::Not(Reason::NothingListens)
-                // A hub listens before it writes the file: asked last, no new file can be taken for the old one.
+                // A hub listens before it writes: while nobody does, what is there is the old file.
                 && is_closed(lead.entry.port)
                 && directories.get(lead.directory).is_some_and(|directory| directory.remove(&lead.entry))
         };
