@@ -1,6 +1,7 @@
 //! `linkspan diff` with the real binary: what is shown, who writes, what scripts are told, and that the answer
 //! comes whatever happens to the hub.
 
+#[cfg(test)]
 mod support;
 
 #[cfg(test)]
@@ -8,6 +9,7 @@ mod tests {
     use std::path::Path;
     use std::process::{Child, Command, Stdio};
 
+    use crate::support::world::{finish, signal};
     use crate::support::*;
     use linkspan_editor_api::{ReviewComment, Verdict};
     use rustix::process::Signal;

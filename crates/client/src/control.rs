@@ -10,6 +10,8 @@ use linkspan_editor_api::{
     Ping, Request, RequestId, RpcError, encode, errors, version_notice,
 };
 
+use crate::dial::is_timeout;
+
 const DEADLINE: Duration = Duration::from_secs(10);
 const READ_BYTES: usize = 64 * 1024;
 
@@ -198,10 +200,6 @@ impl Control {
             }
         }
     }
-}
-
-fn is_timeout(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 fn answer(error: RpcError) -> ControlError {

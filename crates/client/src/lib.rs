@@ -6,6 +6,35 @@
 //! ```
 //!
 //! Blocking and without a runtime, so that a command costs no more than its answer. Nothing in this crate prints.
+//!
+//! # Finding an editor
+//!
+//! ```no_run
+//! use linkspan_client::{Surroundings, discover};
+//!
+//! let here = Surroundings::of_this_process(".".as_ref())?;
+//! let found = discover(&here);
+//! match found.best() {
+//!     Some(editor) => println!("{} has this folder", editor.editor),
+//!     None => {
+//!         for candidate in &found.candidates {
+//!             println!("{}: {:?}", candidate.editor, candidate.verdict);
+//!         }
+//!     }
+//! }
+//! # Ok::<(), linkspan_client::discover::SurroundingsError>(())
+//! ```
+//!
+//! [`discover()`] looks at the windows of the running hub (it starts none), at the lock files in
+//! `$CLAUDE_CONFIG_DIR/ide` or `~/.claude/ide` and in `~/.nexus3/ide`, and in WSL at those of the Windows side. Each
+//! [`Candidate`] has a verdict: usable, or the [reason](discover::Reason) why not with a
+//! [remedy](discover::Reason::remedy). The best comes first: the window whose terminal we run in (`LINKSPAN_WINDOW`,
+//! `CLAUDE_CODE_SSE_PORT`), then the one with the nearest [folder](discover::Match) around the working directory,
+//! then one with another worktree of the same repository, then one with a folder below.
+//!
+//! Usable means that the editor let us in with its token and said hello a moment ago; a process id means nothing.
+//! Only editors that fit are spoken to. Lock files of other users are not trusted. Nobody's lock files are removed
+//! but those that a killed hub of ours left behind.
 
 #![warn(missing_docs)]
 
