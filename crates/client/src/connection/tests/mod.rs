@@ -3,5 +3,5 @@
 mod losing;
 mod odd_servers;
 mod replay;
-mod server;
+pub(crate) mod server;
 mod under_load;

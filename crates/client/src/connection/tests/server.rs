@@ -19,17 +19,17 @@ use crate::connection::{AgentInfo, Connection};
 use crate::discover::{Candidate, Found, Secret, Verdict, Wire};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Own,
     Claude,
     Nexus3,
 }
 
-pub(super) const KINDS: [Kind; 3] = [Kind::Own, Kind::Claude, Kind::Nexus3];
+pub(crate) const KINDS: [Kind; 3] = [Kind::Own, Kind::Claude, Kind::Nexus3];
 
 /// What the server does about something it heard.
 #[derive(Debug)]
-pub(super) enum Say {
+pub(crate) enum Say {
     Json(Value),
     /// A WebSocket ping.
     Ping,
@@ -37,27 +37,27 @@ pub(super) enum Say {
 }
 
 /// The answer to a request.
-pub(super) fn result(request: &Value, result: Value) -> Say {
+pub(crate) fn result(request: &Value, result: Value) -> Say {
     Say::Json(json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }))
 }
 
 /// The answer of a tool.
-pub(super) fn texts(request: &Value, texts: &[&str]) -> Say {
+pub(crate) fn texts(request: &Value, texts: &[&str]) -> Say {
     let content: Vec<Value> = texts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
     result(request, json!({ "content": content }))
 }
 
 /// The name of the tool that a request calls.
-pub(super) fn tool(request: &Value) -> Option<&str> {
+pub(crate) fn tool(request: &Value) -> Option<&str> {
     (request["method"] == "tools/call").then(|| request["params"]["name"].as_str())?
 }
 
 /// A running server and all that it heard.
-pub(super) struct Server {
-    pub(super) candidate: Candidate,
-    pub(super) places: Places,
-    pub(super) heard: Receiver<Value>,
-    pub(super) pongs: Receiver<()>,
+pub(crate) struct Server {
+    pub(crate) candidate: Candidate,
+    pub(crate) places: Places,
+    pub(crate) heard: Receiver<Value>,
+    pub(crate) pongs: Receiver<()>,
     _home: TempDir,
 }
 
@@ -68,7 +68,7 @@ enum Line {
 
 impl Server {
     /// A server that introduces itself by that name, and then behaves.
-    pub(super) fn named(
+    pub(crate) fn named(
         kind: Kind,
         name: &'static str,
         mut behave: impl FnMut(&Value) -> Vec<Say> + Send + 'static,
@@ -136,17 +136,17 @@ impl Server {
         Server { candidate, places, heard, pongs, _home: home }
     }
 
-    pub(super) fn start(kind: Kind, behave: impl FnMut(&Value) -> Vec<Say> + Send + 'static) -> Server {
+    pub(crate) fn start(kind: Kind, behave: impl FnMut(&Value) -> Vec<Say> + Send + 'static) -> Server {
         Server::named(kind, "fake", behave)
     }
 
-    pub(super) fn connect(&self) -> Connection {
+    pub(crate) fn connect(&self) -> Connection {
         Connection::open(&self.candidate, &AgentInfo::new("tester", "1"), &self.places).unwrap()
     }
 
     /// The next message that fits; those before it are forgotten.
     #[track_caller]
-    pub(super) fn hears(&self, fits: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn hears(&self, fits: impl Fn(&Value) -> bool) -> Value {
         loop {
             let message = self.heard.recv_timeout(Duration::from_secs(10)).expect("never heard");
             if fits(&message) {
