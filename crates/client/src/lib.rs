@@ -23,6 +23,7 @@ pub use connection::{
     AgentInfo, CallError, Change, Connection, Decided, DiffOutcome, EditorEvent, OpenError,
 };
 pub use control::{Control, ControlError, Hello};
+pub use dial::DialError;
 pub use discover::{Candidate, Discovery, Surroundings, discover};
 pub use hub::{ConnectError, Hub, Start};
 pub use relay::{Notice, RelayError, relay};
