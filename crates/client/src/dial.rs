@@ -64,8 +64,7 @@ pub(crate) fn dial(wire: &Wire, deadline: Instant) -> Result<Socket, DialError> 
     let not_an_editor = |reason: String| DialError::NotAnEditor { port, reason };
     let request = request(wire).map_err(not_an_editor)?;
 
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let stream = match TcpStream::connect_timeout(&address, left(deadline)) {
+    let stream = match connect(port, left(deadline)) {
         Ok(stream) => stream,
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
             return Err(DialError::NothingListens { port });
@@ -88,6 +87,16 @@ pub(crate) fn dial(wire: &Wire, deadline: Instant) -> Result<Socket, DialError> 
         },
         Err(HandshakeError::Failure(error)) => Err(not_an_editor(error.to_string())),
     }
+}
+
+fn connect(port: u16, timeout: Duration) -> io::Result<TcpStream> {
+    TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), timeout)
+}
+
+/// Nobody listens there right now; a port that neither takes nor refuses calls is not closed.
+pub(crate) fn is_closed(port: u16) -> bool {
+    let called = connect(port, Duration::from_millis(100));
+    called.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 fn request(wire: &Wire) -> Result<Request, String> {
