@@ -1,10 +1,6 @@
 //! Reaching editors: finding them, connecting to one whatever it speaks, and asking it for a person's decision.
 //! And reaching the hub: finding or starting it, asking it something, and keeping an editor attached to it.
 //!
-//! ```no_run
-#![doc = include_str!("../examples/propose.rs")]
-//! ```
-//!
 //! Blocking and without a runtime, so that a command costs no more than its answer. Nothing in this crate prints.
 //!
 //! # Finding an editor
@@ -35,6 +31,20 @@
 //! Usable means that the editor let us in with its token and said hello a moment ago; a process id means nothing.
 //! Only editors that fit are spoken to. Lock files of other users are not trusted. Nobody's lock files are removed
 //! but those that a killed hub of ours left behind.
+//!
+//! # Asking a person
+//!
+//! ```no_run
+#![doc = include_str!("../examples/propose.rs")]
+//! ```
+//!
+//! A [`Connection`] is the same over our hub, Claude Code's protocol and that of NEXUS3; what only the hub can tell
+//! (hunks, comments, what the person changed) is missing from the others' [`Decided`]. Every call is answered within
+//! ten seconds or fails; only a person may take longer. [`Decided::written`] says whether the file holds the accepted
+//! text already: the hub and NEXUS3's editors write it, Claude Code's leave that to the caller.
+//!
+//! A [`Bridge`] finds the editor by itself, goes back to it after a loss, and asks our hub again for a decision that was
+//! under way. With a foreign editor such a decision cannot be known ([`BridgeError::Lost`]), and is asked for elsewhere.
 
 #![warn(missing_docs)]
 
@@ -56,6 +66,7 @@ pub use connection::{
 };
 pub use context::{ContextInput, MAX_DIAGNOSTICS, format_ide_context};
 pub use control::{Control, ControlError, Hello};
+pub use dial::DialError;
 pub use discover::{Candidate, Discovery, Surroundings, discover};
 pub use hub::{ConnectError, Hub, Start};
 pub use relay::{Notice, RelayError, relay};

@@ -93,7 +93,7 @@ impl ToolList {
 }
 
 /// The tools that make sense with such an editor.
-pub(crate) fn listed<'a>(
+pub(crate) fn listed(
     tools: &'static [Tool],
     has: &'a Capabilities,
 ) -> impl Iterator<Item = &'static Tool> {

@@ -36,6 +36,7 @@ pub(super) struct Desk {
     decided: BTreeMap<ReviewId, Review>,
     pub(super) to_agents: Vec<(AgentId, Value)>,
     pub(super) closed_agents: Vec<AgentId>,
+    pub(super) closed_locals: Vec<LocalId>,
     pub(super) pings: Vec<(AgentId, u64)>,
     pub(super) to_locals: Vec<(LocalId, Value)>,
     /// What the editor answers, by method; everything else it leaves open.
@@ -84,6 +85,7 @@ impl Desk {
             decided: BTreeMap::new(),
             to_agents: Vec::new(),
             closed_agents: Vec::new(),
+            closed_locals: Vec::new(),
             pings: Vec::new(),
             to_locals: Vec::new(),
             editor_answers: BTreeMap::new(),
@@ -157,9 +159,8 @@ impl Desk {
                 }
                 Action::ClosePort { .. } => self.ports_closed += 1,
                 Action::Stop => self.stopped = true,
-                Action::CloseLocal { .. }
-                | Action::WriteDiscovery { .. }
-                | Action::RemoveDiscovery { .. } => {}
+                Action::CloseLocal { local } => self.closed_locals.push(local),
+                Action::WriteDiscovery { .. } | Action::RemoveDiscovery { .. } => {}
                 Action::Publish { to, body } => {
                     self.to_locals.extend(to.into_iter().map(|local| (local, parse(&body))));
                 }

@@ -4,6 +4,7 @@
 mod desk;
 mod past;
 mod watching;
+mod own;
 
 use linkspan_review::AgentId;
 use serde_json::{Value, json};
