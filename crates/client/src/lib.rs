@@ -11,10 +11,12 @@
 
 pub mod bridge;
 pub mod connection;
+mod context;
 mod control;
 mod dial;
 pub mod discover;
 mod hub;
+pub mod proposal;
 mod relay;
 mod runtime_dir;
 pub mod visible;
@@ -23,6 +25,7 @@ pub use bridge::{Bridge, BridgeConfig, BridgeError};
 pub use connection::{
     AgentInfo, CallError, Change, Connection, Decided, DiffOutcome, EditorEvent, OpenError,
 };
+pub use context::{ContextInput, MAX_DIAGNOSTICS, format_ide_context};
 pub use control::{Control, ControlError, Hello};
 pub use discover::{Candidate, Discovery, Surroundings, discover};
 pub use hub::{ConnectError, Hub, Start};

@@ -8,7 +8,7 @@ mod written;
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use linkspan_editor_api::DenyGlobs;
 use serde::{Deserialize, Serialize};
 
 pub use effective::{Effective, Origin, Setting};
@@ -181,8 +181,8 @@ impl Config {
 
     /// The deny globs, ready to match. They were checked file by file; should they be too much together, everything
     /// is denied rather than nothing.
-    pub fn deny_globs(&self) -> GlobSet {
-        deny_set(&self.deny).or_else(|_| deny_set(&["**".to_owned()])).unwrap_or_default()
+    pub fn deny_globs(&self) -> DenyGlobs {
+        DenyGlobs::new(&self.deny).or_else(|_| DenyGlobs::new(&["**".to_owned()])).unwrap_or_default()
     }
 }
 
@@ -204,7 +204,7 @@ type Wrong = (String, String);
 fn wrong_names(deny: &[String], dialects_off: &[String]) -> Vec<Wrong> {
     let names = || linkspan_dialect::ALL.iter().map(|dialect| dialect.name);
     let globs = deny.iter().enumerate().filter_map(|(index, glob)| {
-        let reason = deny_set(slice::from_ref(glob)).err()?.kind().to_string();
+        let reason = DenyGlobs::new(slice::from_ref(glob)).err()?.reason;
         Some((format!("deny[{index}]"), format!("`{glob}` in `deny` is not a glob: {reason}")))
     });
     let dialects = dialects_off.iter().enumerate().filter(|(_, off)| !names().any(|name| name == *off));
@@ -213,23 +213,15 @@ fn wrong_names(deny: &[String], dialects_off: &[String]) -> Vec<Wrong> {
         let message = format!("there is no dialect `{unknown}`; did you mean `{nearest}`?");
         (format!("dialects_off[{index}]"), message)
     });
-    globs.chain(dialects).collect()
+    let mut wrong: Vec<Wrong> = globs.chain(dialects).collect();
+    if let (true, Err(error)) = (wrong.is_empty(), DenyGlobs::new(deny)) {
+        wrong.push(("deny".into(), format!("the globs in `deny` are too much together: {}", error.reason)));
+    }
+    wrong
 }
 
 fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known.max_by(|a, b| strsim::jaro_winkler(unknown, a).total_cmp(&strsim::jaro_winkler(unknown, b)))
-}
-
-fn deny_set(globs: &[String]) -> Result<GlobSet, globset::Error> {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        // A path from the root is matched without its first slash, and a folder without its last.
-        let plain = glob.trim_start_matches("./").trim_matches('/');
-        // `.env` alone means the name anywhere: what a person who writes it expects.
-        let anywhere = if glob.contains('/') { plain.to_owned() } else { format!("**/{plain}") };
-        set.add(GlobBuilder::new(&anywhere).literal_separator(true).case_insensitive(true).build()?);
-    }
-    set.build()
 }
 
 #[cfg(test)]

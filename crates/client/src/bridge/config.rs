@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What an agent uses of an editor; all of it, if not said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct BridgeConfig {
     /// Use an editor at all.
     pub enabled: bool,

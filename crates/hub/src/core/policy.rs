@@ -2,26 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use globset::GlobSet;
+use linkspan_editor_api::DenyGlobs;
 
 #[derive(Debug, Default)]
 pub(super) struct Policy {
     folders: Vec<PathBuf>,
-    deny: GlobSet,
+    deny: DenyGlobs,
 }
 
 impl Policy {
-    pub(super) fn new(folders: Vec<PathBuf>, deny: GlobSet) -> Policy {
+    pub(super) fn new(folders: Vec<PathBuf>, deny: DenyGlobs) -> Policy {
         Policy { folders, deny }
     }
 
-    /// Matched both as written from the workspace folder and as written from the root.
     pub(super) fn denies(&self, path: impl AsRef<Path>) -> bool {
-        let path = path.as_ref();
-        let inside = self.folders.iter().filter_map(|folder| path.strip_prefix(folder).ok());
-        let from_root = path.strip_prefix("/").unwrap_or(path);
-        // Whoever denies a folder means what is in it.
-        inside.chain([from_root]).flat_map(Path::ancestors).any(|path| self.deny.is_match(path))
+        self.deny.denies(&self.folders, path.as_ref())
     }
 
     pub(super) fn denied(path: &Path) -> String {
