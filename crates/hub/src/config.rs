@@ -202,7 +202,7 @@ impl WorkspaceConfig {
 type Wrong = (String, String);
 
 fn wrong_names(deny: &[String], dialects_off: &[String]) -> Vec<Wrong> {
-    let names = || linkspan_dialect::ALL.iter().map(|dialect| dialect.name);
+    let names = linkspan_dialect::names;
     let globs = deny.iter().enumerate().filter_map(|(index, glob)| {
         let reason = DenyGlobs::new(slice::from_ref(glob)).err()?.reason;
         Some((format!("deny[{index}]"), format!("`{glob}` in `deny` is not a glob: {reason}")))
