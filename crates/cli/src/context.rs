@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use linkspan_client::bridge::BridgeConfig;
-use linkspan_client::context::{ContextInput, MAX_DIAGNOSTICS, format_ide_context};
+use linkspan_client::{ContextInput, MAX_DIAGNOSTICS, format_ide_context};
 use linkspan_hub::config::{Config, WorkspaceConfig};
 use serde_json::json;
 

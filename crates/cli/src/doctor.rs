@@ -152,11 +152,12 @@ fn editor(candidate: &Candidate) -> Finding {
 }
 
 fn used(args: &Args, reach: &Reach, discovery: &Discovery) -> Finding {
-    const REMEDY: &str = "Open this folder in an editor with Linkspan, or run `linkspan serve` here to review in the terminal.";
     let chosen = match choose_among(&args.window, reach, || Ok(discovery.clone())) {
         Ok(Choice::Window(chosen)) => *chosen,
-        Ok(Choice::NoneFits(failure)) => return Finding::bad("used here", failure.message, REMEDY),
-        Err(failure) => return Finding::bad("used here", failure.message, "Then look again."),
+        // What it says is also what to do.
+        Ok(Choice::NoneFits(failure)) | Err(failure) => {
+            return Finding { level: Level::Bad, ..Finding::good("used here", failure.message) };
+        }
     };
     let what = described(known(discovery, &chosen.candidate));
     let tools = open(&chosen.candidate, reach).and_then(|connection| {

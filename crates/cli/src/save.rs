@@ -22,7 +22,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let path = absolute(&args.file)?;
     let connection = connect_for(&args.window, reach, &path)?;
-    connection.save(&path)?;
+    connection.save(&path).map_err(|error| {
+        let failure = Failure::from(error);
+        Failure { message: format!("{} was not saved: {}", path.display(), failure.message), ..failure }
+    })?;
     connection.close();
     Ok(Report::new(format!("saved {}", from_here(&path)), json!({ "path": path, "saved": true })))
 }
