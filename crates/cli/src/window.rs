@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use linkspan_client::discover::{Discovery, Found, Match, Reason, Verdict, Wire};
-use linkspan_client::{AgentInfo, Candidate, Connection, Surroundings, discover};
+use linkspan_client::{AgentInfo, CallError, Candidate, Connection, Surroundings, discover};
 
 use crate::exit::{Exit, Failure};
 use crate::pins::{self, Pin};
@@ -130,6 +130,16 @@ fn connect_at(options: &WindowOptions, reach: &Reach, folder: &Path) -> Result<C
             Err(Failure { message: format!("{}; `linkspan doctor` tells more", failure.message), ..failure })
         }
     }
+}
+
+/// Asks, and says goodbye whatever came of it.
+pub(crate) fn ask<T>(
+    connection: Connection,
+    question: impl FnOnce(&Connection) -> Result<T, CallError>,
+) -> Result<T, Failure> {
+    let answer = question(&connection);
+    connection.close();
+    Ok(answer?)
 }
 
 pub(crate) fn open(candidate: &Candidate, reach: &Reach) -> Result<Connection, Failure> {

@@ -8,6 +8,7 @@
 pub mod agent;
 pub mod editor;
 pub mod foreign;
+pub mod line;
 pub mod world;
 
 use std::thread::sleep;
@@ -16,6 +17,7 @@ use std::time::{Duration, Instant};
 pub use agent::{Agent, Dialect};
 pub use editor::{Document, Editor, EditorBuilder};
 pub use foreign::Foreign;
+pub use line::{Line, OwnAgent};
 pub use world::{Ran, Serve, World};
 
 /// No machine takes longer than this; whatever does is a failure.
