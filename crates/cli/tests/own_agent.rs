@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn status_lists_who_answers_its_pings_and_editors_know_their_window() {
+    fn status_lists_those_who_answer_its_pings_by_the_name_they_joined_with() {
         let world = World::new();
         let serve = world.serve();
         let agent = OwnAgent::join(&world, "k3y");
