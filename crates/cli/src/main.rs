@@ -7,6 +7,7 @@ mod call;
 mod close;
 mod completions;
 mod config;
+mod context;
 mod decide;
 mod diagnostics;
 mod diff;
@@ -83,6 +84,7 @@ enum Command {
     Dirty(dirty::Args),
     Save(save::Args),
     Close(close::Args),
+    Context(context::Args),
     Tools(tools::Args),
     Call(call::Args),
     Ide(ide::Args),
@@ -141,6 +143,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Dirty(dirty) => dirty::run(dirty, &reach),
         Command::Save(save) => save::run(save, &reach),
         Command::Close(close) => close::run(close, &reach),
+        Command::Context(context) => context::run(context, &reach),
         Command::Tools(tools) => tools::run(tools, &reach),
         Command::Call(call) => call::run(call, &reach),
         Command::Ide(ide) => ide::run(ide, &reach),

@@ -213,7 +213,11 @@ fn wrong_names(deny: &[String], dialects_off: &[String]) -> Vec<Wrong> {
         let message = format!("there is no dialect `{unknown}`; did you mean `{nearest}`?");
         (format!("dialects_off[{index}]"), message)
     });
-    globs.chain(dialects).collect()
+    let mut wrong: Vec<Wrong> = globs.chain(dialects).collect();
+    if let (true, Err(error)) = (wrong.is_empty(), DenyGlobs::new(deny)) {
+        wrong.push(("deny".into(), format!("the globs in `deny` are too much together: {}", error.reason)));
+    }
+    wrong
 }
 
 fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {

@@ -7,6 +7,7 @@
 
 pub mod agent;
 pub mod editor;
+pub mod foreign;
 pub mod line;
 pub mod world;
 
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 
 pub use agent::{Agent, Dialect};
 pub use editor::{Document, Editor, EditorBuilder};
+pub use foreign::Foreign;
 pub use line::{Line, OwnAgent};
 pub use world::{Ran, Serve, World};
 
