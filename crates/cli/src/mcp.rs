@@ -3,13 +3,13 @@
 mod arguments;
 mod desk;
 mod folders;
+mod own_window;
 mod perform;
 mod proposing;
 mod results;
 mod server;
 mod stdio;
 mod tools;
-mod waiting;
 mod wording;
 
 use std::path::PathBuf;
