@@ -1,12 +1,13 @@
 //! How a command ends: the documented exit codes, and what is said when it did not do what was asked.
 
-use linkspan_client::{ConnectError, ControlError, RelayError};
+use linkspan_client::{CallError, ConnectError, ControlError, OpenError, RelayError};
 use linkspan_editor_api::{PlacesError, RpcError, errors};
 use serde_json::{Map, Value, json};
 
 /// The exit codes. They are a promise: scripts depend on them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
+    #[default]
     Ok,
     No,
     Usage,
@@ -14,11 +15,12 @@ pub(crate) enum Exit {
     UnknownReview,
     Refused,
     Version,
+    NoWindow,
     Internal,
 }
 
 impl Exit {
-    const ALL: [Exit; 8] = [
+    const ALL: [Exit; 9] = [
         Exit::Ok,
         Exit::No,
         Exit::Usage,
@@ -26,6 +28,7 @@ impl Exit {
         Exit::UnknownReview,
         Exit::Refused,
         Exit::Version,
+        Exit::NoWindow,
         Exit::Internal,
     ];
 
@@ -41,14 +44,17 @@ impl Exit {
     fn row(self) -> (u8, &'static str, &'static str) {
         match self {
             Exit::Ok => (0, "ok", "done"),
-            Exit::No => {
-                (1, "no", "the answer is no: already decided, no longer pending, or look again first")
-            }
+            Exit::No => (
+                1,
+                "no",
+                "the answer is no: rejected, already decided, look again first, errors found, not so",
+            ),
             Exit::Usage => (2, "usage", "the command was not understood"),
             Exit::NoHub => (3, "no-hub", "there is no hub, or it does not answer"),
             Exit::UnknownReview => (4, "unknown-review", "there is no such review"),
-            Exit::Refused => (5, "refused", "the hub does not allow it, or cannot do it"),
+            Exit::Refused => (5, "refused", "the hub or the editor does not allow it, or cannot do it"),
             Exit::Version => (6, "version", "the running hub is of another version"),
+            Exit::NoWindow => (7, "no-window", "no editor window fits, several do, or it does not answer"),
             Exit::Internal => (70, "internal", "a fault of Linkspan or of the system"),
         }
     }
@@ -110,6 +116,7 @@ impl From<RpcError> for Failure {
         let exit = match error.code {
             errors::UNKNOWN_REVIEW => Exit::UnknownReview,
             errors::VERSION => Exit::Version,
+            errors::UNKNOWN_WINDOW => Exit::NoWindow,
             errors::TIMEOUT => Exit::NoHub,
             errors::PARSE | errors::INVALID_REQUEST | errors::METHOD_NOT_FOUND | errors::INTERNAL => {
                 Exit::Internal
@@ -135,6 +142,27 @@ impl From<ControlError> for Failure {
     }
 }
 
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Failure {
+        match error {
+            OpenError::Hub(error) => error.into(),
+            OpenError::Join(error) => error.into(),
+            other => Failure::new(Exit::NoWindow, other.to_string()),
+        }
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Failure {
+        let exit = match &error {
+            CallError::Closed | CallError::Timeout { .. } => Exit::NoWindow,
+            CallError::Withdrawn => Exit::No,
+            _ => Exit::Refused,
+        };
+        Failure::new(exit, error.to_string())
+    }
+}
+
 impl From<RelayError> for Failure {
     fn from(error: RelayError) -> Failure {
         let exit = match &error {
@@ -154,7 +182,7 @@ mod tests {
     #[test]
     fn the_codes_are_those_that_were_promised() {
         let codes: Vec<_> = Exit::ALL.iter().map(|exit| exit.code()).collect();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 70]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 70]);
     }
 
     #[test]

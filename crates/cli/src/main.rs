@@ -3,21 +3,40 @@
 
 mod accept;
 mod attach;
+mod call;
+mod close;
+mod completions;
+mod config;
+mod context;
 mod decide;
+mod diagnostics;
 mod diff;
+mod dirty;
+mod doctor;
+mod editors;
 mod exit;
+mod folders;
 mod headless;
 mod hub;
+mod ide;
+mod man;
 mod mcp;
+mod open;
 mod output;
+mod path_args;
+mod pins;
 mod reach;
 mod reject;
 mod review_args;
 mod reviews;
+mod save;
+mod selection;
 mod serve;
 mod show;
 mod signals;
 mod status;
+mod tools;
+mod window;
 
 use std::io;
 use std::process::ExitCode;
@@ -50,8 +69,25 @@ enum Command {
     Show(show::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    Open(open::Args),
+    Diagnostics(diagnostics::Args),
+    Selection(selection::Args),
+    Editors(editors::Args),
+    Folders(folders::Args),
+    Dirty(dirty::Args),
+    Save(save::Args),
+    Close(close::Args),
+    Context(context::Args),
+    Tools(tools::Args),
+    Call(call::Args),
+    Ide(ide::Args),
+    Doctor(doctor::Args),
     #[command(subcommand)]
     Hub(hub::Args),
+    #[command(subcommand)]
+    Config(config::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 fn main() -> ExitCode {
@@ -62,8 +98,8 @@ fn main() -> ExitCode {
     // The standard output of these belongs to their protocol, errors or not.
     let json = args.json && !matches!(args.command, Command::Attach(_) | Command::Mcp(_));
     let exit = match run(&args) {
-        Ok(report) => match output::print(report.json.as_ref().filter(|_| json), &report.text) {
-            Ok(()) => Exit::Ok,
+        Ok(report) => match report.print(json) {
+            Ok(()) => report.exit,
             Err(error) => unheard(&error),
         },
         Err(failure) => tell(&failure, json),
@@ -72,6 +108,12 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<Report, Failure> {
+    // These are about the program itself, and run also where there is no home: while a package is built.
+    match &args.command {
+        Command::Completions(completions) => return Ok(completions::run(completions)),
+        Command::Man(man) => return man::run(man),
+        _ => {}
+    }
     let reach = Reach::find()?;
     match &args.command {
         Command::Serve(serve) => serve::run(serve, &reach, args.json),
@@ -82,7 +124,23 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Show(show) => show::run(show, &reach),
         Command::Accept(accept) => accept::run(accept, &reach),
         Command::Reject(reject) => reject::run(reject, &reach),
+        Command::Open(open) => open::run(open, &reach),
+        Command::Diagnostics(diagnostics) => diagnostics::run(diagnostics, &reach),
+        Command::Selection(selection) => selection::run(selection, &reach),
+        Command::Editors(editors) => editors::run(editors, &reach),
+        Command::Folders(folders) => folders::run(folders, &reach),
+        Command::Dirty(dirty) => dirty::run(dirty, &reach),
+        Command::Save(save) => save::run(save, &reach),
+        Command::Close(close) => close::run(close, &reach),
+        Command::Context(context) => context::run(context, &reach),
+        Command::Tools(tools) => tools::run(tools, &reach),
+        Command::Call(call) => call::run(call, &reach),
+        Command::Ide(ide) => ide::run(ide, &reach),
+        Command::Doctor(doctor) => doctor::run(doctor, &reach),
         Command::Hub(hub) => hub::run(hub, &reach, args.json),
+        Command::Config(config) => config::run(config, &reach),
+        Command::Completions(completions) => Ok(completions::run(completions)),
+        Command::Man(man) => man::run(man),
     }
 }
 

@@ -1,11 +1,13 @@
 //! What commands print: one report, as text for people or as one JSON document; and the words and tables
 //! that reports are made of.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
+
+use crate::exit::Exit;
 
 pub(crate) const HEAD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -20,11 +22,35 @@ pub(crate) struct Report {
     pub(crate) text: String,
     /// `None` for a command that has printed all as it went.
     pub(crate) json: Option<Value>,
+    /// How the command ends once this is printed.
+    pub(crate) exit: Exit,
+    /// The text is what was asked for, byte for byte, and not about it.
+    raw: bool,
 }
 
 impl Report {
     pub(crate) fn new(text: impl Into<String>, json: Value) -> Report {
-        Report { text: text.into(), json: Some(json) }
+        Report { text: text.into(), json: Some(json), ..Report::default() }
+    }
+
+    /// A text that goes to a file or another program just as it is.
+    pub(crate) fn raw(text: impl Into<String>, json: Value) -> Report {
+        Report { raw: true, ..Report::new(text, json) }
+    }
+
+    /// A report that is also an answer: `no` for a script that asks.
+    pub(crate) fn ending(self, exit: Exit) -> Report {
+        Report { exit, ..self }
+    }
+
+    pub(crate) fn print(&self, as_json: bool) -> io::Result<()> {
+        let document = self.json.as_ref().filter(|_| as_json);
+        if document.is_some() || !self.raw {
+            return print(document, &self.text);
+        }
+        let mut out = io::stdout().lock();
+        out.write_all(self.text.as_bytes())?;
+        out.flush()
     }
 }
 
@@ -37,6 +63,16 @@ pub(crate) fn print(json: Option<&Value>, text: &str) -> io::Result<()> {
         None => writeln!(out, "{}", text.trim_end_matches('\n'))?,
     }
     out.flush()
+}
+
+/// Text that is not ours: on a terminal below a head and made safe to look at, elsewhere alone and untouched.
+pub(crate) fn foreign(text: &str, head: Option<&str>, json: Value) -> Report {
+    if !io::stdout().is_terminal() {
+        return Report::raw(text, json);
+    }
+    let lines = text.lines().map(crate::visible::code);
+    let lines: Vec<String> = head.map(String::from).into_iter().chain(lines).collect();
+    Report::new(lines.join("\n"), json)
 }
 
 /// Says something to the person that is not the answer.

@@ -2,19 +2,22 @@
 //!
 //! Owns parsing and defaults. Knows no windows and no sockets.
 
-use std::io::Read;
+mod effective;
+mod written;
+
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use linkspan_editor_api::DenyGlobs;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-/// A configuration file is written by hand.
-const LARGEST: u64 = 64 * 1024;
+pub use effective::{Effective, Origin, Setting};
+use written::Written;
 
 /// The per-workspace file, read from the root of each workspace folder.
 pub const WORKSPACE_FILE: &str = ".linkspan.toml";
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Seconds after which a hub with nothing to do leaves.
@@ -32,7 +35,7 @@ pub struct Config {
     pub limits: Limits,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Agent connections to one window at a time.
@@ -99,25 +102,46 @@ pub struct WorkspaceLimits {
 pub enum ConfigError {
     #[error("cannot read {path}: {source}; check its permissions")]
     Read { path: PathBuf, source: std::io::Error },
-    #[error("{path}: {message}")]
-    Parse { path: PathBuf, message: String },
-    #[error("{path}: there is no dialect `{name}`; did you mean `{nearest}`?")]
-    Dialect { path: PathBuf, name: String, nearest: &'static str },
-    #[error("{path}: `{glob}` in `deny` is not a glob: {reason}")]
-    Glob { path: PathBuf, glob: String, reason: String },
+    /// At least one, in the order of the lines.
+    #[error("{path}: {}", summary(problems))]
+    Wrong { path: PathBuf, problems: Vec<Problem> },
+}
+
+/// One thing that is wrong in a configuration file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Counted from 1.
+    pub line_number: usize,
+    pub message: String,
+}
+
+/// One line, because it is quoted in other messages.
+fn summary(problems: &[Problem]) -> String {
+    let Some(Problem { line_number, message }) = problems.first() else { return String::new() };
+    match problems.len() {
+        0 | 1 => format!("line {line_number}: {message}"),
+        more => {
+            format!("line {line_number}: {message} ({} more: `linkspan config check`)", more - 1)
+        }
+    }
 }
 
 impl Config {
     /// The person's config; a missing file means the defaults.
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
-        let config: Config = load_toml(path)?.unwrap_or_default();
-        check(path, &config.deny, &config.dialects_off)?;
-        config.check_bounds(path)?;
-        Ok(config)
+        Ok(Config::load_written(path)?.0)
+    }
+
+    fn load_written(path: &Path) -> Result<(Config, Written), ConfigError> {
+        written::load(path, |config: &Config| {
+            let mut wrong = config.out_of_bounds();
+            wrong.extend(wrong_names(&config.deny, &config.dialects_off));
+            wrong
+        })
     }
 
     /// Zero would spin or refuse everything, and absurd numbers overflow.
-    fn check_bounds(&self, path: &Path) -> Result<(), ConfigError> {
+    fn out_of_bounds(&self) -> Vec<Wrong> {
         let Limits {
             connections, header_kib, message_mib, file_mib, call_seconds, heartbeat_seconds, ..
         } = self.limits;
@@ -134,13 +158,11 @@ impl Config {
             ("limits.call_seconds", call_seconds, 1, 3600),
             ("limits.heartbeat_seconds", heartbeat_seconds, 1, 3600),
         ];
-        match bounds.into_iter().find(|(_, value, least, most)| value < least || value > most) {
-            None => Ok(()),
-            Some((key, value, least, most)) => {
-                let message = format!("`{key}` is {value}, and must be from {least} to {most}");
-                Err(ConfigError::Parse { path: path.to_owned(), message })
-            }
-        }
+        let outside = bounds.into_iter().filter(|(_, value, least, most)| value < least || value > most);
+        let say = |(key, value, least, most): (&str, u64, u64, u64)| {
+            (key.to_owned(), format!("`{key}` is {value}, and must be from {least} to {most}"))
+        };
+        outside.map(say).collect()
     }
 
     #[must_use]
@@ -166,69 +188,40 @@ impl Config {
 
 impl WorkspaceConfig {
     pub fn load(folder: &Path) -> Result<WorkspaceConfig, ConfigError> {
-        let path = folder.join(WORKSPACE_FILE);
-        let config: WorkspaceConfig = load_toml(&path)?.unwrap_or_default();
-        check(&path, &config.deny, &config.dialects_off)?;
-        Ok(config)
+        Ok(WorkspaceConfig::load_written(folder)?.0)
+    }
+
+    fn load_written(folder: &Path) -> Result<(WorkspaceConfig, Written), ConfigError> {
+        written::load(&folder.join(WORKSPACE_FILE), |config: &WorkspaceConfig| {
+            wrong_names(&config.deny, &config.dialects_off)
+        })
     }
 }
 
-fn check(path: &Path, deny: &[String], dialects_off: &[String]) -> Result<(), ConfigError> {
-    DenyGlobs::new(deny).map_err(|error| ConfigError::Glob {
-        path: path.to_owned(),
-        glob: error.glob,
-        reason: error.reason,
-    })?;
+/// The key at fault and what is wrong with it.
+type Wrong = (String, String);
+
+fn wrong_names(deny: &[String], dialects_off: &[String]) -> Vec<Wrong> {
     let names = linkspan_dialect::names;
-    match dialects_off.iter().find(|off| !names().any(|name| name == off.as_str())) {
-        None => Ok(()),
-        Some(unknown) => Err(ConfigError::Dialect {
-            path: path.to_owned(),
-            name: unknown.clone(),
-            nearest: nearest(unknown, names()).unwrap_or_default(),
-        }),
+    let globs = deny.iter().enumerate().filter_map(|(index, glob)| {
+        let reason = DenyGlobs::new(slice::from_ref(glob)).err()?.reason;
+        Some((format!("deny[{index}]"), format!("`{glob}` in `deny` is not a glob: {reason}")))
+    });
+    let dialects = dialects_off.iter().enumerate().filter(|(_, off)| !names().any(|name| name == *off));
+    let dialects = dialects.map(|(index, unknown)| {
+        let nearest = nearest(unknown, names()).unwrap_or_default();
+        let message = format!("there is no dialect `{unknown}`; did you mean `{nearest}`?");
+        (format!("dialects_off[{index}]"), message)
+    });
+    let mut wrong: Vec<Wrong> = globs.chain(dialects).collect();
+    if let (true, Err(error)) = (wrong.is_empty(), DenyGlobs::new(deny)) {
+        wrong.push(("deny".into(), format!("the globs in `deny` are too much together: {}", error.reason)));
     }
+    wrong
 }
 
 fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known.max_by(|a, b| strsim::jaro_winkler(unknown, a).total_cmp(&strsim::jaro_winkler(unknown, b)))
-}
-
-fn load_toml<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, ConfigError> {
-    let text = match read_small(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
-    };
-    toml::from_str(&text).map(Some).map_err(|error| {
-        // One line, because it is quoted in other messages: the line's number instead of the line.
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        let message = format!("line {line}: {}", with_nearest_key(error.message()));
-        ConfigError::Parse { path: path.to_owned(), message }
-    })
-}
-
-/// A cloned repository may hold anything under this name: a device, a pipe, a file without end.
-fn read_small(path: &Path) -> std::io::Result<String> {
-    let file = crate::files::open_regular(path)?;
-    let mut text = String::new();
-    file.take(LARGEST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LARGEST {
-        return Err(std::io::Error::other(format!("it is larger than {LARGEST} bytes")));
-    }
-    Ok(text)
-}
-
-/// serde names the unknown key and all known ones: a person wants the one she meant.
-fn with_nearest_key(message: &str) -> String {
-    let Some(after) = message.strip_prefix("unknown field") else { return message.trim_end().to_owned() };
-    let mut names = after.split('`').skip(1).step_by(2);
-    let unknown = names.next().unwrap_or_default();
-    match nearest(unknown, names) {
-        Some(nearest) => format!("unknown field `{unknown}`; did you mean `{nearest}`?"),
-        None => format!("unknown field `{unknown}`"),
-    }
 }
 
 #[cfg(test)]
@@ -272,8 +265,29 @@ mod tests {
 
     #[test]
     fn a_bad_glob_is_named() {
-        let error = config_of("deny = [\"a[\"]").unwrap_err().to_string();
-        assert!(error.contains("a["), "{error}");
+        let error = config_of("deny = [\n  \"ok\",\n  \"a[\",\n]").unwrap_err().to_string();
+        assert!(error.contains("line 3: `a[` in `deny`"), "{error}");
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_found_in_the_order_of_the_lines() {
+        let text = "journal_days = 0\nidle = 3\ndialects_off = [\"nexus\"]\n\
+                    [limits]\nfile_mib = \"big\"\nconnection = 3\n";
+        let ConfigError::Wrong { problems, .. } = config_of(text).unwrap_err() else { panic!("it was read") };
+        let found: Vec<_> = problems.iter().map(|problem| problem.line_number).collect();
+        // What is out of bounds is seen once the rest is understood.
+        assert_eq!(found, [2, 5, 6], "{problems:?}");
+        let text = "journal_days = 0\ndialects_off = [\"nexus\"]\n[limits]\nfile_mib = 0\n";
+        let ConfigError::Wrong { problems, .. } = config_of(text).unwrap_err() else { panic!("it was read") };
+        let found: Vec<_> = problems.iter().map(|problem| problem.line_number).collect();
+        assert_eq!(found, [1, 2, 4], "{problems:?}");
+        assert!(problems[1].message.contains("did you mean `nexus3`?"), "{problems:?}");
+    }
+
+    #[test]
+    fn a_file_that_is_not_toml_says_on_which_lines() {
+        let error = config_of("journal_days = 3\n[limits\n").unwrap_err().to_string();
+        assert!(error.contains("line 2: "), "{error}");
     }
 
     #[test]

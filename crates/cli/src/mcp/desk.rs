@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 
 use linkspan_client::bridge::{Asking, Bridge, BridgeConfig};
 use linkspan_client::connection::{CallError, Change, Connection, EditorEvent};
-use linkspan_client::{AgentInfo, Candidate, Surroundings, discover};
-use linkspan_editor_api::{ReviewSummary, ReviewsList};
+use linkspan_client::{AgentInfo, Candidate, Surroundings};
+use linkspan_editor_api::{DenyGlobs, ReviewSummary, ReviewsList};
 use tokio::sync::watch;
 
 use super::own_window::OwnWindow;
+use crate::context::config_for;
 use crate::reach::Reach;
+use crate::window::{Choice, WindowOptions, choose};
 
 /// A window that was lost with the hub is back within this time, or another one will do.
 const RETURN_PATIENCE: Duration = Duration::from_secs(6);
@@ -26,6 +28,7 @@ const DIALECT: &str = "linkspan";
 #[derive(Debug)]
 pub(super) struct Desk {
     reach: Reach,
+    window: WindowOptions,
     seat: Mutex<Seat>,
     /// The tools of the editor we sit at, by name.
     offered: watch::Sender<BTreeSet<String>>,
@@ -49,8 +52,8 @@ pub(super) struct Caller {
 }
 
 impl Desk {
-    pub(super) fn new(reach: Reach) -> Desk {
-        Desk { reach, seat: Mutex::default(), offered: watch::Sender::new(BTreeSet::new()) }
+    pub(super) fn new(reach: Reach, window: WindowOptions) -> Desk {
+        Desk { reach, window, seat: Mutex::default(), offered: watch::Sender::new(BTreeSet::new()) }
     }
 
     fn seat(&self) -> MutexGuard<'_, Seat> {
@@ -66,7 +69,7 @@ impl Desk {
         let mut seat = self.seat();
         if !seat.left
             && seat.bridge.is_none()
-            && let Some(candidate) = best(caller)
+            && let Ok(Some(candidate)) = self.choose(caller)
         {
             let _ = self.connect(&mut seat, &candidate, caller);
         }
@@ -79,12 +82,12 @@ impl Desk {
             return Err("the server is leaving".into());
         }
         if let Some(connection) = seat.bridge.as_deref().and_then(returned) {
-            let Some(better) = better(&seat, caller) else { return Ok(connection) };
+            let Some(better) = self.better(&seat, caller) else { return Ok(connection) };
             let moved = self.connect(&mut seat, &better, caller)?;
             seat.own.take().into_iter().for_each(OwnWindow::leave);
             return Ok(moved);
         }
-        if let Some(found) = best(caller) {
+        if let Some(found) = self.choose(caller)? {
             return self.connect(&mut seat, &found, caller);
         }
         let own = match seat.own.take() {
@@ -110,6 +113,30 @@ impl Desk {
         seat.bridge = Some(bridge);
         self.learn_tools(&connection);
         Ok(connection)
+    }
+
+    /// The window of the first folder that has one, unless the person named another.
+    fn choose(&self, caller: &Caller) -> Result<Option<Candidate>, String> {
+        for folder in &caller.folders {
+            match choose(&self.window, &self.reach, folder).map_err(|failure| failure.message)? {
+                Choice::Window(chosen) => return Ok(Some(chosen.candidate)),
+                Choice::NoneFits(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// An editor, while we sit at a window of our own and nothing waits there.
+    fn better(&self, seat: &Seat, caller: &Caller) -> Option<Candidate> {
+        let own = seat.own.as_ref().filter(|_| seat.waiting == 0)?;
+        self.choose(caller).ok()?.filter(|found| !own.is(found))
+    }
+
+    /// What of the editor's words may not be told, where the hub does not see to it.
+    pub(super) fn deny(&self, caller: &Caller) -> Result<DenyGlobs, String> {
+        let folder = caller.folders.first().map_or(Path::new("."), PathBuf::as_path);
+        let config = config_for(&self.reach, folder).map_err(|failure| failure.message)?;
+        Ok(config.deny_globs())
     }
 
     fn bridge(self: &Arc<Desk>, caller: &Caller) -> Result<Arc<Bridge>, String> {
@@ -229,20 +256,6 @@ impl Drop for Questions {
         let mut seat = self.desk.seat();
         seat.waiting = seat.waiting.saturating_sub(1);
     }
-}
-
-/// The best window of the first folder that has any.
-fn best(caller: &Caller) -> Option<Candidate> {
-    caller.folders.iter().find_map(|folder| {
-        let surroundings = Surroundings::of_this_process(folder).ok()?;
-        discover(&surroundings).best().cloned()
-    })
-}
-
-/// An editor, while we sit at a window of our own and nothing waits there.
-fn better(seat: &Seat, caller: &Caller) -> Option<Candidate> {
-    let own = seat.own.as_ref()?;
-    if seat.waiting > 0 { None } else { best(caller).filter(|found| !own.is(found)) }
 }
 
 /// The connection of a bridge that had one, once it is back.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use linkspan_client::connection::{CallError, Connection, OpenAt, ToolResult};
-use linkspan_editor_api as api;
+use linkspan_client::{BridgeConfig, ContextInput, MAX_DIAGNOSTICS, format_ide_context};
+use linkspan_editor_api::{self as api, DenyGlobs};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -93,7 +94,7 @@ pub(super) fn perform(
         }
         Tool::GetContext => {
             let takes::Nothing {} = arguments(given)?;
-            let deny = denied(desk, caller)?;
+            let deny = desk.deny(caller)?;
             ask.answer(|editor| context(editor, &deny))
         }
         Tool::CheckDocumentDirty => {

@@ -1,7 +1,6 @@
 //! Where the agent stands, looked up once: its working directory under all names, its terminal's window, and
 //! the machine its ports are on.
 
-use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -10,6 +9,7 @@ use linkspan_editor_api::{PORT_SPACE_BOOT, PORT_SPACE_NETWORK, port_space};
 
 use super::candidate::Match;
 use super::matching::Standpoint;
+use super::real_path::RealPaths;
 use super::surroundings::{CLAUDE_CODE_SSE_PORT, LINKSPAN_WINDOW, Surroundings};
 use super::worktree;
 
@@ -18,8 +18,7 @@ use super::worktree;
 pub(super) struct Here<'a> {
     surroundings: &'a Surroundings,
     standpoint: Standpoint,
-    /// Folders that were looked up: many lock files name the same one.
-    real: HashMap<PathBuf, Option<PathBuf>>,
+    real: RealPaths,
     port_space: Option<String>,
 }
 
@@ -40,7 +39,7 @@ impl<'a> Here<'a> {
         let boot = fs::read_to_string(PORT_SPACE_BOOT).ok();
         let network = fs::read_link(PORT_SPACE_NETWORK).ok();
         let port_space = boot.zip(network).and_then(|(boot, network)| port_space(&boot, &network));
-        Here { surroundings, standpoint, real: HashMap::new(), port_space }
+        Here { surroundings, standpoint, real: RealPaths::default(), port_space }
     }
 
     /// The best match of a window: its id if it has one, its port, its folders.
@@ -64,9 +63,7 @@ impl<'a> Here<'a> {
         if matches!(named, Some(Match::Folder { .. })) || !folder.is_absolute() {
             return named;
         }
-        let look = || folder.canonicalize().ok().filter(|real| real != folder);
-        let real = self.real.entry(folder.to_owned()).or_insert_with(look);
-        let real = real.as_deref().and_then(|real| self.standpoint.matches(real));
+        let real = self.real.of(folder).and_then(|real| self.standpoint.matches(&real));
         named.into_iter().chain(real).min()
     }
 

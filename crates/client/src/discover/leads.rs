@@ -8,11 +8,15 @@ use linkspan_editor_api::WindowStatus;
 use super::candidate::{Candidate, Found, Verdict, Wire};
 use super::hello::ask_all;
 use super::here::Here;
+use super::listening;
 use super::lock_dir::{self, Entry, Kind, LockDir};
 use super::lock_file::{self, LockFile};
 use super::reason::Reason;
 use super::surroundings::Surroundings;
 use super::{LookedIn, Seen};
+
+/// So many are called without looking first whether anybody listens.
+const FEW: usize = 16;
 
 /// The lock files of all directories.
 #[derive(Debug, Default)]
@@ -64,6 +68,15 @@ impl Leads {
     /// Asks the editors that fit, and whether anybody is behind files of ours.
     pub(super) fn ask(&mut self) {
         let mut asked: Vec<&mut Lead> = self.leads.iter_mut().filter(|lead| lead.worth_asking).collect();
+        if asked.len() > FEW
+            && let Some(open) = listening::ports()
+        {
+            // What Windows listens on is not in the list.
+            let closed = |lead: &&mut Lead| !lead.on_windows && !open.contains(&lead.entry.port);
+            for lead in asked.extract_if(.., |lead| closed(&lead)) {
+                lead.candidate.verdict = Verdict::Not(Reason::NothingListens);
+            }
+        }
         // If there is no time for all of them, then for the best.
         asked.sort_by_key(|lead| (lead.candidate.matched.is_none(), lead.candidate.matched));
         let wires: Vec<&Wire> = asked.iter().map(|lead| &lead.candidate.wire).collect();

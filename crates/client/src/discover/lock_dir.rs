@@ -1,13 +1,12 @@
 //! Directories of lock files: where they are, reading them as if somebody had laid traps in them, and removing
 //! a file only if it is still the one that was read. Does not know what the files mean.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, open, openat, statat, unlinkat};
-use rustix::io::Errno;
+use rustix::io::{Errno, read, retry_on_intr};
 
 use super::Seen;
 use super::lock_file::{MAX_BYTES, port_of};
@@ -113,12 +112,17 @@ impl LockDir {
         if stat.st_uid != self.uid {
             return Err(Reason::OtherOwner { uid: stat.st_uid });
         }
-        let mut bytes = Vec::with_capacity(512);
-        let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX).saturating_add(1);
-        match File::from(file).take(limit).read_to_end(&mut bytes) {
-            Ok(_) => Ok((inode(&stat), bytes)),
-            Err(error) => Err(Reason::Unreadable(error.to_string())),
+        // Only so much that it is known to be too much; and no second look for an end that is known.
+        let mut bytes = vec![0; usize::try_from(stat.st_size).unwrap_or(usize::MAX).min(MAX_BYTES + 1)];
+        let mut filled = 0;
+        while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match retry_on_intr(|| read(&file, &mut *rest)).map_err(unreadable)? {
+                0 => break,
+                length => filled += length,
+            }
         }
+        bytes.truncate(filled);
+        Ok((inode(&stat), bytes))
     }
 
     /// Removes a file if it is still the one that was read.

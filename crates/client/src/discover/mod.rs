@@ -5,9 +5,11 @@ mod hello;
 mod here;
 mod hub_windows;
 mod leads;
+mod listening;
 mod lock_dir;
 mod lock_file;
 mod matching;
+mod real_path;
 mod reason;
 mod surroundings;
 #[cfg(test)]

@@ -64,7 +64,7 @@ proptest! {
         let text = lf(&text);
         let edit = Edit::EditFile { old_string: old.clone(), new_string: new.clone(), replace_all: true };
         match proposed(&edit, Some(text.as_bytes())) {
-            Ok(proposed) => prop_assert_eq!(proposed.bytes(), text.replace(&old, &new).as_bytes()),
+            Ok(proposed) => prop_assert_eq!(proposed.text(), text.replace(&old, &new)),
             Err(error) => {
                 prop_assert!(!text.contains(&old), "{}", error);
                 prop_assert!(matches!(error, ProposalError::NoMatch { .. }), "{}", error);

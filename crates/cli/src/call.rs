@@ -1,0 +1,95 @@
+//! `linkspan call`: any tool of any server, with arguments as JSON.
+
+use std::io::{self, Read};
+use std::time::Duration;
+
+use linkspan_client::connection::ToolResult;
+use linkspan_client::{CallError, Connection};
+use serde_json::{Map, Value, json};
+
+use crate::exit::{Exit, Failure};
+use crate::output::{Report, foreign};
+use crate::reach::Reach;
+use crate::window::{WindowOptions, connect};
+
+/// Tools whose answer comes from a person, who may take her time.
+const ASK_A_PERSON: [&str; 3] = ["proposeChange", "compareTexts", "openDiff"];
+
+/// Call a tool of the editor; `linkspan tools` lists them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit code 5 if the tool says that it failed. For example:\n  \
+    linkspan call getDiagnostics '{\"path\": \"/home/ada/project/src/main.rs\"}'")]
+pub(crate) struct Args {
+    /// Its name.
+    tool: String,
+    /// Its arguments, a JSON object; - reads standard input.
+    #[arg(value_name = "JSON", default_value = "{}")]
+    arguments: String,
+    /// Give up after so many seconds; otherwise 10, and never where a person has to decide.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    timeout: Option<u32>,
+    #[command(flatten)]
+    window: WindowOptions,
+}
+
+pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
+    let arguments = arguments(&args.arguments)?;
+    let connection = connect(&args.window, reach)?;
+    let result = call(&connection, args, &arguments)?;
+    connection.close();
+    let document = document(&result);
+    let text = text(&result);
+    if result.is_error {
+        let message =
+            if text.is_empty() { format!("{} failed and did not say why", args.tool) } else { text };
+        return Err(Failure { exit: Exit::Refused, message, more: document });
+    }
+    Ok(foreign(&format!("{text}\n"), None, Value::Object(document)))
+}
+
+fn arguments(given: &str) -> Result<Value, Failure> {
+    let wrong = |why: String| Failure::usage(format!("the arguments are not a JSON object: {why}"));
+    let mut text = String::new();
+    let text = if given == "-" {
+        io::stdin().read_to_string(&mut text).map_err(|error| wrong(error.to_string()))?;
+        text.as_str()
+    } else {
+        given
+    };
+    let arguments: Map<String, Value> =
+        serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    Ok(Value::Object(arguments))
+}
+
+fn call(connection: &Connection, args: &Args, arguments: &Value) -> Result<ToolResult, CallError> {
+    let Args { tool, timeout, .. } = args;
+    match timeout {
+        None if ASK_A_PERSON.contains(&tool.as_str()) => connection.start(tool, arguments)?.wait(),
+        None => connection.call(tool, arguments),
+        Some(seconds) => {
+            let pending = connection.start(tool, arguments)?;
+            pending.wait_timeout(Duration::from_secs((*seconds).into())).unwrap_or_else(|| {
+                pending.cancel();
+                Err(CallError::Timeout { tool: tool.clone(), seconds: (*seconds).into() })
+            })
+        }
+    }
+}
+
+fn document(result: &ToolResult) -> Map<String, Value> {
+    let mut document = Map::new();
+    document.insert("content".into(), json!(result.content));
+    if let Some(structured) = &result.structured {
+        document.insert("structuredContent".into(), structured.clone());
+    }
+    document.insert("isError".into(), json!(result.is_error));
+    document
+}
+
+/// Data where the server gives data, otherwise its texts.
+fn text(result: &ToolResult) -> String {
+    match &result.structured {
+        Some(data) if !result.is_error => serde_json::to_string_pretty(data).unwrap_or_default(),
+        _ => result.texts().collect::<Vec<_>>().join("\n"),
+    }
+}

@@ -1,0 +1,61 @@
+//! `linkspan context`: what a model may be told about the editor, as agents put it into their prompts.
+
+use std::path::{Path, PathBuf};
+
+use linkspan_client::bridge::BridgeConfig;
+use linkspan_client::{ContextInput, MAX_DIAGNOSTICS, format_ide_context};
+use linkspan_hub::config::{Config, WorkspaceConfig};
+use serde_json::json;
+
+use crate::config::workspace_of;
+use crate::exit::{Exit, Failure};
+use crate::output::{Report, foreign};
+use crate::reach::Reach;
+use crate::window::{WindowOptions, connect, here};
+
+/// Print what a model may be told about the editor: open tabs, errors and warnings; exit code 1 if there is nothing.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Leave out errors and warnings.
+    #[arg(long)]
+    no_diagnostics: bool,
+    /// Leave out the open tabs.
+    #[arg(long)]
+    no_editors: bool,
+    #[command(flatten)]
+    window: WindowOptions,
+}
+
+pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
+    let config = config_for(reach, &here()?)?;
+    let connection = connect(&args.window, reach)?;
+    let open_editors = if args.no_editors { Vec::new() } else { connection.open_editors()? };
+    let diagnostics = if args.no_diagnostics { Vec::new() } else { connection.diagnostics(None, None)? };
+    let folders: Vec<PathBuf> = connection.candidate().folders.clone();
+    let ide_name = connection.candidate().editor.clone();
+    connection.close();
+    let text = format_ide_context(&ContextInput {
+        ide_name: &ide_name,
+        open_editors: &open_editors,
+        diagnostics: &diagnostics,
+        config: &BridgeConfig::default(),
+        max_diagnostics: MAX_DIAGNOSTICS,
+        deny: &config.deny_globs(),
+        folders: &folders,
+    });
+    let document = json!({ "context": text });
+    Ok(match text {
+        Some(text) => foreign(&format!("{text}\n"), None, document),
+        None => foreign("", Some("there is nothing to tell"), document).ending(Exit::No),
+    })
+}
+
+/// What is denied holds here too: a foreign editor does not know it, and its words go to a model.
+pub(crate) fn config_for(reach: &Reach, folder: &Path) -> Result<Config, Failure> {
+    let refused = |error| Failure::new(Exit::Refused, format!("{error}; nothing is told while that is so"));
+    let config = Config::load(&reach.places.config_file()).map_err(refused)?;
+    match workspace_of(folder) {
+        None => Ok(config),
+        Some(folder) => Ok(config.tightened_by(&WorkspaceConfig::load(&folder).map_err(refused)?)),
+    }
+}

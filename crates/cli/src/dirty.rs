@@ -1,0 +1,30 @@
+//! `linkspan dirty`: whether the editor holds changes of a file that are not saved.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::exit::{Exit, Failure};
+use crate::output::Report;
+use crate::path_args::{absolute, from_here};
+use crate::reach::Reach;
+use crate::window::{WindowOptions, connect_for};
+
+/// Ask whether a file has unsaved changes in the editor: exit code 0 if it has, 1 if not.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The file.
+    file: PathBuf,
+    #[command(flatten)]
+    window: WindowOptions,
+}
+
+pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
+    let path = absolute(&args.file)?;
+    let connection = connect_for(&args.window, reach, &path)?;
+    let dirty = connection.is_dirty(&path)?;
+    connection.close();
+    let (words, exit) = if dirty { ("has", Exit::Ok) } else { ("has no", Exit::No) };
+    let text = format!("{} {words} unsaved changes", from_here(&path));
+    Ok(Report::new(text, json!({ "path": path, "dirty": dirty })).ending(exit))
+}

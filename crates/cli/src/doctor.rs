@@ -1,0 +1,225 @@
+//! `linkspan doctor`: what was looked for, what was found, why each editor was refused, and what to do about it.
+//! Starts nothing and changes nothing.
+
+mod files;
+
+use linkspan_client::discover::{Discovery, Reason, Seen, Verdict};
+use linkspan_client::{Candidate, ConnectError, discover};
+use linkspan_editor_api::HubStatus;
+use serde_json::{Value, json};
+
+use crate::exit::{Exit, Failure};
+use crate::output::{ADDED, DIM, REMOVED, Report, WARNING, age, count, styled};
+use crate::reach::{GreetError, Reach, greet};
+use crate::visible::name;
+use crate::window::{
+    Choice, WindowOptions, choose_among, described, here, is_twin, known, open, surroundings,
+};
+
+/// Find out why an editor is not found, or anything else does not work; exit code 1 if something needs attention.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    window: WindowOptions,
+}
+
+/// One thing that was looked at.
+#[derive(Debug)]
+struct Finding {
+    level: Level,
+    subject: &'static str,
+    found: String,
+    remedy: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Good,
+    /// Worth knowing, and nothing to repair.
+    Note,
+    Bad,
+}
+
+impl Finding {
+    fn good(subject: &'static str, found: impl Into<String>) -> Finding {
+        Finding { level: Level::Good, subject, found: found.into(), remedy: None }
+    }
+
+    fn note(subject: &'static str, found: impl Into<String>) -> Finding {
+        Finding { level: Level::Note, ..Finding::good(subject, found) }
+    }
+
+    fn bad(subject: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Finding {
+        Finding { level: Level::Bad, remedy: Some(remedy.into()), ..Finding::good(subject, found) }
+    }
+}
+
+pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
+    let here = here()?;
+    let mut findings = vec![Finding::good("program", program())];
+    let hub_started_at_ms = hub(reach, &mut findings);
+    findings.extend(files::config(reach, &here, hub_started_at_ms));
+    findings.extend(files::journal(&reach.places));
+    let discovery = discover(&surroundings(&here)?);
+    looked_in(&discovery, &mut findings);
+    findings.extend(discovery.candidates.iter().filter(|one| !is_twin(one)).map(editor));
+    findings.push(used(args, reach, &discovery));
+    Ok(report(&findings))
+}
+
+fn program() -> String {
+    let file = std::env::current_exe().map(|path| format!(" ({})", path.display())).unwrap_or_default();
+    format!("linkspan {}{file}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Gives when the running hub started.
+fn hub(reach: &Reach, findings: &mut Vec<Finding>) -> Option<u64> {
+    let runtime = reach.places.runtime.display();
+    let (mut control, hello) = match greet(|| reach.connect()) {
+        Ok(greeted) => greeted,
+        Err(GreetError::Connect(ConnectError::NoHub { socket })) => {
+            let text = format!("none runs at {}; it starts by itself when it is needed", socket.display());
+            findings.push(Finding::note("hub", text));
+            return None;
+        }
+        Err(GreetError::Connect(error @ (ConnectError::RuntimeDir(_) | ConnectError::Places(_)))) => {
+            let remedy =
+                format!("Without a safe {runtime} there is no hub: do what is said, then look again.");
+            findings.push(Finding::bad("hub", error.to_string(), remedy));
+            return None;
+        }
+        Err(error) => {
+            let message = Failure::from(error).message;
+            let remedy =
+                "Look at `linkspan hub log`; `linkspan hub stop --force` ends it, and nothing is lost.";
+            findings.push(Finding::bad("hub", message, remedy));
+            return None;
+        }
+    };
+    if hello.version != env!("CARGO_PKG_VERSION") {
+        let text = format!("it is of version {}, and this is {}", hello.version, env!("CARGO_PKG_VERSION"));
+        findings.push(Finding::bad("hub", text, "Run `linkspan hub stop`: it starts again by itself."));
+    }
+    match control.request(&HubStatus {}) {
+        Ok(status) => {
+            let text = format!(
+                "version {}, pid {}, up {}, {}, at {}",
+                status.version,
+                status.pid,
+                age(status.uptime_ms),
+                count(status.windows.len() as u64, "window"),
+                status.socket
+            );
+            findings.push(Finding::good("hub", text));
+            for (reason, attempts) in &status.refused {
+                let text = format!("refused {}: {reason}", count(*attempts, "attempt"));
+                findings.push(Finding::note("hub", text));
+            }
+        }
+        Err(error) => findings.push(Finding::bad("hub", error.to_string(), "Look at `linkspan hub log`.")),
+    }
+    Some(hello.started_at_ms)
+}
+
+fn looked_in(discovery: &Discovery, findings: &mut Vec<Finding>) {
+    for place in &discovery.looked_in {
+        let text = format!("{}: {}", place.place.display(), place.found);
+        findings.push(match &place.found {
+            Seen::OtherOwner { .. } => Finding::bad(
+                "looked in",
+                text,
+                "Make the directory yours, or remove it; agents use the same one.",
+            ),
+            Seen::Failed(_) => Finding::bad("looked in", text, "Make it readable for yourself."),
+            _ => Finding::good("looked in", text),
+        });
+    }
+    for path in &discovery.removed {
+        findings.push(Finding::note("looked in", format!("removed {}: its hub is gone", path.display())));
+    }
+}
+
+/// A refused editor is no fault while another one is used.
+fn editor(candidate: &Candidate) -> Finding {
+    let what = described(candidate);
+    match &candidate.verdict {
+        Verdict::Usable => Finding::good("editor", format!("{what}: answers, and fits this folder")),
+        Verdict::Not(reason) => {
+            let remedy = (*reason != Reason::OtherWorkspace).then(|| reason.remedy().to_owned());
+            Finding { remedy, ..Finding::note("editor", format!("{what}: {reason}")) }
+        }
+    }
+}
+
+fn used(args: &Args, reach: &Reach, discovery: &Discovery) -> Finding {
+    const REMEDY: &str = "Open this folder in an editor with Linkspan, or run `linkspan serve` here to review in the terminal.";
+    let chosen = match choose_among(&args.window, reach, || Ok(discovery.clone())) {
+        Ok(Choice::Window(chosen)) => *chosen,
+        Ok(Choice::NoneFits(failure)) => return Finding::bad("used here", failure.message, REMEDY),
+        Err(failure) => return Finding::bad("used here", failure.message, "Then look again."),
+    };
+    let what = described(known(discovery, &chosen.candidate));
+    let tools = open(&chosen.candidate, reach).and_then(|connection| {
+        let tools = connection.tools()?;
+        connection.close();
+        Ok(tools.len())
+    });
+    match tools {
+        Ok(tools) => {
+            let tools = count(tools as u64, "tool");
+            Finding::good("used here", format!("{what}: {}; offers {tools}", chosen.why()))
+        }
+        Err(failure) => {
+            const REMEDY: &str =
+                "Name another with `--window` or `linkspan ide connect`, or reload its window.";
+            Finding::bad("used here", format!("{what}, {}: {}", chosen.why(), failure.message), REMEDY)
+        }
+    }
+}
+
+fn report(findings: &[Finding]) -> Report {
+    let bad = findings.iter().filter(|finding| finding.level == Level::Bad).count();
+    let listed: Vec<Value> = findings
+        .iter()
+        .map(|finding| {
+            json!({
+                "level": word(finding.level),
+                "subject": finding.subject,
+                "found": finding.found,
+                "remedy": finding.remedy,
+            })
+        })
+        .collect();
+    let mut text: String = findings.iter().map(render).collect();
+    text += &match bad {
+        0 => styled(ADDED, "everything is fine"),
+        bad => {
+            let needs = if bad == 1 { "needs" } else { "need" };
+            styled(REMOVED, &format!("{} {needs} attention", count(bad as u64, "thing")))
+        }
+    };
+    let exit = if bad == 0 { Exit::Ok } else { Exit::No };
+    Report::new(text, json!({ "healthy": bad == 0, "findings": listed })).ending(exit)
+}
+
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::Good => "ok",
+        Level::Note => "note",
+        Level::Bad => "bad",
+    }
+}
+
+fn render(finding: &Finding) -> String {
+    let style = match finding.level {
+        Level::Good => ADDED,
+        Level::Note => WARNING,
+        Level::Bad => REMOVED,
+    };
+    let word = styled(style, &format!("{:<4}", word(finding.level)));
+    let mut text = format!("{word}  {:<9}  {}\n", finding.subject, name(&finding.found));
+    if let Some(remedy) = &finding.remedy {
+        text += &format!("{:17}{}\n", "", styled(DIM, &name(remedy)));
+    }
+    text
+}

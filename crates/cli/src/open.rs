@@ -1,0 +1,38 @@
+//! `linkspan open`: shows a file in the editor.
+
+use std::ffi::OsString;
+
+use linkspan_client::connection::OpenAt;
+use serde_json::json;
+
+use crate::exit::Failure;
+use crate::output::Report;
+use crate::path_args::{FilePlace, existing_file, from_here};
+use crate::reach::Reach;
+use crate::window::{WindowOptions, connect_for};
+
+/// Open a file in the editor.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The file; with a line, and a column in it, both from 1.
+    #[arg(value_name = "FILE[:LINE[:COL]]")]
+    file: OsString,
+    /// Open it as a preview, which the next opened file replaces.
+    #[arg(long)]
+    preview: bool,
+    #[command(flatten)]
+    window: WindowOptions,
+}
+
+pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
+    let FilePlace { path, line, character } = FilePlace::parse(&args.file)?;
+    let path = existing_file(&path)?;
+    let target = line.map(|line| OpenAt { line, character, end_line: None });
+    let connection = connect_for(&args.window, reach, &path)?;
+    connection.open_file(&path, target, args.preview)?;
+    connection.close();
+    let line = line.map(|line| line.saturating_add(1));
+    let place = line.map(|line| format!(":{line}:{}", character.saturating_add(1))).unwrap_or_default();
+    let document = json!({ "path": path, "line": line, "column": line.map(|_| character.saturating_add(1)) });
+    Ok(Report::new(format!("opened {}{place}", from_here(&path)), document))
+}

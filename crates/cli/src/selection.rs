@@ -1,0 +1,49 @@
+//! `linkspan selection`: what the person has selected in the editor.
+
+use serde_json::{Value, json};
+
+use crate::exit::{Exit, Failure};
+use crate::output::{HEAD, Report, foreign, styled};
+use crate::path_args::from_here;
+use crate::reach::Reach;
+use crate::window::{WindowOptions, connect};
+
+/// Print what is selected in the editor; exit code 1 if nothing is.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "On a terminal the text comes with its file and lines, \
+    elsewhere it is printed alone, byte for byte.")]
+pub(crate) struct Args {
+    /// The last selection made in any document, not only in the one the person looks at.
+    #[arg(long)]
+    latest: bool,
+    #[command(flatten)]
+    window: WindowOptions,
+}
+
+pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
+    let connection = connect(&args.window, reach)?;
+    let selection = if args.latest { connection.latest_selection() } else { connection.current_selection() }?;
+    connection.close();
+    let Some(selection) = selection else {
+        let report =
+            foreign("", Some("no document is active in the editor"), json!({ "selection": Value::Null }));
+        return Ok(report.ending(Exit::No));
+    };
+    let from = (selection.start_line.saturating_add(1), selection.start_character.saturating_add(1));
+    let to = (selection.end_line.saturating_add(1), selection.end_character.saturating_add(1));
+    let document = json!({ "selection": {
+        "path": selection.file_path.to_string_lossy(),
+        "line": from.0,
+        "column": from.1,
+        "endLine": to.0,
+        "endColumn": to.1,
+        "text": selection.text,
+    }});
+    let place = format!("{}:{}:{}", from_here(&selection.file_path), from.0, from.1);
+    if selection.text.is_empty() {
+        let nothing = format!("nothing is selected; the cursor is at {place}");
+        return Ok(foreign("", Some(&nothing), document).ending(Exit::No));
+    }
+    let head = styled(HEAD, &format!("{place}-{}:{}", to.0, to.1));
+    Ok(foreign(&selection.text, Some(&head), document))
+}

@@ -1,0 +1,48 @@
+//! `linkspan tools`: what the editor's server offers to agents.
+
+use serde_json::{Value, json};
+
+use crate::exit::Failure;
+use crate::output::{Report, table};
+use crate::reach::Reach;
+use crate::visible::name;
+use crate::window::{WindowOptions, connect};
+
+/// List the tools the window offers to agents; with --json, their schemas too.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    window: WindowOptions,
+}
+
+pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
+    let connection = connect(&args.window, reach)?;
+    let tools = connection.tools()?;
+    connection.close();
+    let listed = serde_json::to_value(&tools).unwrap_or_default();
+    let document: Value = json!({ "tools": listed });
+    if tools.is_empty() {
+        return Ok(Report::new("the editor offers no tools", document));
+    }
+    let mut rows = vec![["TOOL", "WHAT IT DOES"].map(String::from).to_vec()];
+    rows.extend(tools.iter().map(|tool| vec![name(&tool.name), name(first_sentence(&tool.description))]));
+    Ok(Report::new(table(&rows), document))
+}
+
+/// Up to the first full stop that ends a sentence, or the end of the line.
+fn first_sentence(text: &str) -> &str {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    line.split_once(". ").map_or(line, |(first, _)| first).trim_end_matches('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_ends_with_its_line_or_a_full_stop() {
+        assert_eq!(first_sentence("Opens a file. Waits."), "Opens a file");
+        assert_eq!(first_sentence("\n Opens a.txt.\nMore"), "Opens a.txt");
+        assert_eq!(first_sentence(""), "");
+    }
+}
