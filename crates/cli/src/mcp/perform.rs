@@ -17,7 +17,7 @@ use super::arguments as takes;
 use super::desk::{Caller, Desk};
 use super::folders::absolute;
 use super::results::{self as gives, from_one, shown};
-use super::tools::Tool;
+use super::tools::{self, Row, Tool};
 use super::wording::Words;
 
 /// Language servers are waited for at most this long: the call has a deadline of its own.
@@ -38,8 +38,11 @@ impl Answer {
 }
 
 /// What a model gave, as the tool takes it.
-pub(super) fn arguments<T: DeserializeOwned>(given: Map<String, Value>) -> Result<T, String> {
-    serde_json::from_value(Value::Object(given)).map_err(|error| format!("the arguments are wrong: {error}"))
+pub(super) fn arguments<T: DeserializeOwned>(tool: Tool, given: Map<String, Value>) -> Result<T, String> {
+    serde_json::from_value(Value::Object(given)).map_err(|error| {
+        let takes = tools::ALL.iter().find(|row| row.tool == tool).map(Row::takes).unwrap_or_default();
+        format!("the arguments are wrong: {error}. It takes: {takes}")
+    })
 }
 
 pub(super) fn perform(
@@ -55,7 +58,7 @@ pub(super) fn perform(
             Err("this tool waits for a person".into())
         }
         Tool::OpenFile => {
-            let asked: takes::FileToOpen = arguments(given)?;
+            let asked: takes::FileToOpen = arguments(tool, given)?;
             let path = path(&asked.path)?;
             let at = place(&asked)?;
             ask.answer(|editor| {
@@ -64,28 +67,28 @@ pub(super) fn perform(
             })
         }
         Tool::GetDiagnostics => {
-            let asked: takes::DiagnosticsWanted = arguments(given)?;
+            let asked: takes::DiagnosticsWanted = arguments(tool, given)?;
             let path = asked.path.as_deref().map(path).transpose()?;
             let wait = asked.wait_ms.map(|wait| Duration::from_millis(wait.into()).min(LONGEST_WAIT));
             ask.answer(|editor| diagnostics(editor, path.as_deref(), wait))
         }
         Tool::GetCurrentSelection => {
-            let takes::Nothing {} = arguments(given)?;
+            let takes::Nothing {} = arguments(tool, given)?;
             ask.answer(|editor| Ok(selection(editor.current_selection()?)))
         }
         Tool::GetLatestSelection => {
-            let takes::Nothing {} = arguments(given)?;
+            let takes::Nothing {} = arguments(tool, given)?;
             ask.answer(|editor| Ok(selection(editor.latest_selection()?)))
         }
         Tool::GetOpenEditors => {
-            let takes::Nothing {} = arguments(given)?;
+            let takes::Nothing {} = arguments(tool, given)?;
             ask.answer(|editor| {
                 let editors = editor.open_editors()?;
                 Ok(gives::OpenEditors { editors: editors.into_iter().map(Into::into).collect() })
             })
         }
         Tool::GetWorkspaceFolders => {
-            let takes::Nothing {} = arguments(given)?;
+            let takes::Nothing {} = arguments(tool, given)?;
             ask.answer(|editor| {
                 let folders = editor.workspace_folders()?;
                 let folders = folders.iter().map(|folder| shown(folder)).collect();
@@ -93,56 +96,56 @@ pub(super) fn perform(
             })
         }
         Tool::GetContext => {
-            let takes::Nothing {} = arguments(given)?;
+            let takes::Nothing {} = arguments(tool, given)?;
             let deny = desk.deny(caller)?;
             ask.answer(|editor| context(editor, &deny))
         }
         Tool::CheckDocumentDirty => {
-            let path = path(&arguments::<takes::OneFile>(given)?.path)?;
+            let path = path(&arguments::<takes::OneFile>(tool, given)?.path)?;
             ask.answer(|editor| Ok(gives::Dirty { path: shown(&path), dirty: editor.is_dirty(&path)? }))
         }
         Tool::SaveDocument => {
-            let path = path(&arguments::<takes::OneFile>(given)?.path)?;
+            let path = path(&arguments::<takes::OneFile>(tool, given)?.path)?;
             ask.answer(|editor| {
                 editor.save(&path)?;
                 Ok(gives::Saved { path: shown(&path) })
             })
         }
         Tool::CloseTab => {
-            let asked: takes::Tab = arguments(given)?;
+            let asked: takes::Tab = arguments(tool, given)?;
             ask.answer(|editor| {
                 editor.close_tab(&asked.label)?;
                 Ok(gives::Done { done: true })
             })
         }
         Tool::CloseAllDiffTabs => {
-            let takes::Nothing {} = arguments(given)?;
+            let takes::Nothing {} = arguments(tool, given)?;
             ask.answer(|editor| {
                 editor.close_all_diffs()?;
                 Ok(gives::Done { done: true })
             })
         }
-        Tool::GetHover => ask.at_place("getHover", given, |found: api::LanguageHoverResult| gives::Hover {
-            contents: found.contents,
+        Tool::GetHover => ask.at_place(tool, "getHover", given, |found: api::LanguageHoverResult| {
+            gives::Hover { contents: found.contents }
         }),
         Tool::GetDefinition => {
-            ask.at_place("getDefinition", given, |found: api::LanguageDefinitionResult| {
+            ask.at_place(tool, "getDefinition", given, |found: api::LanguageDefinitionResult| {
                 locations(found.locations)
             })
         }
         Tool::FindReferences => {
-            ask.at_place("findReferences", given, |found: api::LanguageReferencesResult| {
+            ask.at_place(tool, "findReferences", given, |found: api::LanguageReferencesResult| {
                 locations(found.locations)
             })
         }
         Tool::GetSymbols => {
-            let path = path(&arguments::<takes::OneFile>(given)?.path)?;
+            let path = path(&arguments::<takes::OneFile>(tool, given)?.path)?;
             ask.by_name("getSymbols", &json!({ "path": path }), |found: api::LanguageSymbolsResult| {
                 gives::Symbols { symbols: found.symbols.into_iter().map(Into::into).collect() }
             })
         }
         Tool::GetVisibleRange => {
-            let path = path(&arguments::<takes::OneFile>(given)?.path)?;
+            let path = path(&arguments::<takes::OneFile>(tool, given)?.path)?;
             ask.by_name(
                 "getVisibleRange",
                 &json!({ "path": path }),
@@ -153,7 +156,7 @@ pub(super) fn perform(
             )
         }
         Tool::ExecuteCode => {
-            let asked: takes::Code = arguments(given)?;
+            let asked: takes::Code = arguments(tool, given)?;
             // Not asked again when the connection is lost: it may have run.
             let editor = desk.sit_down(caller)?;
             let answer = editor.call("executeCode", &json!({ "code": asked.code }));
@@ -196,15 +199,16 @@ impl Ask<'_> {
 
     fn at_place<F: DeserializeOwned, T: Serialize + Words>(
         &self,
-        tool: &str,
+        tool: Tool,
+        name: &str,
         given: Map<String, Value>,
         read: impl Fn(F) -> T,
     ) -> Result<Answer, String> {
-        let asked: takes::Place = arguments(given)?;
+        let asked: takes::Place = arguments(tool, given)?;
         let path: PathBuf = absolute(&asked.path, &self.caller.folders)?;
         let arguments =
             json!({ "path": path, "line": from_zero(asked.line), "character": from_zero(asked.column) });
-        self.by_name(tool, &arguments, read)
+        self.by_name(name, &arguments, read)
     }
 }
 

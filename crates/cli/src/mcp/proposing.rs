@@ -26,6 +26,7 @@ use super::folders::absolute;
 use super::perform::{Answer, arguments};
 use super::results::{Decision, Decisions, SetMember, shown};
 use super::server::Server;
+use super::tools::Tool;
 
 /// Long enough for a review to exist, short enough for a person to see at once where to look.
 const FIRST_PROGRESS: Duration = Duration::from_millis(400);
@@ -40,7 +41,7 @@ pub(super) async fn one(
     caller: Caller,
     call: &Call,
 ) -> Result<Answer, String> {
-    let proposed: ProposedChange = arguments(given)?;
+    let proposed: ProposedChange = arguments(Tool::ProposeChange, given)?;
     let change = {
         let (desk, caller) = (Arc::clone(&server.desk), caller.clone());
         blocking(move || change(&desk, &caller, proposed)).await??
@@ -55,7 +56,7 @@ pub(super) async fn compare(
     caller: Caller,
     call: &Call,
 ) -> Result<Answer, String> {
-    let texts: TwoTexts = arguments(given)?;
+    let texts: TwoTexts = arguments(Tool::CompareTexts, given)?;
     let path = absolute(&texts.path, &caller.folders)?;
     let mut change = labelled(Change::new(path, texts.new_text), texts.label);
     change.old_text = Some(texts.old_text);
@@ -69,7 +70,7 @@ pub(super) async fn several(
     caller: Caller,
     call: &Call,
 ) -> Result<Answer, String> {
-    let proposed: ProposedChanges = arguments(given)?;
+    let proposed: ProposedChanges = arguments(Tool::ProposeChanges, given)?;
     if proposed.changes.is_empty() || proposed.changes.len() > MOST_CHANGES {
         return Err(format!(
             "a set has 1 to {MOST_CHANGES} changes; this one has {}",

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, Tool as Listing, ToolAnnotations};
 use schemars::JsonSchema;
+use serde_json::Value;
 
 use super::arguments as takes;
 use super::results as gives;
@@ -247,6 +248,24 @@ pub(super) fn listed(offered: &BTreeSet<String>) -> Vec<Listing> {
 }
 
 impl Row {
+    /// What it takes, in a line, for a model that got it wrong.
+    pub(super) fn takes(&self) -> String {
+        let schema = (self.input)().unwrap_or_default();
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let required = schema.get("required").and_then(Value::as_array);
+        let arguments = properties.into_iter().flatten().map(|(name, property)| {
+            let kind = match property.get("type") {
+                Some(Value::String(kind)) => kind,
+                Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str).unwrap_or("any"),
+                _ => "any",
+            };
+            let required = required.is_some_and(|required| required.iter().any(|other| other == name));
+            format!("{name} ({kind}{})", if required { ", required" } else { "" })
+        });
+        let arguments = arguments.collect::<Vec<_>>().join(", ");
+        if arguments.is_empty() { "no arguments".into() } else { arguments }
+    }
+
     fn listing(&self) -> Option<Listing> {
         let (read_only, destructive, idempotent, open_world) = match self.effect {
             Effect::Reads => (true, false, true, false),
