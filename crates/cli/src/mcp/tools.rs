@@ -76,8 +76,8 @@ const fn row<I: JsonSchema + Any, O: JsonSchema + Any>(
         description,
         effect,
         if_offered: false,
-        input: || schema_for_input::<I>().ok(),
-        output: schema_for_output::<O>,
+        input: || schema_for_input::<I>().ok().map(|schema| without_formats(&schema)),
+        output: || without_formats(&schema_for_output::<O>()),
     }
 }
 
@@ -238,6 +238,24 @@ pub(super) const ALL: &[Row] = &[
     )),
 ];
 
+/// Names of Rust's number types are no formats of JSON Schema: validators warn of each of them.
+fn without_formats(schema: &JsonObject) -> Arc<JsonObject> {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(object) => {
+                // Of a property that is called so the value is an object.
+                object.retain(|key, value| key != "format" || !value.is_string());
+                object.values_mut().for_each(strip);
+            }
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut schema = schema.clone();
+    schema.values_mut().for_each(strip);
+    Arc::new(schema)
+}
+
 pub(super) fn named(name: &str) -> Option<&'static Row> {
     ALL.iter().find(|row| row.name == name)
 }
@@ -321,6 +339,14 @@ mod tests {
             for (name, property) in properties.into_iter().flatten() {
                 assert!(property.get("description").is_some(), "{}.{name} is not described", tool.name);
             }
+        }
+    }
+
+    #[test]
+    fn a_schema_is_json_schema_and_nothing_else() {
+        for tool in everything() {
+            let schemas = format!("{:?} {:?}", tool.input_schema, tool.output_schema);
+            assert!(!schemas.contains("uint32"), "{}: {schemas}", tool.name);
         }
     }
 

@@ -42,7 +42,7 @@ fn without_a_handshake_the_server_is_discovered() {
     let discovered = &discovered["result"];
     let versions: Vec<_> = discovered["supportedVersions"].as_array().unwrap().clone();
     assert!(versions.contains(&json!("2026-07-28")), "{versions:?}");
-    assert!(discovered["instructions"].as_str().unwrap().contains("do not write it again"), "{discovered}");
+    assert!(discovered["instructions"].as_str().unwrap().contains("Do not write it again"), "{discovered}");
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub(crate) struct Client {
     era: Era,
     capabilities: Value,
     last_id: i64,
+    /// How long an answer may take.
+    pub(crate) patience: Duration,
 }
 
 impl Client {
@@ -74,7 +76,7 @@ impl Client {
                 shared.1.notify_all();
             }
         });
-        Client { child, stdin, heard, era: Era::Now, capabilities: json!({}), last_id: 0 }
+        Client { child, stdin, heard, era: Era::Now, capabilities: json!({}), last_id: 0, patience: DEADLINE }
     }
 
     pub(crate) fn send(&mut self, message: &Value) {
@@ -156,7 +158,7 @@ impl Client {
     /// The first message like this, whenever it came.
     #[track_caller]
     pub(crate) fn until(&self, what: &str, like: impl Fn(&Value) -> bool) -> Value {
-        let until = Instant::now() + DEADLINE;
+        let until = Instant::now() + self.patience;
         let mut heard = self.heard.0.lock().unwrap();
         loop {
             if let Some(found) = heard.iter().find(|message| like(message)) {
