@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,6 +31,9 @@ pub(super) struct Desk {
     reach: Reach,
     window: WindowOptions,
     seat: Mutex<Seat>,
+    /// Calls that wait for a person: with any, nobody moves to another window. Not behind the lock, which may be
+    /// held for seconds.
+    waiting: AtomicUsize,
     /// The tools of the editor we sit at, by name.
     offered: watch::Sender<BTreeSet<String>>,
 }
@@ -38,9 +42,16 @@ pub(super) struct Desk {
 struct Seat {
     bridge: Option<Arc<Bridge>>,
     own: Option<OwnWindow>,
-    /// Changes that wait: with any, nobody moves to another window.
-    waiting: usize,
+    /// What the window was chosen for.
+    folders: Vec<PathBuf>,
     left: bool,
+}
+
+impl Seat {
+    fn stand_up(&mut self) {
+        self.bridge.take().into_iter().for_each(|bridge| bridge.disconnect());
+        self.own.take().into_iter().for_each(OwnWindow::leave);
+    }
 }
 
 /// Who calls, and where it works.
@@ -53,7 +64,13 @@ pub(super) struct Caller {
 
 impl Desk {
     pub(super) fn new(reach: Reach, window: WindowOptions) -> Desk {
-        Desk { reach, window, seat: Mutex::default(), offered: watch::Sender::new(BTreeSet::new()) }
+        Desk {
+            reach,
+            window,
+            seat: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            offered: watch::Sender::new(BTreeSet::new()),
+        }
     }
 
     fn seat(&self) -> MutexGuard<'_, Seat> {
@@ -80,6 +97,9 @@ impl Desk {
         let mut seat = self.seat();
         if seat.left {
             return Err("the server is leaving".into());
+        }
+        if seat.folders != caller.folders && !self.is_waited_for() {
+            seat.stand_up();
         }
         if let Some(connection) = seat.bridge.as_deref().and_then(returned) {
             let Some(better) = self.better(&seat, caller) else { return Ok(connection) };
@@ -111,6 +131,7 @@ impl Desk {
         };
         let connection = bridge.connect(candidate).map_err(|error| error.to_string())?;
         seat.bridge = Some(bridge);
+        seat.folders.clone_from(&caller.folders);
         self.learn_tools(&connection);
         Ok(connection)
     }
@@ -128,8 +149,12 @@ impl Desk {
 
     /// An editor, while we sit at a window of our own and nothing waits there.
     fn better(&self, seat: &Seat, caller: &Caller) -> Option<Candidate> {
-        let own = seat.own.as_ref().filter(|_| seat.waiting == 0)?;
+        let own = seat.own.as_ref().filter(|_| !self.is_waited_for())?;
         self.choose(caller).ok()?.filter(|found| !own.is(found))
+    }
+
+    fn is_waited_for(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst) > 0
     }
 
     /// What of the editor's words may not be told, where the hub does not see to it.
@@ -184,10 +209,10 @@ impl Desk {
     /// These changes, to be put to the person. Nobody moves to another window before they are dropped.
     pub(super) fn asking(self: &Arc<Desk>, caller: &Caller, changes: &[Change]) -> Result<Questions, String> {
         self.sit_down(caller)?;
-        let mut seat = self.seat();
+        let seat = self.seat();
         let Some(bridge) = &seat.bridge else { return Err("the server is leaving".into()) };
         let asked = changes.iter().map(|change| Arc::new(bridge.asking(change))).collect();
-        seat.waiting += 1;
+        self.waiting.fetch_add(1, Ordering::SeqCst);
         Ok(Questions { asked, desk: Arc::clone(self) })
     }
 
@@ -226,15 +251,9 @@ impl Desk {
 
     /// Says goodbye: what waits is withdrawn.
     pub(super) fn leave(&self) {
-        let (bridge, own) = {
-            let mut seat = self.seat();
-            seat.left = true;
-            (seat.bridge.take(), seat.own.take())
-        };
-        if let Some(bridge) = bridge {
-            bridge.disconnect();
-        }
-        own.into_iter().for_each(OwnWindow::leave);
+        let mut seat = self.seat();
+        seat.left = true;
+        seat.stand_up();
     }
 }
 
@@ -253,8 +272,7 @@ impl Questions {
 
 impl Drop for Questions {
     fn drop(&mut self) {
-        let mut seat = self.desk.seat();
-        seat.waiting = seat.waiting.saturating_sub(1);
+        self.desk.waiting.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
