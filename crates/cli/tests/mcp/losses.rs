@@ -63,7 +63,10 @@ fn a_signal_withdraws_what_waits_and_is_no_error() {
 fn a_client_that_says_nothing_may_leave_at_once() {
     let world = World::new();
     assert_eq!(Client::silent(&world, &world.workspace()).hang_up(), 0);
-    assert_eq!(Client::silent(&world, &world.workspace()).terminate(), 0);
+    let mut client = Client::silent(&world, &world.workspace());
+    client.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }));
+    client.answer(1);
+    assert_eq!(client.terminate(), 0);
     assert!(world.hub_pid().is_none(), "nothing was asked, so nothing was started");
 }
 

@@ -116,8 +116,7 @@ impl Asking {
             if !state.wanted || left.is_zero() {
                 return Err(BridgeError::NotConnected);
             }
-            state =
-                self.inner.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.inner.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 

@@ -215,7 +215,11 @@ impl Inner {
     }
 
     /// Connects to the best editor that will do. One that does not let us in is passed over for the next.
-    fn find(&self, cwd: &Path, will_do: impl Fn(&Candidate) -> bool) -> Result<Option<Connection>, OpenError> {
+    fn find(
+        &self,
+        cwd: &Path,
+        will_do: impl Fn(&Candidate) -> bool,
+    ) -> Result<Option<Connection>, OpenError> {
         let mut surroundings = self.surroundings.clone();
         if surroundings.cwd != cwd {
             cwd.clone_into(&mut surroundings.cwd);

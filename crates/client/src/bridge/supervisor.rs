@@ -90,8 +90,7 @@ impl Supervisor {
             if left.is_zero() {
                 return Some(());
             }
-            state =
-                self.inner.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.inner.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
