@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::exit::{Exit, Failure};
 use crate::output::{Report, foreign};
 use crate::reach::Reach;
-use crate::window::{WindowOptions, connect};
+use crate::window::{WindowOptions, ask, connect};
 
 /// Tools whose answer comes from a person, who may take her time.
 const ASK_A_PERSON: [&str; 3] = ["proposeChange", "compareTexts", "openDiff"];
@@ -35,8 +35,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let arguments = arguments(&args.arguments)?;
     let connection = connect(&args.window, reach)?;
-    let result = call(&connection, args, &arguments)?;
-    connection.close();
+    let result = ask(connection, |connection| call(connection, args, &arguments))?;
     let document = document(&result);
     let text = text(&result);
     if result.is_error {

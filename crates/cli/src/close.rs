@@ -1,6 +1,7 @@
 //! `linkspan close`: closes the diffs that agents opened in an editor with a server of its own. Windows of the hub have
 //! no such tabs to close: there a change is its agent's to take back and the person's to decide.
 
+use linkspan_client::Connection;
 use linkspan_client::discover::Wire;
 use linkspan_editor_api::{ReviewSummary, ReviewsList};
 use serde_json::json;
@@ -9,7 +10,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::Report;
 use crate::reach::Reach;
 use crate::visible::name;
-use crate::window::{WindowOptions, connect};
+use crate::window::{WindowOptions, ask, connect};
 
 /// Close the tab of a change, or of all changes.
 #[derive(Debug, clap::Args)]
@@ -27,22 +28,20 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let connection = connect(&args.window, reach)?;
     if let Wire::Hub { window, .. } = &connection.candidate().wire {
-        let waiting = waiting(reach, window, args.tab.as_deref())?;
+        let waiting = waiting(reach, window, args.tab.as_deref());
         connection.close();
-        return in_the_hub(args, &waiting);
+        return in_the_hub(args, &waiting?);
     }
-    let report = match &args.tab {
+    match &args.tab {
         Some(tab) => {
-            connection.close_tab(tab)?;
-            Report::new(format!("closed {}", name(tab)), json!({ "tab": tab, "closed": true }))
+            ask(connection, |connection| connection.close_tab(tab))?;
+            Ok(Report::new(format!("closed {}", name(tab)), json!({ "tab": tab, "closed": true })))
         }
         None => {
-            connection.close_all_diffs()?;
-            Report::new("closed all diffs", json!({ "allDiffs": true, "closed": true }))
+            ask(connection, Connection::close_all_diffs)?;
+            Ok(Report::new("closed all diffs", json!({ "allDiffs": true, "closed": true })))
         }
-    };
-    connection.close();
-    Ok(report)
+    }
 }
 
 fn waiting(reach: &Reach, window: &str, tab: Option<&str>) -> Result<Vec<ReviewSummary>, Failure> {

@@ -11,7 +11,7 @@ use crate::config::workspace_of;
 use crate::exit::{Exit, Failure};
 use crate::output::{Report, foreign};
 use crate::reach::Reach;
-use crate::window::{WindowOptions, connect, here};
+use crate::window::{WindowOptions, ask, connect, here};
 
 /// Print what a model may be told about the editor: open tabs, errors and warnings; exit code 1 if there is nothing.
 #[derive(Debug, clap::Args)]
@@ -29,11 +29,14 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let config = config_for(reach, &here()?)?;
     let connection = connect(&args.window, reach)?;
-    let open_editors = if args.no_editors { Vec::new() } else { connection.open_editors()? };
-    let diagnostics = if args.no_diagnostics { Vec::new() } else { connection.diagnostics(None, None)? };
     let folders: Vec<PathBuf> = connection.candidate().folders.clone();
     let ide_name = connection.candidate().editor.clone();
-    connection.close();
+    let (open_editors, diagnostics) = ask(connection, |connection| {
+        let open_editors = if args.no_editors { Vec::new() } else { connection.open_editors()? };
+        let diagnostics =
+            if args.no_diagnostics { Vec::new() } else { connection.diagnostics(None, None)? };
+        Ok((open_editors, diagnostics))
+    })?;
     let text = format_ide_context(&ContextInput {
         ide_name: &ide_name,
         open_editors: &open_editors,

@@ -12,7 +12,7 @@ use crate::output::{DIM, HEAD, REMOVED, Report, WARNING, count, styled};
 use crate::path_args::{existing_file, from_here};
 use crate::reach::Reach;
 use crate::visible::{code, name};
-use crate::window::{WindowOptions, connect, connect_for};
+use crate::window::{WindowOptions, ask, connect, connect_for};
 
 /// Print the errors and warnings the editor knows of; exit code 1 if there are errors.
 #[derive(Debug, clap::Args)]
@@ -40,8 +40,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
         None => connect(&args.window, reach)?,
     };
     let wait = args.wait_settled.map(|seconds| Duration::from_secs(seconds.into()));
-    let mut found = connection.diagnostics(file.as_deref(), wait)?;
-    connection.close();
+    let mut found = ask(connection, |connection| connection.diagnostics(file.as_deref(), wait))?;
     found.sort_by(|a, b| (&a.file_path, a.line, a.character).cmp(&(&b.file_path, b.line, b.character)));
     let of = |severity| found.iter().filter(|found| found.severity == severity).count();
     let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));

@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::Report;
 use crate::path_args::{absolute, from_here};
 use crate::reach::Reach;
-use crate::window::{WindowOptions, connect_for};
+use crate::window::{WindowOptions, ask, connect_for};
 
 /// Ask whether a file has unsaved changes in the editor: exit code 0 if it has, 1 if not.
 #[derive(Debug, clap::Args)]
@@ -22,8 +22,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let path = absolute(&args.file)?;
     let connection = connect_for(&args.window, reach, &path)?;
-    let dirty = connection.is_dirty(&path)?;
-    connection.close();
+    let dirty = ask(connection, |connection| connection.is_dirty(&path))?;
     let (words, exit) = if dirty { ("has", Exit::Ok) } else { ("has no", Exit::No) };
     let text = format!("{} {words} unsaved changes", from_here(&path));
     Ok(Report::new(text, json!({ "path": path, "dirty": dirty })).ending(exit))

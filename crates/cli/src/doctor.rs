@@ -4,7 +4,7 @@
 mod files;
 
 use linkspan_client::discover::{Discovery, Reason, Seen, Verdict};
-use linkspan_client::{Candidate, ConnectError, discover};
+use linkspan_client::{Candidate, ConnectError, Connection, discover};
 use linkspan_editor_api::HubStatus;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::output::{ADDED, DIM, REMOVED, Report, WARNING, age, count, styled};
 use crate::reach::{GreetError, Reach, greet};
 use crate::visible::name;
 use crate::window::{
-    Choice, WindowOptions, choose_among, described, here, is_twin, known, open, surroundings,
+    Choice, WindowOptions, ask, choose_among, described, here, is_twin, known, open, surroundings,
 };
 
 /// Find out why an editor is not found, or anything else does not work; exit code 1 if something needs attention.
@@ -152,21 +152,18 @@ fn editor(candidate: &Candidate) -> Finding {
 }
 
 fn used(args: &Args, reach: &Reach, discovery: &Discovery) -> Finding {
-    const REMEDY: &str = "Open this folder in an editor with Linkspan, or run `linkspan serve` here to review in the terminal.";
     let chosen = match choose_among(&args.window, reach, || Ok(discovery.clone())) {
         Ok(Choice::Window(chosen)) => *chosen,
-        Ok(Choice::NoneFits(failure)) => return Finding::bad("used here", failure.message, REMEDY),
-        Err(failure) => return Finding::bad("used here", failure.message, "Then look again."),
+        // What it says is also what to do.
+        Ok(Choice::NoneFits(failure)) | Err(failure) => {
+            return Finding { level: Level::Bad, ..Finding::good("used here", failure.message) };
+        }
     };
     let what = described(known(discovery, &chosen.candidate));
-    let tools = open(&chosen.candidate, reach).and_then(|connection| {
-        let tools = connection.tools()?;
-        connection.close();
-        Ok(tools.len())
-    });
+    let tools = open(&chosen.candidate, reach).and_then(|connection| ask(connection, Connection::tools));
     match tools {
         Ok(tools) => {
-            let tools = count(tools as u64, "tool");
+            let tools = count(tools.len() as u64, "tool");
             Finding::good("used here", format!("{what}: {}; offers {tools}", chosen.why()))
         }
         Err(failure) => {

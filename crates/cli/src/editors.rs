@@ -1,5 +1,6 @@
 //! `linkspan editors`: the documents open in the editor.
 
+use linkspan_client::Connection;
 use serde_json::{Value, json};
 
 use crate::exit::Failure;
@@ -7,7 +8,7 @@ use crate::output::{Report, table};
 use crate::path_args::from_here;
 use crate::reach::Reach;
 use crate::visible::name;
-use crate::window::{WindowOptions, connect};
+use crate::window::{WindowOptions, ask, connect};
 
 /// List the documents that are open in the editor.
 #[derive(Debug, clap::Args)]
@@ -17,9 +18,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
-    let connection = connect(&args.window, reach)?;
-    let editors = connection.open_editors()?;
-    connection.close();
+    let editors = ask(connect(&args.window, reach)?, Connection::open_editors)?;
     let listed = editors.iter().map(|editor| {
         json!({
             "path": editor.file_path.to_string_lossy(),

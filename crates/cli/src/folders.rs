@@ -1,14 +1,13 @@
 //! `linkspan folders`: the workspace folders of the window.
 
-use std::path::PathBuf;
-
+use linkspan_client::Connection;
 use serde_json::json;
 
 use crate::exit::Failure;
 use crate::output::Report;
 use crate::reach::Reach;
 use crate::visible::name;
-use crate::window::{WindowOptions, connect};
+use crate::window::{WindowOptions, ask, connect};
 
 /// List the workspace folders of the editor window.
 #[derive(Debug, clap::Args)]
@@ -18,9 +17,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
-    let connection = connect(&args.window, reach)?;
-    let folders: Vec<PathBuf> = connection.workspace_folders()?;
-    connection.close();
+    let folders = ask(connect(&args.window, reach)?, Connection::workspace_folders)?;
     let folders: Vec<String> = folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
     let lines: Vec<String> = folders.iter().map(|folder| name(folder)).collect();
     Ok(Report::new(lines.join("\n"), json!({ "folders": folders })))

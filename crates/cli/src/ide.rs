@@ -132,7 +132,7 @@ fn list(discovery: &Discovery, used: Option<&str>) -> String {
 
 fn connect(window: &WindowName, reach: &Reach) -> Result<Report, Failure> {
     let here = here()?;
-    let candidate = find(window, reach)?;
+    let candidate = find(window)?;
     open(&candidate, reach)?.close();
     // A folder is kept as it is called everywhere; ids and ports mean the same everywhere.
     let window = match window {

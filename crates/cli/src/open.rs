@@ -9,7 +9,7 @@ use crate::exit::Failure;
 use crate::output::Report;
 use crate::path_args::{FilePlace, existing_file, from_here};
 use crate::reach::Reach;
-use crate::window::{WindowOptions, connect_for};
+use crate::window::{WindowOptions, ask, connect_for};
 
 /// Open a file in the editor.
 #[derive(Debug, clap::Args)]
@@ -29,8 +29,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let path = existing_file(&path)?;
     let target = line.map(|line| OpenAt { line, character, end_line: None });
     let connection = connect_for(&args.window, reach, &path)?;
-    connection.open_file(&path, target, args.preview)?;
-    connection.close();
+    ask(connection, |connection| connection.open_file(&path, target, args.preview))?;
     let line = line.map(|line| line.saturating_add(1));
     let place = line.map(|line| format!(":{line}:{}", character.saturating_add(1))).unwrap_or_default();
     let document = json!({ "path": path, "line": line, "column": line.map(|_| character.saturating_add(1)) });

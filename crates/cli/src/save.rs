@@ -8,7 +8,7 @@ use crate::exit::Failure;
 use crate::output::Report;
 use crate::path_args::{absolute, from_here};
 use crate::reach::Reach;
-use crate::window::{WindowOptions, connect_for};
+use crate::window::{WindowOptions, ask, connect_for};
 
 /// Save a file that has unsaved changes in the editor.
 #[derive(Debug, clap::Args)]
@@ -22,7 +22,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let path = absolute(&args.file)?;
     let connection = connect_for(&args.window, reach, &path)?;
-    connection.save(&path)?;
-    connection.close();
+    ask(connection, |connection| connection.save(&path)).map_err(|failure| {
+        let message = format!("{} was not saved: {}", path.display(), failure.message);
+        Failure { message, ..failure }
+    })?;
     Ok(Report::new(format!("saved {}", from_here(&path)), json!({ "path": path, "saved": true })))
 }

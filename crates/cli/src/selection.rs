@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{HEAD, Report, foreign, styled};
 use crate::path_args::from_here;
 use crate::reach::Reach;
-use crate::window::{WindowOptions, connect};
+use crate::window::{WindowOptions, ask, connect};
 
 /// Print what is selected in the editor; exit code 1 if nothing is.
 #[derive(Debug, clap::Args)]
@@ -21,9 +21,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
-    let connection = connect(&args.window, reach)?;
-    let selection = if args.latest { connection.latest_selection() } else { connection.current_selection() }?;
-    connection.close();
+    let selection = ask(connect(&args.window, reach)?, |connection| {
+        if args.latest { connection.latest_selection() } else { connection.current_selection() }
+    })?;
     let Some(selection) = selection else {
         let report =
             foreign("", Some("no document is active in the editor"), json!({ "selection": Value::Null }));

@@ -1,12 +1,13 @@
 //! `linkspan tools`: what the editor's server offers to agents.
 
+use linkspan_client::Connection;
 use serde_json::{Value, json};
 
 use crate::exit::Failure;
 use crate::output::{Report, table};
 use crate::reach::Reach;
 use crate::visible::name;
-use crate::window::{WindowOptions, connect};
+use crate::window::{WindowOptions, ask, connect};
 
 /// List the tools the window offers to agents; with --json, their schemas too.
 #[derive(Debug, clap::Args)]
@@ -16,9 +17,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
-    let connection = connect(&args.window, reach)?;
-    let tools = connection.tools()?;
-    connection.close();
+    let tools = ask(connect(&args.window, reach)?, Connection::tools)?;
     let listed = serde_json::to_value(&tools).unwrap_or_default();
     let document: Value = json!({ "tools": listed });
     if tools.is_empty() {

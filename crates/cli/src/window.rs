@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use linkspan_client::discover::{Discovery, Found, Match, Reason, Verdict, Wire};
-use linkspan_client::{AgentInfo, Candidate, Connection, Surroundings, discover};
+use linkspan_client::{AgentInfo, CallError, Candidate, Connection, Surroundings, discover};
 
 use crate::exit::{Exit, Failure};
 use crate::headless;
@@ -127,8 +127,20 @@ fn connect_at(options: &WindowOptions, reach: &Reach, folder: &Path) -> Result<C
         Choice::Window(chosen) => {
             open(&chosen.candidate, reach).map_err(|failure| blame(failure, &chosen.by))
         }
-        Choice::NoneFits(failure) => Err(failure),
+        Choice::NoneFits(failure) => {
+            Err(Failure { message: format!("{}; `linkspan doctor` tells more", failure.message), ..failure })
+        }
     }
+}
+
+/// Asks, and says goodbye whatever came of it.
+pub(crate) fn ask<T>(
+    connection: Connection,
+    question: impl FnOnce(&Connection) -> Result<T, CallError>,
+) -> Result<T, Failure> {
+    let answer = question(&connection);
+    connection.close();
+    Ok(answer?)
 }
 
 pub(crate) fn open(candidate: &Candidate, reach: &Reach) -> Result<Connection, Failure> {
@@ -156,7 +168,7 @@ pub(crate) fn choose_among(
             None => return fitting(&look()?),
         },
     };
-    let candidate = find(&window, reach).map_err(|failure| blame(failure, &by))?;
+    let candidate = find(&window).map_err(|failure| blame(failure, &by))?;
     Ok(Choice::Window(Box::new(Chosen { candidate, by })))
 }
 
@@ -171,7 +183,7 @@ fn named(options: &WindowOptions) -> Result<Option<(WindowName, ChosenBy)>, Fail
 }
 
 /// The window of that name, if it may be asked.
-pub(crate) fn find(window: &WindowName, reach: &Reach) -> Result<Candidate, Failure> {
+pub(crate) fn find(window: &WindowName) -> Result<Candidate, Failure> {
     match window {
         // The hub knows it or says which there are: no need to look around first.
         WindowName::Id(id) => Ok(Candidate {
@@ -191,8 +203,7 @@ pub(crate) fn find(window: &WindowName, reach: &Reach) -> Result<Candidate, Fail
             let folder = folder.canonicalize().map_err(|error| {
                 Failure::usage(format!("{} is no folder of a window: {error}", folder.display()))
             })?;
-            let discovery =
-                discover(&Surroundings { places: reach.places.clone(), ..surroundings(&folder)? });
+            let discovery = discover(&surroundings(&folder)?);
             one_of(window, &discovery, |candidate| {
                 candidate.folders.iter().any(|open| open.canonicalize().is_ok_and(|open| open == folder))
             })
@@ -277,7 +288,8 @@ fn refusal(candidate: &Candidate) -> String {
     match &candidate.verdict {
         Verdict::Usable => format!("{} can be used", described(candidate)),
         Verdict::Not(reason) => {
-            format!("{} cannot be used: {reason}. {}", described(candidate), reason.remedy())
+            let remedy = reason.remedy().trim_end_matches('.');
+            format!("{} cannot be used: {reason}. {remedy}", described(candidate))
         }
     }
 }
@@ -294,7 +306,7 @@ fn ambiguous(candidates: &[&Candidate]) -> Failure {
 fn none_fits(discovery: &Discovery) -> Failure {
     let fitting = |candidate: &&Candidate| candidate.matched.is_some() && !is_twin(candidate);
     let message = match discovery.candidates.iter().find(fitting) {
-        Some(refused) => format!("{} `linkspan doctor` tells more", refusal(refused)),
+        Some(refused) => refusal(refused),
         None => format!(
             "no editor has this folder open: open it in an editor with Linkspan, or run `linkspan serve` here{}",
             listed(discovery)
@@ -309,7 +321,7 @@ fn listed(discovery: &Discovery) -> String {
         discovery.candidates.iter().filter(|candidate| may_be_asked(candidate) && !is_twin(candidate));
     let there: Vec<String> = there.map(described).collect();
     if there.is_empty() {
-        return "; there is no other window either: `linkspan doctor` tells where was looked".into();
+        return String::new();
     }
     format!("; `--window` reaches {}", there.join(", "))
 }

@@ -86,6 +86,7 @@ fn discovery_files_are_private_and_name_the_editor() {
     }
     let environment = editor.attached.environment.get("CLAUDE_CODE_SSE_PORT");
     assert_eq!(environment, Some(&editor.port().to_string()));
+    assert_eq!(editor.attached.environment.get("LINKSPAN_WINDOW"), Some(&editor.attached.window));
 }
 
 #[test]

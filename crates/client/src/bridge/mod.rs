@@ -253,3 +253,6 @@ fn is_same_editor(now: &Candidate, before: &Candidate) -> bool {
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,11 +29,11 @@ use wire::{Ask, shapes};
 
 pub use error::{CallError, OpenError};
 pub(crate) use events::Subscribers;
-pub use linkspan_editor_api::{ReviewComment as Comment, Severity};
+pub use linkspan_editor_api::{ReviewComment as Comment, Severity, Taken};
 pub use pending::{PendingCall, PendingChange};
 pub use types::{
     AgentInfo, Change, ChangeWriter, Decided, DecidedHunk, Diagnostic, DiffOutcome, EditorEvent, EditorInfo,
-    OpenAt, Selection, Taken, Tool, ToolResult,
+    OpenAt, Selection, Tool, ToolResult,
 };
 
 const PING_DEADLINE: Duration = Duration::from_secs(1);
@@ -265,4 +265,4 @@ impl Connection {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -93,10 +93,7 @@ impl ToolList {
 }
 
 /// The tools that make sense with such an editor.
-pub(crate) fn listed<'a>(
-    tools: &'static [Tool],
-    has: &'a Capabilities,
-) -> impl Iterator<Item = &'static Tool> {
+pub(crate) fn listed(tools: &'static [Tool], has: &Capabilities) -> impl Iterator<Item = &'static Tool> {
     tools.iter().filter(move |tool| tool.needs.is_met(has))
 }
 

@@ -156,7 +156,7 @@ fn diagnostics_are_asked_by_uri_or_by_path() {
     assert_eq!(path(json!({"uri": "/w/a b.txt"})), of("/w/a b.txt"));
     assert_eq!(path(json!({})), Request::Diagnostics { path: None, wait_ms: None });
     assert_eq!(path(json!({"uri": ""})), Request::Diagnostics { path: None, wait_ms: None });
-    let call = crate::support::call_frame(1, "getDiagnostics", &json!({"uri": "https://a/b"}));
+    let call = support::call_frame(1, "getDiagnostics", &json!({"uri": "https://a/b"}));
     assert_eq!(
         reply(session("claude").receive(&call))["error"]["message"],
         "uri is wrong: expected a file: URI or a path"

@@ -1,0 +1,106 @@
+//! `linkspan doctor`: what it finds healthy, and what it says about each thing that is not.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::support::*;
+
+    #[track_caller]
+    fn check(world: &World, code: i32, words: &[&str]) {
+        let ran = world.run(&["doctor"]);
+        assert_eq!(ran.code, code, "{ran:?}");
+        for word in words {
+            assert!(ran.stdout.contains(word), "{word} in {}", ran.stdout);
+        }
+    }
+
+    fn findings(world: &World, subject: &str) -> Vec<Value> {
+        let said = world.run(&["doctor", "--json"]).json();
+        let all = said["findings"].as_array().unwrap().iter();
+        all.filter(|finding| finding["subject"] == subject).cloned().collect()
+    }
+
+    #[test]
+    fn a_folder_with_an_editor_is_healthy() {
+        let world = World::new();
+        let _editor = Editor::attach(&world);
+        check(&world, 0, &["everything is fine", "Test Editor", "it has this folder open", "pid", "0.1.0"]);
+        assert_eq!(world.json(&["doctor"])["healthy"], true);
+    }
+
+    #[test]
+    fn without_an_editor_it_says_where_it_looked_and_what_to_open() {
+        let world = World::new();
+        check(&world, 1, &["none runs at", ".claude/ide", ".nexus3/ide", "no editor has this folder open"]);
+        check(&world, 1, &["linkspan serve", "1 thing needs attention"]);
+        assert!(!world.socket().exists(), "it starts nothing");
+        assert!(!world.state().exists(), "it makes nothing");
+    }
+
+    #[test]
+    fn each_refused_editor_has_its_reason_and_what_to_do() {
+        let world = World::new();
+        let elsewhere = world.folder("elsewhere");
+        let nothing = |_: &str, _: &Value| json!({});
+        let _locked = Foreign::on(&world, &world.workspace(), "an-older-token", nothing);
+        let _other = Foreign::on(&world, &elsewhere, "secret-token-of-the-editor", nothing);
+        check(&world, 1, &["does not take the token", "reload its window", "it has other folders open"]);
+        let _editor = Editor::attach(&world);
+        check(&world, 0, &["does not take the token", "everything is fine"]);
+    }
+
+    #[test]
+    fn a_wrong_configuration_is_found_with_its_lines() {
+        let world = World::new();
+        let _editor = Editor::attach(&world);
+        world.config("journal_days = 0\n[limits]\nfile_mib = 0\n");
+        world.file(".linkspan.toml", "\ndenny = []\n");
+        check(
+            &world,
+            1,
+            &["config.toml:1: ", "config.toml:3: ", ".linkspan.toml:2: ", "did you mean `deny`?"],
+        );
+    }
+
+    #[test]
+    fn a_configuration_the_hub_has_not_read_is_told_of() {
+        let world = World::new();
+        let _editor = Editor::attach(&world);
+        assert_eq!(findings(&world, "config").len(), 1);
+        world.config("journal_days = 3\n");
+        check(&world, 0, &["has not read it", "linkspan hub stop"]);
+    }
+
+    #[test]
+    fn a_damaged_journal_is_told_of() {
+        let world = World::new();
+        std::fs::create_dir_all(world.state()).unwrap();
+        std::fs::write(world.journal(), "this is no database").unwrap();
+        std::fs::write(world.state().join("journal.damaged-1.db"), "").unwrap();
+        let found = findings(&world, "journal");
+        assert_eq!((&found[0]["level"], &found[1]["level"]), (&json!("bad"), &json!("note")), "{found:?}");
+        assert!(found[1]["found"].as_str().unwrap().contains("journal.damaged-1.db"), "{found:?}");
+    }
+
+    #[test]
+    fn an_unsafe_runtime_directory_is_told_of() {
+        let world = World::new();
+        std::fs::write(world.runtime(), "").unwrap();
+        let found = findings(&world, "hub");
+        assert_eq!(found[0]["level"], "bad", "{found:?}");
+        assert!(found[0]["found"].as_str().unwrap().contains("not a directory"), "{found:?}");
+        std::fs::remove_file(world.runtime()).unwrap();
+    }
+
+    #[test]
+    fn a_disconnected_folder_is_told_of() {
+        let world = World::new();
+        let _editor = Editor::attach(&world);
+        world.run(&["ide", "disconnect"]).ok();
+        check(&world, 1, &["linkspan ide disconnect", "linkspan ide connect"]);
+    }
+}
