@@ -1,7 +1,8 @@
-//! Programs we did not write, which the integration tests talk to: for now Python's `websockets`,
-//! the library that NEXUS3's own client is built on. Tests find it in `LINKSPAN_TEST_PYTHON`.
+//! Programs we did not write, which the integration tests talk to: Python's `websockets`, the library that
+//! NEXUS3's own client is built on, and the TypeScript clients of MCP. Tests find them by the variables below.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -9,6 +10,11 @@ use anyhow::{Context, Result};
 use crate::workspace::{command, run, succeeds, tools};
 
 pub(crate) const PYTHON_VARIABLE: &str = "LINKSPAN_TEST_PYTHON";
+pub(crate) const NODE_VARIABLE: &str = "LINKSPAN_TEST_NODE_MODULES";
+
+/// The first speaks the revisions with a handshake, the second the one without.
+const NODE_PACKAGES: [(&str, &str); 2] =
+    [("@modelcontextprotocol/sdk", "1.32.2"), ("@modelcontextprotocol/client", "2.4.0")];
 
 /// A Python that has what the tests need; made on the first call, found on the later ones.
 pub(crate) fn python() -> Result<PathBuf> {
@@ -29,6 +35,35 @@ pub(crate) fn python() -> Result<PathBuf> {
             )
         })?;
     Ok(python)
+}
+
+/// A folder whose `node_modules` have what the tests need; filled on the first call, found on the later ones.
+pub(crate) fn node_modules() -> Result<PathBuf> {
+    if let Some(chosen) = env::var_os(NODE_VARIABLE) {
+        return Ok(chosen.into());
+    }
+    let folder = tools().join("node");
+    if NODE_PACKAGES.iter().all(|(name, version)| has_package(&folder, name, version)) {
+        return Ok(folder);
+    }
+    let packages = NODE_PACKAGES.map(|(name, version)| format!("{name}@{version}"));
+    fs::create_dir_all(&folder)?;
+    let flags = ["install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"];
+    run(command("npm").args(flags).args(["--loglevel", "error", "--prefix"]).arg(&folder).args(&packages))
+        .with_context(|| {
+            format!(
+                "missing: the npm packages {}, and npm could not fetch them. Install Node.js 20 or later with npm \
+                 and give it a reachable registry, or set {NODE_VARIABLE} to a folder whose node_modules have \
+                 them, or skip with `cargo xtask test --fast`",
+                packages.join(" and ")
+            )
+        })?;
+    Ok(folder)
+}
+
+fn has_package(folder: &Path, name: &str, version: &str) -> bool {
+    let manifest = folder.join("node_modules").join(name).join("package.json");
+    fs::read_to_string(manifest).is_ok_and(|text| text.contains(&format!("\"version\": \"{version}\"")))
 }
 
 fn has_websockets(python: &Path) -> bool {

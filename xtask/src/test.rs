@@ -20,9 +20,9 @@ fn all(steps: &mut Steps, fast: bool) -> Result<()> {
     steps.take("tidy", tidy::check)?;
     steps.take("codegen", codegen::check)?;
     steps.take("lint", lint::check)?;
-    let python = match fast {
+    let peers = match fast {
         true => None,
-        false => Some(steps.take("peers", peers::python)?),
+        false => Some(steps.take("peers", || Ok((peers::python()?, peers::node_modules()?)))?),
     };
     // All targets at once, so that the tests below find everything built with the same features.
     steps.take("build", || {
@@ -37,8 +37,8 @@ fn all(steps: &mut Steps, fast: bool) -> Result<()> {
         for args in test_commands() {
             let mut command = cargo();
             command.args(args);
-            if let Some(python) = &python {
-                command.env(peers::PYTHON_VARIABLE, python);
+            if let Some((python, node_modules)) = &peers {
+                command.env(peers::PYTHON_VARIABLE, python).env(peers::NODE_VARIABLE, node_modules);
             }
             run_command(&mut command).context("repeat one test with `cargo test -p <crate> <its name>`")?;
         }

@@ -1,6 +1,6 @@
 //! `linkspan context`: what a model may be told about the editor, as agents put it into their prompts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use linkspan_client::bridge::BridgeConfig;
 use linkspan_client::{ContextInput, MAX_DIAGNOSTICS, format_ide_context};
@@ -27,7 +27,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
-    let config = config(reach)?;
+    let config = config_for(reach, &here()?)?;
     let connection = connect(&args.window, reach)?;
     let folders: Vec<PathBuf> = connection.candidate().folders.clone();
     let ide_name = connection.candidate().editor.clone();
@@ -54,10 +54,10 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
 }
 
 /// What is denied holds here too: a foreign editor does not know it, and its words go to a model.
-fn config(reach: &Reach) -> Result<Config, Failure> {
+pub(crate) fn config_for(reach: &Reach, folder: &Path) -> Result<Config, Failure> {
     let refused = |error| Failure::new(Exit::Refused, format!("{error}; nothing is told while that is so"));
     let config = Config::load(&reach.places.config_file()).map_err(refused)?;
-    match workspace_of(&here()?) {
+    match workspace_of(folder) {
         None => Ok(config),
         Some(folder) => Ok(config.tightened_by(&WorkspaceConfig::load(&folder).map_err(refused)?)),
     }

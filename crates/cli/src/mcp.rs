@@ -3,13 +3,13 @@
 mod arguments;
 mod desk;
 mod folders;
+mod own_window;
 mod perform;
 mod proposing;
 mod results;
 mod server;
 mod stdio;
 mod tools;
-mod waiting;
 mod wording;
 
 use std::path::PathBuf;
@@ -21,6 +21,7 @@ use crate::exit::Failure;
 use crate::output::Report;
 use crate::reach::Reach;
 use crate::signals::leave_asked;
+use crate::window::WindowOptions;
 use desk::Desk;
 use folders::Folders;
 use server::Server;
@@ -32,6 +33,8 @@ pub(crate) struct Args {
     /// The project folders; those the client tells, or the current one, if none is given.
     #[arg(value_name = "DIR")]
     folders: Vec<PathBuf>,
+    #[command(flatten)]
+    window: WindowOptions,
 }
 
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
@@ -46,7 +49,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| Failure::internal(format!("the server cannot be started: {error}")))?;
-    let desk = Arc::new(Desk::new(reach.clone()));
+    let desk = Arc::new(Desk::new(reach.clone(), args.window.clone()));
     let served = runtime.block_on(serve(Arc::clone(&desk), Folders::new(given, cwd)));
     // Whatever still waits is taken back by this.
     desk.leave();

@@ -9,6 +9,7 @@ use linkspan_client::discover::{Discovery, Found, Match, Reason, Verdict, Wire};
 use linkspan_client::{AgentInfo, CallError, Candidate, Connection, Surroundings, discover};
 
 use crate::exit::{Exit, Failure};
+use crate::headless;
 use crate::pins::{self, Pin};
 use crate::reach::Reach;
 use crate::visible::name;
@@ -234,11 +235,16 @@ fn one_of(
 fn fitting(discovery: &Discovery) -> Result<Choice, Failure> {
     let usable: Vec<&Candidate> =
         discovery.candidates.iter().filter(|candidate| candidate.is_usable()).collect();
-    match equals(&usable) {
-        [] => Ok(Choice::NoneFits(none_fits(discovery))),
-        [best] => Ok(Choice::Window(Box::new(Chosen { candidate: (*best).clone(), by: ChosenBy::Fit }))),
-        several => Err(ambiguous(several)),
-    }
+    let best = equals(&usable);
+    let seen: Vec<&Candidate> =
+        best.iter().copied().filter(|window| window.editor != headless::NAME).collect();
+    let chosen = match (seen.as_slice(), best) {
+        (_, []) => return Ok(Choice::NoneFits(none_fits(discovery))),
+        // A window that a person looks at comes before those without an editor, and these are all the same.
+        ([one], _) | ([], [one, ..]) => (*one).clone(),
+        (several, _) => return Err(ambiguous(several)),
+    };
+    Ok(Choice::Window(Box::new(Chosen { candidate: chosen, by: ChosenBy::Fit })))
 }
 
 /// Those at the head of the list that are as good as the first.

@@ -44,7 +44,7 @@ pub use framing::{Decoder, FramingError, Limits, encode};
 pub use history::*;
 pub use language::*;
 pub use method::{Direction, Kind, METHODS, Method, Notification, Request};
-pub use places::{Places, PlacesError};
+pub use places::{Places, PlacesError, variable};
 pub use port_space::{PORT_SPACE_BOOT, PORT_SPACE_NETWORK, port_space};
 pub use position::*;
 pub use review::*;

@@ -1,5 +1,5 @@
 //! Where the hub's socket, journal, log and configuration are, by the rules of the XDG base directories.
-//! Only names places: it neither looks at them nor makes them.
+//! Only names places, and makes none.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub enum PlacesError {
 impl Places {
     /// From this process's environment.
     pub fn from_env(uid: u32) -> Result<Places, PlacesError> {
-        Places::from_lookup(|name| std::env::var_os(name), uid)
+        Places::from_lookup(|name| variable(name, uid), uid)
     }
 
     /// From any environment.
@@ -96,6 +96,19 @@ impl Places {
     }
 }
 
+/// A variable of this process. Agents start their servers with next to no environment: where the runtime directory
+/// that a login has is there, it is used all the same, or there would be a second hub on the same journal.
+pub fn variable(name: &str, uid: u32) -> Option<OsString> {
+    std::env::var_os(name).or_else(|| {
+        let standard = (name == "XDG_RUNTIME_DIR").then(|| standard_runtime(uid))?;
+        standard.is_dir().then(|| standard.into_os_string())
+    })
+}
+
+fn standard_runtime(uid: u32) -> PathBuf {
+    PathBuf::from(format!("/run/user/{uid}"))
+}
+
 fn byte_length(path: &Path) -> usize {
     path.as_os_str().as_encoded_bytes().len()
 }
@@ -103,6 +116,13 @@ fn byte_length(path: &Path) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_runtime_directory_is_known_without_being_told() {
+        assert_eq!(standard_runtime(1000), Path::new("/run/user/1000"));
+        assert_eq!(variable("LINKSPAN_NO_SUCH_VARIABLE", 1000), None);
+        assert_eq!(variable("PATH", 1000), std::env::var_os("PATH"));
+    }
 
     fn places(environment: &[(&str, &str)]) -> Result<Places, PlacesError> {
         let lookup = |name: &str| {

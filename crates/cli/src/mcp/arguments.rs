@@ -26,9 +26,9 @@ pub(super) struct ProposedChange {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Replacement {
     /// What to replace, exactly as it is in the file, with enough around it to occur only once.
-    pub(super) old_text: String,
+    pub(super) old_string: String,
     /// What shall be there instead.
-    pub(super) new_text: String,
+    pub(super) new_string: String,
     /// Replace every occurrence instead of exactly one.
     #[serde(default)]
     pub(super) replace_all: bool,
@@ -38,7 +38,7 @@ pub(super) struct Replacement {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ProposedChanges {
     /// The changes, one for each file.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 100))]
     pub(super) changes: Vec<ProposedChange>,
 }
 

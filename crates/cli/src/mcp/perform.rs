@@ -6,17 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use linkspan_client::connection::{CallError, OpenAt, ToolResult};
-use linkspan_editor_api as api;
+use linkspan_client::connection::{CallError, Connection, OpenAt, ToolResult};
+use linkspan_client::{BridgeConfig, ContextInput, MAX_DIAGNOSTICS, format_ide_context};
+use linkspan_editor_api::{self as api, DenyGlobs};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::arguments as takes;
-use super::desk::{Caller, Desk, Seated};
+use super::desk::{Caller, Desk};
 use super::folders::absolute;
 use super::results::{self as gives, from_one, shown};
-use super::tools::Tool;
+use super::tools::{self, Row, Tool};
 use super::wording::Words;
 
 /// Language servers are waited for at most this long: the call has a deadline of its own.
@@ -37,8 +38,11 @@ impl Answer {
 }
 
 /// What a model gave, as the tool takes it.
-pub(super) fn arguments<T: DeserializeOwned>(given: Map<String, Value>) -> Result<T, String> {
-    serde_json::from_value(Value::Object(given)).map_err(|error| format!("the arguments are wrong: {error}"))
+pub(super) fn arguments<T: DeserializeOwned>(tool: Tool, given: Map<String, Value>) -> Result<T, String> {
+    serde_json::from_value(Value::Object(given)).map_err(|error| {
+        let takes = tools::ALL.iter().find(|row| row.tool == tool).map(Row::takes).unwrap_or_default();
+        format!("the arguments are wrong: {error}. It takes: {takes}")
+    })
 }
 
 pub(super) fn perform(
@@ -54,95 +58,94 @@ pub(super) fn perform(
             Err("this tool waits for a person".into())
         }
         Tool::OpenFile => {
-            let asked: takes::FileToOpen = arguments(given)?;
+            let asked: takes::FileToOpen = arguments(tool, given)?;
             let path = path(&asked.path)?;
             let at = place(&asked)?;
-            ask.answer(|seated| {
-                seated.connection.open_file(&path, at, asked.preview)?;
+            ask.answer(|editor| {
+                editor.open_file(&path, at, asked.preview)?;
                 Ok(gives::Opened { path: shown(&path) })
             })
         }
         Tool::GetDiagnostics => {
-            let asked: takes::DiagnosticsWanted = arguments(given)?;
+            let asked: takes::DiagnosticsWanted = arguments(tool, given)?;
             let path = asked.path.as_deref().map(path).transpose()?;
             let wait = asked.wait_ms.map(|wait| Duration::from_millis(wait.into()).min(LONGEST_WAIT));
-            ask.answer(|seated| diagnostics(seated, path.as_deref(), wait))
+            ask.answer(|editor| diagnostics(editor, path.as_deref(), wait))
         }
         Tool::GetCurrentSelection => {
-            let takes::Nothing {} = arguments(given)?;
-            ask.answer(|seated| Ok(selection(seated.connection.current_selection()?)))
+            let takes::Nothing {} = arguments(tool, given)?;
+            ask.answer(|editor| Ok(selection(editor.current_selection()?)))
         }
         Tool::GetLatestSelection => {
-            let takes::Nothing {} = arguments(given)?;
-            ask.answer(|seated| Ok(selection(seated.connection.latest_selection()?)))
+            let takes::Nothing {} = arguments(tool, given)?;
+            ask.answer(|editor| Ok(selection(editor.latest_selection()?)))
         }
         Tool::GetOpenEditors => {
-            let takes::Nothing {} = arguments(given)?;
-            ask.answer(|seated| {
-                let editors = seated.connection.open_editors()?;
+            let takes::Nothing {} = arguments(tool, given)?;
+            ask.answer(|editor| {
+                let editors = editor.open_editors()?;
                 Ok(gives::OpenEditors { editors: editors.into_iter().map(Into::into).collect() })
             })
         }
         Tool::GetWorkspaceFolders => {
-            let takes::Nothing {} = arguments(given)?;
-            ask.answer(|seated| {
-                let folders = seated.connection.workspace_folders()?;
+            let takes::Nothing {} = arguments(tool, given)?;
+            ask.answer(|editor| {
+                let folders = editor.workspace_folders()?;
                 let folders = folders.iter().map(|folder| shown(folder)).collect();
-                Ok(gives::Folders { editor: seated.editor().to_owned(), folders })
+                Ok(gives::Folders { editor: editor.candidate().editor.clone(), folders })
             })
         }
         Tool::GetContext => {
-            let takes::Nothing {} = arguments(given)?;
-            ask.answer(|_| Ok(gives::Context { context: None }))
+            let takes::Nothing {} = arguments(tool, given)?;
+            let deny = desk.deny(caller)?;
+            ask.answer(|editor| context(editor, &deny))
         }
         Tool::CheckDocumentDirty => {
-            let path = path(&arguments::<takes::OneFile>(given)?.path)?;
-            ask.answer(|seated| {
-                Ok(gives::Dirty { path: shown(&path), dirty: seated.connection.is_dirty(&path)? })
-            })
+            let path = path(&arguments::<takes::OneFile>(tool, given)?.path)?;
+            ask.answer(|editor| Ok(gives::Dirty { path: shown(&path), dirty: editor.is_dirty(&path)? }))
         }
         Tool::SaveDocument => {
-            let path = path(&arguments::<takes::OneFile>(given)?.path)?;
-            ask.answer(|seated| {
-                seated.connection.save(&path)?;
+            let path = path(&arguments::<takes::OneFile>(tool, given)?.path)?;
+            ask.answer(|editor| {
+                editor.save(&path)?;
                 Ok(gives::Saved { path: shown(&path) })
             })
         }
         Tool::CloseTab => {
-            let asked: takes::Tab = arguments(given)?;
-            ask.answer(|seated| {
-                seated.connection.close_tab(&asked.label)?;
+            let asked: takes::Tab = arguments(tool, given)?;
+            ask.answer(|editor| {
+                editor.close_tab(&asked.label)?;
                 Ok(gives::Done { done: true })
             })
         }
         Tool::CloseAllDiffTabs => {
-            let takes::Nothing {} = arguments(given)?;
-            ask.answer(|seated| {
-                seated.connection.close_all_diffs()?;
+            let takes::Nothing {} = arguments(tool, given)?;
+            ask.answer(|editor| {
+                editor.close_all_diffs()?;
                 Ok(gives::Done { done: true })
             })
         }
-        Tool::GetHover => ask.at_place("getHover", given, |found: api::LanguageHoverResult| gives::Hover {
-            contents: found.contents,
+        Tool::GetHover => ask.at_place(tool, "getHover", given, |found: api::LanguageHoverResult| {
+            gives::Hover { contents: found.contents }
         }),
         Tool::GetDefinition => {
-            ask.at_place("getDefinition", given, |found: api::LanguageDefinitionResult| {
+            ask.at_place(tool, "getDefinition", given, |found: api::LanguageDefinitionResult| {
                 locations(found.locations)
             })
         }
         Tool::FindReferences => {
-            ask.at_place("findReferences", given, |found: api::LanguageReferencesResult| {
+            ask.at_place(tool, "findReferences", given, |found: api::LanguageReferencesResult| {
                 locations(found.locations)
             })
         }
         Tool::GetSymbols => {
-            let path = path(&arguments::<takes::OneFile>(given)?.path)?;
+            let path = path(&arguments::<takes::OneFile>(tool, given)?.path)?;
             ask.by_name("getSymbols", &json!({ "path": path }), |found: api::LanguageSymbolsResult| {
                 gives::Symbols { symbols: found.symbols.into_iter().map(Into::into).collect() }
             })
         }
         Tool::GetVisibleRange => {
-            let path = path(&arguments::<takes::OneFile>(given)?.path)?;
+            let path = path(&arguments::<takes::OneFile>(tool, given)?.path)?;
             ask.by_name(
                 "getVisibleRange",
                 &json!({ "path": path }),
@@ -153,10 +156,10 @@ pub(super) fn perform(
             )
         }
         Tool::ExecuteCode => {
-            let asked: takes::Code = arguments(given)?;
+            let asked: takes::Code = arguments(tool, given)?;
             // Not asked again when the connection is lost: it may have run.
-            let seated = desk.sit_down(caller)?;
-            let answer = seated.connection.call("executeCode", &json!({ "code": asked.code }));
+            let editor = desk.sit_down(caller)?;
+            let answer = editor.call("executeCode", &json!({ "code": asked.code }));
             let output = answer.and_then(said).map_err(|error| error.to_string())?;
             Answer::of(&gives::Executed { output })
         }
@@ -171,7 +174,7 @@ struct Ask<'a> {
 impl Ask<'_> {
     fn answer<T: Serialize + Words>(
         &self,
-        question: impl Fn(&Seated) -> Result<T, CallError>,
+        question: impl Fn(&Connection) -> Result<T, CallError>,
     ) -> Result<Answer, String> {
         Answer::of(&self.desk.ask(self.caller, question)?)
     }
@@ -183,8 +186,8 @@ impl Ask<'_> {
         arguments: &Value,
         read: impl Fn(F) -> T,
     ) -> Result<Answer, String> {
-        self.answer(|seated| {
-            let answer = seated.connection.call(tool, arguments)?;
+        self.answer(|editor| {
+            let answer = editor.call(tool, arguments)?;
             let Some(data) = answer.structured.clone().filter(|_| !answer.is_error) else {
                 return Err(complaint(tool, &answer));
             };
@@ -196,15 +199,16 @@ impl Ask<'_> {
 
     fn at_place<F: DeserializeOwned, T: Serialize + Words>(
         &self,
-        tool: &str,
+        tool: Tool,
+        name: &str,
         given: Map<String, Value>,
         read: impl Fn(F) -> T,
     ) -> Result<Answer, String> {
-        let asked: takes::Place = arguments(given)?;
+        let asked: takes::Place = arguments(tool, given)?;
         let path: PathBuf = absolute(&asked.path, &self.caller.folders)?;
         let arguments =
             json!({ "path": path, "line": from_zero(asked.line), "character": from_zero(asked.column) });
-        self.by_name(tool, &arguments, read)
+        self.by_name(name, &arguments, read)
     }
 }
 
@@ -241,15 +245,30 @@ fn place(asked: &takes::FileToOpen) -> Result<Option<OpenAt>, String> {
 }
 
 fn diagnostics(
-    seated: &Seated,
+    editor: &Connection,
     path: Option<&Path>,
     wait: Option<Duration>,
 ) -> Result<gives::Diagnostics, CallError> {
-    let found = seated.connection.diagnostics(path, wait)?;
+    let found = editor.diagnostics(path, wait)?;
     let settled = found.iter().all(|found| found.settled);
     let mut diagnostics: Vec<gives::Diagnostic> = found.iter().map(Into::into).collect();
     diagnostics.sort_by_key(|found| found.severity);
     Ok(gives::Diagnostics { diagnostics, settled })
+}
+
+/// What the person works on: the selection, and what an agent's prompt would be told.
+fn context(editor: &Connection, deny: &DenyGlobs) -> Result<gives::Context, CallError> {
+    let (open_editors, diagnostics) = (editor.open_editors()?, editor.diagnostics(None, None)?);
+    let input = ContextInput {
+        ide_name: &editor.candidate().editor,
+        open_editors: &open_editors,
+        diagnostics: &diagnostics,
+        config: &BridgeConfig::default(),
+        max_diagnostics: MAX_DIAGNOSTICS,
+        deny,
+        folders: &editor.candidate().folders,
+    };
+    Ok(gives::Context { context: format_ide_context(&input) })
 }
 
 fn selection(found: Option<linkspan_client::connection::Selection>) -> gives::MaybeSelection {

@@ -1,31 +1,37 @@
 //! The tools that wait for a person: what a model proposes becomes changes, and while the person thinks, the
 //! client hears that we wait, and may take the question back.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::fs;
+use std::future::pending;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use linkspan_client::connection::{Change, Decided};
+use linkspan_client::proposal::{self, Edit, LARGEST_FILE, PatchMode};
 use rmcp::RoleServer;
-use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, interval_at};
 
-use super::arguments::{ProposedChange, ProposedChanges, TwoTexts};
-use super::desk::{Caller, Desk};
+use super::arguments::{ProposedChange, ProposedChanges, Replacement, TwoTexts};
+use super::desk::{Caller, Desk, Questions};
 use super::folders::absolute;
 use super::perform::{Answer, arguments};
 use super::results::{Decision, Decisions, SetMember, shown};
 use super::server::Server;
-use super::waiting::{Withdrawal, decisions};
+use super::tools::Tool;
 
 /// Long enough for a review to exist, short enough for a person to see at once where to look.
 const FIRST_PROGRESS: Duration = Duration::from_millis(400);
 const PROGRESS_EVERY: Duration = Duration::from_secs(3);
-const MOST_CHANGES: usize = 200;
+const MOST_CHANGES: usize = 100;
 
 type Call = RequestContext<RoleServer>;
 
@@ -35,8 +41,11 @@ pub(super) async fn one(
     caller: Caller,
     call: &Call,
 ) -> Result<Answer, String> {
-    let proposed: ProposedChange = arguments(given)?;
-    let change = change(&server.desk, &caller, proposed).await?;
+    let proposed: ProposedChange = arguments(Tool::ProposeChange, given)?;
+    let change = {
+        let (desk, caller) = (Arc::clone(&server.desk), caller.clone());
+        blocking(move || change(&desk, &caller, proposed)).await??
+    };
     let decided = only(decide(server, vec![change.clone()], caller, call).await?)?;
     Answer::of(&Decision::of(&change, decided))
 }
@@ -47,7 +56,7 @@ pub(super) async fn compare(
     caller: Caller,
     call: &Call,
 ) -> Result<Answer, String> {
-    let texts: TwoTexts = arguments(given)?;
+    let texts: TwoTexts = arguments(Tool::CompareTexts, given)?;
     let path = absolute(&texts.path, &caller.folders)?;
     let mut change = labelled(Change::new(path, texts.new_text), texts.label);
     change.old_text = Some(texts.old_text);
@@ -61,25 +70,24 @@ pub(super) async fn several(
     caller: Caller,
     call: &Call,
 ) -> Result<Answer, String> {
-    let proposed: ProposedChanges = arguments(given)?;
+    let proposed: ProposedChanges = arguments(Tool::ProposeChanges, given)?;
     if proposed.changes.is_empty() || proposed.changes.len() > MOST_CHANGES {
         return Err(format!(
             "a set has 1 to {MOST_CHANGES} changes; this one has {}",
             proposed.changes.len()
         ));
     }
-    let set = next_set();
-    let mut changes: Vec<Change> = Vec::new();
-    for proposed in proposed.changes {
-        let change = Change { set: Some(set.clone()), ..change(&server.desk, &caller, proposed).await? };
-        if changes.iter().any(|other| other.path == change.path) {
-            return Err(format!(
-                "{} is in the set twice: give one change for each file",
-                shown(&change.path)
-            ));
-        }
-        changes.push(change);
+    let mut changes = {
+        let (desk, caller) = (Arc::clone(&server.desk), caller.clone());
+        let changes = move || proposed.changes.into_iter().map(|one| change(&desk, &caller, one)).collect();
+        blocking::<Result<Vec<Change>, String>>(changes).await??
+    };
+    let mut paths = BTreeSet::new();
+    if let Some(twice) = changes.iter().find(|change| !paths.insert(&change.path)) {
+        return Err(format!("{} is in the set twice: give one change for each file", shown(&twice.path)));
     }
+    let set = next_set();
+    changes.iter_mut().for_each(|change| change.set = Some(set.clone()));
     let decided = decide(server, changes.clone(), caller, call).await?;
     let members = changes.iter().zip(decided).map(|(change, decided)| {
         let path = shown(&change.path);
@@ -108,14 +116,63 @@ fn labelled(change: Change, label: Option<String>) -> Change {
     }
 }
 
-/// The change that a model means.
-async fn change(desk: &Arc<Desk>, caller: &Caller, proposed: ProposedChange) -> Result<Change, String> {
+/// The change that a model means. Blocking.
+fn change(desk: &Arc<Desk>, caller: &Caller, proposed: ProposedChange) -> Result<Change, String> {
     let path = absolute(&proposed.path, &caller.folders)?;
     let text = match (proposed.new_text, proposed.edits, proposed.patch) {
         (Some(text), None, None) => text,
-        _ => return Err(format!("{}: give exactly one of newText, edits and patch", proposed.path)),
+        (None, Some(edits), None) => {
+            let edits = edits.into_iter().map(replacement).collect();
+            edited(desk, caller, &path, &Edit::EditFileBatch { edits })?
+        }
+        (None, None, Some(diff)) => {
+            edited(desk, caller, &path, &Edit::Patch { diff, mode: PatchMode::Strict })?
+        }
+        _ => return Err(format!("{}: give exactly one of newText, edits and patch", shown(&path))),
     };
     Ok(labelled(Change::new(path, text), proposed.label))
+}
+
+fn replacement(asked: Replacement) -> proposal::Replacement {
+    proposal::Replacement {
+        old_string: asked.old_string,
+        new_string: asked.new_string,
+        replace_all: asked.replace_all,
+    }
+}
+
+/// What the file would hold after an edit of what is on disk.
+fn edited(desk: &Arc<Desk>, caller: &Caller, path: &Path, edit: &Edit) -> Result<String, String> {
+    let about = |error: String| format!("{}: {error}", shown(path));
+    // Asked first: whoever may not speak of the file at all must not learn from our errors what is in it.
+    if desk.ask(caller, |editor| editor.is_dirty(path))? {
+        return Err(about(
+            "it has unsaved changes in the editor, so an edit of what is on disk would undo them. Ask the person \
+             to save it (or call saveDocument), read it again, then propose the edit"
+                .into(),
+        ));
+    }
+    let current = match read(path) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(about(error.to_string())),
+    };
+    let proposed = proposal::proposed(edit, current.as_deref()).map_err(|error| about(error.to_string()))?;
+    if proposed.is_unchanged() {
+        return Err(about("the edit changes nothing".into()));
+    }
+    Ok(proposed.text().to_owned())
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let file = fs::File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut bytes = Vec::new();
+    // One byte more than may be, so that what is too large is seen to be.
+    file.take(LARGEST_FILE as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Waits for the person, and tells the client so.
@@ -125,46 +182,52 @@ async fn decide(
     caller: Caller,
     call: &Call,
 ) -> Result<Vec<Result<Decided, String>>, String> {
-    let withdrawal = Arc::new(Withdrawal::default());
-    let waits_for = changes.iter().map(|change| change.path.clone()).collect::<Vec<_>>();
-    let mut deciding = {
-        let (desk, withdrawal) = (Arc::clone(&server.desk), Arc::clone(&withdrawal));
-        spawn_blocking(move || decisions(&desk, &caller, &changes, &withdrawal))
-    };
-    let token = call.meta.get_progress_token();
+    let paths = changes.iter().map(|change| change.path.clone()).collect::<Vec<_>>();
+    let desk = Arc::clone(&server.desk);
+    let questions = blocking(move || desk.asking(&caller, &changes)).await??;
     let mut over = server.over.clone();
-    let mut progress = interval_at(Instant::now() + FIRST_PROGRESS, PROGRESS_EVERY);
+    let mut deciding = pin!(decisions(&questions));
+    tokio::select! {
+        decided = &mut deciding => return decided,
+        () = call.ct.cancelled() => {}
+        () = over.ended() => {}
+        () = tell(call, &server.desk, &paths) => {}
+    }
+    questions.withdraw();
+    // Nobody hears the answer, but we go only once it was taken back.
+    deciding.await
+}
+
+/// Each on a thread of its own, because each may be asked again by itself.
+async fn decisions(questions: &Questions) -> Result<Vec<Result<Decided, String>>, String> {
+    let waiting = questions.asked.iter().map(|asked| {
+        let asked = Arc::clone(asked);
+        spawn_blocking(move || asked.wait().map_err(|error| error.to_string()))
+    });
+    let mut decided = Vec::new();
+    for waiting in waiting.collect::<Vec<_>>() {
+        decided.push(waiting.await.map_err(|error| format!("a fault in Linkspan: {error}"))?);
+    }
+    Ok(decided)
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+    spawn_blocking(work).await.map_err(|error| format!("a fault in Linkspan: {error}"))
+}
+
+/// Tells the client every few seconds that we wait and where the person finds it; never ends.
+async fn tell(call: &Call, desk: &Arc<Desk>, paths: &[PathBuf]) {
+    let Some(token) = call.meta.get_progress_token() else { return pending().await };
+    let mut due = interval_at(Instant::now() + FIRST_PROGRESS, PROGRESS_EVERY);
     let mut told = 0.0;
     loop {
-        tokio::select! {
-            decided = &mut deciding => {
-                return decided.map_err(|error| format!("a fault in Linkspan: {error}"));
-            }
-            () = call.ct.cancelled() => break,
-            () = over.ended() => break,
-            _ = progress.tick(), if token.is_some() => {
-                told += 1.0;
-                let message = waits(&server.desk, &waits_for).await;
-                tell(call, token.clone(), told, message).await;
-            }
-        }
+        due.tick().await;
+        told += 1.0;
+        let (desk, paths) = (Arc::clone(desk), paths.to_vec());
+        let message = blocking(move || desk.where_to_look(&paths)).await;
+        let progress = ProgressNotificationParam::new(token.clone(), told)
+            .with_message(message.unwrap_or_else(|_| "waiting for your decision".into()));
+        // A client that does not hear us hangs up, and that is noticed elsewhere.
+        let _ = call.peer.notify_progress(progress).await;
     }
-    let taken_back = spawn_blocking(move || withdrawal.now());
-    let _ = taken_back.await;
-    // Nobody is left to hear it, but what was said goodbye to must have been said.
-    deciding.await.map_err(|error| format!("a fault in Linkspan: {error}"))
-}
-
-async fn tell(call: &Call, token: Option<ProgressToken>, told: f64, message: String) {
-    let Some(token) = token else { return };
-    let progress = ProgressNotificationParam::new(token, told).with_message(message);
-    // A client that does not hear us hangs up, and that is noticed elsewhere.
-    let _ = call.peer.notify_progress(progress).await;
-}
-
-/// Where the person finds what we wait for.
-async fn waits(desk: &Arc<Desk>, paths: &[PathBuf]) -> String {
-    let (desk, paths) = (Arc::clone(desk), paths.to_vec());
-    let waits = spawn_blocking(move || desk.where_to_look(&paths)).await;
-    waits.unwrap_or_else(|_| "waiting for your decision".into())
 }

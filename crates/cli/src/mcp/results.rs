@@ -26,8 +26,7 @@ pub(super) struct Decision {
     /// How much of the proposal was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) taken: Option<Taken>,
-    /// Each hunk and whether the person took it; only after `taken: "some"`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Each hunk and whether the person took it; empty but for `taken: "some"`.
     pub(super) hunks: Vec<Hunk>,
     /// What the person changed in the proposal, as a unified diff from the proposal to what was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]

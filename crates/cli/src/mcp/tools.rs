@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, Tool as Listing, ToolAnnotations};
 use schemars::JsonSchema;
+use serde_json::Value;
 
 use super::arguments as takes;
 use super::results as gives;
@@ -75,8 +76,8 @@ const fn row<I: JsonSchema + Any, O: JsonSchema + Any>(
         description,
         effect,
         if_offered: false,
-        input: || schema_for_input::<I>().ok(),
-        output: schema_for_output::<O>,
+        input: || schema_for_input::<I>().ok().map(|schema| without_formats(&schema)),
+        output: || without_formats(&schema_for_output::<O>()),
     }
 }
 
@@ -237,6 +238,24 @@ pub(super) const ALL: &[Row] = &[
     )),
 ];
 
+/// Names of Rust's number types are no formats of JSON Schema: validators warn of each of them.
+fn without_formats(schema: &JsonObject) -> Arc<JsonObject> {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(object) => {
+                // Of a property that is called so the value is an object.
+                object.retain(|key, value| key != "format" || !value.is_string());
+                object.values_mut().for_each(strip);
+            }
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut schema = schema.clone();
+    schema.values_mut().for_each(strip);
+    Arc::new(schema)
+}
+
 pub(super) fn named(name: &str) -> Option<&'static Row> {
     ALL.iter().find(|row| row.name == name)
 }
@@ -247,6 +266,24 @@ pub(super) fn listed(offered: &BTreeSet<String>) -> Vec<Listing> {
 }
 
 impl Row {
+    /// What it takes, in a line, for a model that got it wrong.
+    pub(super) fn takes(&self) -> String {
+        let schema = (self.input)().unwrap_or_default();
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let required = schema.get("required").and_then(Value::as_array);
+        let arguments = properties.into_iter().flatten().map(|(name, property)| {
+            let kind = match property.get("type") {
+                Some(Value::String(kind)) => kind,
+                Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str).unwrap_or("any"),
+                _ => "any",
+            };
+            let required = required.is_some_and(|required| required.iter().any(|other| other == name));
+            format!("{name} ({kind}{})", if required { ", required" } else { "" })
+        });
+        let arguments = arguments.collect::<Vec<_>>().join(", ");
+        if arguments.is_empty() { "no arguments".into() } else { arguments }
+    }
+
     fn listing(&self) -> Option<Listing> {
         let (read_only, destructive, idempotent, open_world) = match self.effect {
             Effect::Reads => (true, false, true, false),
@@ -302,6 +339,14 @@ mod tests {
             for (name, property) in properties.into_iter().flatten() {
                 assert!(property.get("description").is_some(), "{}.{name} is not described", tool.name);
             }
+        }
+    }
+
+    #[test]
+    fn a_schema_is_json_schema_and_nothing_else() {
+        for tool in everything() {
+            let schemas = format!("{:?} {:?}", tool.input_schema, tool.output_schema);
+            assert!(!schemas.contains("uint32"), "{}: {schemas}", tool.name);
         }
     }
 

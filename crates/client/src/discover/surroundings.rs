@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use linkspan_editor_api::{Places, PlacesError};
+use linkspan_editor_api::{Places, PlacesError, variable};
 
 use super::wsl::Wsl;
 
@@ -48,7 +48,7 @@ impl Surroundings {
     pub fn of_this_process(cwd: &Path) -> Result<Surroundings, SurroundingsError> {
         let cwd = std::path::absolute(cwd).map_err(SurroundingsError::NoWorkingDirectory)?;
         let uid = rustix::process::geteuid().as_raw();
-        Surroundings::from_lookup(cwd, |name| std::env::var_os(name), uid)
+        Surroundings::from_lookup(cwd, |name| variable(name, uid), uid)
     }
 
     fn from_lookup(

@@ -2,9 +2,9 @@
 //! that runs out.
 
 mod desk;
+mod own;
 mod past;
 mod watching;
-mod own;
 
 use linkspan_review::AgentId;
 use serde_json::{Value, json};

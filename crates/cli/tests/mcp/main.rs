@@ -1,0 +1,19 @@
+//! `linkspan mcp` as an agent sees it: the real binary, one JSON document a line on its standard streams.
+
+#[cfg(test)]
+mod deciding;
+#[cfg(test)]
+mod eras;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod losses;
+#[cfg(test)]
+mod peers;
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;
+#[cfg(test)]
+mod talk;
+#[cfg(test)]
+mod tools;
