@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use anstyle::Style;
 use linkspan_editor_api::{Range as TextRange, ReviewHunk, ReviewShow};
+use linkspan_reviewer::emphasised;
 
 use crate::output::{ADDED, DIM, HEAD, REMOVED, WARNING, styled};
 use crate::visible;
@@ -137,35 +138,6 @@ fn touches(one: &Range<u32>, other: &Range<u32>) -> bool {
     one.start <= other.end && other.start <= one.end
 }
 
-/// The bytes of a line that lie in any of these ranges, in order and without overlap.
-fn emphasised(line: &str, index: usize, words: &[TextRange]) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    for word in words {
-        let (first, last) = (word.start.line as usize, word.end.line as usize);
-        if !(first..=last).contains(&index) {
-            continue;
-        }
-        let start = if index == first { byte_at(line, word.start.character) } else { 0 };
-        let end = if index == last { byte_at(line, word.end.character) } else { line.len() };
-        let start = found.last().map_or(start, |before| start.max(before.end));
-        if start < end {
-            found.push(start..end);
-        }
-    }
-    found
-}
-
-fn byte_at(line: &str, utf16_col: u32) -> usize {
-    let mut column = 0;
-    for (at, character) in line.char_indices() {
-        if column >= utf16_col as usize {
-            return at;
-        }
-        column += character.len_utf16();
-    }
-    line.len()
-}
-
 #[cfg(test)]
 mod tests {
     use linkspan_editor_api::{Position, ReviewConflict, ReviewWords};
@@ -240,13 +212,5 @@ hunk 2 of 2  hb  @@ -9,0 +10,1 @@
         let text = plain(&shown);
         assert!(text.contains("\\ No newline at end of file"));
         assert!(text.contains("conflict: the file changed here meanwhile"));
-    }
-
-    #[test]
-    fn a_range_over_several_lines_is_cut_at_their_ends() {
-        let over =
-            TextRange { start: Position { line: 0, character: 1 }, end: Position { line: 2, character: 1 } };
-        let cut = |line| emphasised("abc", line, &[over]).first().cloned();
-        assert_eq!([0, 1, 2, 3].map(cut), [Some(1..3), Some(0..3), Some(0..1), None]);
     }
 }

@@ -15,12 +15,12 @@ mod reviews;
 mod serve;
 mod show;
 mod status;
-mod visible;
 
 use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use linkspan_reviewer::visible;
 
 use exit::{Exit, Failure};
 use output::Report;
