@@ -33,6 +33,10 @@ export const ERRORS = {
   TIMEOUT: -32017,
   /** It is larger than the limit. */
   TOO_LARGE: -32018,
+  /** There is no such change, or nothing to take back. */
+  UNKNOWN_CHANGE: -32021,
+  /** The file is not what it would have to be. */
+  CONFLICT: -32022,
 } as const;
 
 /** What an editor asks the hub. */
@@ -141,8 +145,20 @@ export interface CommandToHubRequests {
   "reviews/get": { params: ReviewsGet; result: ReviewsGetResult };
   /** Decides a review from the command line. */
   "reviews/decide": { params: ReviewsDecide; result: ReviewDecidedResult };
+  /** Asks for `hub/event` from now on. What is there already is asked for afterwards, with `hub/status` and `reviews/list`: then nothing is missed in between. A watcher that does not read what it is sent is closed. */
+  "hub/watch": { params: HubWatch; result: null };
+  /** Asks for what was decided and done, newest first. */
+  "history/list": { params: HistoryList; result: HistoryListResult };
+  /** Takes an accepted change back: the file gets the bytes it held before, if and only if it holds exactly those that were accepted, and no editor has unsaved text of it. */
+  "history/undo": { params: HistoryUndo; result: HistoryUndoResult };
   /** Asks whether the other side is there. */
   "ping": { params: Ping; result: null };
+}
+
+/** What the hub tells a command. */
+export interface HubToCommandNotifications {
+  /** Something happened. Sent in the order in which it did. */
+  "hub/event": { params: HubEvent };
 }
 
 /** One connected agent. */
@@ -533,6 +549,92 @@ export type HideReason =
     error: string;
   };
 
+/** One review that is over, or one undo. */
+export interface HistoryEntry {
+  /** Id of the review; of an undo, that of the change it took back. */
+  review: string;
+  /** Id of the change of the file, such as `c17`. Missing where nothing was written, and where the agent wrote it and it was never taken back: then the review's id names it. */
+  change?: string;
+  /** The change that this one took back. An undo of an undo is a redo. */
+  undoes?: string;
+  /** Id of the window. */
+  window: string;
+  /** Name of the agent. */
+  agent: string;
+  /** The protocol it spoke. */
+  dialect: string;
+  /** Absolute path of the file. */
+  path: string;
+  /** What the agent called it. */
+  label: string;
+  /** How the review ended. */
+  ended: ReviewEnded;
+  /** What was said about single lines. */
+  comments: Array<ReviewComment>;
+  /** When it was proposed, in milliseconds since 1970. */
+  proposedAtMs: number;
+  /** When it was over, or done, in milliseconds since 1970. */
+  endedAtMs: number;
+  /** Where it was decided, for people. */
+  decidedBy?: string;
+  /** Number of lines added, if it is known. */
+  added?: number;
+  /** Number of lines removed, if it is known. */
+  removed?: number;
+  /** The file did not exist before. */
+  newFile: boolean;
+  /** The journal has what is needed to take it back. Whether the file still is what it was made, only `history/undo` finds out. */
+  undoable: boolean;
+  /** It was taken back. */
+  undone: boolean;
+}
+
+/** Asks for what was decided and done, newest first. */
+export interface HistoryList {
+  /** At most so many; missing: 50. Never more than 1000. */
+  limit?: number;
+  /** Absolute path of a file, or of a folder with all that is in it. */
+  path?: string;
+  /** Id of a window. */
+  window?: string;
+  /** Only what can be taken back. */
+  undoable: boolean;
+}
+
+/** What was decided and done. */
+export interface HistoryListResult {
+  /** Newest first. */
+  entries: Array<HistoryEntry>;
+}
+
+/** Takes an accepted change back: the file gets the bytes it held before, if and only if it holds exactly those that were accepted, and no editor has unsaved text of it. */
+export interface HistoryUndo {
+  /** Id of the change (`c17`) or of its review (`r12`), or `last`: the newest that was not taken back. */
+  change: string;
+}
+
+/** What was taken back. */
+export interface HistoryUndoResult {
+  /** Id of the change that was taken back. */
+  change: string;
+  /** Id of its review. */
+  review: string;
+  /** Absolute path of the file. */
+  path: string;
+  /** There was no file before, and there is none now. */
+  removedFile: boolean;
+  /** Id of the undo itself: taking that back puts the change in again. */
+  redo: string;
+}
+
+/** Something happened. Sent in the order in which it did. */
+export interface HubEvent {
+  /** Id of the window it happened in. */
+  window: string;
+  /** What happened. */
+  what: WindowEvent;
+}
+
 /** Says who is calling and asks which hub this is. The one request that never changes its shape, because it is how two versions find out about each other. */
 export interface HubHello {
   /** Version of the caller. */
@@ -590,6 +692,12 @@ export interface HubStopResult {
   reason?: string;
   /** Reviews that wait for a person. */
   pending: number;
+}
+
+/** Asks for `hub/event` from now on. What is there already is asked for afterwards, with `hub/status` and `reviews/list`: then nothing is missed in between. A watcher that does not read what it is sent is closed. */
+export interface HubWatch {
+  /** Id of the window to hear about; missing: all of them, also those that come later. */
+  window?: string;
 }
 
 /** Asks where the thing at a position is defined. */
@@ -767,6 +875,60 @@ export interface Range {
   /** Where it ends; never before `start`. */
   end: Position;
 }
+
+/** What can become of a review. */
+export type ReviewChange =
+  | {
+    "kind": "proposed";
+  }
+  | {
+    "kind": "shown";
+    /** The revision that is shown. */
+    revision: number;
+  }
+  | {
+    "kind": "edited";
+    /** The revision now. */
+    revision: number;
+  }
+  | {
+    "kind": "rebased";
+    /** The revision now. */
+    revision: number;
+    /** How many places conflict. */
+    conflicts: number;
+  }
+  | {
+    "kind": "decided";
+    /** What. */
+    verdict: VerdictKind;
+    /** Where it was decided, for people. */
+    by: string;
+  }
+  | {
+    "kind": "written";
+  }
+  | {
+    "kind": "reopened";
+    /** Why. */
+    error: string;
+  }
+  | {
+    "kind": "withdrawn";
+  }
+  | {
+    "kind": "superseded";
+    /** Id of the newer review. */
+    by: string;
+  }
+  | {
+    "kind": "failed";
+    /** Why. */
+    error: string;
+  }
+  | {
+    "kind": "delivered";
+  };
 
 /** The person closed the tab. That is no decision: the review stays pending. */
 export interface ReviewClosed {
@@ -1201,6 +1363,77 @@ export type Verdict =
 
 /** The name of a verdict. */
 export type VerdictKind = "accept" | "acceptHunks" | "acceptEdited" | "reject";
+
+/** What can happen in a window. A kind that is not known comes from a newer hub and is skipped. */
+export type WindowEvent =
+  | {
+    "kind": "attached";
+    /** The editor. */
+    editor: Editor;
+    /** Absolute paths of its workspace folders. */
+    folders: Array<string>;
+  }
+  | {
+    "kind": "away";
+  }
+  | {
+    "kind": "closed";
+  }
+  | {
+    "kind": "agentJoined";
+    /** Id of the connection, such as `a4`. */
+    agent: string;
+    /** What it calls itself. */
+    name: string;
+    /** The version it says it has. */
+    version: string;
+    /** The protocol it speaks. */
+    dialect: string;
+  }
+  | {
+    "kind": "agentLeft";
+    /** Id of the connection. */
+    agent: string;
+    /** What it called itself. */
+    name: string;
+  }
+  | {
+    "kind": "selection";
+    /** The selection now. */
+    selection: Selection;
+  }
+  | {
+    "kind": "mentioned";
+    /** Absolute path of the file. */
+    path: string;
+    /** Which lines; missing: the whole file. */
+    lines?: LineRange;
+  }
+  | {
+    "kind": "diagnostics";
+    /** Absolute paths of the files. */
+    paths: Array<string>;
+  }
+  | {
+    "kind": "review";
+    /** Id of the review. */
+    review: string;
+    /** Absolute path of its file. */
+    path: string;
+    /** What became of it. */
+    change: ReviewChange;
+    /** The review as it is now; missing once the hub has forgotten it. */
+    summary?: ReviewSummary;
+  }
+  | {
+    "kind": "undone";
+    /** Id of the change, such as `c17`. */
+    change: string;
+    /** Absolute path of its file. */
+    path: string;
+    /** What to give `history/undo` to have it the other way again. */
+    redo: string;
+  };
 
 /** One window. */
 export interface WindowStatus {

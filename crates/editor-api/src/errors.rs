@@ -58,4 +58,8 @@ codes! {
     TIMEOUT = -32017;
     /// It is larger than the limit.
     TOO_LARGE = -32018;
+    /// There is no such change, or nothing to take back.
+    UNKNOWN_CHANGE = -32021;
+    /// The file is not what it would have to be.
+    CONFLICT = -32022;
 }

@@ -27,6 +27,8 @@ pub enum Direction {
     HubToEditor,
     /// A command to the hub.
     CommandToHub,
+    /// The hub to a command that watches.
+    HubToCommand,
     /// Anyone to anyone.
     Both,
 }
@@ -142,6 +144,12 @@ methods! {
         "reviews/list" ReviewsList -> ReviewsListResult;
         "reviews/get" ReviewsGet -> ReviewsGetResult;
         "reviews/decide" ReviewsDecide -> ReviewDecidedResult;
+        "hub/watch" HubWatch -> ();
+        "history/list" HistoryList -> HistoryListResult;
+        "history/undo" HistoryUndo -> HistoryUndoResult;
+    }
+    HubToCommand {
+        "hub/event" HubEvent;
     }
     Both {
         "ping" Ping -> ();

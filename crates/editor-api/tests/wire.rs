@@ -178,3 +178,24 @@ fn a_greeting_from_any_version_is_understood() {
         serde_json::from_str(r#"{"version":"9.0.0","protocol":9,"role":"satellite","more":[1]}"#).unwrap();
     assert_eq!((hello.protocol, hello.role.as_str()), (9, "satellite"));
 }
+
+#[test]
+fn an_event_says_where_it_happened_and_what() {
+    check(
+        &HubEvent { window: "w1".into(), what: WindowEvent::Away },
+        r#"{"window":"w1","what":{"kind":"away"}}"#,
+    );
+    let what = WindowEvent::Review {
+        review: "r1".into(),
+        path: "/w/a".into(),
+        change: ReviewChange::Decided { verdict: VerdictKind::Accept, by: "Neovim".into() },
+        summary: None,
+    };
+    check(
+        &HubEvent { window: "w1".into(), what },
+        concat!(
+            r#"{"window":"w1","what":{"kind":"review","review":"r1","path":"/w/a","#,
+            r#""change":{"kind":"decided","verdict":"accept","by":"Neovim"}}}"#
+        ),
+    );
+}

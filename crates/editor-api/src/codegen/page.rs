@@ -13,6 +13,7 @@ const SECTIONS: &[(&str, Direction)] = &[
     ("From an editor to the hub", Direction::EditorToHub),
     ("From the hub to an editor", Direction::HubToEditor),
     ("From a command to the hub", Direction::CommandToHub),
+    ("From the hub to a command", Direction::HubToCommand),
     ("In every direction", Direction::Both),
 ];
 

@@ -10,6 +10,12 @@ const MAPS: &[(&str, &str, Direction, Kind)] = &[
     ("EditorToHubNotifications", "What an editor tells the hub.", Direction::EditorToHub, Kind::Notification),
     ("HubToEditorRequests", "What the hub asks an editor.", Direction::HubToEditor, Kind::Request),
     ("CommandToHubRequests", "What a command asks the hub.", Direction::CommandToHub, Kind::Request),
+    (
+        "HubToCommandNotifications",
+        "What the hub tells a command.",
+        Direction::HubToCommand,
+        Kind::Notification,
+    ),
 ];
 
 /// The protocol as a TypeScript module.
