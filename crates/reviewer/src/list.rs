@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use linkspan_editor_api::ReviewSummary;
+use linkspan_editor_api::{ReviewSummary, VerdictKind};
 
 use crate::document::Document;
 
@@ -19,7 +19,7 @@ pub(crate) struct Entry {
     /// It is being fetched.
     pub(crate) fetching: bool,
     /// Our decision is on its way.
-    pub(crate) sent: bool,
+    pub(crate) sent: Option<VerdictKind>,
     /// How it ended, when that was not our doing; and since when that is known.
     pub(crate) ended: Option<(String, Duration)>,
     /// It came while the person was here and has not been looked at.
@@ -34,7 +34,7 @@ impl Entry {
             revision: None,
             document: None,
             fetching: false,
-            sent: false,
+            sent: None,
             ended: None,
             new: false,
         }
@@ -51,7 +51,7 @@ impl Entry {
 
     /// It waits for a person.
     pub(crate) fn is_open(&self) -> bool {
-        self.ended.is_none() && !self.sent && matches!(self.summary.phase.as_str(), "pending" | "conflict")
+        self.ended.is_none() && self.sent.is_none() && matches!(self.summary.phase.as_str(), "pending" | "conflict")
     }
 
     /// Listed together: one change set, or what one agent proposed one by one.
