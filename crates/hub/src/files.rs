@@ -179,6 +179,30 @@ pub struct Replacement {
     pub limit_mib: usize,
 }
 
+/// The removal of one file.
+#[derive(Debug, Clone)]
+pub struct Removal {
+    pub folders: Vec<PathBuf>,
+    pub path: PathBuf,
+    /// Digest of the bytes it must hold.
+    pub expect: Digest,
+    pub limit_mib: usize,
+}
+
+/// How a file gets back what it held.
+#[derive(Debug, Clone)]
+pub enum Restoration {
+    Replace(Replacement),
+    Remove(Removal),
+}
+
+pub fn restore(order: &Restoration) -> Result<(), WriteError> {
+    match order {
+        Restoration::Replace(replacement) => replace(replacement),
+        Restoration::Remove(removal) => remove(removal),
+    }
+}
+
 /// All of the old bytes or all of the new, whatever happens in between: a synced temporary file beside the
 /// target, renamed over it, and the folder synced. Already holding the result counts as written.
 pub fn replace(order: &Replacement) -> Result<(), WriteError> {
@@ -226,6 +250,23 @@ pub fn replace(order: &Replacement) -> Result<(), WriteError> {
             None => Err(io_error(&error.error)),
         };
     }
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| io_error(&error))
+}
+
+/// Removes the file if it holds what is expected.
+pub fn remove(order: &Removal) -> Result<(), WriteError> {
+    let path = &order.path;
+    let io_error = |error: &io::Error| WriteError::Failed(FileError::io(path, error));
+    if resolve(&order.folders, path)? != *path {
+        return Err(FileError::Outside(path.display().to_string()).into());
+    }
+    let identity = identity_of(path);
+    let now = read_regular(path, order.limit_mib)?;
+    if now.as_deref().map(Digest::of) != Some(order.expect) || identity_of(path) != identity {
+        return Err(WriteError::BaseMoved(now));
+    }
+    fs::remove_file(path).map_err(|error| io_error(&error))?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| io_error(&error))
 }
 
@@ -394,6 +435,19 @@ mod tests {
         let gone = replace(&ws.order("b", b"new", Some(b"old"))).unwrap_err();
         assert_eq!(gone, WriteError::BaseMoved(None));
         assert_eq!(fs::read(ws.root.join("a")).unwrap(), b"theirs");
+    }
+
+    #[test]
+    fn only_a_file_that_holds_what_is_expected_is_removed() {
+        let ws = workspace();
+        let path = ws.root.join("a");
+        let order =
+            Removal { folders: ws.folders(), path: path.clone(), expect: Digest::of(b"new"), limit_mib: 1 };
+        assert_eq!(remove(&order), Err(WriteError::BaseMoved(None)));
+        fs::write(&path, "theirs").unwrap();
+        assert_eq!(remove(&order), Err(WriteError::BaseMoved(Some(b"theirs".to_vec()))));
+        fs::write(&path, "new").unwrap();
+        assert_eq!((remove(&order), path.exists()), (Ok(()), false));
     }
 
     #[test]

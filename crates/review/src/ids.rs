@@ -42,6 +42,11 @@ id!(
     WindowId,
     "w"
 );
+id!(
+    /// One change of a file on disk, as the journal counts them: an accepted one, or an undo.
+    ChangeId,
+    "c"
+);
 
 /// Counts what a review has shown; a decision names the one it is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,6 +73,15 @@ impl FromStr for ReviewId {
     }
 }
 
+impl FromStr for ChangeId {
+    type Err = ParseIntError;
+
+    /// Takes what `Display` prints. A bare number would be a review's.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.strip_prefix('c').unwrap_or_default().parse().map(ChangeId)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,9 +94,10 @@ mod tests {
             AgentId(4).to_string(),
             SurfaceId(5).to_string(),
             WindowId(6).to_string(),
+            ChangeId(17).to_string(),
             Revision(7).to_string(),
         ];
-        assert_eq!(printed, ["r12", "s3", "a4", "f5", "w6", "7"]);
+        assert_eq!(printed, ["r12", "s3", "a4", "f5", "w6", "c17", "7"]);
     }
 
     #[test]
@@ -91,6 +106,13 @@ mod tests {
         assert_eq!("12".parse(), Ok(ReviewId(12)));
         for bad in ["", "r", "rr1", "x1", "-1", "latest"] {
             assert!(bad.parse::<ReviewId>().is_err(), "{bad:?}");
+        }
+    }
+    #[test]
+    fn a_change_id_is_read_only_with_its_letter() {
+        assert_eq!("c17".parse(), Ok(ChangeId(17)));
+        for bad in ["", "c", "17", "r17", "cc1", "c-1"] {
+            assert!(bad.parse::<ChangeId>().is_err(), "{bad:?}");
         }
     }
 }

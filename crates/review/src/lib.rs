@@ -27,7 +27,7 @@ pub use digest::Digest;
 pub use endings::{Convention, adopt_endings};
 pub use format::Format;
 pub use hunk::{Hunk, HunkId, HunkIdError, hunks};
-pub use ids::{AgentId, ReviewId, Revision, SetId, SurfaceId, WindowId};
+pub use ids::{AgentId, ChangeId, ReviewId, Revision, SetId, SurfaceId, WindowId};
 pub use lines::{LineIndex, LineNumber};
 pub use merge::{Conflict, Merge, merge};
 pub use outcome::{Accepted, Ended, Outcome, Taken};

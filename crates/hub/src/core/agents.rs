@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use linkspan_dialect::{Answer, CallId, Dialect, EditorEvent, Failure, FailureKind, Server, Session, Step};
-use linkspan_editor_api::{DocumentVersion, Mentioned, Selection};
+use linkspan_editor_api::{DocumentVersion, Mentioned, Selection, WindowEvent};
 use linkspan_review as review;
 use linkspan_review::{AgentId, ReviewId, WindowId};
 
@@ -112,6 +112,7 @@ impl Core {
                 agent.name = shortened(name);
                 agent.version = shortened(version);
                 self.act(Action::SendAgent { agent: id, text: reply });
+                self.agent_joined(id);
             }
             Step::Pid(pid) => agent.pid = Some(pid),
             Step::Cancelled(call) => {
@@ -168,6 +169,7 @@ impl Core {
             self.orphan(review);
         }
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);
+        self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });
         self.probed_agent(id);
     }
 
@@ -185,6 +187,7 @@ impl Core {
 
     pub(super) fn selection_changed(&mut self, window: WindowId, selection: Selection) {
         if self.may_leave(window, &selection.path) {
+            self.publish(window, WindowEvent::Selection { selection: selection.clone() });
             self.tell_agents(window, &EditorEvent::SelectionChanged(selection));
         }
     }
@@ -194,6 +197,7 @@ impl Core {
             tracing::warn!("a mention of {} was not passed on: `deny` covers it", mentioned.path);
             return;
         }
+        self.publish(window, WindowEvent::Mentioned { path: mentioned.path.clone(), lines: mentioned.lines });
         let lines = mentioned.lines.map(|lines| (lines.first, lines.last));
         self.tell_agents(window, &EditorEvent::Mentioned { path: mentioned.path.into(), lines });
     }
@@ -202,6 +206,8 @@ impl Core {
         let mut paths: Vec<PathBuf> = files.into_iter().map(|file| PathBuf::from(file.path)).collect();
         paths.retain(|path| self.may_leave(window, path));
         if !paths.is_empty() {
+            let named = paths.iter().map(|path| path.display().to_string()).collect();
+            self.publish(window, WindowEvent::Diagnostics { paths: named });
             self.tell_agents(window, &EditorEvent::DiagnosticsChanged { paths });
         }
     }

@@ -15,6 +15,7 @@ use super::Core;
 use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW};
 use super::editor::{NoAnswer, Resume};
 use super::event::{Action, LocalId, Ticket};
+use super::history::UndoRead;
 use super::timers::{Due, TimerId};
 use super::tools::{ToolCall, denied, failure_of};
 use crate::files::{FileError, FileState, Want};
@@ -44,6 +45,8 @@ pub(super) enum BaseWanted {
         save: bool,
         failed: Option<String>,
     },
+    /// Whether the file is what an undo needs it to be.
+    Undo(UndoRead),
 }
 
 /// A file that is being read.
@@ -109,6 +112,7 @@ impl Core {
             BaseWanted::Decision { review, .. } | BaseWanted::Write { review, .. } => {
                 self.state.review(*review).map(|review| review.window)
             }
+            BaseWanted::Undo(read) => Some(self.window_of_undo(read)),
         }
     }
 
@@ -130,7 +134,10 @@ impl Core {
         match (editor, &wanted) {
             (
                 Some((local, named)),
-                BaseWanted::Proposal { .. } | BaseWanted::Decision { .. } | BaseWanted::Write { .. },
+                BaseWanted::Proposal { .. }
+                | BaseWanted::Decision { .. }
+                | BaseWanted::Write { .. }
+                | BaseWanted::Undo(UndoRead::Begin(_)),
             ) => {
                 let path = named.display().to_string();
                 self.ask(local, &api::DocumentText { path }, Resume::Base { wanted, disk: file });
@@ -202,6 +209,7 @@ impl Core {
                 self.remember_buffer(review, buffer);
                 self.write_in_doubt(review, base.map(|base| base.text), unsaved, failed);
             }
+            BaseWanted::Undo(read) => self.undo_read(read, base),
         }
     }
 

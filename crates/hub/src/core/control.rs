@@ -83,12 +83,15 @@ impl Core {
                 let result = present::whole(review);
                 self.send(local, &Message::response(id, &result));
             }
+            api::HubWatch::METHOD => self.watch(local, id, &decode(params)?)?,
+            api::HistoryList::METHOD => self.history_list(local, id, decode(params)?)?,
+            api::HistoryUndo::METHOD => self.history_undo(local, id, &decode(params)?)?,
             _ => return Err(RpcError::new(errors::METHOD_NOT_FOUND, format!("unknown method `{method}`"))),
         }
         Ok(())
     }
 
-    fn age_of(&self, review: &Review) -> u64 {
+    pub(super) fn age_of(&self, review: &Review) -> u64 {
         self.ages.get(&review.id).map_or(0, |age| age.ms(self.now_ms))
     }
 

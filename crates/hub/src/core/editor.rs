@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::Core;
 use super::base::BaseWanted;
-use super::event::{Action, LocalId};
+use super::event::{Action, LocalId, Ticket};
 use super::timers::{Due, TimerId};
 use super::tools::ToolCall;
 use crate::files::FileState;
@@ -52,6 +52,8 @@ pub(super) enum Resume {
         review: ReviewId,
         save: bool,
     },
+    /// The editor was asked to put back what a file held.
+    Restored(Ticket),
     Heartbeat,
     /// Nothing hangs on it: a review shown or hidden.
     Ignore,
@@ -180,11 +182,9 @@ impl Core {
                     self.show_if_pending(review);
                 }
             }
+            api::ReviewShown::METHOD => self.review_shown(&decode(params)?)?,
             // Known, and nothing follows from them: a closed tab is not a decision.
-            api::ReviewShown::METHOD
-            | api::ReviewClosed::METHOD
-            | api::FocusChanged::METHOD
-            | api::DocumentsChanged::METHOD => {}
+            api::ReviewClosed::METHOD | api::FocusChanged::METHOD | api::DocumentsChanged::METHOD => {}
             _ => {
                 return Err(RpcError::new(
                     errors::METHOD_NOT_FOUND,
@@ -232,6 +232,7 @@ impl Core {
 
     pub(super) fn local_closed(&mut self, local: LocalId) {
         let Some(connection) = self.locals.remove(&local) else { return };
+        self.watchers.remove(&local);
         for asked in connection.asked.into_values() {
             self.timers.cancel(asked.timer);
             self.resume(asked.resume, Err(NoAnswer::Gone));
@@ -248,6 +249,7 @@ impl Core {
             Resume::Tool(call) => self.tool_answered(call, answer),
             Resume::Base { wanted, disk } => self.live_text(wanted, disk, read_answer(answer)),
             Resume::Applied { review, save } => self.edits_applied(review, save, read_answer(answer)),
+            Resume::Restored(ticket) => self.edits_restored(ticket, read_answer(answer)),
             Resume::Heartbeat | Resume::Ignore => {}
         }
     }

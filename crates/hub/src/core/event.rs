@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 
 use linkspan_dialect::{Dialect, DiscoveryFile};
-use linkspan_review::{AgentId, Review, ReviewId, Step, WindowId};
+use linkspan_review::{AgentId, ChangeId, Review, ReviewId, Step, WindowId};
 
 use crate::config::WorkspaceConfig;
-use crate::files::{FileError, FileState, Replacement, Want, WriteError};
+use crate::files::{FileError, FileState, Replacement, Restoration, Want, WriteError};
 use crate::guard::Refusal;
-use crate::journal::RememberedWindow;
+use crate::journal::{Change, Found, Question, RememberedWindow};
 use crate::token::Token;
 
 /// One connection on the hub's own socket: an editor or a command.
@@ -80,6 +80,20 @@ pub enum Event {
         window: WindowId,
         result: Result<(), String>,
     },
+    /// What the journal was asked.
+    HistoryRead {
+        ticket: Ticket,
+        result: Result<Found, String>,
+    },
+    /// An undo is in the journal: the names of the change and of its undo. The file is as it was.
+    UndoBegun {
+        ticket: Ticket,
+        result: Result<(ChangeId, ChangeId), String>,
+    },
+    FileRestored {
+        ticket: Ticket,
+        result: Result<(), WriteError>,
+    },
     /// A signal asks the hub to leave.
     StopRequested,
     /// The time [`super::Core::next_deadline`] named has come.
@@ -98,19 +112,81 @@ pub struct Prepared {
 
 #[derive(Debug)]
 pub enum Action {
-    SendLocal { local: LocalId, body: Vec<u8> },
-    CloseLocal { local: LocalId },
-    SendAgent { agent: AgentId, text: String },
-    PingAgent { agent: AgentId, number: u64 },
-    CloseAgent { agent: AgentId, code: u16, reason: &'static str },
-    PrepareWindow { ticket: Ticket, folders: Vec<PathBuf>, listen: Option<Listen> },
-    ClosePort { window: WindowId },
-    WriteDiscovery { file: DiscoveryFile },
-    RemoveDiscovery { path: PathBuf, token: Token },
-    ReadFile { ticket: Ticket, folders: Vec<PathBuf>, path: PathBuf, want: Want },
-    WriteFile { review: ReviewId, replacement: Replacement },
-    Record { review: Box<Review>, step: Step, by: Option<String> },
-    RememberWindow { window: RememberedWindow },
+    SendLocal {
+        local: LocalId,
+        body: Vec<u8>,
+    },
+    CloseLocal {
+        local: LocalId,
+    },
+    SendAgent {
+        agent: AgentId,
+        text: String,
+    },
+    PingAgent {
+        agent: AgentId,
+        number: u64,
+    },
+    CloseAgent {
+        agent: AgentId,
+        code: u16,
+        reason: &'static str,
+    },
+    PrepareWindow {
+        ticket: Ticket,
+        folders: Vec<PathBuf>,
+        listen: Option<Listen>,
+    },
+    ClosePort {
+        window: WindowId,
+    },
+    WriteDiscovery {
+        file: DiscoveryFile,
+    },
+    RemoveDiscovery {
+        path: PathBuf,
+        token: Token,
+    },
+    ReadFile {
+        ticket: Ticket,
+        folders: Vec<PathBuf>,
+        path: PathBuf,
+        want: Want,
+    },
+    WriteFile {
+        review: ReviewId,
+        replacement: Replacement,
+    },
+    Record {
+        review: Box<Review>,
+        step: Step,
+        by: Option<String>,
+    },
+    RememberWindow {
+        window: RememberedWindow,
+    },
+    /// The same to each; whoever has not read the last ones is let go instead.
+    Publish {
+        to: Vec<LocalId>,
+        body: Vec<u8>,
+    },
+    ReadHistory {
+        ticket: Ticket,
+        question: Question,
+    },
+    BeginUndo {
+        ticket: Ticket,
+        change: Change,
+    },
+    /// Gives a file back what it held; `None`: it is removed.
+    RestoreFile {
+        ticket: Ticket,
+        restoration: Restoration,
+    },
+    EndUndo {
+        undo: ChangeId,
+        done: bool,
+    },
     Stop,
 }
 

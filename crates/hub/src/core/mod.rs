@@ -8,6 +8,7 @@ mod base;
 mod control;
 mod editor;
 mod event;
+mod history;
 mod policy;
 mod present;
 mod reviews;
@@ -15,6 +16,7 @@ mod reviews;
 mod tests;
 mod timers;
 mod tools;
+mod watch;
 mod windows;
 mod writing;
 
@@ -31,6 +33,7 @@ use agents::Agent;
 use base::Reading;
 use control::Probe;
 use editor::Local;
+use history::History;
 use timers::{Due, TimerId, Timers};
 use windows::{Preparing, Window};
 
@@ -62,6 +65,9 @@ pub struct Core {
     locals: BTreeMap<LocalId, Local>,
     preparing: HashMap<Ticket, Preparing>,
     reading: HashMap<Ticket, Reading>,
+    /// Connections that are told what happens, each in one window or in all.
+    watchers: BTreeMap<LocalId, Option<WindowId>>,
+    history: History,
     next_ticket: u64,
     /// When each review was proposed, and since when it has had no agent.
     ages: BTreeMap<ReviewId, reviews::Age>,
@@ -106,6 +112,8 @@ impl Core {
             locals: BTreeMap::new(),
             preparing: HashMap::new(),
             reading: HashMap::new(),
+            watchers: BTreeMap::new(),
+            history: History::default(),
             next_ticket: 0,
             ages: BTreeMap::new(),
             unfinished_writes: Vec::new(),
@@ -124,6 +132,7 @@ impl Core {
             effects.into_iter().partition(|effect| matches!(effect, Effect::Write { .. }));
         core.carry_out(others);
         core.write_when_back(&writes);
+        core.doubt_undos(remembered.undos);
         core.watch_idleness();
         let actions = std::mem::take(&mut core.actions);
         (core, actions)
@@ -156,6 +165,9 @@ impl Core {
             Event::FileWritten { review, result } => self.file_written(review, result),
             Event::Recorded { review, step, result } => self.recorded(review, step, result),
             Event::WindowRemembered { window, result } => self.window_remembered(window, result),
+            Event::HistoryRead { ticket, result } => self.history_read(ticket, result),
+            Event::UndoBegun { ticket, result } => self.undo_begun(ticket, result),
+            Event::FileRestored { ticket, result } => self.file_restored(ticket, result),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
         }

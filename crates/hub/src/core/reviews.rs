@@ -104,10 +104,13 @@ impl Core {
     }
 
     pub(super) fn recorded(&mut self, review: ReviewId, step: Step, result: Result<(), String>) {
+        let news = self.news(review, step);
+        let failed = result.clone().err();
         self.apply(match result {
             Ok(()) => review::Event::Recorded { review, step },
             Err(error) => review::Event::RecordFailed { review, step, error },
         });
+        self.tell_watchers(review, news, failed);
     }
 
     /// Where a person can see this review.
@@ -154,7 +157,7 @@ impl Core {
     }
 
     /// Who decided, for people.
-    fn surface_name(&self, surface: SurfaceId) -> String {
+    pub(super) fn surface_name(&self, surface: SurfaceId) -> String {
         let Some(local) = self.locals.get(&LocalId(surface.0)) else { return "someone".to_owned() };
         match local.window.and_then(|window| self.windows.get(&window)) {
             Some(window) => window.editor.name.clone(),

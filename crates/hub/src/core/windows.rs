@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use linkspan_dialect::{Dialect, DiscoveryFile, WindowFacts};
 use linkspan_editor_api::{
-    Attach, AttachResult, Capabilities, Editor, Message, PROTOCOL, RequestId, RpcError, errors,
+    Attach, AttachResult, Capabilities, Editor, Message, PROTOCOL, RequestId, RpcError, WindowEvent, errors,
     version_notice,
 };
 use linkspan_review as review;
@@ -286,6 +286,7 @@ impl Core {
             environment,
         };
         self.send(local, &Message::response(request, &result));
+        self.window_joined(id);
         self.apply(review::Event::WindowBack { window: id });
         self.go_on_writing(|review| review.window == id);
     }
@@ -325,6 +326,7 @@ impl Core {
                 self.timers.cancel(old);
             }
         }
+        self.publish(id, WindowEvent::Away);
         self.apply(review::Event::WindowGone { window: id });
     }
 
@@ -360,6 +362,7 @@ impl Core {
             if let Some(local) = window.local.and_then(|local| self.locals.get_mut(&local)) {
                 local.window = None;
             }
+            self.publish(id, WindowEvent::Closed);
         }
     }
 

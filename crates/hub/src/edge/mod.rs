@@ -30,6 +30,9 @@ use outbox::Outbox;
 /// Events wait here for the core; a full queue makes the senders wait, which is what slows a flood down.
 const QUEUE: usize = 1024;
 
+/// What may wait for a watcher: thousands of events. One that has not read them is let go, and asks again.
+const WATCHER_BYTES: usize = 4 * 1024 * 1024;
+
 /// How long those who are connected get to take their last messages.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -99,6 +102,7 @@ impl Hub {
 
     fn carry_out(&mut self, actions: Vec<Action>) -> Leave {
         let mut leave = Leave::No;
+        let mut behind = Vec::new();
         for action in actions {
             match action {
                 Action::SendAgent { agent, text } => self.to_agent(agent, ToAgent::Text(text)),
@@ -147,10 +151,41 @@ impl Hub {
                     self.journal.record(Entry { review: *review, step, by })
                 }
                 Action::RememberWindow { window } => self.journal.remember_window(window),
+                Action::Publish { to, body } => behind.extend(self.publish(to, &body)),
+                Action::ReadHistory { ticket, question } => self.journal.ask(ticket, question),
+                Action::BeginUndo { ticket, change } => self.journal.begin_undo(ticket, change),
+                Action::RestoreFile { ticket, restoration } => {
+                    self.blocking(move || Event::FileRestored {
+                        ticket,
+                        result: files::restore(&restoration),
+                    });
+                }
+                Action::EndUndo { undo, done } => self.journal.end_undo(undo, done),
                 Action::Stop => leave = Leave::Yes,
             }
         }
+        for local in behind {
+            if self.event(Event::LocalClosed { local }) == Leave::Yes {
+                leave = Leave::Yes;
+            }
+        }
         leave
+    }
+
+    /// Gives those who do not read.
+    fn publish(&self, to: Vec<LocalId>, body: &[u8]) -> Vec<LocalId> {
+        let mut behind = Vec::new();
+        for local in to {
+            match self.locals.get(&local) {
+                Some(outbox) if outbox.waiting() > WATCHER_BYTES => {
+                    tracing::warn!("a watcher does not read what it asked for, and is let go");
+                    behind.push(local);
+                }
+                Some(outbox) => outbox.send(body.to_vec(), body.len()),
+                None => {}
+            }
+        }
+        behind
     }
 
     fn to_agent(&self, agent: AgentId, message: ToAgent) {
@@ -216,6 +251,8 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         let event = match done {
             Recorded::Review { review, step, result } => Event::Recorded { review, step, result },
             Recorded::Window { window, result } => Event::WindowRemembered { window, result },
+            Recorded::History { ticket, result } => Event::HistoryRead { ticket, result },
+            Recorded::UndoBegun { ticket, result } => Event::UndoBegun { ticket, result },
         };
         // All of it: a closure that names one field captures only that one, and the rest would stay here.
         let edge = &recorded;

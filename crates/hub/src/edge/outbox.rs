@@ -28,6 +28,11 @@ pub(crate) fn new<T>(limit: usize) -> (Outbox<T>, Inbox<T>) {
 }
 
 impl<T> Outbox<T> {
+    /// How many bytes the peer has not read yet.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
     /// Over the limit nothing more is sent, pings least of all: a peer that missed a message and answers a later
     /// ping would seem to have got it. The heartbeat finds it dead, and it asks again.
     pub(crate) fn send(&self, message: T, size: usize) {

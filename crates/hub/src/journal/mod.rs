@@ -2,6 +2,7 @@
 //!
 //! Whoever hands in a record hears when it is safe on disk; records that arrive together share one sync.
 
+mod history;
 mod rows;
 mod schema;
 #[cfg(test)]
@@ -11,8 +12,12 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use linkspan_review::{Review, ReviewId, Step, WindowId};
+use linkspan_review::{ChangeId, Review, ReviewId, Step, WindowId};
 use rusqlite::Connection;
+
+use crate::core::Ticket;
+
+pub use history::{BegunUndo, Change, Filter, Found, Name, Question};
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
@@ -61,6 +66,7 @@ pub struct Remembered {
     pub reviews: Vec<Review>,
     pub past: Vec<Past>,
     pub windows: Vec<RememberedWindow>,
+    pub undos: Vec<BegunUndo>,
     pub next_review: u64,
     pub next_window: u64,
 }
@@ -73,11 +79,27 @@ pub struct Entry {
     pub by: Option<String>,
 }
 
-/// A record is on disk, or it is not and says why.
+/// A record is on disk, or it is not and says why; or what was asked for.
 #[derive(Debug)]
 pub enum Recorded {
-    Review { review: ReviewId, step: Step, result: Result<(), String> },
-    Window { window: WindowId, result: Result<(), String> },
+    History {
+        ticket: Ticket,
+        result: Result<Found, String>,
+    },
+    /// The names of the change and of its undo.
+    UndoBegun {
+        ticket: Ticket,
+        result: Result<(ChangeId, ChangeId), String>,
+    },
+    Review {
+        review: ReviewId,
+        step: Step,
+        result: Result<(), String>,
+    },
+    Window {
+        window: WindowId,
+        result: Result<(), String>,
+    },
 }
 
 /// The log is emptied when it has grown to about this and nobody waits …
@@ -91,6 +113,9 @@ const BETWEEN_PRUNINGS: Duration = Duration::from_secs(24 * 3600);
 enum Job {
     Record(Box<Entry>),
     Window(Box<RememberedWindow>),
+    Ask { ticket: Ticket, question: Question },
+    BeginUndo { ticket: Ticket, change: Box<Change> },
+    EndUndo { undo: ChangeId, done: bool },
 }
 
 #[derive(Debug, Clone)]
@@ -112,6 +137,7 @@ impl Journal {
                 reviews,
                 past,
                 windows: rows::windows(&connection)?,
+                undos: history::begun(&connection)?,
                 next_review: next_id(&connection, "reviews")?,
                 next_window: next_id(&connection, "windows")?,
             };
@@ -132,6 +158,20 @@ impl Journal {
 
     pub fn remember_window(&self, window: RememberedWindow) {
         let _ = self.jobs.send(Job::Window(Box::new(window)));
+    }
+
+    /// Answered behind everything that was handed in before.
+    pub fn ask(&self, ticket: Ticket, question: Question) {
+        let _ = self.jobs.send(Job::Ask { ticket, question });
+    }
+
+    pub fn begin_undo(&self, ticket: Ticket, change: Change) {
+        let _ = self.jobs.send(Job::BeginUndo { ticket, change: Box::new(change) });
+    }
+
+    /// Nobody waits for it: a hub that finds an undo only begun looks at the file.
+    pub fn end_undo(&self, undo: ChangeId, done: bool) {
+        let _ = self.jobs.send(Job::EndUndo { undo, done });
     }
 }
 
@@ -162,6 +202,18 @@ fn keep(
             recorded(match job {
                 Job::Record(entry) => Recorded::Review { review: entry.review.id, step: entry.step, result },
                 Job::Window(window) => Recorded::Window { window: window.id, result },
+                Job::Ask { ticket, question } => {
+                    let result = history::answer(connection, &question).map_err(told);
+                    Recorded::History { ticket, result }
+                }
+                Job::BeginUndo { ticket, change } => {
+                    let result = history::begin_undo(connection, &change, now_ms()).map_err(told);
+                    Recorded::UndoBegun { ticket, result }
+                }
+                Job::EndUndo { undo, done } => {
+                    let _ = history::end_undo(connection, undo, done).map_err(told);
+                    continue;
+                }
             });
         }
         waiting = inbox.try_recv().ok();
@@ -179,12 +231,21 @@ fn keep(
     }
 }
 
+fn told(error: impl std::fmt::Display) -> String {
+    tracing::error!("journal: {error}");
+    error.to_string()
+}
+
 impl Job {
     /// About what it adds to the log: the texts, and some pages of tables and indexes.
     fn bytes(&self) -> usize {
         const PAGES: usize = 8 * 4096;
         match self {
-            Job::Window(_) => PAGES,
+            Job::Ask { .. } => 0,
+            Job::Window(_) | Job::EndUndo { .. } => PAGES,
+            Job::BeginUndo { change, .. } => {
+                PAGES + [&change.before, &change.after].into_iter().flatten().map(Vec::len).sum::<usize>()
+            }
             Job::Record(entry) => PAGES + entry.review.base_text().len() + entry.review.proposed.len(),
         }
     }
@@ -199,6 +260,8 @@ fn commit(connection: &mut Connection, jobs: &[Job]) -> rusqlite::Result<()> {
                 rows::put(&transaction, &entry.review, entry.step, entry.by.as_deref(), now)?
             }
             Job::Window(window) => rows::put_window(&transaction, window, now)?,
+            // Each in its turn, behind what is committed here.
+            Job::Ask { .. } | Job::BeginUndo { .. } | Job::EndUndo { .. } => {}
         }
     }
     transaction.commit()

@@ -1,12 +1,13 @@
 //! A review as a row, and back. What the columns mean is fixed here and nowhere else.
 
 use std::ffi::OsString;
+use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use linkspan_review::{
-    Accepted, Comment, Conflict, Convention, Decided, Digest, Ended, Format, LineNumber, Outcome, Phase,
-    Review, ReviewId, Revision, SetId, Step, Taken, Text, WindowId, Writer,
+    Accepted, Comment, Conflict, Convention, Decided, Digest, Ended, Format, Hunk, LineNumber, Outcome,
+    Phase, Review, ReviewId, Revision, SetId, Step, Taken, Text, WindowId, Writer, hunks,
 };
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
@@ -15,9 +16,9 @@ use super::schema::is_damage;
 use super::{JournalError, Past, RememberedWindow};
 
 #[derive(Serialize, Deserialize)]
-struct CommentColumn {
-    line: u32,
-    text: String,
+pub(super) struct CommentColumn {
+    pub(super) line: u32,
+    pub(super) text: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -79,6 +80,9 @@ pub(super) fn put(
     if let Some(outcome) = review.outcome() {
         put_outcome(tx, review, outcome, decided_text, by, now)?;
     }
+    if matches!(step, Step::Decided | Step::Ended) {
+        put_size(tx, review)?;
+    }
     match step {
         Step::Written => put_write(tx, review, now)?,
         // What no person decided is told to an agent that is there, and to nobody later: it is over.
@@ -136,6 +140,25 @@ fn put_outcome(
         by,
         now,
         matches!(review.phase, Phase::Settling(_) | Phase::Settled { .. }),
+    ])?;
+    Ok(())
+}
+
+/// How many lines it adds and removes, so that a list need not read the texts.
+fn put_size(tx: &Transaction<'_>, review: &Review) -> rusqlite::Result<()> {
+    let hunks = match &review.phase {
+        Phase::Deciding(decided) if matches!(decided.outcome.ended, Ended::Accepted(_)) => {
+            hunks(review.base_text(), &decided.text)
+        }
+        _ => review.hunks(),
+    };
+    let lines = |side: fn(&Hunk) -> &Range<u32>| -> u32 {
+        hunks.iter().map(|hunk| side(hunk).end.saturating_sub(side(hunk).start)).sum()
+    };
+    tx.prepare_cached("UPDATE reviews SET added = ?2, removed = ?3 WHERE id = ?1")?.execute(params![
+        id_column(review.id.0),
+        lines(|hunk| &hunk.after),
+        lines(|hunk| &hunk.before)
     ])?;
     Ok(())
 }
@@ -319,14 +342,14 @@ fn window_of(row: &Row<'_>) -> Result<RememberedWindow, JournalError> {
     })
 }
 
-fn blob(tx: &Transaction<'_>, bytes: &[u8]) -> rusqlite::Result<Vec<u8>> {
+pub(super) fn blob(tx: &Transaction<'_>, bytes: &[u8]) -> rusqlite::Result<Vec<u8>> {
     let digest = Digest::of(bytes).as_bytes().to_vec();
     tx.prepare_cached("INSERT OR IGNORE INTO blobs (digest, bytes) VALUES (?1, ?2)")?
         .execute(params![digest, bytes])?;
     Ok(digest)
 }
 
-fn bytes_of(connection: &Connection, digest: &[u8]) -> Result<Vec<u8>, JournalError> {
+pub(super) fn bytes_of(connection: &Connection, digest: &[u8]) -> Result<Vec<u8>, JournalError> {
     let bytes: Option<Vec<u8>> = connection
         .prepare_cached("SELECT bytes FROM blobs WHERE digest = ?1")?
         .query_row([digest], |row| row.get(0))
@@ -338,11 +361,11 @@ fn bytes_of(connection: &Connection, digest: &[u8]) -> Result<Vec<u8>, JournalEr
 }
 
 /// SQLite's integers are signed; ids are minted from 1 upwards and never get that far.
-fn id_column(id: u64) -> i64 {
+pub(super) fn id_column(id: u64) -> i64 {
     id.cast_signed()
 }
 
-fn id_of(row: &Row<'_>, column: &str) -> rusqlite::Result<u64> {
+pub(super) fn id_of(row: &Row<'_>, column: &str) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::cast_unsigned)
 }
 
@@ -350,7 +373,7 @@ fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-fn parse<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T, JournalError> {
+pub(super) fn parse<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T, JournalError> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|_| JournalError::Row { column: column.to_owned() })
 }
@@ -386,7 +409,7 @@ fn taken_column(taken: &Taken) -> String {
     }
 }
 
-fn taken_of(column: String) -> Option<Taken> {
+pub(super) fn taken_of(column: String) -> Option<Taken> {
     match column.as_str() {
         "all" => return Some(Taken::All),
         "edited" => return Some(Taken::Edited),

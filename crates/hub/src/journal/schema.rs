@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::JournalError;
 
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const TABLES: &str = "
 CREATE TABLE blobs (digest BLOB PRIMARY KEY, bytes BLOB NOT NULL);
@@ -21,14 +21,21 @@ CREATE TABLE reviews (
   phase TEXT NOT NULL, verdict TEXT, reason TEXT, superseded_by INTEGER, taken TEXT, person_diff TEXT,
   new_file INTEGER, decided_text BLOB REFERENCES blobs, result_text BLOB REFERENCES blobs,
   result BLOB REFERENCES blobs, comments TEXT, decided_by TEXT,
-  proposed_at INTEGER NOT NULL, decided_at INTEGER, ended_at INTEGER, delivered_at INTEGER);
+  proposed_at INTEGER NOT NULL, decided_at INTEGER, ended_at INTEGER, delivered_at INTEGER,
+  added INTEGER, removed INTEGER);
 CREATE INDEX unfinished ON reviews (id) WHERE delivered_at IS NULL;
-CREATE TABLE writes (
-  id INTEGER PRIMARY KEY, review INTEGER NOT NULL, path BLOB NOT NULL, before BLOB REFERENCES blobs,
-  after BLOB NOT NULL REFERENCES blobs, at INTEGER NOT NULL);
 CREATE TABLE windows (
   id INTEGER PRIMARY KEY, editor TEXT NOT NULL, folders TEXT NOT NULL, real_folders TEXT NOT NULL, key TEXT NOT NULL, port INTEGER NOT NULL,
   token TEXT NOT NULL, discovery TEXT NOT NULL, seen_at INTEGER NOT NULL);
+";
+
+/// No bytes before: there was no file. None after: an undo removed it. An undo is `begun` before the file is
+/// touched, and `done` or `failed` once it is known which.
+const WRITES: &str = "
+CREATE TABLE writes (
+  id INTEGER PRIMARY KEY, review INTEGER NOT NULL, path BLOB NOT NULL, before BLOB REFERENCES blobs,
+  after BLOB REFERENCES blobs, at INTEGER NOT NULL, undoes INTEGER, state TEXT NOT NULL DEFAULT 'done');
+CREATE INDEX writes_of ON writes (review);
 ";
 
 /// Opens the journal and reads it. A damaged one is kept for a person to look at, never deleted, and a new one
@@ -79,6 +86,23 @@ fn open_sound(path: &Path) -> Result<Connection, JournalError> {
         0 => {
             let transaction = connection.transaction()?;
             transaction.execute_batch(TABLES)?;
+            transaction.execute_batch(WRITES)?;
+            transaction.pragma_update(None, "user_version", VERSION)?;
+            transaction.commit()?;
+        }
+        1 => {
+            let transaction = connection.transaction()?;
+            transaction.execute_batch(
+                "ALTER TABLE reviews ADD COLUMN added INTEGER;
+                 ALTER TABLE reviews ADD COLUMN removed INTEGER;
+                 ALTER TABLE writes RENAME TO writes_1;",
+            )?;
+            transaction.execute_batch(WRITES)?;
+            transaction.execute_batch(
+                "INSERT INTO writes (id, review, path, before, after, at)
+                   SELECT id, review, path, before, after, at FROM writes_1;
+                 DROP TABLE writes_1;",
+            )?;
             transaction.pragma_update(None, "user_version", VERSION)?;
             transaction.commit()?;
         }
@@ -94,16 +118,20 @@ pub(super) fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Forgets what was settled more than so many days ago, and the bytes only that referred to. An accepted change that
-/// was not written yet is not settled.
+/// was not written yet is not settled, and one that was undone lately can still be put in again.
 pub(super) fn prune(connection: &mut Connection, keep_days: u32) -> rusqlite::Result<()> {
     let before_ms = super::now_ms() - i64::from(keep_days) * 24 * 3600 * 1000;
     let transaction = connection.transaction()?;
     transaction.execute(
         "DELETE FROM reviews WHERE coalesce(delivered_at, ended_at, decided_at) < ?1
-           AND NOT (writer = 'editor' AND verdict = 'accepted' AND ended_at IS NULL)",
+           AND NOT (writer = 'editor' AND verdict = 'accepted' AND ended_at IS NULL)
+           AND id NOT IN (SELECT review FROM writes WHERE at >= ?1)",
         [before_ms],
     )?;
-    transaction.execute("DELETE FROM writes WHERE at < ?1", [before_ms])?;
+    transaction.execute(
+        "DELETE FROM writes WHERE review NOT IN (SELECT review FROM writes WHERE at >= ?1)",
+        [before_ms],
+    )?;
     transaction.execute("DELETE FROM windows WHERE seen_at < ?1", [before_ms])?;
     transaction.execute(
         "DELETE FROM blobs WHERE digest NOT IN (
@@ -112,7 +140,8 @@ pub(super) fn prune(connection: &mut Connection, keep_days: u32) -> rusqlite::Re
            UNION SELECT decided_text FROM reviews WHERE decided_text IS NOT NULL
            UNION SELECT result_text FROM reviews WHERE result_text IS NOT NULL
            UNION SELECT result FROM reviews WHERE result IS NOT NULL
-           UNION SELECT before FROM writes WHERE before IS NOT NULL UNION SELECT after FROM writes)",
+           UNION SELECT before FROM writes WHERE before IS NOT NULL
+           UNION SELECT after FROM writes WHERE after IS NOT NULL)",
         [],
     )?;
     transaction.commit()

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 
+use linkspan_editor_api as api;
 use linkspan_review::{
-    AgentId, Decision, Digest, Effect, Event, Format, Owner, Proposal, Review, ReviewId, Revision, State,
-    Step, SurfaceId, Text, Verdict, WindowId, Writer,
+    AgentId, ChangeId, Decision, Digest, Effect, Event, Format, Owner, Proposal, Review, ReviewId, Revision,
+    State, Step, SurfaceId, Text, Verdict, WindowId, Writer,
 };
 
-use super::{Entry, Journal, Recorded, Remembered};
+use super::{Change, Entry, Filter, Found, Journal, Name, Question, Recorded, Remembered};
+use crate::core::Ticket;
 
 /// A review core whose records go to a real journal.
 struct Desk {
@@ -77,6 +79,39 @@ impl Desk {
         let decision = Decision { verdict, comments: Vec::new() };
         let (review, surface, revision) = (ReviewId(1), SurfaceId(1), Revision(0));
         self.apply(Event::Decided { review, surface, revision, decision, base_now }, writes);
+    }
+}
+
+impl Desk {
+    fn ask(&self, question: Question) -> Found {
+        self.journal.ask(Ticket(1), question);
+        match self.recorded.recv().unwrap() {
+            Recorded::History { result, .. } => result.unwrap(),
+            other => panic!("no answer: {other:?}"),
+        }
+    }
+
+    fn list(&self, filter: Filter) -> Vec<api::HistoryEntry> {
+        match self.ask(Question::List(Filter { limit: 9, ..filter })) {
+            Found::List(entries) => entries,
+            other => panic!("no list: {other:?}"),
+        }
+    }
+
+    fn change(&self, name: Name) -> Change {
+        match self.ask(Question::Change(name)) {
+            Found::Change(change) => *change,
+            other => panic!("no change: {other:?}"),
+        }
+    }
+
+    /// Takes a change back as far as the journal is concerned; gives the undo's name.
+    fn undo(&self, name: Name, done: bool) -> ChangeId {
+        self.journal.begin_undo(Ticket(1), self.change(name));
+        let Recorded::UndoBegun { result, .. } = self.recorded.recv().unwrap() else { panic!("not begun") };
+        let (_, undo) = result.unwrap();
+        self.journal.end_undo(undo, done);
+        undo
     }
 }
 
@@ -171,9 +206,151 @@ fn each_step_is_answered_once_in_the_order_it_was_handed_in() {
     let answers: Vec<Step> = (0..3)
         .map(|_| match desk.recorded.recv().unwrap() {
             Recorded::Review { step, .. } => step,
-            Recorded::Window { .. } => panic!("no window was recorded"),
+            other => panic!("not the record of a step: {other:?}"),
         })
         .collect();
     assert_eq!(answers, steps);
     assert!(desk.recorded.try_recv().is_err());
+}
+
+#[test]
+fn an_accepted_change_can_be_taken_back_whoever_wrote_it() {
+    for writer in [Writer::Agent, Writer::Editor] {
+        let (_folder, path) = folder();
+        let mut desk = Desk::at(&path);
+        desk.propose(writer);
+        assert!(desk.list(Filter::default()).is_empty(), "nothing is decided");
+        desk.decide(Verdict::Accept, true);
+        let entry = &desk.list(Filter::default())[0];
+        assert_eq!(
+            (entry.undoable, entry.undone, entry.added, entry.removed),
+            (true, false, Some(1), Some(1))
+        );
+        assert_eq!(entry.change.is_some(), writer == Writer::Editor);
+        let change = desk.change(Name::Last);
+        assert_eq!(
+            (change.before.as_deref(), change.after.as_deref()),
+            (Some(&b"one\ntwo\n"[..]), Some(&b"one\n2\n"[..]))
+        );
+        assert_eq!(change, desk.change(Name::Review(ReviewId(1))));
+    }
+}
+
+#[test]
+fn an_undo_is_undone_by_its_own_name_and_so_on() {
+    let (_folder, path) = folder();
+    let mut desk = Desk::at(&path);
+    desk.propose(Writer::Agent);
+    desk.decide(Verdict::Accept, true);
+    let undo = desk.undo(Name::Last, true);
+    let undone = desk.change(Name::Review(ReviewId(1)));
+    assert_eq!(undone.undone_by, Some(undo));
+    assert!(
+        matches!(desk.ask(Question::Change(Name::Last)), Found::Unknown),
+        "an undo is not what is undone last"
+    );
+    let redo = desk.undo(Name::Change(undo), true);
+    assert_eq!(desk.change(Name::Change(undo)).undone_by, Some(redo));
+    let again = desk.change(Name::Last);
+    assert_eq!((again.id, again.undone_by), (undone.id, None));
+    let changes: Vec<_> =
+        desk.list(Filter::default()).into_iter().map(|e| (e.change, e.undoes, e.undone)).collect();
+    let name = |id: ChangeId| Some(id.to_string());
+    let first = undone.id.unwrap();
+    assert_eq!(
+        changes,
+        [(name(redo), name(undo), false), (name(undo), name(first), true), (name(first), None, false)]
+    );
+}
+
+#[test]
+fn an_undo_that_came_to_nothing_leaves_no_trace_and_one_that_was_only_begun_is_found_again() {
+    let (_folder, path) = folder();
+    let mut desk = Desk::at(&path);
+    desk.propose(Writer::Editor);
+    desk.decide(Verdict::Accept, true);
+    desk.undo(Name::Last, false);
+    assert_eq!(desk.list(Filter { undoable: true, ..Filter::default() }).len(), 1);
+    assert_eq!(open(&path).1.undos, []);
+    desk.journal.begin_undo(Ticket(1), desk.change(Name::Last));
+    desk.recorded.recv().unwrap();
+    assert_eq!(desk.list(Filter::default()).len(), 1, "it is not done");
+    let begun = open(&path).1.undos;
+    assert_eq!(begun.iter().map(|undo| undo.after).collect::<Vec<_>>(), [Some(Digest::of(b"one\ntwo\n"))]);
+}
+
+#[test]
+fn the_past_is_listed_by_folder_and_window_and_what_was_rejected_cannot_be_undone() {
+    let (_folder, path) = folder();
+    let mut desk = Desk::at(&path);
+    desk.propose(Writer::Agent);
+    desk.decide(Verdict::Reject { reason: Some("no".into()) }, true);
+    let within = |path: &str| desk.list(Filter { path: Some(path.into()), ..Filter::default() }).len();
+    assert_eq!(["/ws/a", "/ws", "/ws/", "/", "/w", "/ws/a/b", "/ws/ab"].map(within), [1, 1, 1, 1, 0, 0, 0]);
+    let window = |id| desk.list(Filter { window: Some(WindowId(id)), ..Filter::default() }).len();
+    assert_eq!([window(1), window(2)], [1, 0]);
+    assert_eq!(desk.list(Filter { undoable: true, ..Filter::default() }), []);
+    let found = desk.ask(Question::Change(Name::Review(ReviewId(1))));
+    assert!(matches!(found, Found::NothingWritten { verdict, .. } if verdict == "rejected"));
+}
+
+#[test]
+fn what_was_undone_lately_is_kept_with_its_review_and_its_bytes() {
+    let (_folder, path) = folder();
+    let mut desk = Desk::at(&path);
+    desk.propose(Writer::Editor);
+    desk.decide(Verdict::Accept, true);
+    desk.apply(Event::Delivered { review: ReviewId(1) }, true);
+    let undo = desk.undo(Name::Last, true);
+    desk.list(Filter::default());
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let age = "UPDATE reviews SET decided_at = 1, ended_at = 1, delivered_at = 1; UPDATE writes SET at = 1";
+    connection.execute_batch(&format!("{age} WHERE undoes IS NULL")).unwrap();
+    let later = Desk::at(&path);
+    assert_eq!(later.change(Name::Change(undo)).before.as_deref(), Some(&b"one\n2\n"[..]));
+    assert_eq!(later.list(Filter::default()).len(), 2);
+    connection.execute_batch(age).unwrap();
+    assert_eq!(Desk::at(&path).list(Filter::default()), []);
+    let left: i64 = connection
+        .query_row("SELECT (SELECT count(*) FROM writes) + (SELECT count(*) FROM blobs)", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn a_journal_of_version_1_is_taken_over_with_everything_in_it() {
+    let (_folder, path) = folder();
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch(include_str!("schema_1.sql")).unwrap();
+    let digest = |bytes: &[u8]| Digest::of(bytes).as_bytes().to_vec();
+    let now = super::now_ms();
+    for bytes in [&b"one\n"[..], b"two\n"] {
+        old.execute("INSERT INTO blobs VALUES (?1, ?2)", rusqlite::params![digest(bytes), bytes]).unwrap();
+    }
+    let (one, two) = (digest(b"one\n"), digest(b"two\n"));
+    let row = "INSERT INTO reviews VALUES (?1, NULL, 1, CAST('/ws/a' AS BLOB), 'tab', ?2, 'claude:x', 'as-is', ?3, 'UTF-8',
+      ?3, ?4, NULL, '[]', 0, 'settled', 'accepted', NULL, NULL, 'all', NULL, 0, ?4, ?4, ?4, '[]', 'Neovim', ?5, ?5, ?5, ?5)";
+    for (id, writer) in [(1, "editor"), (2, "agent")] {
+        old.execute(row, rusqlite::params![id, writer, one, two, now]).unwrap();
+    }
+    old.execute(
+        "INSERT INTO writes VALUES (1, 1, CAST('/ws/a' AS BLOB), ?1, ?2, ?3)",
+        rusqlite::params![one, two, now],
+    )
+    .unwrap();
+    drop(old);
+    let desk = Desk::at(&path);
+    let listed = desk.list(Filter { undoable: true, ..Filter::default() });
+    assert_eq!(listed.len(), 2);
+    assert!(
+        listed.iter().all(|entry| entry.added.is_none() && entry.decided_by.as_deref() == Some("Neovim"))
+    );
+    for id in [1, 2] {
+        let change = desk.change(Name::Review(ReviewId(id)));
+        assert_eq!((change.before.unwrap(), change.after.unwrap()), (b"one\n".to_vec(), b"two\n".to_vec()));
+        desk.undo(Name::Review(ReviewId(id)), true);
+    }
+    assert_eq!(Desk::at(&path).list(Filter { undoable: true, ..Filter::default() }), []);
 }

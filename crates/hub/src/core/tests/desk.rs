@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
-use linkspan_review::{AgentId, Digest, Review, ReviewId, Step, WindowId};
+use linkspan_review::{AgentId, ChangeId, Digest, Review, ReviewId, Step, WindowId};
 use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::core::{Action, Core, Event, Identity, LocalId, Prepared};
-use crate::files::{FileState, Replacement, WriteError};
-use crate::journal::{Past, Remembered};
+use crate::files::{FileState, Replacement, Restoration, WriteError};
+use crate::journal::{Change, Found, Past, Question, Remembered};
 use crate::token::Token;
 
 pub(super) const EDITOR: LocalId = LocalId(1);
@@ -42,6 +42,11 @@ pub(super) struct Desk {
     pub(super) editor_answers: BTreeMap<&'static str, Value>,
     pub(super) stopped: bool,
     pub(super) ports_closed: usize,
+    /// What the journal says to the questions to come, and what it was asked and told.
+    pub(super) past: VecDeque<Result<Found, String>>,
+    pub(super) questions: Vec<Question>,
+    pub(super) begun: Vec<Change>,
+    pub(super) ended: Vec<(ChangeId, bool)>,
     next_request: i64,
     /// How long no hub is there when it is restarted.
     pub(super) away_ms: u64,
@@ -53,7 +58,7 @@ impl Desk {
         Desk::after(Remembered { next_review: 1, next_window: 1, ..Remembered::default() }, files)
     }
 
-    fn after(remembered: Remembered, files: BTreeMap<PathBuf, Vec<u8>>) -> Desk {
+    pub(super) fn after(remembered: Remembered, files: BTreeMap<PathBuf, Vec<u8>>) -> Desk {
         let identity = Identity {
             version: "0.0.0",
             pid: 1,
@@ -83,6 +88,10 @@ impl Desk {
             editor_answers: BTreeMap::new(),
             stopped: false,
             ports_closed: 0,
+            past: VecDeque::new(),
+            questions: Vec::new(),
+            begun: Vec::new(),
+            ended: Vec::new(),
             next_request: 0,
             away_ms: 0,
         };
@@ -150,6 +159,35 @@ impl Desk {
                 Action::CloseLocal { .. }
                 | Action::WriteDiscovery { .. }
                 | Action::RemoveDiscovery { .. } => {}
+                Action::Publish { to, body } => {
+                    self.to_locals.extend(to.into_iter().map(|local| (local, parse(&body))));
+                }
+                Action::ReadHistory { ticket, question } => {
+                    self.questions.push(question);
+                    if let Some(found) = self.past.pop_front() {
+                        next.push_back(Event::HistoryRead { ticket, result: found });
+                    }
+                }
+                Action::BeginUndo { ticket, change } => {
+                    self.begun.push(change);
+                    let result = if self.hold_records {
+                        Err("disk full".into())
+                    } else {
+                        Ok((ChangeId(1), ChangeId(2)))
+                    };
+                    next.push_back(Event::UndoBegun { ticket, result });
+                }
+                Action::RestoreFile { ticket, restoration } => {
+                    let result = match restoration {
+                        Restoration::Replace(replacement) => self.write(replacement),
+                        Restoration::Remove(removal) => {
+                            self.files.remove(&removal.path);
+                            Ok(())
+                        }
+                    };
+                    next.push_back(Event::FileRestored { ticket, result });
+                }
+                Action::EndUndo { undo, done } => self.ended.push((undo, done)),
                 Action::RememberWindow { window } => {
                     next.push_back(Event::WindowRemembered { window: window.id, result: Ok(()) });
                 }
@@ -232,6 +270,7 @@ impl Desk {
             reviews: self.journal.values().cloned().collect(),
             next_window: 1,
             windows: Vec::new(),
+            undos: Vec::new(),
         };
         let mut desk = Desk::after(remembered, self.files);
         desk.journal = self.journal;
@@ -268,6 +307,11 @@ impl Desk {
         let id = self.next_request;
         self.event(says(local, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })));
         id
+    }
+
+    /// What an editor says to a request it was left to answer.
+    pub(super) fn answer(&mut self, local: LocalId, id: &Value, result: Value) {
+        self.event(says(local, &json!({ "jsonrpc": "2.0", "id": id, "result": result })));
     }
 
     pub(super) fn tell(&mut self, local: LocalId, method: &str, params: Value) {

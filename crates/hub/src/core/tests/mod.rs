@@ -2,6 +2,8 @@
 //! that runs out.
 
 mod desk;
+mod past;
+mod watching;
 
 use linkspan_review::AgentId;
 use serde_json::{Value, json};

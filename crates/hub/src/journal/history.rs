@@ -1,0 +1,363 @@
+//! What the journal tells of the past: the list without its texts, one change with its bytes; and how an undo is
+//! written down before and after it is done.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use linkspan_editor_api as api;
+use linkspan_review::{ChangeId, Digest, Format, ReviewId, Taken, WindowId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::JournalError;
+use super::rows::{CommentColumn, blob, bytes_of, id_column, id_of, parse, taken_of};
+use super::schema::is_damage;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Question {
+    List(Filter),
+    /// Everything an undo of it needs.
+    Change(Name),
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    pub limit: usize,
+    /// A file, or a folder with all that is in it.
+    pub path: Option<PathBuf>,
+    pub window: Option<WindowId>,
+    pub undoable: bool,
+}
+
+/// What a person calls a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Name {
+    Change(ChangeId),
+    Review(ReviewId),
+    /// The newest that is not undone.
+    Last,
+}
+
+#[derive(Debug)]
+pub enum Found {
+    List(Vec<api::HistoryEntry>),
+    Change(Box<Change>),
+    /// The review is over, and nothing was written; its verdict says why.
+    NothingWritten {
+        review: ReviewId,
+        verdict: String,
+    },
+    Unknown,
+}
+
+/// A change that was made, by us or by its agent: `None` is a file that is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// None for what an agent wrote, until it is undone.
+    pub id: Option<ChangeId>,
+    pub review: ReviewId,
+    pub window: WindowId,
+    pub path: PathBuf,
+    pub before: Option<Vec<u8>>,
+    pub after: Option<Vec<u8>>,
+    pub undone_by: Option<ChangeId>,
+}
+
+/// An undo of an earlier life of which it is not known whether it was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BegunUndo {
+    pub id: ChangeId,
+    pub window: WindowId,
+    pub path: PathBuf,
+    /// What the file holds if it was done; `None`: it is gone then.
+    pub after: Option<Digest>,
+}
+
+/// What was undone by what, without what was undone in turn.
+struct Undos {
+    undoes: HashMap<i64, i64>,
+    /// Of each change that is undone, the undo.
+    by: HashMap<i64, i64>,
+}
+
+impl Undos {
+    fn read(connection: &Connection) -> rusqlite::Result<Undos> {
+        let mut statement = connection.prepare_cached(
+            "SELECT id, undoes FROM writes WHERE undoes IS NOT NULL AND state = 'done' ORDER BY id DESC",
+        )?;
+        let pairs = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let pairs: Vec<(i64, i64)> = pairs.collect::<Result<_, _>>()?;
+        let mut by = HashMap::new();
+        // Newest first: whether an undo holds is known when its turn comes.
+        for (undo, undone) in &pairs {
+            if !by.contains_key(undo) {
+                by.entry(*undone).or_insert(*undo);
+            }
+        }
+        Ok(Undos { undoes: pairs.into_iter().collect(), by })
+    }
+
+    /// An undo takes out what was put in; the undo of an undo puts it in again.
+    fn takes_out(&self, change: i64) -> bool {
+        let (mut change, mut seen) = (change, HashSet::new());
+        while let Some(undone) = self.undoes.get(&change).filter(|undone| seen.insert(**undone)) {
+            change = *undone;
+        }
+        seen.len() % 2 == 1
+    }
+}
+
+pub(super) fn answer(connection: &Connection, question: &Question) -> Result<Found, JournalError> {
+    match question {
+        Question::List(filter) => Ok(Found::List(list(connection, filter)?)),
+        Question::Change(Name::Change(id)) => change(connection, *id),
+        Question::Change(Name::Review(id)) => change_of_review(connection, *id),
+        Question::Change(Name::Last) => {
+            let newest = list(connection, &Filter { limit: 1, undoable: true, ..Filter::default() })?;
+            match newest.first() {
+                Some(entry) => match entry.review.parse() {
+                    Ok(review) => change_of_review(connection, review),
+                    Err(_) => Ok(Found::Unknown),
+                },
+                None => Ok(Found::Unknown),
+            }
+        }
+    }
+}
+
+/// Decided, or ended without a person, for good: a change that is still to be written may yet come to nothing.
+const OVER: &str = "r.verdict IS NOT NULL AND r.phase NOT IN ('recording', 'pending', 'writing')
+  AND (r.writer <> 'editor' OR r.verdict <> 'accepted' OR r.phase IN ('settling', 'settled'))";
+
+const COLUMNS: &str = "r.id, r.window, r.path, r.label, r.owner_key, r.writer, r.verdict, r.reason, r.superseded_by,
+  r.taken, r.new_file, coalesce(r.comments, '[]') AS comments, r.decided_by, r.proposed_at, r.added, r.removed";
+
+fn list(connection: &Connection, filter: &Filter) -> Result<Vec<api::HistoryEntry>, JournalError> {
+    let undos = Undos::read(connection)?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT * FROM (
+           SELECT {COLUMNS}, w.id AS change, NULL AS undoes, coalesce(r.ended_at, r.decided_at) AS over_at
+             FROM reviews r LEFT JOIN writes w ON w.review = r.id AND w.undoes IS NULL WHERE {OVER}
+           UNION ALL
+           SELECT {COLUMNS}, w.id AS change, w.undoes, w.at AS over_at
+             FROM writes w JOIN reviews r ON r.id = w.review WHERE w.undoes IS NOT NULL AND w.state = 'done')
+         WHERE (?1 IS NULL OR path = ?1 OR substr(path, 1, length(?2)) = ?2) AND (?3 IS NULL OR window = ?3)
+         ORDER BY over_at DESC, change DESC, id DESC"
+    ))?;
+    let path = filter.path.as_ref().map(|path| path.as_os_str().as_bytes().to_vec());
+    let below = path.as_ref().map(|path| [path.strip_suffix(b"/").unwrap_or(path), b"/"].concat());
+    let mut rows = statement.query(params![path, below, filter.window.map(|id| id_column(id.0))])?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next()?.filter(|_| entries.len() < filter.limit) {
+        let entry = match entry_of(row, &undos) {
+            Ok(entry) => entry,
+            Err(JournalError::Sqlite(error)) if is_damage(&error) => return Err(error.into()),
+            // One bad row must not cost all the others.
+            Err(error) => {
+                tracing::error!("a line of the history cannot be read: {error}");
+                continue;
+            }
+        };
+        // What can be undone is a change that was accepted; an undo is put in again by its name.
+        if !filter.undoable || entry.undoable && entry.undoes.is_none() {
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
+}
+
+fn entry_of(row: &Row<'_>, undos: &Undos) -> Result<api::HistoryEntry, JournalError> {
+    let change: Option<i64> = row.get("change")?;
+    let undoes: Option<i64> = row.get("undoes")?;
+    let owner: String = row.get("owner_key")?;
+    let (dialect, agent) = owner.split_once(':').unwrap_or(("", &owner));
+    let comments: Vec<CommentColumn> = parse(row, "comments")?;
+    let verdict: String = row.get("verdict")?;
+    let written = change.is_some() || verdict == "accepted" && row.get::<_, String>("writer")? == "agent";
+    let undone = change.is_some_and(|change| undos.by.contains_key(&change));
+    let (mut added, mut removed) = (row.get("added")?, row.get("removed")?);
+    if change.is_some_and(|change| undos.takes_out(change)) {
+        std::mem::swap(&mut added, &mut removed);
+    }
+    let name = |id: i64| ChangeId(id.cast_unsigned()).to_string();
+    Ok(api::HistoryEntry {
+        review: ReviewId(id_of(row, "id")?).to_string(),
+        change: change.map(name),
+        undoes: undoes.map(name),
+        window: WindowId(id_of(row, "window")?).to_string(),
+        agent: agent.to_owned(),
+        dialect: dialect.to_owned(),
+        path: path_of(row)?.display().to_string(),
+        label: row.get("label")?,
+        ended: ended_of(row, &verdict)?,
+        comments: comments.into_iter().map(|c| api::ReviewComment { line: c.line, text: c.text }).collect(),
+        proposed_at_ms: id_of(row, "proposed_at")?,
+        ended_at_ms: id_of(row, "over_at")?,
+        decided_by: row.get("decided_by")?,
+        added,
+        removed,
+        new_file: undoes.is_none() && row.get::<_, Option<bool>>("new_file")?.unwrap_or_default(),
+        undoable: written && !undone,
+        undone,
+    })
+}
+
+fn ended_of(row: &Row<'_>, verdict: &str) -> Result<api::ReviewEnded, JournalError> {
+    let bad = |column: &str| JournalError::Row { column: column.to_owned() };
+    Ok(match verdict {
+        "accepted" => api::ReviewEnded::Accepted {
+            taken: match taken_of(row.get("taken")?).ok_or_else(|| bad("taken"))? {
+                Taken::All => api::Taken::All,
+                Taken::Some { .. } => api::Taken::Some,
+                Taken::Edited => api::Taken::Edited,
+            },
+            // May be as long as the file.
+            person_diff: None,
+        },
+        "rejected" => api::ReviewEnded::Rejected { reason: row.get("reason")? },
+        "withdrawn" => api::ReviewEnded::Withdrawn,
+        "superseded" => {
+            api::ReviewEnded::Superseded { by: ReviewId(id_of(row, "superseded_by")?).to_string() }
+        }
+        "failed" => api::ReviewEnded::Failed { error: row.get("reason")? },
+        _ => return Err(bad("verdict")),
+    })
+}
+
+fn path_of(row: &Row<'_>) -> rusqlite::Result<PathBuf> {
+    Ok(PathBuf::from(OsString::from_vec(row.get("path")?)))
+}
+
+fn change(connection: &Connection, id: ChangeId) -> Result<Found, JournalError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT w.*, r.window FROM writes w JOIN reviews r ON r.id = w.review WHERE w.id = ?1 AND w.state = 'done'",
+    )?;
+    let mut rows = statement.query([id_column(id.0)])?;
+    let Some(row) = rows.next()? else { return Ok(Found::Unknown) };
+    let bytes = |column: &str| -> Result<Option<Vec<u8>>, JournalError> {
+        let digest: Option<Vec<u8>> = row.get(column)?;
+        digest.map(|digest| bytes_of(connection, &digest)).transpose()
+    };
+    let undone_by = Undos::read(connection)?.by.get(&id_column(id.0)).copied();
+    Ok(Found::Change(Box::new(Change {
+        id: Some(id),
+        review: ReviewId(id_of(row, "review")?),
+        window: WindowId(id_of(row, "window")?),
+        path: path_of(row)?,
+        before: bytes("before")?,
+        after: bytes("after")?,
+        undone_by: undone_by.map(|undo| ChangeId(undo.cast_unsigned())),
+    })))
+}
+
+fn change_of_review(connection: &Connection, id: ReviewId) -> Result<Found, JournalError> {
+    let ours: Option<i64> = connection
+        .prepare_cached("SELECT max(id) FROM writes WHERE review = ?1 AND undoes IS NULL")?
+        .query_row([id_column(id.0)], |row| row.get(0))?;
+    if let Some(ours) = ours {
+        return change(connection, ChangeId(ours.cast_unsigned()));
+    }
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT window, path, format, base, result, verdict, writer FROM reviews r WHERE id = ?1 AND {OVER}"
+    ))?;
+    let mut rows = statement.query([id_column(id.0)])?;
+    let Some(row) = rows.next()? else { return Ok(Found::Unknown) };
+    let verdict: String = row.get("verdict")?;
+    if verdict != "accepted" || row.get::<_, String>("writer")? != "agent" {
+        return Ok(Found::NothingWritten { review: id, verdict });
+    }
+    let result: Vec<u8> = row.get("result")?;
+    Ok(Found::Change(Box::new(Change {
+        id: None,
+        review: id,
+        window: WindowId(id_of(row, "window")?),
+        path: path_of(row)?,
+        before: base_bytes(connection, row)?,
+        after: Some(bytes_of(connection, &result)?),
+        undone_by: None,
+    })))
+}
+
+/// The base of a review is kept as text; in its format it is the file's bytes again.
+fn base_bytes(connection: &Connection, row: &Row<'_>) -> Result<Option<Vec<u8>>, JournalError> {
+    let bad = || JournalError::Row { column: "base".to_owned() };
+    let (Some(format), Some(base)) =
+        (row.get::<_, Option<String>>("format")?, row.get::<_, Option<Vec<u8>>>("base")?)
+    else {
+        return Ok(None);
+    };
+    let format = Format::from_name(&format).ok_or_else(bad)?;
+    let text = String::from_utf8(bytes_of(connection, &base)?).map_err(|_| bad())?;
+    format.encode(&text).map(Some).map_err(|_| bad())
+}
+
+/// Before the file is touched. What an agent wrote gets its name here; gives that of the change and of the undo.
+pub(super) fn begin_undo(
+    connection: &mut Connection,
+    change: &Change,
+    now: i64,
+) -> rusqlite::Result<(ChangeId, ChangeId)> {
+    let transaction = connection.transaction()?;
+    let put = |before: &Option<Vec<u8>>,
+               after: &Option<Vec<u8>>,
+               at: i64,
+               undoes,
+               state|
+     -> rusqlite::Result<i64> {
+        let before = before.as_ref().map(|bytes| blob(&transaction, bytes)).transpose()?;
+        let after = after.as_ref().map(|bytes| blob(&transaction, bytes)).transpose()?;
+        let path = change.path.as_os_str().as_bytes();
+        transaction
+            .prepare_cached(
+                "INSERT INTO writes (review, path, before, after, at, undoes, state) VALUES (?1,?2,?3,?4,?5,?6,?7)",
+            )?
+            .execute(params![id_column(change.review.0), path, before, after, at, undoes, state])?;
+        Ok(transaction.last_insert_rowid())
+    };
+    let undone = match change.id {
+        Some(id) => id_column(id.0),
+        None => {
+            let at: Option<i64> = transaction
+                .query_row(
+                    "SELECT decided_at FROM reviews WHERE id = ?1",
+                    [id_column(change.review.0)],
+                    |row| row.get(0),
+                )
+                .optional()?
+                .flatten();
+            put(&change.before, &change.after, at.unwrap_or(now), None, "done")?
+        }
+    };
+    let undo = put(&change.after, &change.before, now, Some(undone), "begun")?;
+    transaction.commit()?;
+    Ok((ChangeId(undone.cast_unsigned()), ChangeId(undo.cast_unsigned())))
+}
+
+pub(super) fn end_undo(connection: &Connection, undo: ChangeId, done: bool) -> rusqlite::Result<()> {
+    let state = if done { "done" } else { "failed" };
+    connection
+        .prepare_cached("UPDATE writes SET state = ?2 WHERE id = ?1")?
+        .execute(params![id_column(undo.0), state])?;
+    Ok(())
+}
+
+pub(super) fn begun(connection: &Connection) -> Result<Vec<BegunUndo>, JournalError> {
+    let mut statement = connection.prepare(
+        "SELECT w.id, w.path, w.after, r.window FROM writes w JOIN reviews r ON r.id = w.review
+         WHERE w.state = 'begun'",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut begun = Vec::new();
+    while let Some(row) = rows.next()? {
+        let after: Option<Vec<u8>> = row.get("after")?;
+        let bad = |_| JournalError::Row { column: "after".to_owned() };
+        begun.push(BegunUndo {
+            id: ChangeId(id_of(row, "id")?),
+            window: WindowId(id_of(row, "window")?),
+            path: path_of(row)?,
+            after: after.map(|digest| digest.try_into().map(Digest::from_bytes).map_err(bad)).transpose()?,
+        });
+    }
+    Ok(begun)
+}
