@@ -1,6 +1,6 @@
 //! What `accept` and `reject` share: the review is fetched, and decided in exactly the state it was fetched in.
 
-use linkspan_client::Connection;
+use linkspan_client::Control;
 use linkspan_editor_api::{
     Decision, ReviewComment, ReviewDecidedResult, ReviewShow, ReviewsDecide, ReviewsGet, Verdict,
 };
@@ -14,7 +14,7 @@ use crate::visible::name;
 
 /// A review as it was when we looked, and the connection we looked through.
 pub(crate) struct Fetched {
-    connection: Connection,
+    connection: Control,
     pub(crate) shown: ReviewShow,
 }
 

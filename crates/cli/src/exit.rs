@@ -1,6 +1,6 @@
 //! How a command ends: the documented exit codes, and what is said when it did not do what was asked.
 
-use linkspan_client::{CallError, ConnectError, RelayError};
+use linkspan_client::{ConnectError, ControlError, RelayError};
 use linkspan_editor_api::{PlacesError, RpcError, errors};
 use serde_json::{Map, Value, json};
 
@@ -120,15 +120,15 @@ impl From<RpcError> for Failure {
     }
 }
 
-impl From<CallError> for Failure {
-    fn from(error: CallError) -> Failure {
+impl From<ControlError> for Failure {
+    fn from(error: ControlError) -> Failure {
         match error {
-            CallError::Answer(error) => error.into(),
-            CallError::Version(message) => Failure::new(Exit::Version, message),
-            CallError::Timeout { .. } | CallError::Closed | CallError::Io(_) => {
+            ControlError::Answer(error) => error.into(),
+            ControlError::Version(message) => Failure::new(Exit::Version, message),
+            ControlError::Timeout { .. } | ControlError::Closed | ControlError::Io(_) => {
                 Failure::new(Exit::NoHub, error.to_string())
             }
-            CallError::Framing(_) | CallError::Parse(_) | CallError::Result { .. } => {
+            ControlError::Framing(_) | ControlError::Parse(_) | ControlError::Result { .. } => {
                 Failure::internal(error.to_string())
             }
         }
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_review_that_does_not_exist_has_a_code_of_its_own() {
-        let failure = Failure::from(CallError::Answer(RpcError::new(errors::UNKNOWN_REVIEW, "no r9")));
+        let failure = Failure::from(ControlError::Answer(RpcError::new(errors::UNKNOWN_REVIEW, "no r9")));
         assert_eq!((failure.exit, failure.message.as_str()), (Exit::UnknownReview, "no r9"));
     }
 }

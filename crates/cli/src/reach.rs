@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linkspan_client::{CallError, ConnectError, Connection, Hello, Hub};
+use linkspan_client::{ConnectError, Control, ControlError, Hello, Hub};
 use linkspan_editor_api::{HubHelloResult, Places};
 
 use crate::exit::Failure;
@@ -34,16 +34,16 @@ impl Reach {
         Ok(Reach { places: Places::from_env(rustix::process::geteuid().as_raw())?, program })
     }
 
-    pub(crate) fn connect(&self) -> Result<Connection, ConnectError> {
+    pub(crate) fn connect(&self) -> Result<Control, ConnectError> {
         Hub::connect(&self.places)
     }
 
-    pub(crate) fn connect_or_start(&self) -> Result<Connection, ConnectError> {
+    pub(crate) fn connect_or_start(&self) -> Result<Control, ConnectError> {
         self.connect_or(|| {})
     }
 
     /// Connects, or starts a hub and says so.
-    pub(crate) fn connect_or(&self, starting: impl Fn()) -> Result<Connection, ConnectError> {
+    pub(crate) fn connect_or(&self, starting: impl Fn()) -> Result<Control, ConnectError> {
         Hub::connect_or_start(&self.places, &|| {
             starting();
             start(&self.program, &self.places)
@@ -52,7 +52,7 @@ impl Reach {
 
     /// A connection to a hub that understands us, started if there was none: pending reviews are in its
     /// journal even when it was not running.
-    pub(crate) fn greeted(&self) -> Result<Connection, Failure> {
+    pub(crate) fn greeted(&self) -> Result<Control, Failure> {
         Ok(greet(|| self.connect_or_start())?.0)
     }
 }
@@ -60,7 +60,7 @@ impl Reach {
 /// Why nobody said hello back.
 pub(crate) enum GreetError {
     Connect(ConnectError),
-    Call(CallError),
+    Call(ControlError),
 }
 
 impl From<GreetError> for Failure {
@@ -74,13 +74,13 @@ impl From<GreetError> for Failure {
 
 /// Connects and says hello. A hub that is leaving closes the door at that: then there is none, or a new one.
 pub(crate) fn greet(
-    connect: impl Fn() -> Result<Connection, ConnectError>,
-) -> Result<(Connection, HubHelloResult), GreetError> {
+    connect: impl Fn() -> Result<Control, ConnectError>,
+) -> Result<(Control, HubHelloResult), GreetError> {
     let deadline = Instant::now() + LEAVE_DEADLINE;
     loop {
         let mut connection = connect().map_err(GreetError::Connect)?;
         match connection.hello("a terminal") {
-            Err(CallError::Closed) if Instant::now() < deadline => thread::sleep(LEAVE_PAUSE),
+            Err(ControlError::Closed) if Instant::now() < deadline => thread::sleep(LEAVE_PAUSE),
             hello => {
                 let Hello { hub, notice } = hello.map_err(GreetError::Call)?;
                 if let Some(notice) = notice {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use linkspan_editor_api::{Places, PlacesError};
 
-use crate::connection::Connection;
+use crate::control::Control;
 use crate::runtime_dir::{self, RuntimeDirError};
 
 const START_DEADLINE: Duration = Duration::from_secs(10);
@@ -93,13 +93,13 @@ impl ConnectError {
 
 impl Hub {
     /// Connects to the running hub; never starts one.
-    pub fn connect(places: &Places) -> Result<Connection, ConnectError> {
+    pub fn connect(places: &Places) -> Result<Control, ConnectError> {
         let socket = places.socket()?;
         if !runtime_dir::check(&places.runtime)? {
             return Err(ConnectError::NoHub { socket });
         }
         match UnixStream::connect(&socket) {
-            Ok(stream) => Ok(Connection::new(stream)),
+            Ok(stream) => Ok(Control::new(stream)),
             // Refused: the socket outlived its hub.
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) =>
@@ -111,7 +111,7 @@ impl Hub {
     }
 
     /// Connects to the running hub, and starts one if there is none.
-    pub fn connect_or_start(places: &Places, start: Start<'_>) -> Result<Connection, ConnectError> {
+    pub fn connect_or_start(places: &Places, start: Start<'_>) -> Result<Control, ConnectError> {
         match Hub::connect(places) {
             Err(ConnectError::NoHub { .. }) => {}
             other => return other,
@@ -126,7 +126,7 @@ impl Hub {
     }
 }
 
-fn start_and_connect(places: &Places, start: Start<'_>) -> Result<Connection, ConnectError> {
+fn start_and_connect(places: &Places, start: Start<'_>) -> Result<Control, ConnectError> {
     let deadline = Instant::now() + START_DEADLINE;
     let mut child = start().map_err(ConnectError::Start)?;
     loop {

@@ -3,12 +3,15 @@
 //! Blocking and without a runtime, so that a command costs no more than its answer. Nothing in this crate
 //! prints, or knows what a review is.
 
-mod connection;
+mod control;
+mod dial;
+pub mod discover;
 mod hub;
 mod relay;
 mod runtime_dir;
 
-pub use connection::{CallError, Connection, Hello};
+pub use control::{Control, ControlError, Hello};
+pub use discover::{Candidate, Discovery, Surroundings, discover};
 pub use hub::{ConnectError, Hub, Start};
 pub use relay::{Notice, RelayError, relay};
 pub use runtime_dir::RuntimeDirError;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use linkspan_editor_api::{Decoder, FramingError, Limits, RpcError, encode, errors};
 
-use crate::connection::{CallError, Connection};
+use crate::control::{Control, ControlError};
 use crate::hub::ConnectError;
 use ledger::{Frame, Ledger, Moves};
 
@@ -85,17 +85,17 @@ enum Event {
     ShimClosed(Option<FramingError>),
     Hub(u64, Frame),
     HubClosed(u64, Option<FramingError>),
-    Connected(Box<Connection>),
+    Connected(Box<Control>),
     Notice(Notice),
     Failed(RelayError),
 }
 
-type Connect = Arc<dyn Fn() -> Result<Connection, ConnectError> + Send + Sync>;
+type Connect = Arc<dyn Fn() -> Result<Control, ConnectError> + Send + Sync>;
 
 /// Passes frames between an editor and the hub until the editor closes its side. `connect` is called on other
 /// threads, whenever there is no hub; `role` names us in the hub's log.
 pub fn relay(
-    connect: impl Fn() -> Result<Connection, ConnectError> + Send + Sync + 'static,
+    connect: impl Fn() -> Result<Control, ConnectError> + Send + Sync + 'static,
     role: &'static str,
     shim_says: impl Read + Send + 'static,
     shim_hears: impl Write,
@@ -174,7 +174,7 @@ impl<W: Write> Relay<W> {
         Ok(())
     }
 
-    fn meet_hub(&mut self, connection: Connection) -> io::Result<()> {
+    fn meet_hub(&mut self, connection: Control) -> io::Result<()> {
         let (stream, decoder) = connection.into_parts();
         stream.set_read_timeout(None)?;
         stream.set_write_timeout(Some(WRITE_DEADLINE))?;
@@ -273,10 +273,10 @@ enum Attempt {
 }
 
 fn attempt(
-    connect: &dyn Fn() -> Result<Connection, ConnectError>,
+    connect: &dyn Fn() -> Result<Control, ConnectError>,
     role: &str,
     events: &SyncSender<Event>,
-) -> Result<Connection, Attempt> {
+) -> Result<Control, Attempt> {
     let mut connection = connect().map_err(|error| match error {
         lasting if lasting.is_lasting() => Attempt::Hopeless(RelayError::Connect(lasting)),
         passing => Attempt::Again(Some(passing.to_string())),
@@ -288,9 +288,9 @@ fn attempt(
             }
             Ok(connection)
         }
-        Err(CallError::Version(text)) => Err(Attempt::Hopeless(RelayError::Version(text))),
+        Err(ControlError::Version(text)) => Err(Attempt::Hopeless(RelayError::Version(text))),
         // It was leaving: nothing a person needs to know.
-        Err(CallError::Closed) => Err(Attempt::Again(None)),
+        Err(ControlError::Closed) => Err(Attempt::Again(None)),
         Err(error) => Err(Attempt::Again(Some(error.to_string()))),
     }
 }

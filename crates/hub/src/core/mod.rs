@@ -46,6 +46,8 @@ pub struct Identity {
     pub socket: String,
     /// How much memory the process occupies.
     pub resident_bytes: fn() -> Option<u64>,
+    /// Where its ports are ports, if the system says.
+    pub port_space: Option<String>,
 }
 
 type Lookup = Box<dyn Fn(&str) -> Option<OsString> + Send>;

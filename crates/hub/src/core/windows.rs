@@ -387,6 +387,7 @@ impl Core {
             pid: window.pid,
             editor_name: &window.editor.name,
             folders: &folders,
+            port_space: self.identity.port_space.as_deref(),
         };
         let files: Vec<(&'static str, DiscoveryFile)> = self
             .dialects_of(&window.config)

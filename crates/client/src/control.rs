@@ -15,7 +15,7 @@ const READ_BYTES: usize = 64 * 1024;
 
 /// A connection to the hub.
 #[derive(Debug)]
-pub struct Connection {
+pub struct Control {
     stream: UnixStream,
     decoder: Decoder,
     last_id: i64,
@@ -24,7 +24,7 @@ pub struct Connection {
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum CallError {
+pub enum ControlError {
     /// The hub says no.
     #[error("{0}")]
     Answer(RpcError),
@@ -70,9 +70,9 @@ pub struct Hello {
     pub notice: Option<String>,
 }
 
-impl Connection {
-    pub(crate) fn new(stream: UnixStream) -> Connection {
-        Connection { stream, decoder: Decoder::new(Limits::OF_A_HUB), last_id: 0, deadline: DEADLINE }
+impl Control {
+    pub(crate) fn new(stream: UnixStream) -> Control {
+        Control { stream, decoder: Decoder::new(Limits::OF_A_HUB), last_id: 0, deadline: DEADLINE }
     }
 
     /// The socket, and what has been read from it and not been looked at.
@@ -81,12 +81,12 @@ impl Connection {
     }
 
     /// Introduces us, as a `role` for the hub's log, and makes sure that we understand each other.
-    pub fn hello(&mut self, role: &str) -> Result<Hello, CallError> {
+    pub fn hello(&mut self, role: &str) -> Result<Hello, ControlError> {
         let ours = env!("CARGO_PKG_VERSION");
         let hub = self.request(&HubHello { version: ours.into(), protocol: PROTOCOL, role: role.into() })?;
         let notice = version_notice(&hub.version, ours);
         if hub.protocol != PROTOCOL {
-            return Err(CallError::Version(notice.unwrap_or_else(|| {
+            return Err(ControlError::Version(notice.unwrap_or_else(|| {
                 format!(
                     "the running hub speaks protocol {}, this is {PROTOCOL}: run `linkspan hub stop`; \
                      it starts again by itself",
@@ -98,9 +98,9 @@ impl Connection {
     }
 
     /// Asks, and waits for the answer.
-    pub fn request<R: Request>(&mut self, params: &R) -> Result<R::Result, CallError> {
+    pub fn request<R: Request>(&mut self, params: &R) -> Result<R::Result, ControlError> {
         let deadline = Instant::now() + self.deadline;
-        let timeout = || CallError::Timeout { method: R::METHOD, seconds: self.deadline.as_secs() };
+        let timeout = || ControlError::Timeout { method: R::METHOD, seconds: self.deadline.as_secs() };
         let is_timeout =
             |error: &io::Error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
         self.last_id += 1;
@@ -118,7 +118,7 @@ impl Connection {
                 match Message::parse(&frame)? {
                     Message::Response { id: Some(answered), result } if answered == id => {
                         let result = result.map_err(answer)?;
-                        return serde_json::from_str(result.get()).map_err(|error| CallError::Result {
+                        return serde_json::from_str(result.get()).map_err(|error| ControlError::Result {
                             method: R::METHOD,
                             reason: error.to_string(),
                         });
@@ -145,11 +145,11 @@ impl Connection {
             self.stream.set_read_timeout(Some(left))?;
             let mut buffer = [0; READ_BYTES];
             match self.stream.read(&mut buffer) {
-                Ok(0) => return Err(CallError::Closed),
+                Ok(0) => return Err(ControlError::Closed),
                 Ok(length) => self.decoder.push(buffer.get(..length).unwrap_or_default()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
-                    return Err(CallError::Closed);
+                    return Err(ControlError::Closed);
                 }
                 Err(error) if is_timeout(&error) => return Err(timeout()),
                 Err(error) => return Err(error.into()),
@@ -175,8 +175,12 @@ impl Connection {
     }
 }
 
-fn answer(error: RpcError) -> CallError {
-    if error.code == errors::VERSION { CallError::Version(error.message) } else { CallError::Answer(error) }
+fn answer(error: RpcError) -> ControlError {
+    if error.code == errors::VERSION {
+        ControlError::Version(error.message)
+    } else {
+        ControlError::Answer(error)
+    }
 }
 
 #[cfg(test)]
@@ -189,7 +193,7 @@ mod tests {
     use super::*;
 
     /// A hub that reads one message, then says these.
-    fn hub_that_says(replies: Vec<String>) -> Connection {
+    fn hub_that_says(replies: Vec<String>) -> Control {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         thread::spawn(move || {
             let mut first = [0; 4096];
@@ -200,7 +204,7 @@ mod tests {
             // What we answer to its pings must not meet a closed socket.
             let _ = theirs.read(&mut first);
         });
-        Connection::new(ours)
+        Control::new(ours)
     }
 
     fn hello_of(version: &str, protocol: u32) -> String {
@@ -226,27 +230,27 @@ mod tests {
         assert!(hello.notice.unwrap().contains("linkspan hub stop"));
 
         let error = hub_that_says(vec![hello_of("0.0.1", PROTOCOL + 1)]).hello("command").unwrap_err();
-        assert!(matches!(error, CallError::Version(text) if text.contains("0.0.1")));
+        assert!(matches!(error, ControlError::Version(text) if text.contains("0.0.1")));
 
         let mut same_name = hub_that_says(vec![hello_of(env!("CARGO_PKG_VERSION"), PROTOCOL + 1)]);
-        assert!(matches!(same_name.hello("command"), Err(CallError::Version(_))));
+        assert!(matches!(same_name.hello("command"), Err(ControlError::Version(_))));
     }
 
     #[test]
     fn a_silent_hub_is_not_waited_for_for_ever() {
         let mut connection = hub_that_says(vec![]);
         connection.deadline = Duration::from_millis(50);
-        assert!(matches!(connection.request(&HubStatus {}), Err(CallError::Timeout { .. })));
+        assert!(matches!(connection.request(&HubStatus {}), Err(ControlError::Timeout { .. })));
     }
 
     #[test]
     fn a_hub_that_goes_away_is_told_from_one_that_says_no() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         drop(theirs);
-        assert!(matches!(Connection::new(ours).request(&HubStatus {}), Err(CallError::Closed)));
+        assert!(matches!(Control::new(ours).request(&HubStatus {}), Err(ControlError::Closed)));
 
         let no = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32011, "message": "no r9" } });
         let error = hub_that_says(vec![no.to_string()]).request(&HubStatus {}).unwrap_err();
-        assert!(matches!(error, CallError::Answer(RpcError { code: errors::UNKNOWN_REVIEW, .. })));
+        assert!(matches!(error, ControlError::Answer(RpcError { code: errors::UNKNOWN_REVIEW, .. })));
     }
 }

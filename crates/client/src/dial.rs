@@ -1,0 +1,148 @@
+//! Dialing an editor's WebSocket on 127.0.0.1 with its token, within a deadline. Knows nothing of what is said
+//! after the upgrade.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use tungstenite::client::IntoClientRequest;
+use tungstenite::handshake::HandshakeError;
+use tungstenite::handshake::client::Request;
+use tungstenite::http::{HeaderName, HeaderValue, StatusCode};
+use tungstenite::{Error, WebSocket};
+
+use crate::discover::{Secret, Wire};
+
+/// An open WebSocket to an editor.
+pub(crate) type Socket = WebSocket<TimedStream>;
+
+/// Why there is none.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DialError {
+    /// The port is closed.
+    #[error("nothing listens on port {port} of 127.0.0.1")]
+    NothingListens { port: u16 },
+    /// No word in time.
+    #[error("port {port} of 127.0.0.1 does not answer")]
+    NoAnswer { port: u16 },
+    /// It does not want this token.
+    #[error("the editor on port {port} does not take the token of its lock file ({status})")]
+    BadToken { port: u16, status: StatusCode },
+    /// It is no WebSocket server, or not one that we understand.
+    #[error("what listens on port {port} is not an editor: {reason}")]
+    NotAnEditor { port: u16, reason: String },
+}
+
+/// What each protocol wants in the request head: the token's header, and the subprotocol.
+fn head_of(wire: &Wire) -> Option<(&'static str, &Option<Secret>, Option<&'static str>)> {
+    match wire {
+        Wire::Hub { .. } => None,
+        Wire::Claude { token, .. } => Some(("x-claude-code-ide-authorization", token, Some("mcp"))),
+        Wire::Nexus3 { token, .. } => Some(("x-nexus3-ide-authorization", token, None)),
+    }
+}
+
+/// Connects and upgrades. The deadline stays on the socket's reads and writes until it is changed.
+pub(crate) fn dial(wire: &Wire, deadline: Instant) -> Result<Socket, DialError> {
+    let port = wire.port();
+    let not_an_editor = |reason: String| DialError::NotAnEditor { port, reason };
+    let request = request(wire).map_err(not_an_editor)?;
+
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let stream = match TcpStream::connect_timeout(&address, left(deadline)) {
+        Ok(stream) => stream,
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            return Err(DialError::NothingListens { port });
+        }
+        Err(error) if is_timeout(&error) => return Err(DialError::NoAnswer { port }),
+        Err(error) => return Err(not_an_editor(error.to_string())),
+    };
+    // Small messages both ways: waiting to fill a packet only makes them late.
+    stream.set_nodelay(true).map_err(|error| not_an_editor(error.to_string()))?;
+    let stream = TimedStream { stream, deadline: Some(deadline) };
+
+    match tungstenite::client::client(request, stream) {
+        Ok((socket, _)) => Ok(socket),
+        Err(HandshakeError::Interrupted(_)) => Err(DialError::NoAnswer { port }),
+        Err(HandshakeError::Failure(Error::Http(response))) => match response.status() {
+            status @ (StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
+                Err(DialError::BadToken { port, status })
+            }
+            status => Err(not_an_editor(format!("it answers HTTP {status}"))),
+        },
+        Err(HandshakeError::Failure(error)) => Err(not_an_editor(error.to_string())),
+    }
+}
+
+fn request(wire: &Wire) -> Result<Request, String> {
+    let uri = format!("ws://127.0.0.1:{}/", wire.port());
+    let mut request = uri.into_client_request().map_err(|error| error.to_string())?;
+    let (header, token, subprotocol) =
+        head_of(wire).ok_or("a window of the hub is reached through the hub's socket")?;
+    if let Some(token) = token {
+        let mut value = HeaderValue::from_str(token.reveal())
+            .map_err(|_| "its token cannot be sent in a request head".to_owned())?;
+        value.set_sensitive(true);
+        request.headers_mut().insert(HeaderName::from_static(header), value);
+    }
+    if let Some(subprotocol) = subprotocol {
+        let name = HeaderName::from_static("sec-websocket-protocol");
+        request.headers_mut().insert(name, HeaderValue::from_static(subprotocol));
+    }
+    Ok(request)
+}
+
+/// A stream whose reads and writes end at a moment, however little arrives at a time.
+#[derive(Debug)]
+pub(crate) struct TimedStream {
+    stream: TcpStream,
+    deadline: Option<Instant>,
+}
+
+impl TimedStream {
+    /// From now on reads and writes fail with `WouldBlock` at this moment; `None`: they wait.
+    #[expect(dead_code, reason = "for those who keep the socket")]
+    pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
+    /// The stream itself, for a second handle or for closing it from elsewhere.
+    #[expect(dead_code, reason = "for those who keep the socket")]
+    pub(crate) fn tcp(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    fn timeout(&self) -> io::Result<Option<Duration>> {
+        match self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())) {
+            Some(Duration::ZERO) => Err(io::ErrorKind::WouldBlock.into()),
+            left => Ok(left),
+        }
+    }
+}
+
+impl Read for TimedStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.timeout()?)?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for TimedStream {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.timeout()?)?;
+        self.stream.write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// What is left until then; never nothing, which the system would take for no limit.
+fn left(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+}
+
+pub(crate) fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}

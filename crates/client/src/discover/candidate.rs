@@ -1,0 +1,169 @@
+//! An editor that an agent might talk to: how it is reached, why it fits, and whether it can be used. Plain data.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::reason::Reason;
+
+/// An editor that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// What the editor calls itself.
+    pub editor: String,
+    /// How it is reached.
+    pub wire: Wire,
+    /// Its workspace folders, as this machine names them.
+    pub folders: Vec<PathBuf>,
+    /// Process id of the editor, if it told. Says nothing about whether it lives.
+    pub pid: Option<u32>,
+    /// Where we know of it from.
+    pub found: Found,
+    /// Why it fits the working directory; `None` when it does not.
+    pub matched: Option<Match>,
+    /// Whether it can be used.
+    pub verdict: Verdict,
+}
+
+impl Candidate {
+    /// The editor answers, lets us in and fits.
+    pub fn is_usable(&self) -> bool {
+        self.verdict == Verdict::Usable
+    }
+}
+
+/// How an editor is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wire {
+    /// Through our hub.
+    Hub {
+        /// Id of the window, such as `w3`.
+        window: String,
+        /// The window's port for agents that do not know the hub.
+        port: u16,
+    },
+    /// A server that speaks the protocol of Claude Code.
+    Claude {
+        /// Its port on 127.0.0.1.
+        port: u16,
+        /// What lets us in, where the server wants something.
+        token: Option<Secret>,
+    },
+    /// A server that speaks the protocol of NEXUS3.
+    Nexus3 {
+        /// Its port on 127.0.0.1.
+        port: u16,
+        /// What lets us in, where the server wants something.
+        token: Option<Secret>,
+    },
+}
+
+impl Wire {
+    /// The port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        match self {
+            Wire::Hub { port, .. } | Wire::Claude { port, .. } | Wire::Nexus3 { port, .. } => *port,
+        }
+    }
+
+    /// The name of its protocol.
+    pub fn dialect(&self) -> &'static str {
+        match self {
+            Wire::Hub { .. } => "linkspan",
+            Wire::Claude { .. } => "claude",
+            Wire::Nexus3 { .. } => "nexus3",
+        }
+    }
+}
+
+/// A token. Never shown, whoever asks.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Hides a token.
+    pub fn new(token: impl Into<String>) -> Secret {
+        Secret(token.into())
+    }
+
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
+
+/// Where we know of an editor from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Our hub has it.
+    Hub,
+    /// It is in a lock file.
+    LockFile(PathBuf),
+    /// Somebody named it.
+    Given,
+}
+
+/// Why an editor fits a working directory; the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Match {
+    /// We run in a terminal of that very window.
+    OwnTerminal,
+    /// The working directory lies in one of its folders.
+    Folder {
+        /// How far below the folder.
+        depth: usize,
+    },
+    /// The window has another worktree of the same repository.
+    Worktree {
+        /// How far below the folder the working directory would be in that worktree.
+        depth: usize,
+    },
+    /// One of its folders lies below the working directory.
+    Parent {
+        /// How far below the working directory.
+        depth: usize,
+    },
+}
+
+/// Whether an editor can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It fits, and answered a moment ago.
+    Usable,
+    /// It can not.
+    Not(Reason),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_not_printed() {
+        let wire = Wire::Claude { port: 1, token: Some(Secret::new("hunter2")) };
+        assert!(!format!("{wire:?}").contains("hunter2"));
+        assert!(!Secret::new("hunter2").to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn the_better_match_is_the_smaller() {
+        let best_first = [
+            Match::OwnTerminal,
+            Match::Folder { depth: 0 },
+            Match::Folder { depth: 3 },
+            Match::Worktree { depth: 0 },
+            Match::Parent { depth: 1 },
+        ];
+        assert!(best_first.is_sorted());
+    }
+}

@@ -1,0 +1,87 @@
+//! Why an editor cannot be used, and what a person can do about it: every word of it is here.
+
+/// Why an editor cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The port is closed.
+    #[error("nothing listens on its port")]
+    NothingListens,
+    /// The port is open, and silent.
+    #[error("it does not answer")]
+    NoAnswer,
+    /// It says something, and not what an editor says.
+    #[error("what answers on its port is not an editor: {0}")]
+    NotAnEditor(String),
+    /// It does not take the token of the lock file.
+    #[error("it does not take the token of its lock file")]
+    BadToken,
+    /// It is about other folders.
+    #[error("it has other folders open")]
+    OtherWorkspace,
+    /// The lock file, or the folder it lies in, is somebody else's.
+    #[error("its lock file belongs to user {uid}")]
+    OtherOwner {
+        /// Whose it is.
+        uid: u32,
+    },
+    /// The lock file cannot be read.
+    #[error("its lock file cannot be read: {0}")]
+    Unreadable(String),
+    /// The lock file makes no sense.
+    #[error("its lock file is not understood: {0}")]
+    Malformed(String),
+    /// It speaks something that we do not.
+    #[error("it is reached by `{0}`, and only WebSockets are spoken here")]
+    UnknownTransport(String),
+    /// The hub keeps the window for an editor that is not connected.
+    #[error("its editor is away")]
+    EditorAway,
+    /// The lock file is how other agents find a window of our hub.
+    #[error("it is window {window} of the hub")]
+    SameAs {
+        /// Which.
+        window: String,
+    },
+    /// It runs on Windows, and its port is not open in here.
+    #[error("it runs on Windows, and its port cannot be reached from WSL")]
+    OnWindows,
+    /// There were too many to ask.
+    #[error("it was not asked, because too many others did not answer")]
+    NotAsked,
+}
+
+impl Reason {
+    /// What a person can do, as a sentence that follows the reason.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Reason::NothingListens => {
+                "If the editor is closed, delete the lock file; if it is open, reload its window."
+            }
+            Reason::NoAnswer => "Reload the editor's window.",
+            Reason::NotAnEditor(_) => {
+                "Another program has the port now: delete the lock file if the editor is closed, or reload its window."
+            }
+            Reason::BadToken => {
+                "The lock file is of an earlier start: delete it if the editor is closed, or reload its window."
+            }
+            Reason::OtherWorkspace => {
+                "Open this folder in the editor, go to one of its folders, or name the window with `--window`."
+            }
+            Reason::OtherOwner { .. } => {
+                "Run the agent as the user who runs the editor; a lock file of another user is not trusted."
+            }
+            Reason::Unreadable(_) => "Give yourself read permission, or delete the lock file.",
+            Reason::Malformed(_) => {
+                "Delete the lock file and reload the editor's window; it writes a new one."
+            }
+            Reason::UnknownTransport(_) => "Update the editor's extension, or install Linkspan's.",
+            Reason::EditorAway => "Open the editor again: the window is kept for it for a while.",
+            Reason::SameAs { .. } => "Nothing to do: the window itself is used.",
+            Reason::OnWindows => {
+                "Set `networkingMode=mirrored` in .wslconfig and run `wsl --shutdown`, or open the folder with the editor's WSL extension."
+            }
+            Reason::NotAsked => "Delete lock files of editors that are closed.",
+        }
+    }
+}
