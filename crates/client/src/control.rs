@@ -6,8 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use linkspan_editor_api::{
-    Decoder, FramingError, HubHello, HubHelloResult, Limits, Message, PROTOCOL, ParseError, Ping, Request,
-    RequestId, RpcError, encode, errors, version_notice,
+    Decoder, FramingError, HubHello, HubHelloResult, Limits, Message, Notification, PROTOCOL, ParseError,
+    Ping, Request, RequestId, RpcError, encode, errors, version_notice,
 };
 
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -101,8 +101,6 @@ impl Control {
     pub fn request<R: Request>(&mut self, params: &R) -> Result<R::Result, ControlError> {
         let deadline = Instant::now() + self.deadline;
         let timeout = || ControlError::Timeout { method: R::METHOD, seconds: self.deadline.as_secs() };
-        let is_timeout =
-            |error: &io::Error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
         self.last_id += 1;
         let id = RequestId::Number(self.last_id);
 
@@ -114,19 +112,44 @@ impl Control {
             other => other?,
         }
         loop {
+            match self.receive(deadline)?.ok_or_else(timeout)? {
+                Message::Response { id: Some(answered), result } if answered == id => {
+                    let result = result.map_err(answer)?;
+                    return serde_json::from_str(result.get()).map_err(|error| ControlError::Result {
+                        method: R::METHOD,
+                        reason: error.to_string(),
+                    });
+                }
+                // About a message whose id could not be read: ours is the only one.
+                Message::Response { id: None, result: Err(error) } => return Err(answer(error)),
+                // To a question we gave up on.
+                _ => {}
+            }
+        }
+    }
+
+    /// What the hub tells next of this kind; `None` when it tells nothing within `wait`. Of a kind that a newer
+    /// hub made nothing is heard.
+    pub fn notification<N: Notification>(&mut self, wait: Duration) -> Result<Option<N>, ControlError> {
+        let deadline = Instant::now() + wait;
+        loop {
+            match self.receive(deadline)? {
+                None => return Ok(None),
+                Some(Message::Notification { method, params }) if method == N::METHOD => {
+                    if let Ok(told) = serde_json::from_str(params.get()) {
+                        return Ok(Some(told));
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// The next message that is not a request, which are answered here; `None` when the time is up.
+    fn receive(&mut self, deadline: Instant) -> Result<Option<Message>, ControlError> {
+        loop {
             while let Some(frame) = self.decoder.next()? {
                 match Message::parse(&frame)? {
-                    Message::Response { id: Some(answered), result } if answered == id => {
-                        let result = result.map_err(answer)?;
-                        return serde_json::from_str(result.get()).map_err(|error| ControlError::Result {
-                            method: R::METHOD,
-                            reason: error.to_string(),
-                        });
-                    }
-                    // About a message whose id could not be read: ours is the only one.
-                    Message::Response { id: None, result: Err(error) } => return Err(answer(error)),
-                    // To a question we gave up on.
-                    Message::Response { .. } | Message::Notification { .. } => {}
                     Message::Request { id, method, .. } => {
                         let reply = if method == <Ping as Request>::METHOD {
                             Message::response(id, &())
@@ -136,11 +159,12 @@ impl Control {
                         };
                         self.stream.write_all(&encode(&reply.to_bytes()))?;
                     }
+                    message => return Ok(Some(message)),
                 }
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(timeout());
+                return Ok(None);
             }
             self.stream.set_read_timeout(Some(left))?;
             let mut buffer = [0; READ_BYTES];
@@ -151,7 +175,7 @@ impl Control {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
                     return Err(ControlError::Closed);
                 }
-                Err(error) if is_timeout(&error) => return Err(timeout()),
+                Err(error) if is_timeout(&error) => return Ok(None),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -175,6 +199,10 @@ impl Control {
     }
 }
 
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
 fn answer(error: RpcError) -> ControlError {
     if error.code == errors::VERSION {
         ControlError::Version(error.message)
@@ -187,7 +215,7 @@ fn answer(error: RpcError) -> ControlError {
 mod tests {
     use std::thread;
 
-    use linkspan_editor_api::HubStatus;
+    use linkspan_editor_api::{HubEvent, HubStatus};
     use serde_json::json;
 
     use super::*;
@@ -234,6 +262,22 @@ mod tests {
 
         let mut same_name = hub_that_says(vec![hello_of(env!("CARGO_PKG_VERSION"), PROTOCOL + 1)]);
         assert!(matches!(same_name.hello("command"), Err(ControlError::Version(_))));
+    }
+
+    #[test]
+    fn what_the_hub_tells_is_heard_between_pings_and_not_waited_for_for_ever() {
+        let told = json!({ "window": "w1", "what": { "kind": "away" } });
+        let mut control = hub_that_says(vec![
+            hello_of(env!("CARGO_PKG_VERSION"), PROTOCOL),
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }).to_string(),
+            json!({ "jsonrpc": "2.0", "method": "hub/event", "params": { "of": "a newer hub" } }).to_string(),
+            json!({ "jsonrpc": "2.0", "method": "hub/event", "params": told }).to_string(),
+        ]);
+        control.hello("command").unwrap();
+        let event: Option<HubEvent> = control.notification(DEADLINE).unwrap();
+        assert_eq!(event.unwrap().window, "w1");
+        let none: Option<HubEvent> = control.notification(Duration::from_millis(10)).unwrap();
+        assert_eq!(none, None);
     }
 
     #[test]
