@@ -1,11 +1,9 @@
 //! A review as a diff on the terminal: numbered hunks, the words that differ, conflicts. Prints nothing and
 //! asks nobody.
 
-use std::ops::Range;
-
 use anstyle::Style;
 use linkspan_editor_api::{Range as TextRange, ReviewHunk, ReviewShow};
-use linkspan_reviewer::emphasised;
+use linkspan_reviewer::{IN_CONFLICT, emphasised, is_in_conflict, place_of};
 
 use crate::output::{ADDED, DIM, HEAD, REMOVED, WARNING, styled};
 use crate::visible;
@@ -45,23 +43,9 @@ struct Diff<'a> {
 impl Diff<'_> {
     fn header(&self, index: usize, hunk: &ReviewHunk) -> String {
         let title = format!("hunk {} of {}", index + 1, self.shown.hunks.len());
-        let place = format!(
-            "{}  @@ -{},{} +{},{} @@",
-            visible::name(&hunk.id),
-            first_line(hunk.before_start, hunk.before_count),
-            hunk.before_count,
-            first_line(hunk.after_start, hunk.after_count),
-            hunk.after_count
-        );
-        let after = hunk.after_start..hunk.after_start.saturating_add(hunk.after_count);
-        let conflict = self.shown.conflicts.iter().any(|conflict| {
-            touches(
-                &after,
-                &(conflict.after_start..conflict.after_start.saturating_add(conflict.after_count)),
-            )
-        });
-        let conflict = if conflict {
-            styled(WARNING, "  conflict: the file changed here meanwhile")
+        let place = format!("{}  {}", visible::name(&hunk.id), place_of(hunk));
+        let conflict = if is_in_conflict(self.shown, hunk) {
+            styled(WARNING, &format!("  {IN_CONFLICT}"))
         } else {
             String::new()
         };
@@ -126,16 +110,6 @@ impl Diff<'_> {
             out.push('\n');
         }
     }
-}
-
-/// As in a unified diff: from 1, and an empty range is named by the line before it.
-fn first_line(start: u32, count: u32) -> u32 {
-    if count == 0 { start } else { start.saturating_add(1) }
-}
-
-/// An empty range touches what it lies in or next to.
-fn touches(one: &Range<u32>, other: &Range<u32>) -> bool {
-    one.start <= other.end && other.start <= one.end
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod hub;
 mod output;
 mod reach;
 mod reject;
+mod review;
 mod review_args;
 mod reviews;
 mod serve;
@@ -46,6 +47,7 @@ enum Command {
     Show(show::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    Review(review::Args),
     #[command(subcommand)]
     Hub(hub::Args),
 }
@@ -77,6 +79,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Show(show) => show::run(show, &reach),
         Command::Accept(accept) => accept::run(accept, &reach),
         Command::Reject(reject) => reject::run(reject, &reach),
+        Command::Review(review) => review::run(review, &reach, args.json),
         Command::Hub(hub) => hub::run(hub, &reach, args.json),
     }
 }

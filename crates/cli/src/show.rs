@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     Ok(Report::new(render(&got), serde_json::to_value(&got).unwrap_or_default()))
 }
 
-fn render(got: &ReviewsGetResult) -> String {
+pub(crate) fn render(got: &ReviewsGetResult) -> String {
     let shown = &got.shown;
     let added = shown.hunks.iter().map(|hunk| hunk.after_count).sum();
     let removed = shown.hunks.iter().map(|hunk| hunk.before_count).sum();

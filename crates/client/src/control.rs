@@ -100,7 +100,8 @@ impl Control {
     /// Asks, and waits for the answer.
     pub fn request<R: Request>(&mut self, params: &R) -> Result<R::Result, ControlError> {
         let deadline = Instant::now() + self.deadline;
-        let timeout = || ControlError::Timeout { method: R::METHOD, seconds: self.deadline.as_secs() };
+        let seconds = self.deadline.as_secs();
+        let timeout = || ControlError::Timeout { method: R::METHOD, seconds };
         self.last_id += 1;
         let id = RequestId::Number(self.last_id);
 

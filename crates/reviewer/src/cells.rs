@@ -75,7 +75,14 @@ struct Spans {
 
 impl Spans {
     /// Puts a character at a column if it is in the window; gives the column after it.
-    fn put(&mut self, character: char, width: usize, column: usize, style: Style, window: &Window<'_>) -> usize {
+    fn put(
+        &mut self,
+        character: char,
+        width: usize,
+        column: usize,
+        style: Style,
+        window: &Window<'_>,
+    ) -> usize {
         let after = column + width;
         let end = window.left + window.width;
         if column >= window.left && after <= end {

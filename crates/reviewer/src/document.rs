@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use linkspan_editor_api::{Range as TextRange, ReviewComment, ReviewHunk, ReviewShow};
+use linkspan_editor_api::{Range as TextRange, ReviewComment, ReviewShow};
 
 use crate::lines::Lines;
 use crate::paint::Ink;
@@ -253,15 +253,6 @@ impl Document {
     /// Hunks without a mark.
     pub(crate) fn unmarked(&self) -> usize {
         self.shown.hunks.iter().filter(|hunk| !self.marks.contains_key(&hunk.id)).count()
-    }
-
-    /// The file changed meanwhile where this hunk is. An empty range touches what it lies in or next to.
-    pub(crate) fn conflicts_at(&self, hunk: &ReviewHunk) -> bool {
-        let end = hunk.after_start.saturating_add(hunk.after_count);
-        self.shown.conflicts.iter().any(|conflict| {
-            let conflict_end = conflict.after_start.saturating_add(conflict.after_count);
-            hunk.after_start <= conflict_end && conflict.after_start <= end
-        })
     }
 
     pub(crate) fn line(&self, side: Side, line_index: usize) -> &str {

@@ -6,6 +6,7 @@
 mod cells;
 mod document;
 mod draw;
+mod edge;
 mod input_line;
 mod keys;
 mod lines;
@@ -22,7 +23,8 @@ mod wording;
 mod words;
 
 pub use draw::draw;
+pub use edge::{Connect, RunError, run};
 pub use palette::{Depth, Ground, Palette};
 pub use screen::{Command, Input, News, Screen, Wishes};
-pub use wording::{age, change, count, relative};
+pub use wording::{IN_CONFLICT, age, change, count, is_in_conflict, place_of, relative};
 pub use words::emphasised;

@@ -55,7 +55,6 @@ impl Lines {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -51,7 +51,9 @@ impl Entry {
 
     /// It waits for a person.
     pub(crate) fn is_open(&self) -> bool {
-        self.ended.is_none() && self.sent.is_none() && matches!(self.summary.phase.as_str(), "pending" | "conflict")
+        self.ended.is_none()
+            && self.sent.is_none()
+            && matches!(self.summary.phase.as_str(), "pending" | "conflict")
     }
 
     /// Listed together: one change set, or what one agent proposed one by one.

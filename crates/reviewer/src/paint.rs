@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Receiver;
 
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
@@ -102,9 +102,6 @@ pub(crate) fn paint(wishes: &Receiver<PaintRequest>, done: impl Fn(PaintedChunk)
     }
 }
 
-/// The sending half of a painter's thread.
-pub(crate) type Wishes = Sender<PaintRequest>;
-
 #[derive(Debug)]
 struct Painter {
     grammars: SyntaxSet,
@@ -133,7 +130,8 @@ impl Painter {
         }
         let states = self.states.entry(wish.page.clone()).or_default();
         let known = (0..=wish.chunk).rev().take(LOOK_BACK).find(|chunk| states.contains_key(chunk));
-        let from = known.unwrap_or(wish.chunk.saturating_sub(if wish.chunk < LOOK_BACK { wish.chunk } else { 1 }));
+        let from =
+            known.unwrap_or(wish.chunk.saturating_sub(if wish.chunk < LOOK_BACK { wish.chunk } else { 1 }));
         let fresh = || State { parse: ParseState::new(grammar), scopes: ScopeStack::new() };
         let mut state = states.get(&from).cloned().unwrap_or_else(fresh);
         let mut lines = wish.text.split_inclusive('\n').skip(from * CHUNK);
@@ -184,7 +182,8 @@ fn paint_line(line: &str, state: &mut State, grammars: &SyntaxSet, inks: &[(Scop
 }
 
 fn ink_of(scopes: &ScopeStack, inks: &[(Scope, Ink)]) -> Option<Ink> {
-    let ink = |scope: &Scope| inks.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope)).map(|(_, ink)| *ink);
+    let ink =
+        |scope: &Scope| inks.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope)).map(|(_, ink)| *ink);
     scopes.as_slice().iter().rev().find_map(ink)
 }
 

@@ -25,7 +25,8 @@ impl Depth {
         let colorterm = variable("COLORTERM").unwrap_or_default();
         if variable("NO_COLOR").is_some_and(|value| !value.is_empty()) || term == "dumb" {
             Depth::None
-        } else if colorterm.contains("truecolor") || colorterm.contains("24bit") || term.ends_with("-direct") {
+        } else if colorterm.contains("truecolor") || colorterm.contains("24bit") || term.ends_with("-direct")
+        {
             Depth::True
         } else if term.contains("256color") {
             Depth::Indexed
@@ -116,7 +117,8 @@ impl Palette {
 
     fn colourless() -> Palette {
         let (plain, bold) = (Style::new(), Style::new().add_modifier(Modifier::BOLD));
-        let (dim, inverse) = (Style::new().add_modifier(Modifier::DIM), Style::new().add_modifier(Modifier::REVERSED));
+        let (dim, inverse) =
+            (Style::new().add_modifier(Modifier::DIM), Style::new().add_modifier(Modifier::REVERSED));
         let line = Style::new().add_modifier(Modifier::UNDERLINED);
         Palette {
             plain,
@@ -210,7 +212,10 @@ impl Palette {
             absent: bg(0x17_1a20, 0xf4_f5f7),
             comment: fg(0xf2_d48a, 0x6d_4a00).bg(tint(0x33_2c18, 0xfb_f1d6)),
             found: Style::new().fg(tint(0x10_1010, 0x10_1010)).bg(tint(0xf5_c542, 0xff_d75e)),
-            hidden: Style::new().fg(tint(0xff_ffff, 0xff_ffff)).bg(tint(0xb0_3a8c, 0xa8_2f82)).add_modifier(bold),
+            hidden: Style::new()
+                .fg(tint(0xff_ffff, 0xff_ffff))
+                .bg(tint(0xb0_3a8c, 0xa8_2f82))
+                .add_modifier(bold),
             popup: Style::new(),
             coloured_code: true,
             inks: [

@@ -23,11 +23,27 @@ pub(crate) enum Row {
     /// The head of a hunk.
     Hunk(usize),
     /// The unchanged lines before this hunk (or after the last) that are not shown.
-    Fold { gap: usize, lines: usize },
-    Context { before: usize, after: usize },
-    Removed { hunk: usize, before: usize },
-    Added { hunk: usize, after: usize },
-    Pair { hunk: usize, before: Option<usize>, after: Option<usize> },
+    Fold {
+        gap: usize,
+        lines: usize,
+    },
+    Context {
+        before: usize,
+        after: usize,
+    },
+    Removed {
+        hunk: usize,
+        before: usize,
+    },
+    Added {
+        hunk: usize,
+        after: usize,
+    },
+    Pair {
+        hunk: usize,
+        before: Option<usize>,
+        after: Option<usize>,
+    },
     /// A comment of the person, by its place in the list of comments.
     Comment(usize),
 }
@@ -94,8 +110,7 @@ impl Shape<'_> {
     fn gap(&self, rows: &mut Vec<Row>, gap: usize) {
         let lines = self.gap_lines(gap);
         // In a gap both sides are the same lines, so one offset holds for all of it.
-        let before_start =
-            gap.checked_sub(1).and_then(|index| self.hunks.get(index)).map_or(0, before_end);
+        let before_start = gap.checked_sub(1).and_then(|index| self.hunks.get(index)).map_or(0, before_end);
         let context = |after: usize| Row::Context { before: before_start + (after - lines.start), after };
         let folded = self.folded_lines(gap);
         let whole = self.unfolded.get(gap).copied().unwrap_or_default();

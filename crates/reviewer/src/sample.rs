@@ -56,7 +56,9 @@ pub(crate) fn summary(shown: &ReviewShow) -> ReviewSummary {
 
 /// Lines `line 0`, `line 1`, …; those listed read differently.
 pub(crate) fn numbered(count: usize, changed: &[usize]) -> String {
-    (0..count).map(|line| format!("line {line}{}\n", if changed.contains(&line) { " changed" } else { "" })).collect()
+    (0..count)
+        .map(|line| format!("line {line}{}\n", if changed.contains(&line) { " changed" } else { "" }))
+        .collect()
 }
 
 /// A review of forty lines with changes in lines 10, 20 and 30.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use linkspan_editor_api::{ReviewHunk, ReviewShow};
+
 use crate::visible;
 
 /// How long something lasted, in its largest unit.
@@ -33,6 +35,30 @@ pub fn relative<'a>(path: &str, folders: impl IntoIterator<Item = &'a String>) -
     let shortest =
         inside.filter(|rest| !rest.as_os_str().is_empty()).min_by_key(|rest| rest.as_os_str().len());
     visible::name(&shortest.map_or_else(|| path.into(), Path::to_string_lossy))
+}
+
+/// What is said at the head of a hunk for which `is_in_conflict` holds.
+pub const IN_CONFLICT: &str = "conflict: the file changed here meanwhile";
+
+/// Whether the file changed meanwhile where this hunk is. An empty range touches what it lies in or next to.
+pub fn is_in_conflict(shown: &ReviewShow, hunk: &ReviewHunk) -> bool {
+    let end = hunk.after_start.saturating_add(hunk.after_count);
+    shown.conflicts.iter().any(|conflict| {
+        let conflict_end = conflict.after_start.saturating_add(conflict.after_count);
+        hunk.after_start <= conflict_end && conflict.after_start <= end
+    })
+}
+
+/// Where a hunk is, as in a unified diff: from 1, and an empty range is named by the line before it.
+pub fn place_of(hunk: &ReviewHunk) -> String {
+    let first = |start: u32, count: u32| if count == 0 { start } else { start.saturating_add(1) };
+    format!(
+        "@@ -{},{} +{},{} @@",
+        first(hunk.before_start, hunk.before_count),
+        hunk.before_count,
+        first(hunk.after_start, hunk.after_count),
+        hunk.after_count
+    )
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ pub fn emphasised(line: &str, line_index: usize, words: &[TextRange]) -> Vec<Ran
     let here = words.iter().skip(first).take_while(|word| word.start.line as usize <= line_index);
     let mut found: Vec<Range<usize>> = Vec::new();
     for word in here {
-        let start = if word.start.line as usize == line_index { byte_at(line, word.start.character) } else { 0 };
+        let start =
+            if word.start.line as usize == line_index { byte_at(line, word.start.character) } else { 0 };
         let end =
             if word.end.line as usize == line_index { byte_at(line, word.end.character) } else { line.len() };
         let start = found.last().map_or(start, |before| start.max(before.end));
@@ -53,7 +54,8 @@ mod tests {
 
     #[test]
     fn only_the_words_of_the_line_count_and_columns_are_utf16() {
-        let words = [range((0, 0), (0, 1)), range((4, 2), (4, 3)), range((4, 3), (4, 4)), range((9, 0), (9, 1))];
+        let words =
+            [range((0, 0), (0, 1)), range((4, 2), (4, 3)), range((4, 3), (4, 4)), range((9, 0), (9, 1))];
         assert_eq!(emphasised("🚀xy", 4, &words), [4..5, 5..6]);
         assert_eq!(emphasised("xyz", 5, &words), Vec::<Range<usize>>::new());
     }

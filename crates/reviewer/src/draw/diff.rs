@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use linkspan_editor_api::{Range as TextRange, ReviewHunk};
+use linkspan_editor_api::Range as TextRange;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -15,7 +15,7 @@ use crate::palette::Palette;
 use crate::rows::{Mode, Row};
 use crate::screen::{Screen, matches};
 use crate::visible::name;
-use crate::wording::{change, count};
+use crate::wording::{IN_CONFLICT, change, count, is_in_conflict, place_of};
 use crate::words::emphasised;
 
 pub(super) fn title(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, at: Rect) {
@@ -148,7 +148,9 @@ impl Diff<'_> {
 
     fn head(&self, index: usize, here: bool) -> (Line<'static>, Style) {
         let palette = self.palette;
-        let Some(hunk) = self.document.shown.hunks.get(index) else { return (Line::default(), palette.plain) };
+        let Some(hunk) = self.document.shown.hunks.get(index) else {
+            return (Line::default(), palette.plain);
+        };
         let fill = if self.hunk == Some(index) { palette.hunk_here } else { palette.hunk };
         let (mark, word, style) = match self.document.mark_of(index) {
             Some(Mark::Take) => ("[✓]", "  take", fill.patch(palette.good)),
@@ -157,7 +159,7 @@ impl Diff<'_> {
         };
         let sign = if here { "▶" } else { " " };
         let title = format!(" hunk {} of {}", index + 1, self.document.shown.hunks.len());
-        let place = format!("  {}", place(hunk));
+        let place = format!("  {}", place_of(hunk));
         let mut spans = vec![
             Span::styled(sign, fill.patch(palette.accent)),
             Span::styled(mark, style),
@@ -165,8 +167,8 @@ impl Diff<'_> {
             Span::styled(place, fill),
             Span::styled(word, style),
         ];
-        if self.document.conflicts_at(hunk) {
-            spans.push(Span::styled("  conflict: the file changed here meanwhile", fill.patch(palette.warning)));
+        if is_in_conflict(&self.document.shown, hunk) {
+            spans.push(Span::styled(format!("  {IN_CONFLICT}"), fill.patch(palette.warning)));
         }
         (Line::from(spans), fill)
     }
@@ -278,16 +280,4 @@ impl Diff<'_> {
         spans.push(Span::styled(" ".repeat(room.saturating_sub(used)), look.line));
         spans
     }
-}
-
-/// As in a unified diff: from 1, and an empty range is named by the line before it.
-fn place(hunk: &ReviewHunk) -> String {
-    let first = |start: u32, count: u32| if count == 0 { start } else { start.saturating_add(1) };
-    format!(
-        "@@ -{},{} +{},{} @@",
-        first(hunk.before_start, hunk.before_count),
-        hunk.before_count,
-        first(hunk.after_start, hunk.after_count),
-        hunk.after_count
-    )
 }

@@ -33,7 +33,12 @@ pub(super) fn draw(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>) {
                 Span::styled(at, palette.selected),
                 Span::raw(rest.as_str().to_owned()),
             ]);
-            popup(palette, frame, &title, vec![text, Line::default(), keys(palette, &[("Enter", "done"), ("Esc", "never mind")])]);
+            popup(
+                palette,
+                frame,
+                &title,
+                vec![text, Line::default(), keys(palette, &[("Enter", "done"), ("Esc", "never mind")])],
+            );
         }
         Overlay::Confirm(confirm) => question(screen, confirm, palette, frame),
     }
@@ -49,7 +54,10 @@ fn question(screen: &Screen, confirm: &Confirm, palette: &Palette, frame: &mut F
         ),
         Confirm::DespiteMarks { left } => (
             "Accept all of it?".into(),
-            vec![Line::from(format!("{} marked to be left out.", if *left == 1 { "1 hunk is".into() } else { format!("{left} hunks are") }))],
+            vec![Line::from(format!(
+                "{} marked to be left out.",
+                if *left == 1 { "1 hunk is".into() } else { format!("{left} hunks are") }
+            ))],
             vec![("y", "accept all"), ("Esc", "no: s submits the marks")],
         ),
         Confirm::Draft => (
@@ -145,7 +153,8 @@ fn help(palette: &Palette, frame: &mut Frame<'_>, top: usize) {
             .zip(right.into_iter().chain(std::iter::repeat(Line::default())))
             .map(|(left, right)| {
                 let blank = 60_usize.saturating_sub(left.width());
-                let mut spans = left.spans.into_iter().map(|span| span.patch_style(left.style)).collect::<Vec<_>>();
+                let mut spans =
+                    left.spans.into_iter().map(|span| span.patch_style(left.style)).collect::<Vec<_>>();
                 spans.push(Span::raw(" ".repeat(blank)));
                 spans.extend(right.spans.into_iter().map(|span| span.patch_style(right.style)));
                 Line::from(spans)
@@ -164,7 +173,8 @@ fn help(palette: &Palette, frame: &mut Frame<'_>, top: usize) {
 
 fn popup(palette: &Palette, frame: &mut Frame<'_>, title: &str, lines: Vec<Line<'static>>) {
     let area = frame.area();
-    let width = lines.iter().map(Line::width).max().unwrap_or_default().max(title.chars().count() + 4).max(40);
+    let width =
+        lines.iter().map(Line::width).max().unwrap_or_default().max(title.chars().count() + 4).max(40);
     let width = u16::try_from(width + 4).unwrap_or(u16::MAX).min(area.width);
     let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height.saturating_sub(2));
     let at: Rect = area.centered(Constraint::Length(width), Constraint::Length(height));

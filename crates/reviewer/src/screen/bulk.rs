@@ -31,7 +31,11 @@ impl Screen {
         });
         let set_reviews = set_reviews.filter(|set| !set.is_empty() && set.len() < reviews.len());
         if reviews.is_empty() {
-            let text = if kept_out > 0 { "what waits has your marks: finish it one by one" } else { "nothing waits" };
+            let text = if kept_out > 0 {
+                "what waits has your marks: finish it one by one"
+            } else {
+                "nothing waits"
+            };
             return self.say(Tone::Quiet, text);
         }
         for review in &reviews {

@@ -113,7 +113,8 @@ impl Screen {
 
     pub(super) fn painted(&mut self, chunk: PaintedChunk) {
         let document = self.list.get_mut(&chunk.page.review).and_then(|entry| entry.document.as_deref_mut());
-        let Some(document) = document.filter(|document| document.shown.revision == chunk.page.revision) else {
+        let Some(document) = document.filter(|document| document.shown.revision == chunk.page.revision)
+        else {
             return;
         };
         for (nth, line) in chunk.lines.into_iter().enumerate() {

@@ -25,6 +25,7 @@ use crate::list::{Entry, List};
 use crate::paint::{PaintRequest, PaintedChunk};
 use crate::rows::Mode;
 pub(crate) use bulk::Bulk;
+pub(crate) use news::decided;
 pub(crate) use overlay::{Confirm, Overlay, Purpose};
 pub(crate) use search::matches;
 use steady::Steady;
@@ -113,8 +114,11 @@ pub enum News {
     },
     /// The hub is gone; we look for it.
     Lost(String),
-    /// The hub is back.
-    Back,
+    /// From now on nothing is missed; what happened before is in the list.
+    Listening {
+        /// The hub was away.
+        again: bool,
+    },
 }
 
 /// What shall be done.
@@ -307,7 +311,8 @@ impl Screen {
         };
         match next.and_then(|place| self.list.entries.get(place)).map(|entry| entry.id().to_owned()) {
             Some(review) => self.select(&review),
-            None => self.say(Tone::Quiet, if step > 0 { "this is the last file" } else { "this is the first file" }),
+            None => self
+                .say(Tone::Quiet, if step > 0 { "this is the last file" } else { "this is the first file" }),
         }
     }
 

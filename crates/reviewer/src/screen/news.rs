@@ -66,9 +66,11 @@ impl Screen {
             }
             News::Decided { review, result, repeated } => self.answered_by_hub(&review, result, repeated),
             News::Lost(why) => self.lost = Some(why),
-            News::Back => {
+            News::Listening { again } => {
                 self.lost = None;
-                self.say(Tone::Good, "the hub is back");
+                if again {
+                    self.say(Tone::Good, "the hub is back");
+                }
                 self.commands.push(Command::List);
                 for entry in &mut self.list.entries {
                     if entry.document.is_some() || entry.revision.is_some() || entry.fetching {
@@ -114,7 +116,8 @@ impl Screen {
         }
         if self.current().is_none() {
             let wished = self.wishes.review.take().filter(|review| self.list.get(review).is_some());
-            let first = || self.list.entries.iter().find(|entry| entry.is_open()).map(|entry| entry.id().to_owned());
+            let first =
+                || self.list.entries.iter().find(|entry| entry.is_open()).map(|entry| entry.id().to_owned());
             if let Some(review) = wished.or_else(first) {
                 self.select(&review);
             }
@@ -153,7 +156,8 @@ impl Screen {
         let now = self.now;
         let Some(entry) = self.list.get_mut(review).filter(|entry| entry.sent.is_none()) else { return };
         // Who decided says more than that it is decided, whichever is heard first.
-        let better = entry.ended.as_ref().is_none_or(|(known, _)| how.len() > known.len() || known.starts_with("not"));
+        let better =
+            entry.ended.as_ref().is_none_or(|(known, _)| how.len() > known.len() || known.starts_with("not"));
         if !better {
             return;
         }
@@ -163,12 +167,7 @@ impl Screen {
         self.say(Tone::Quiet, format!("{review} {name}: {how}"));
     }
 
-    fn answered_by_hub(
-        &mut self,
-        review: &str,
-        result: Result<ReviewDecidedResult, String>,
-        repeated: bool,
-    ) {
+    fn answered_by_hub(&mut self, review: &str, result: Result<ReviewDecidedResult, String>, repeated: bool) {
         let Some(entry) = self.list.get_mut(review) else { return };
         let verdict = entry.sent.take();
         let summary = entry.summary.clone();
@@ -177,7 +176,8 @@ impl Screen {
             Ok(ReviewDecidedResult::AlreadyDecided { .. }) if repeated => None,
             Ok(ReviewDecidedResult::AlreadyDecided { by }) => {
                 self.ended(review, format!("decided in {}", visible::name(&by)));
-                return self.say(Tone::Warning, format!("{review} was already decided in {}", visible::name(&by)));
+                return self
+                    .say(Tone::Warning, format!("{review} was already decided in {}", visible::name(&by)));
             }
             Ok(ReviewDecidedResult::NotPending) => {
                 self.commands.push(Command::List);
@@ -191,7 +191,9 @@ impl Screen {
                 self.commands.push(Command::Get(review.to_owned()));
                 self.commands.push(Command::List);
                 Some(match conflicts {
-                    0 => format!("{review}: the file was created or removed meanwhile: look again, then decide"),
+                    0 => format!(
+                        "{review}: the file was created or removed meanwhile: look again, then decide"
+                    ),
                     _ => format!(
                         "{review}: the file changed meanwhile, {}: look again, then decide",
                         count(conflicts, "conflict")

@@ -25,9 +25,13 @@ pub(crate) enum Purpose {
 #[derive(Debug)]
 pub(crate) enum Confirm {
     /// Marks are submitted, but some hunks have none.
-    Unmarked { count: usize },
+    Unmarked {
+        count: usize,
+    },
     /// All of it is accepted, although some hunks are marked to be left out.
-    DespiteMarks { left: usize },
+    DespiteMarks {
+        left: usize,
+    },
     /// The text from the editor.
     Draft,
     Bulk(Bulk),
@@ -109,7 +113,11 @@ impl Screen {
     fn close_question(&mut self) {
         let kept = matches!(self.overlay, Overlay::Confirm(Confirm::Draft));
         self.overlay = Overlay::None;
-        let text = if kept { "nothing is decided; your text is kept, e goes on with it" } else { "nothing is decided" };
+        let text = if kept {
+            "nothing is decided; your text is kept, e goes on with it"
+        } else {
+            "nothing is decided"
+        };
         self.say(Tone::Quiet, text);
     }
 
@@ -145,7 +153,8 @@ impl Screen {
         let Some(entry) = self.current() else { return };
         let Some(document) = entry.document.as_deref() else { return };
         let text = document.draft.clone().unwrap_or_else(|| document.shown.proposed.clone());
-        let command = Command::Edit { review: entry.id().to_owned(), path: document.shown.path.clone(), text };
+        let command =
+            Command::Edit { review: entry.id().to_owned(), path: document.shown.path.clone(), text };
         self.commands.push(command);
     }
 }

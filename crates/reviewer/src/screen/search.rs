@@ -45,7 +45,8 @@ impl Screen {
             let step = step % count.max(1);
             if forward { (start + step) % count.max(1) } else { (start + count - step) % count.max(1) }
         });
-        let hit = order.into_iter().find_map(|row| hit(document, row, &needle, forward).map(|hit| (row, hit)));
+        let hit =
+            order.into_iter().find_map(|row| hit(document, row, &needle, forward).map(|hit| (row, hit)));
         match hit {
             None => {
                 let text = format!("“{needle}” is not in this change");

@@ -62,7 +62,10 @@ impl Screen {
             .as_ref()
             .is_some_and(|steady| steady.sight == sight && self.now.saturating_sub(steady.since) >= MOMENT);
         if !seen {
-            self.say(Tone::Warning, "that key was ignored: this has only just appeared; look, then press it again");
+            self.say(
+                Tone::Warning,
+                "that key was ignored: this has only just appeared; look, then press it again",
+            );
         }
         seen
     }
