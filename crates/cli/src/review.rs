@@ -11,7 +11,7 @@ use linkspan_client::Control;
 use linkspan_editor_api::ReviewsGet;
 use linkspan_reviewer::{Connect, Depth, Ground, Palette, RunError, Wishes};
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::output::Report;
 use crate::reach::{Reach, greet_as};
 use crate::review_args::ReviewName;
@@ -56,7 +56,16 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
     // Also shows, before the screen is taken, what cannot be helped: no hub, another version, no such review.
     let mut control = reach.greeted()?;
     let review = match &args.review {
-        Some(name) => Some(control.request(&ReviewsGet { review: name.0.clone() })?.shown.review),
+        Some(name) => {
+            let got = control.request(&ReviewsGet { review: name.0.clone() })?;
+            let review = got.shown.review;
+            if got.outcome.is_some() {
+                let message =
+                    format!("{review} is decided already: look at it with `linkspan show {review}`");
+                return Err(Failure::new(Exit::No, message));
+            }
+            Some(review)
+        }
         None => None,
     };
     let variable = |name: &str| env::var(name).ok();

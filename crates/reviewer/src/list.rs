@@ -51,9 +51,7 @@ impl Entry {
 
     /// It waits for a person.
     pub(crate) fn is_open(&self) -> bool {
-        self.ended.is_none()
-            && self.sent.is_none()
-            && matches!(self.summary.phase.as_str(), "pending" | "conflict")
+        self.ended.is_none() && self.sent.is_none() && is_waiting(&self.summary)
     }
 
     /// Listed together: one change set, or what one agent proposed one by one.
@@ -62,6 +60,11 @@ impl Entry {
         (&ours.agent, &ours.dialect, &ours.window, &ours.set)
             == (&other.agent, &other.dialect, &other.window, &other.set)
     }
+}
+
+/// Neither on its way into the journal nor out of it.
+fn is_waiting(summary: &ReviewSummary) -> bool {
+    matches!(summary.phase.as_str(), "pending" | "conflict")
 }
 
 #[derive(Debug, Default)]
@@ -89,7 +92,7 @@ impl List {
             if let Some(entry) = self.get_mut(&summary.review) {
                 entry.summary = summary.clone();
                 entry.listed_at = now;
-            } else if summary.phase != "recording" {
+            } else if is_waiting(summary) {
                 let last = self.entries.iter().rposition(|entry| entry.is_with(summary));
                 let at = last.map_or(self.entries.len(), |last| last + 1);
                 self.entries.insert(at, Entry::new(summary.clone(), now));
@@ -124,9 +127,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_recorded_yet_is_not_listed() {
+    fn what_is_not_recorded_yet_or_just_decided_is_not_listed() {
         let mut list = List::default();
-        let recording = ReviewSummary { phase: "recording".into(), ..of("r1", "a") };
-        assert!(list.update(&[recording], Duration::ZERO).is_empty());
+        for phase in ["recording", "settling"] {
+            let passing = ReviewSummary { phase: phase.into(), ..of("r1", "a") };
+            assert!(list.update(&[passing], Duration::ZERO).is_empty());
+        }
     }
 }

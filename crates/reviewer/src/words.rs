@@ -15,6 +15,10 @@ pub fn emphasised(line: &str, line_index: usize, words: &[TextRange]) -> Vec<Ran
             if word.start.line as usize == line_index { byte_at(line, word.start.character) } else { 0 };
         let end =
             if word.end.line as usize == line_index { byte_at(line, word.end.character) } else { line.len() };
+        // Where a range goes on from the line before, the blanks that indent are not what is to be seen.
+        let goes_on = (word.start.line as usize) < line_index;
+        let blanks = || line.len() - line.trim_start().len();
+        let start = if goes_on { start.max(blanks()) } else { start };
         let start = found.last().map_or(start, |before| start.max(before.end));
         if start < end {
             found.push(start..end);
@@ -50,6 +54,13 @@ mod tests {
         let over = range((0, 1), (2, 1));
         let cut = |line| emphasised("abc", line, &[over]).first().cloned();
         assert_eq!([0, 1, 2, 3].map(cut), [Some(1..3), Some(0..3), Some(0..1), None]);
+    }
+
+    #[test]
+    fn a_range_that_goes_on_does_not_mark_what_indents() {
+        let over = range((0, 1), (2, 4));
+        let cut = |line| emphasised("    x", line, &[over]).first().cloned();
+        assert_eq!([0, 1, 2].map(cut), [Some(1..5), Some(4..5), None]);
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub enum News {
         /// Why.
         message: String,
     },
-    /// It is in another state than before, but not over.
+    /// It is in another state than before and waits for a person, perhaps again.
     Changed {
         /// Id of the review.
         review: String,
@@ -227,7 +227,11 @@ impl Screen {
     pub fn handle(&mut self, now: Duration, input: Input) -> Vec<Command> {
         self.now = now;
         match input {
-            Input::Key(key) if key.kind != KeyEventKind::Release => self.key(&key),
+            Input::Key(key) if key.kind != KeyEventKind::Release => {
+                // Whoever goes on has read it.
+                self.note = None;
+                self.key(&key);
+            }
             Input::Key(_) => {}
             Input::Mouse(mouse) => self.mouse(&mouse),
             Input::Paste(text) => self.paste(&text),

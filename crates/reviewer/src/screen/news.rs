@@ -50,11 +50,12 @@ impl Screen {
             }
             News::Changed { review } => {
                 let selected = self.selected.as_deref() == Some(&review);
-                if let Some(entry) = self.list.get_mut(&review)
-                    && (selected || entry.document.is_some() || entry.revision.is_some())
-                {
-                    entry.fetching = true;
-                    self.commands.push(Command::Get(review));
+                if let Some(entry) = self.list.get_mut(&review) {
+                    entry.ended = None;
+                    if selected || entry.document.is_some() || entry.revision.is_some() {
+                        entry.fetching = true;
+                        self.commands.push(Command::Get(review));
+                    }
                 }
                 self.commands.push(Command::List);
             }
