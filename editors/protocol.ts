@@ -37,6 +37,8 @@ export const ERRORS = {
   UNKNOWN_CHANGE: -32021,
   /** The file is not what it would have to be. */
   CONFLICT: -32022,
+  /** There is no such window. */
+  UNKNOWN_WINDOW: -32019,
 } as const;
 
 /** What an editor asks the hub. */
@@ -160,6 +162,49 @@ export interface HubToCommandNotifications {
   /** Something happened. Sent in the order in which it did. */
   "hub/event": { params: HubEvent };
 }
+
+/** What an agent asks the hub. */
+export interface AgentToHubRequests {
+  /** Joins a window as an agent. From the answer on, every message on this connection is MCP of the dialect `linkspan`, both ways. */
+  "agent/join": { params: AgentJoin; result: AgentJoinResult };
+  /** Asks whether the other side is there. */
+  "ping": { params: Ping; result: null };
+}
+
+/** What an agent tells the hub. */
+export interface AgentToHubNotifications {
+  /** Says goodbye: what the agent has open is withdrawn, and the hub hangs up. A connection that ends without it may come back for its answers. */
+  "agent/leave": { params: AgentLeave };
+}
+
+/** Joins a window as an agent. From the answer on, every message on this connection is MCP of the dialect `linkspan`, both ways. */
+export interface AgentJoin {
+  /** Id of the window, such as `w3`: `hub/status` lists them. */
+  window: string;
+  /** A random word of 1 to 64 letters, digits, `-` and `_` that the agent keeps over reconnects, and nobody else uses: by it, its name and its window an agent finds its own changes again. An older connection with the same three is taken for lost. */
+  session: string;
+  /** What the agent calls itself. */
+  name: string;
+  /** Its version. */
+  version: string;
+  /** Its process id. */
+  pid?: number;
+}
+
+/** The window the agent is in now. */
+export interface AgentJoinResult {
+  /** Id of the connection, such as `a4`. */
+  agent: string;
+  /** Id of the window. */
+  window: string;
+  /** Its editor. */
+  editor: Editor;
+  /** Absolute paths of its workspace folders. */
+  folders: Array<string>;
+}
+
+/** Says goodbye: what the agent has open is withdrawn, and the hub hangs up. A connection that ends without it may come back for its answers. */
+export type AgentLeave = Record<string, never>;
 
 /** One connected agent. */
 export interface AgentStatus {

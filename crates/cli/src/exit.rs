@@ -46,7 +46,9 @@ impl Exit {
             }
             Exit::Usage => (2, "usage", "the command was not understood"),
             Exit::NoHub => (3, "no-hub", "there is no hub, or it does not answer"),
-            Exit::UnknownReview => (4, "unknown-review", "there is no such review"),
+            Exit::UnknownReview => {
+                (4, "unknown-review", "there is no such review or change, or nothing to undo")
+            }
             Exit::Refused => (5, "refused", "the hub does not allow it, or cannot do it"),
             Exit::Version => (6, "version", "the running hub is of another version"),
             Exit::Internal => (70, "internal", "a fault of Linkspan or of the system"),
@@ -108,7 +110,7 @@ impl From<ConnectError> for Failure {
 impl From<RpcError> for Failure {
     fn from(error: RpcError) -> Failure {
         let exit = match error.code {
-            errors::UNKNOWN_REVIEW => Exit::UnknownReview,
+            errors::UNKNOWN_REVIEW | errors::UNKNOWN_CHANGE => Exit::UnknownReview,
             errors::VERSION => Exit::Version,
             errors::TIMEOUT => Exit::NoHub,
             errors::PARSE | errors::INVALID_REQUEST | errors::METHOD_NOT_FOUND | errors::INTERNAL => {

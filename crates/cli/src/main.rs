@@ -6,6 +6,7 @@ mod attach;
 mod decide;
 mod diff;
 mod exit;
+mod history;
 mod hub;
 mod output;
 mod reach;
@@ -16,6 +17,9 @@ mod reviews;
 mod serve;
 mod show;
 mod status;
+mod undo;
+mod watch;
+mod watch_line;
 
 use std::io;
 use std::process::ExitCode;
@@ -48,6 +52,9 @@ enum Command {
     Accept(accept::Args),
     Reject(reject::Args),
     Review(review::Args),
+    Watch(watch::Args),
+    History(history::Args),
+    Undo(undo::Args),
     #[command(subcommand)]
     Hub(hub::Args),
 }
@@ -80,6 +87,9 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Accept(accept) => accept::run(accept, &reach),
         Command::Reject(reject) => reject::run(reject, &reach),
         Command::Review(review) => review::run(review, &reach, args.json),
+        Command::Watch(watch) => watch::run(watch, &reach, args.json),
+        Command::History(history) => history::run(history, &reach),
+        Command::Undo(undo) => undo::run(undo, &reach, args.json),
         Command::Hub(hub) => hub::run(hub, &reach, args.json),
     }
 }

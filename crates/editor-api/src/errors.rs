@@ -62,4 +62,6 @@ codes! {
     UNKNOWN_CHANGE = -32021;
     /// The file is not what it would have to be.
     CONFLICT = -32022;
+    /// There is no such window.
+    UNKNOWN_WINDOW = -32019;
 }

@@ -1,9 +1,10 @@
-//! The protocol between the hub, editors and `linkspan` commands: types, framing, and where things are.
+//! The protocol between the hub, editors, agents and `linkspan` commands: types, framing, and where things are.
 //!
 //! Nothing in this crate opens a socket, awaits, or knows what a message leads to. TypeScript types and the
 //! protocol page are generated from these types (feature `codegen`), so every public item has one line of
 //! documentation, written for the author of an editor integration.
 
+mod agent;
 #[cfg(feature = "codegen")]
 pub mod codegen;
 mod control;
@@ -29,6 +30,7 @@ mod version;
 mod watch;
 mod window;
 
+pub use agent::*;
 pub use control::*;
 pub use decision::*;
 pub use diagnostics::*;

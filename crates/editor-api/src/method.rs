@@ -29,6 +29,8 @@ pub enum Direction {
     CommandToHub,
     /// The hub to a command that watches.
     HubToCommand,
+    /// An agent to the hub.
+    AgentToHub,
     /// Anyone to anyone.
     Both,
 }
@@ -150,6 +152,10 @@ methods! {
     }
     HubToCommand {
         "hub/event" HubEvent;
+    }
+    AgentToHub {
+        "agent/join" AgentJoin -> AgentJoinResult;
+        "agent/leave" AgentLeave;
     }
     Both {
         "ping" Ping -> ();

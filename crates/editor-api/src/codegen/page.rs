@@ -14,6 +14,7 @@ const SECTIONS: &[(&str, Direction)] = &[
     ("From the hub to an editor", Direction::HubToEditor),
     ("From a command to the hub", Direction::CommandToHub),
     ("From the hub to a command", Direction::HubToCommand),
+    ("From an agent to the hub", Direction::AgentToHub),
     ("In every direction", Direction::Both),
 ];
 

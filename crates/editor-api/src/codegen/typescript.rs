@@ -16,6 +16,8 @@ const MAPS: &[(&str, &str, Direction, Kind)] = &[
         Direction::HubToCommand,
         Kind::Notification,
     ),
+    ("AgentToHubRequests", "What an agent asks the hub.", Direction::AgentToHub, Kind::Request),
+    ("AgentToHubNotifications", "What an agent tells the hub.", Direction::AgentToHub, Kind::Notification),
 ];
 
 /// The protocol as a TypeScript module.

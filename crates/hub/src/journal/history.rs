@@ -13,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::JournalError;
 use super::rows::{CommentColumn, blob, bytes_of, id_column, id_of, parse, taken_of};
 use super::schema::is_damage;
+use crate::core::asker;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
@@ -171,7 +172,7 @@ fn entry_of(row: &Row<'_>, undos: &Undos) -> Result<api::HistoryEntry, JournalEr
     let change: Option<i64> = row.get("change")?;
     let undoes: Option<i64> = row.get("undoes")?;
     let owner: String = row.get("owner_key")?;
-    let (dialect, agent) = owner.split_once(':').unwrap_or(("", &owner));
+    let (dialect, agent) = asker(&owner);
     let comments: Vec<CommentColumn> = parse(row, "comments")?;
     let verdict: String = row.get("verdict")?;
     let written = change.is_some() || verdict == "accepted" && row.get::<_, String>("writer")? == "agent";

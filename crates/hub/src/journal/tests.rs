@@ -111,6 +111,7 @@ impl Desk {
         let Recorded::UndoBegun { result, .. } = self.recorded.recv().unwrap() else { panic!("not begun") };
         let (_, undo) = result.unwrap();
         self.journal.end_undo(undo, done);
+        self.list(Filter::default());
         undo
     }
 }
@@ -302,7 +303,6 @@ fn what_was_undone_lately_is_kept_with_its_review_and_its_bytes() {
     desk.decide(Verdict::Accept, true);
     desk.apply(Event::Delivered { review: ReviewId(1) }, true);
     let undo = desk.undo(Name::Last, true);
-    desk.list(Filter::default());
     let connection = rusqlite::Connection::open(&path).unwrap();
     let age = "UPDATE reviews SET decided_at = 1, ended_at = 1, delivered_at = 1; UPDATE writes SET at = 1";
     connection.execute_batch(&format!("{age} WHERE undoes IS NULL")).unwrap();

@@ -1,0 +1,159 @@
+//! `linkspan history`: what was decided and done, newest first, one line each.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use linkspan_editor_api::{HistoryEntry, HistoryList, ReviewEnded, Taken};
+
+use crate::exit::Failure;
+use crate::output::{Report, age, change, relative, table};
+use crate::reach::Reach;
+use crate::visible::name;
+
+/// List what was decided and done, newest first.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only this file, or what is in this folder.
+    file: Option<PathBuf>,
+    /// At most so many.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: u32,
+}
+
+pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
+    let path = args.file.as_deref().map(real_path).transpose()?;
+    let list = HistoryList {
+        limit: Some(args.limit),
+        path: path.map(|path| path.to_string_lossy().into_owned()),
+        ..HistoryList::default()
+    };
+    let history = reach.greeted()?.request(&list)?;
+    let json = serde_json::to_value(&history).unwrap_or_default();
+    let text = match history.entries.as_slice() {
+        [] if args.file.is_some() => "nothing was done to it, as far as the journal knows".into(),
+        [] => "nothing was decided yet".into(),
+        entries => render(entries, &here(), now_ms()),
+    };
+    Ok(Report::new(text, json))
+}
+
+/// Where it really is, as the journal knows it; a file that is gone was in its folder.
+pub(crate) fn real_path(path: &Path) -> Result<PathBuf, Failure> {
+    let absolute = std::path::absolute(path)
+        .map_err(|error| Failure::usage(format!("{} is no path: {error}", path.display())))?;
+    let real = absolute
+        .canonicalize()
+        .ok()
+        .or_else(|| Some(absolute.parent()?.canonicalize().ok()?.join(absolute.file_name()?)));
+    Ok(real.unwrap_or(absolute))
+}
+
+/// The folder we stand in, to name files from.
+pub(crate) fn here() -> Option<String> {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize()).ok()?;
+    Some(here.to_string_lossy().into_owned())
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn render(entries: &[HistoryEntry], here: &Option<String>, now_ms: u64) -> String {
+    let mut rows = vec![["ID", "AGE", "FILE", "AGENT", "LINES", "WHAT"].map(String::from).to_vec()];
+    rows.extend(entries.iter().map(|entry| {
+        vec![
+            name(id(entry)),
+            age(now_ms.saturating_sub(entry.ended_at_ms)),
+            relative(&entry.path, here),
+            name(&entry.agent),
+            entry
+                .added
+                .zip(entry.removed)
+                .map_or_else(|| "?".into(), |(added, removed)| change(added, removed)),
+            what(entry),
+        ]
+    }));
+    table(&rows)
+}
+
+/// What `linkspan undo` takes.
+pub(crate) fn id(entry: &HistoryEntry) -> &str {
+    entry.change.as_deref().unwrap_or(&entry.review)
+}
+
+fn what(entry: &HistoryEntry) -> String {
+    let mut words = match (&entry.undoes, &entry.ended) {
+        (Some(undone), _) => format!("undo of {}", name(undone)),
+        (None, ReviewEnded::Accepted { taken, .. }) => match taken {
+            Taken::All => "accepted".into(),
+            Taken::Some => "accepted in part".into(),
+            Taken::Edited => "accepted with edits".into(),
+        },
+        (None, ReviewEnded::Rejected { reason: None }) => "rejected".into(),
+        (None, ReviewEnded::Rejected { reason: Some(reason) }) => format!("rejected: {}", name(reason)),
+        (None, ReviewEnded::Withdrawn) => "withdrawn".into(),
+        (None, ReviewEnded::Superseded { by }) => format!("superseded by {}", name(by)),
+        (None, ReviewEnded::Failed { error }) => format!("failed: {}", name(error)),
+    };
+    if entry.new_file {
+        words += ", new file";
+    }
+    if let Some(by) = entry.decided_by.as_ref().filter(|_| entry.undoes.is_none()) {
+        words += &format!(", in {}", name(by));
+    }
+    if entry.undone {
+        words += ", undone";
+    }
+    words
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn entry() -> HistoryEntry {
+        HistoryEntry {
+            review: "r12".into(),
+            change: Some("c17".into()),
+            undoes: None,
+            window: "w1".into(),
+            agent: "claude-code".into(),
+            dialect: "claude".into(),
+            path: "/w/src/a\nb.rs".into(),
+            label: "b.rs".into(),
+            ended: ReviewEnded::Accepted { taken: Taken::Some, person_diff: None },
+            comments: Vec::new(),
+            proposed_at_ms: 0,
+            ended_at_ms: 1000,
+            decided_by: Some("Neovim\u{1b}".into()),
+            added: Some(3),
+            removed: Some(1),
+            new_file: false,
+            undoable: true,
+            undone: true,
+        }
+    }
+
+    #[test]
+    fn each_line_says_what_was_done_and_how_to_name_it() {
+        let rejected = HistoryEntry {
+            change: None,
+            added: None,
+            undone: false,
+            decided_by: None,
+            ended: ReviewEnded::Rejected { reason: Some("no".into()) },
+            ..entry()
+        };
+        let undo =
+            HistoryEntry { change: Some("c18".into()), undoes: Some("c17".into()), undone: false, ..entry() };
+        let text = render(&[undo, entry(), rejected], &Some("/w".into()), 62_000);
+        assert_eq!(
+            anstream::adapter::strip_str(&text).to_string(),
+            "ID   AGE  FILE         AGENT        LINES  WHAT\n\
+             c18  1m   src/a\\nb.rs  claude-code  +3 −1  undo of c17\n\
+             c17  1m   src/a\\nb.rs  claude-code  +3 −1  accepted in part, in Neovim\\u{1b}, undone\n\
+             r12  1m   src/a\\nb.rs  claude-code  ?      rejected: no\n"
+        );
+    }
+}

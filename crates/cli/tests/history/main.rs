@@ -1,0 +1,11 @@
+//! The past with the real binary: what is listed, what is taken back to the byte, what is left alone, and what a
+//! watcher hears of it.
+
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;
+
+#[cfg(test)]
+mod undoing;
+#[cfg(test)]
+mod watching;
