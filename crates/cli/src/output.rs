@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-pub(crate) use linkspan_reviewer::{age, change, count, relative};
+pub(crate) use linkspan_reviewer::{accepted, age, change, count, decided, relative};
 use serde_json::Value;
 
 pub(crate) const HEAD: Style = Style::new().bold();

@@ -167,7 +167,8 @@ fn coloured(screen: &vt100::Screen, word: &str) -> bool {
     let (rows, columns) = screen.size();
     (0..rows).all(|row| {
         let text = screen.contents_between(row, 0, row, columns);
-        let Some(column) = text.find(word).map(|at| text[..at].chars().count()) else { return true };
+        let Some((before, _)) = text.split_once(word) else { return true };
+        let column = before.chars().count();
         screen
             .cell(row, u16::try_from(column).unwrap())
             .is_some_and(|cell| cell.fgcolor() != vt100::Color::Default)

@@ -256,7 +256,7 @@ fn a_click_chooses_a_file_and_a_hunk() {
         let mut tty = Tty::review(&world, columns, rows, &[]);
         tty.sees("hunk 1 of 1");
         tty.clicks(5, tty.row_of("b.rs"));
-        tty.sees("hunk 1 of 2");
+        tty.sees("hunk 2 of 2");
         let column = tty.with_screen(|screen| {
             let row = screen.rows(0, columns).find(|row| row.contains("hunk 2 of 2")).unwrap();
             row.chars().position(|character| character == '[').unwrap()

@@ -83,7 +83,7 @@ impl Document {
             shown,
         };
         document.lay_out();
-        document.to_hunk(0);
+        document.go_to_hunk(0);
         document.top = 0;
         document
     }
@@ -223,7 +223,7 @@ impl Document {
     }
 
     /// Goes to a hunk; `false` when there is none.
-    pub(crate) fn to_hunk(&mut self, hunk: usize) -> bool {
+    pub(crate) fn go_to_hunk(&mut self, hunk: usize) -> bool {
         let row = self.rows.iter().position(|row| *row == Row::Hunk(hunk));
         self.cursor = row.unwrap_or(self.cursor);
         row.is_some()
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn unfolding_leaves_the_cursor_at_its_line() {
         let mut document = document();
-        document.to_hunk(1);
+        document.go_to_hunk(1);
         document.move_by(5);
         let line = document.comment_line();
         document.toggle_folds();
@@ -305,7 +305,7 @@ mod tests {
         document.mark(0, Some(Mark::Take));
         document.mark(1, Some(Mark::Leave));
         document.comment(11, "why?");
-        document.to_hunk(1);
+        document.go_to_hunk(1);
         let newer = shown("r1", &numbered(40, &[]), &numbered(40, &[30]), vec![hunk("hb", (30, 1), (30, 1))]);
         let document = document.renewed(newer);
         assert_eq!(document.marks.get("hb"), Some(&Mark::Leave));

@@ -26,5 +26,5 @@ pub use draw::draw;
 pub use edge::{Connect, RunError, run};
 pub use palette::{Depth, Ground, Palette};
 pub use screen::{Command, Input, News, Screen, Wishes};
-pub use wording::{IN_CONFLICT, age, change, count, is_in_conflict, place_of, relative};
+pub use wording::{IN_CONFLICT, accepted, age, change, count, decided, is_in_conflict, place_of, relative};
 pub use words::emphasised;

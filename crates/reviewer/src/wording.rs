@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use linkspan_editor_api::{ReviewHunk, ReviewShow};
+use linkspan_editor_api::{ReviewHunk, ReviewShow, Taken, VerdictKind};
 
 use crate::visible;
 
@@ -35,6 +35,25 @@ pub fn relative<'a>(path: &str, folders: impl IntoIterator<Item = &'a String>) -
     let shortest =
         inside.filter(|rest| !rest.as_os_str().is_empty()).min_by_key(|rest| rest.as_os_str().len());
     visible::name(&shortest.map_or_else(|| path.into(), Path::to_string_lossy))
+}
+
+/// What was decided.
+pub fn decided(verdict: VerdictKind) -> &'static str {
+    match verdict {
+        VerdictKind::Accept => "accepted",
+        VerdictKind::AcceptHunks => "accepted in part",
+        VerdictKind::AcceptEdited => "accepted with edits",
+        VerdictKind::Reject => "rejected",
+    }
+}
+
+/// The verdict by which so much is accepted.
+pub fn accepted(taken: Taken) -> VerdictKind {
+    match taken {
+        Taken::All => VerdictKind::Accept,
+        Taken::Some => VerdictKind::AcceptHunks,
+        Taken::Edited => VerdictKind::AcceptEdited,
+    }
 }
 
 /// What is said at the head of a hunk for which `is_in_conflict` holds.

@@ -12,8 +12,9 @@ use linkspan_editor_api::{
 };
 
 use super::Connect;
-use crate::screen::{Input, News, decided};
+use crate::screen::{Input, News};
 use crate::visible;
+use crate::wording::decided;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);

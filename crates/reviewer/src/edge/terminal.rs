@@ -10,7 +10,10 @@ use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
 use crossterm::execute;
-use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode,
+};
 use ratatui::Frame;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
@@ -47,7 +50,10 @@ impl Terminal {
     }
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        self.inner.draw(draw).map(|_| ())
+        // A terminal that knows how shows all of it at once, or ignores the words.
+        execute!(io::stdout(), BeginSynchronizedUpdate)?;
+        self.inner.draw(draw)?;
+        execute!(io::stdout(), EndSynchronizedUpdate)
     }
 
     /// Forgets what is on the screen, so that everything is drawn again.

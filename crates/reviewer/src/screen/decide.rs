@@ -65,7 +65,7 @@ impl Screen {
         let Some(hunk) = hunk else { return };
         let Some(document) = self.document_mut() else { return };
         document.mark(hunk, Some(mark));
-        document.to_hunk(hunk + 1);
+        document.go_to_hunk(hunk + 1);
         let (unmarked, count) = (document.unmarked(), document.shown.hunks.len());
         self.fit();
         if unmarked == 0 {

@@ -42,12 +42,12 @@ impl Screen {
             Action::NextHunk => {
                 let passed = matches!(document.rows.get(..=document.cursor), Some(rows) if rows.contains(&Row::Hunk(0)));
                 let next = if passed { document.hunk().map_or(0, |hunk| hunk + 1) } else { 0 };
-                document.to_hunk(next);
+                document.go_to_hunk(next);
             }
             Action::PreviousHunk => {
                 let hunk = document.hunk().unwrap_or(0);
                 let at_head = document.rows.get(document.cursor) == Some(&Row::Hunk(hunk));
-                document.to_hunk(if at_head { hunk.saturating_sub(1) } else { hunk });
+                document.go_to_hunk(if at_head { hunk.saturating_sub(1) } else { hunk });
             }
             Action::Open => match document.rows.get(document.cursor) {
                 Some(Row::Fold { gap, .. }) => document.fold(*gap, false),

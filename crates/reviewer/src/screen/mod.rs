@@ -25,7 +25,6 @@ use crate::list::{Entry, List};
 use crate::paint::{PaintRequest, PaintedChunk};
 use crate::rows::Mode;
 pub(crate) use bulk::Bulk;
-pub(crate) use news::decided;
 pub(crate) use overlay::{Confirm, Overlay, Purpose};
 pub(crate) use search::matches;
 use steady::Steady;

@@ -1,32 +1,18 @@
 //! What the hub says: reviews come, change and end. The selection never jumps because of it, except to fill an
 //! empty screen or to go on after the person's own decision.
 
-use linkspan_editor_api::{
-    ReviewDecidedResult, ReviewEnded, ReviewSummary, ReviewsGetResult, Taken, VerdictKind,
-};
+use linkspan_editor_api::{ReviewDecidedResult, ReviewEnded, ReviewSummary, ReviewsGetResult, VerdictKind};
 
 use super::{Command, News, Screen, Tone};
 use crate::document::Document;
 use crate::rows::Mode;
 use crate::visible;
-use crate::wording::count;
-
-/// What was decided, as a word.
-pub(crate) fn decided(verdict: VerdictKind) -> &'static str {
-    match verdict {
-        VerdictKind::Accept => "accepted",
-        VerdictKind::AcceptHunks => "accepted in part",
-        VerdictKind::AcceptEdited => "accepted with edits",
-        VerdictKind::Reject => "rejected",
-    }
-}
+use crate::wording::{accepted, count, decided};
 
 /// How it ended, as a word.
 fn ended(ended: &ReviewEnded) -> &'static str {
     match ended {
-        ReviewEnded::Accepted { taken: Taken::All, .. } => decided(VerdictKind::Accept),
-        ReviewEnded::Accepted { taken: Taken::Some, .. } => decided(VerdictKind::AcceptHunks),
-        ReviewEnded::Accepted { taken: Taken::Edited, .. } => decided(VerdictKind::AcceptEdited),
+        ReviewEnded::Accepted { taken, .. } => decided(accepted(*taken)),
         ReviewEnded::Rejected { .. } => decided(VerdictKind::Reject),
         ReviewEnded::Withdrawn => "withdrawn by its agent",
         ReviewEnded::Superseded { .. } => "superseded by a newer change",
