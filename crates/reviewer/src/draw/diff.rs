@@ -117,7 +117,12 @@ impl Diff<'_> {
             }
             Row::Comment(index) => {
                 let text = self.document.comments.get(index).map_or("", |comment| &comment.text);
-                let blank = " ".repeat(self.digits + 3);
+                // Below the text it is about, which is the new one.
+                let before = match self.document.mode {
+                    Mode::Unified => 0,
+                    Mode::SideBySide => self.side_width() + 1,
+                };
+                let blank = " ".repeat(before + self.digits + 3);
                 let text = Span::styled(format!(" ✎ {} ", name(text)), palette.comment);
                 (Line::from(vec![self.pointer(here), Span::raw(blank), text]), palette.plain)
             }
@@ -133,6 +138,11 @@ impl Diff<'_> {
             }
             Row::Pair { hunk, before, after } => self.two_columns(Some(hunk), before, after, here),
         }
+    }
+
+    /// The room of one of two sides.
+    fn side_width(&self) -> usize {
+        self.width.saturating_sub(2) / 2
     }
 
     fn pointer(&self, here: bool) -> Span<'static> {
@@ -212,7 +222,7 @@ impl Diff<'_> {
         after: Option<usize>,
         here: bool,
     ) -> (Line<'static>, Style) {
-        let width = self.width.saturating_sub(2) / 2;
+        let width = self.side_width();
         let look = |look: Look| if hunk.is_some() { look } else { self.context() };
         let words = |side| hunk.map_or(&[][..], |hunk| self.words(hunk, side));
         let line = |line: Option<usize>| line.map(|line| (Some(line), line));
