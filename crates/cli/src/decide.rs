@@ -51,7 +51,7 @@ impl Fetched {
     }
 }
 
-fn done(verdict: &Verdict, shown: &ReviewShow) -> String {
+pub(crate) fn done(verdict: &Verdict, shown: &ReviewShow) -> String {
     let what = format!("{} {}", name(&shown.review), name(&shown.path));
     match verdict {
         Verdict::Accept => format!("accepted {what}"),
@@ -63,7 +63,7 @@ fn done(verdict: &Verdict, shown: &ReviewShow) -> String {
     }
 }
 
-fn not_taken(review: &str, result: &ReviewDecidedResult) -> Option<(Exit, String)> {
+pub(crate) fn not_taken(review: &str, result: &ReviewDecidedResult) -> Option<(Exit, String)> {
     let no = |message| Some((Exit::No, message));
     match result {
         ReviewDecidedResult::Taken => None,

@@ -1,10 +1,9 @@
 //! A review as a diff on the terminal: numbered hunks, the words that differ, conflicts. Prints nothing and
 //! asks nobody.
 
-use std::ops::Range;
-
 use anstyle::Style;
 use linkspan_editor_api::{Range as TextRange, ReviewHunk, ReviewShow};
+use linkspan_reviewer::{IN_CONFLICT, emphasised, is_in_conflict, place_of};
 
 use crate::output::{ADDED, DIM, HEAD, REMOVED, WARNING, styled};
 use crate::visible;
@@ -44,23 +43,9 @@ struct Diff<'a> {
 impl Diff<'_> {
     fn header(&self, index: usize, hunk: &ReviewHunk) -> String {
         let title = format!("hunk {} of {}", index + 1, self.shown.hunks.len());
-        let place = format!(
-            "{}  @@ -{},{} +{},{} @@",
-            visible::name(&hunk.id),
-            first_line(hunk.before_start, hunk.before_count),
-            hunk.before_count,
-            first_line(hunk.after_start, hunk.after_count),
-            hunk.after_count
-        );
-        let after = hunk.after_start..hunk.after_start.saturating_add(hunk.after_count);
-        let conflict = self.shown.conflicts.iter().any(|conflict| {
-            touches(
-                &after,
-                &(conflict.after_start..conflict.after_start.saturating_add(conflict.after_count)),
-            )
-        });
-        let conflict = if conflict {
-            styled(WARNING, "  conflict: the file changed here meanwhile")
+        let place = format!("{}  {}", visible::name(&hunk.id), place_of(hunk));
+        let conflict = if is_in_conflict(self.shown, hunk) {
+            styled(WARNING, &format!("  {IN_CONFLICT}"))
         } else {
             String::new()
         };
@@ -125,45 +110,6 @@ impl Diff<'_> {
             out.push('\n');
         }
     }
-}
-
-/// As in a unified diff: from 1, and an empty range is named by the line before it.
-fn first_line(start: u32, count: u32) -> u32 {
-    if count == 0 { start } else { start.saturating_add(1) }
-}
-
-/// An empty range touches what it lies in or next to.
-fn touches(one: &Range<u32>, other: &Range<u32>) -> bool {
-    one.start <= other.end && other.start <= one.end
-}
-
-/// The bytes of a line that lie in any of these ranges, in order and without overlap.
-fn emphasised(line: &str, index: usize, words: &[TextRange]) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    for word in words {
-        let (first, last) = (word.start.line as usize, word.end.line as usize);
-        if !(first..=last).contains(&index) {
-            continue;
-        }
-        let start = if index == first { byte_at(line, word.start.character) } else { 0 };
-        let end = if index == last { byte_at(line, word.end.character) } else { line.len() };
-        let start = found.last().map_or(start, |before| start.max(before.end));
-        if start < end {
-            found.push(start..end);
-        }
-    }
-    found
-}
-
-fn byte_at(line: &str, utf16_col: u32) -> usize {
-    let mut column = 0;
-    for (at, character) in line.char_indices() {
-        if column >= utf16_col as usize {
-            return at;
-        }
-        column += character.len_utf16();
-    }
-    line.len()
 }
 
 #[cfg(test)]
@@ -240,13 +186,5 @@ hunk 2 of 2  hb  @@ -9,0 +10,1 @@
         let text = plain(&shown);
         assert!(text.contains("\\ No newline at end of file"));
         assert!(text.contains("conflict: the file changed here meanwhile"));
-    }
-
-    #[test]
-    fn a_range_over_several_lines_is_cut_at_their_ends() {
-        let over =
-            TextRange { start: Position { line: 0, character: 1 }, end: Position { line: 2, character: 1 } };
-        let cut = |line| emphasised("abc", line, &[over]).first().cloned();
-        assert_eq!([0, 1, 2, 3].map(cut), [Some(1..3), Some(0..3), Some(0..1), None]);
     }
 }

@@ -16,7 +16,7 @@ use linkspan_hub::files;
 use linkspan_review::{Digest, ReviewId};
 
 use crate::exit::{Exit, Failure};
-use crate::output::{Report, relative, warn};
+use crate::output::{Report, foreign, relative, warn};
 use crate::own_window::OwnWindow;
 use crate::reach::Reach;
 use crate::signals;
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
     });
     let ended = ended.collect::<Result<Vec<_>, Failure>>()?;
     match ended.as_slice() {
-        [one] if args.print && !json => print(one),
+        [one] if args.print => Ok(print(one)),
         all => Ok(report(all, args.dir, &unasked)),
     }
 }
@@ -204,16 +204,14 @@ fn write(difference: &Difference, decided: &Decided) -> Result<(), Failure> {
     })
 }
 
-/// The text alone, to the byte; everything else goes where it does not get into the text.
-fn print(ended: &Ended) -> Result<Report, Failure> {
-    if ended.decided.is_accepted() {
-        let text = ended.decided.text.as_deref().unwrap_or_default();
-        let mut out = io::stdout().lock();
-        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        written.map_err(|error| Failure::internal(format!("the output could not be written: {error}")))?;
-        return Ok(Report::default());
-    }
+/// The accepted text alone; everything else goes where it does not get into the text.
+fn print(ended: &Ended) -> Report {
     let report = report(std::slice::from_ref(ended), false, &Unasked::default());
-    let _ = writeln!(anstream::stderr(), "{}", report.text);
-    Ok(Report::default().ending(report.exit))
+    match &ended.decided.text {
+        Some(text) if ended.decided.is_accepted() => foreign(text, None, report.json.unwrap_or_default()),
+        _ => {
+            let _ = writeln!(anstream::stderr(), "{}", report.text);
+            Report { text: String::new(), ..report }
+        }
+    }
 }

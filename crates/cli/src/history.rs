@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use linkspan_editor_api::{HistoryEntry, HistoryList, ReviewEnded, Taken};
+use linkspan_editor_api::{HistoryEntry, HistoryList, ReviewEnded};
 
 use crate::exit::Failure;
-use crate::output::{Report, age, change, relative, table};
+use crate::output::{Report, accepted, age, change, decided, relative, table};
 use crate::reach::Reach;
 use linkspan_client::visible::name;
 
@@ -85,11 +85,7 @@ pub(crate) fn id(entry: &HistoryEntry) -> &str {
 fn what(entry: &HistoryEntry) -> String {
     let mut words = match (&entry.undoes, &entry.ended) {
         (Some(undone), _) => format!("undo of {}", name(undone)),
-        (None, ReviewEnded::Accepted { taken, .. }) => match taken {
-            Taken::All => "accepted".into(),
-            Taken::Some => "accepted in part".into(),
-            Taken::Edited => "accepted with edits".into(),
-        },
+        (None, ReviewEnded::Accepted { taken, .. }) => decided(accepted(*taken)).into(),
         (None, ReviewEnded::Rejected { reason: None }) => "rejected".into(),
         (None, ReviewEnded::Rejected { reason: Some(reason) }) => format!("rejected: {}", name(reason)),
         (None, ReviewEnded::Withdrawn) => "withdrawn".into(),
@@ -110,6 +106,8 @@ fn what(entry: &HistoryEntry) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use linkspan_editor_api::Taken;
+
     use super::*;
 
     pub(crate) fn entry() -> HistoryEntry {

@@ -30,6 +30,7 @@ mod path_args;
 mod pins;
 mod reach;
 mod reject;
+mod review;
 mod review_args;
 mod reviews;
 mod save;
@@ -89,6 +90,7 @@ enum Command {
     Call(call::Args),
     Ide(ide::Args),
     Doctor(doctor::Args),
+    Review(review::Args),
     Watch(watch::Args),
     History(history::Args),
     Undo(undo::Args),
@@ -148,6 +150,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Call(call) => call::run(call, &reach),
         Command::Ide(ide) => ide::run(ide, &reach),
         Command::Doctor(doctor) => doctor::run(doctor, &reach),
+        Command::Review(review) => review::run(review, &reach, args.json),
         Command::Watch(watch) => watch::run(watch, &reach, args.json),
         Command::History(history) => history::run(history, &reach),
         Command::Undo(undo) => undo::run(undo, &reach, args.json),

@@ -2,9 +2,9 @@
 //! that reports are made of.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+pub(crate) use linkspan_reviewer::{accepted, age, change, count, decided, relative};
 use serde_json::Value;
 
 use crate::exit::Exit;
@@ -108,52 +108,9 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// How long something lasted, in its largest unit.
-pub(crate) fn age(milliseconds: u64) -> String {
-    match milliseconds / 1000 {
-        seconds @ 0..60 => format!("{seconds}s"),
-        seconds @ 60..3600 => format!("{}m", seconds / 60),
-        seconds @ 3600..86_400 => format!("{}h", seconds / 3600),
-        seconds => format!("{}d", seconds / 86_400),
-    }
-}
-
-pub(crate) fn change(added: u32, removed: u32) -> String {
-    format!("+{added} −{removed}")
-}
-
-/// `1 hunk`, `2 hunks`.
-pub(crate) fn count(number: impl Into<u64>, noun: &str) -> String {
-    match number.into() {
-        1 => format!("1 {noun}"),
-        number => format!("{number} {noun}s"),
-    }
-}
-
-/// A path as seen from the workspace folder it is in.
-pub(crate) fn relative<'a>(path: &str, folders: impl IntoIterator<Item = &'a String>) -> String {
-    let inside = folders.into_iter().filter_map(|folder| Path::new(path).strip_prefix(folder).ok());
-    let shortest =
-        inside.filter(|rest| !rest.as_os_str().is_empty()).min_by_key(|rest| rest.as_os_str().len());
-    crate::visible::name(&shortest.map_or_else(|| path.into(), Path::to_string_lossy))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_path_is_named_from_its_innermost_folder() {
-        let folders = ["/w".to_owned(), "/w/deep".to_owned()];
-        assert_eq!(relative("/w/deep/src/a.rs", &folders), "src/a.rs");
-        assert_eq!(relative("/web/a.rs", &folders), "/web/a.rs");
-        assert_eq!(relative("/w", &folders), "/w");
-    }
-
-    #[test]
-    fn ages_have_one_unit() {
-        assert_eq!([0, 59_999, 60_000, 7_200_000, 172_800_000].map(age), ["0s", "59s", "1m", "2h", "2d"]);
-    }
 
     #[test]
     fn columns_line_up_and_lines_have_no_trailing_blanks() {

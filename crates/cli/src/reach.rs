@@ -76,18 +76,24 @@ impl From<GreetError> for Failure {
 pub(crate) fn greet(
     connect: impl Fn() -> Result<Control, ConnectError>,
 ) -> Result<(Control, HubHelloResult), GreetError> {
+    let (connection, hello) = greet_as("a terminal", connect)?;
+    if let Some(notice) = &hello.notice {
+        warn(notice);
+    }
+    Ok((connection, hello.hub))
+}
+
+/// Connects and says hello as whom decisions are said to be made by; tells nobody about the hub's version.
+pub(crate) fn greet_as(
+    role: &str,
+    connect: impl Fn() -> Result<Control, ConnectError>,
+) -> Result<(Control, Hello), GreetError> {
     let deadline = Instant::now() + LEAVE_DEADLINE;
     loop {
         let mut connection = connect().map_err(GreetError::Connect)?;
-        match connection.hello("a terminal") {
+        match connection.hello(role) {
             Err(ControlError::Closed) if Instant::now() < deadline => thread::sleep(LEAVE_PAUSE),
-            hello => {
-                let Hello { hub, notice } = hello.map_err(GreetError::Call)?;
-                if let Some(notice) = notice {
-                    warn(&notice);
-                }
-                return Ok((connection, hub));
-            }
+            hello => return Ok((connection, hello.map_err(GreetError::Call)?)),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `linkspan show`: one review with its diff.
 
-use linkspan_editor_api::{ReviewEnded, ReviewOutcome, ReviewsGet, ReviewsGetResult, Taken};
+use linkspan_editor_api::{ReviewEnded, ReviewOutcome, ReviewsGet, ReviewsGetResult};
 
 use crate::diff;
 use crate::exit::Failure;
-use crate::output::{HEAD, Report, WARNING, change, count, styled};
+use crate::output::{HEAD, Report, WARNING, accepted, change, count, decided, styled};
 use crate::reach::Reach;
 use crate::review_args::ReviewName;
 use crate::visible::{code, name};
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     Ok(Report::new(render(&got), serde_json::to_value(&got).unwrap_or_default()))
 }
 
-fn render(got: &ReviewsGetResult) -> String {
+pub(crate) fn render(got: &ReviewsGetResult) -> String {
     let shown = &got.shown;
     let added = shown.hunks.iter().map(|hunk| hunk.after_count).sum();
     let removed = shown.hunks.iter().map(|hunk| hunk.before_count).sum();
@@ -59,9 +59,7 @@ fn render(got: &ReviewsGetResult) -> String {
 
 fn render_outcome(text: &mut String, outcome: &ReviewOutcome) {
     let ended = match &outcome.ended {
-        ReviewEnded::Accepted { taken: Taken::All, .. } => "accepted".to_owned(),
-        ReviewEnded::Accepted { taken: Taken::Some, .. } => "accepted in part".to_owned(),
-        ReviewEnded::Accepted { taken: Taken::Edited, .. } => "accepted with edits".to_owned(),
+        ReviewEnded::Accepted { taken, .. } => decided(accepted(*taken)).to_owned(),
         ReviewEnded::Rejected { reason: None } => "rejected".to_owned(),
         ReviewEnded::Rejected { reason: Some(reason) } => format!("rejected: {}", name(reason)),
         ReviewEnded::Withdrawn => "withdrawn by its agent".to_owned(),

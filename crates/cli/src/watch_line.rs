@@ -1,10 +1,10 @@
 //! One line for people about one thing that happened. Names and texts come from agents and files: nothing of them
 //! reaches the terminal unescaped.
 
-use linkspan_editor_api::{HubEvent, Position, ReviewChange, ReviewSummary, VerdictKind, WindowEvent};
+use linkspan_editor_api::{HubEvent, Position, ReviewChange, ReviewSummary, WindowEvent};
 
-use crate::output::{DIM, change as lines_changed, count, styled};
-use linkspan_client::visible::name;
+use crate::output::{DIM, change as lines_changed, count, decided, styled};
+use crate::visible::name;
 
 /// As much of a selection as fits on a line.
 const EXCERPT: usize = 40;
@@ -64,15 +64,7 @@ fn became(change: &ReviewChange, summary: Option<&ReviewSummary>) -> String {
         ReviewChange::Rebased { conflicts, .. } => {
             format!("moved with its file, {}", count(*conflicts, "conflict"))
         }
-        ReviewChange::Decided { verdict, by } => {
-            let verdict = match verdict {
-                VerdictKind::Accept => "accepted",
-                VerdictKind::AcceptHunks => "accepted in part",
-                VerdictKind::AcceptEdited => "accepted with edits",
-                VerdictKind::Reject => "rejected",
-            };
-            format!("{verdict} in {}", name(by))
-        }
+        ReviewChange::Decided { verdict, by } => format!("{} in {}", decided(*verdict), name(by)),
         ReviewChange::Written => "written".into(),
         ReviewChange::Reopened { error } => format!("waits for a decision again: {}", name(error)),
         ReviewChange::Withdrawn => "withdrawn".into(),
@@ -107,7 +99,7 @@ fn excerpt(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use linkspan_editor_api::{Range, Selection};
+    use linkspan_editor_api::{Range, Selection, VerdictKind};
 
     use super::*;
 

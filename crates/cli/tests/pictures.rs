@@ -5,7 +5,7 @@ mod support;
 
 use std::path::Path;
 
-use support::{Agent, World};
+use support::{Agent, Tty, World};
 
 const BEFORE: &str = "//! Greets people.
 
@@ -62,4 +62,162 @@ fn compare(name: &str, made: &str) {
     let fresh = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&fresh, made).unwrap();
     panic!("docs/pictures/{name} is not what is printed now; look at {} and copy it there", fresh.display());
+}
+
+const LIMITER: &str = "//! At most so many requests at a time.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// Remembers when requests came.
+pub struct Limiter {
+    seen: VecDeque<Instant>,
+    most: usize,
+    within: Duration,
+}
+
+impl Limiter {
+    pub fn new(most: usize) -> Limiter {
+        Limiter { seen: VecDeque::new(), most, within: Duration::from_secs(1) }
+    }
+
+    /// How many requests are remembered.
+    pub fn len(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// Whether one more is fine at this time.
+    pub fn allows(&mut self, now: Instant) -> bool {
+        if self.seen.len() > self.most {
+            return false;
+        }
+        self.seen.push_back(now);
+        true
+    }
+}
+";
+
+#[cfg(test)]
+fn limiter_after() -> String {
+    LIMITER
+        .replace("new(most: usize) -> Limiter", "new(most: usize, within: Duration) -> Limiter")
+        .replace("most, within: Duration::from_secs(1) }", "most, within }")
+        .replace(
+            "        if self.seen.len() > self.most {",
+            "        while self.seen.front().is_some_and(|first| now - *first > self.within) {\n            \
+             self.seen.pop_front();\n        }\n        if self.seen.len() >= self.most {",
+        )
+}
+
+#[test]
+fn the_picture_of_the_reviewer_is_what_a_terminal_shows() {
+    let world = World::new();
+    let serve = world.serve();
+    let mut claude = Agent::claude(&world, serve.port);
+    let mut nexus = Agent::nexus3(&world, serve.port);
+    let path = world.file("src/limiter.rs", LIMITER);
+    claude.propose(&path, &limiter_after(), "limiter.rs");
+    world.pending(1);
+    let path = world.file("src/main.rs", BEFORE);
+    claude.propose(&path, AFTER, "main.rs");
+    world.pending(2);
+    claude.propose(
+        &world.path_str("tests/limiter.rs"),
+        "#[test]\nfn one_more_is_one_too_many() {}\n",
+        "limiter.rs",
+    );
+    world.pending(3);
+    let path = world.file("README.md", "# Gateway\n\nLimits requests.\n");
+    nexus.propose(&path, "# Gateway\n\nLimits requests per second.\n", "README.md");
+    world.pending(4);
+
+    let mut tty = Tty::review(&world, 120, 36, &[]);
+    tty.sees("hunk 1 of 2");
+    // Marked and commented, and no word about it at the bottom any more.
+    tty.types("y/pop_front\rcdoes this drop the newest?\r");
+    tty.sees("✎ does this drop the newest?");
+    tty.types("/\u{1b}");
+    tty.sees("take/leave hunk");
+    tty.sees_that("colours", |_| {
+        tty.with_screen(|screen| ["impl Limiter", "pub fn new"].iter().all(|word| coloured(screen, word)))
+    });
+    let mut shown = tty.with_screen(ansi);
+    for seconds in 0..60 {
+        shown = shown.replace(&format!("{:>4} ", format!("{seconds}s")), "  7s ");
+    }
+    // Backgrounds are as wide as the escaped text, so what is escaped goes in under another name.
+    const ESCAPED: [(&str, &str, &str); 3] =
+        [("&", "\u{e000}", "&amp;"), ("<", "\u{e001}", "&lt;"), (">", "\u{e002}", "&gt;")];
+    for (plain, name, _) in ESCAPED {
+        shown = shown.replace(plain, name);
+    }
+    let mut picture = anstyle_svg::Term::new()
+        .fg_color(anstyle::Color::Rgb(rgb(0xd7_dbe3)))
+        .bg_color(anstyle::Color::Rgb(rgb(0x14_171d)))
+        .render_svg(&shown);
+    for (_, name, escaped) in ESCAPED {
+        picture = picture.replace(name, escaped);
+    }
+    compare("review.svg", &picture);
+}
+
+/// Whether a word has a colour wherever it is.
+#[cfg(test)]
+fn coloured(screen: &vt100::Screen, word: &str) -> bool {
+    let (rows, columns) = screen.size();
+    (0..rows).all(|row| {
+        let text = screen.contents_between(row, 0, row, columns);
+        let Some((before, _)) = text.split_once(word) else { return true };
+        let column = before.chars().count();
+        screen
+            .cell(row, u16::try_from(column).unwrap())
+            .is_some_and(|cell| cell.fgcolor() != vt100::Color::Default)
+    })
+}
+
+#[cfg(test)]
+fn rgb(colour: u32) -> anstyle::RgbColor {
+    let [_, red, green, blue] = colour.to_be_bytes();
+    anstyle::RgbColor(red, green, blue)
+}
+
+/// What a terminal shows, as lines with nothing but styles in them.
+#[cfg(test)]
+fn ansi(screen: &vt100::Screen) -> String {
+    let (rows, columns) = screen.size();
+    let mut text = String::new();
+    for row in 0..rows {
+        let mut last = anstyle::Style::new();
+        for column in 0..columns {
+            let Some(cell) = screen.cell(row, column).filter(|cell| !cell.is_wide_continuation()) else {
+                continue;
+            };
+            let style = style(cell);
+            if style != last {
+                text += &format!("{last:#}{style}");
+                last = style;
+            }
+            text += if cell.has_contents() { cell.contents() } else { " " };
+        }
+        text += &format!("{last:#}\n");
+    }
+    text
+}
+
+#[cfg(test)]
+fn style(cell: &vt100::Cell) -> anstyle::Style {
+    let colour = |colour| match colour {
+        vt100::Color::Default => None,
+        vt100::Color::Idx(index) => Some(anstyle::Color::from(index)),
+        vt100::Color::Rgb(red, green, blue) => Some(anstyle::Color::from((red, green, blue))),
+    };
+    let effects = [
+        (cell.bold(), anstyle::Effects::BOLD),
+        (cell.italic(), anstyle::Effects::ITALIC),
+        (cell.underline(), anstyle::Effects::UNDERLINE),
+        (cell.inverse(), anstyle::Effects::INVERT),
+    ];
+    let effects =
+        effects.iter().filter(|(on, _)| *on).fold(anstyle::Effects::new(), |all, (_, one)| all | *one);
+    anstyle::Style::new().fg_color(colour(cell.fgcolor())).bg_color(colour(cell.bgcolor())).effects(effects)
 }

@@ -1,5 +1,5 @@
 //! Makes text from files, agents and editors safe to print: nothing in it can move the cursor, change
-//! colours, or read differently from what it is.
+//! colours, or read differently from what it is. Everything that shows such text to a person goes through here.
 
 /// One line for people: also tabs and line ends are made visible.
 pub fn name(text: &str) -> String {
@@ -24,7 +24,7 @@ fn escape(text: &str, keep: impl Fn(char) -> bool) -> String {
 }
 
 /// Controls, and what takes no room or turns the direction of the text.
-fn is_hidden(character: char) -> bool {
+pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

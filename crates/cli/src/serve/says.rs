@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::io;
 
 use linkspan_client::Notice;
-use linkspan_editor_api::{AttachResult, HideReason, ReviewHide, ReviewShow, VerdictKind};
+use linkspan_editor_api::{AttachResult, HideReason, ReviewHide, ReviewShow};
 use serde_json::{Value, json};
 
-use crate::output::{DIM, HEAD, change, print, relative, styled, warn};
+use crate::output::{DIM, HEAD, change, decided, print, relative, styled, warn};
 use crate::visible::name;
 
 pub(super) struct Says {
@@ -103,15 +103,7 @@ impl Says {
 
 fn why(reason: &HideReason) -> String {
     match reason {
-        HideReason::Decided { by, verdict } => {
-            let verdict = match verdict {
-                VerdictKind::Accept => "accepted",
-                VerdictKind::AcceptHunks => "accepted in part",
-                VerdictKind::AcceptEdited => "accepted with edits",
-                VerdictKind::Reject => "rejected",
-            };
-            format!("{verdict} in {}", name(by))
-        }
+        HideReason::Decided { by, verdict } => format!("{} in {}", decided(*verdict), name(by)),
         HideReason::Withdrawn => "withdrawn by its agent".into(),
         HideReason::Superseded => "superseded by a newer one".into(),
         HideReason::Failed { error } => name(error),

@@ -9,6 +9,7 @@ pub mod agent;
 pub mod editor;
 pub mod foreign;
 pub mod line;
+pub mod tty;
 pub mod world;
 
 use std::thread::sleep;
@@ -18,6 +19,7 @@ pub use agent::{Agent, Dialect};
 pub use editor::{Document, Editor, EditorBuilder};
 pub use foreign::Foreign;
 pub use line::{Line, OwnAgent};
+pub use tty::Tty;
 pub use world::{Ran, Serve, World};
 
 /// No machine takes longer than this; whatever does is a failure.

@@ -1,0 +1,158 @@
+//! The reviewer for terminals that can only print lines: shows each review and asks what to do with it.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::thread;
+use std::time::Duration;
+
+use linkspan_client::Control;
+use linkspan_editor_api::{
+    Decision, ReviewComment, ReviewShow, ReviewsDecide, ReviewsGet, ReviewsList, Verdict,
+};
+use rustix::termios::{QueueSelector, tcflush};
+
+use super::quiet;
+use crate::decide::{done, not_taken};
+use crate::exit::Failure;
+use crate::output::{HEAD, Report, count, styled};
+use crate::reach::Reach;
+use crate::review_args::{HunkName, hunk_ids};
+use crate::show;
+
+/// How often we look whether something new waits.
+const PAUSE: Duration = Duration::from_millis(500);
+const QUESTION: &str = "[a]ccept, [r]eject, [h]unks, [c]omment, [s]kip, [q]uit? ";
+
+/// What to do after an answer.
+enum Next {
+    /// It is over.
+    Following,
+    /// It comes again only in another run.
+    Skip,
+    Leave,
+}
+
+pub(super) fn run(reach: &Reach, first: Option<String>, once: bool) -> Result<Report, Failure> {
+    let mut control = quiet(reach)?;
+    let mut first = first;
+    let mut skipped: Vec<String> = Vec::new();
+    let mut said_waiting = false;
+    loop {
+        let waiting = control.request(&ReviewsList { all: false })?.reviews;
+        let open = waiting.iter().filter(|review| matches!(review.phase.as_str(), "pending" | "conflict"));
+        let mut ids = open.map(|review| review.review.clone()).filter(|id| !skipped.contains(id));
+        let Some(review) = first.take().or_else(|| ids.next()) else {
+            if once || !skipped.is_empty() {
+                let left = count(skipped.len() as u64, "review");
+                let text =
+                    if skipped.is_empty() { "nothing waits".into() } else { format!("{left} skipped") };
+                return Ok(Report { text, ..Report::default() });
+            }
+            if !said_waiting {
+                say("nothing waits; this goes on when something does (Ctrl-C leaves)\n")?;
+                said_waiting = true;
+            }
+            thread::sleep(PAUSE);
+            continue;
+        };
+        said_waiting = false;
+        match ask(&mut control, &review)? {
+            Next::Following => {}
+            Next::Skip => skipped.push(review),
+            Next::Leave => return Ok(Report::default()),
+        }
+    }
+}
+
+fn ask(control: &mut Control, review: &str) -> Result<Next, Failure> {
+    let mut comments: Vec<ReviewComment> = Vec::new();
+    let mut shown: Option<ReviewShow> = None;
+    loop {
+        let got = control.request(&ReviewsGet { review: review.to_owned() })?;
+        if shown.as_ref().is_none_or(|shown| shown.revision != got.shown.revision) {
+            say(&format!("\n{}", show::render(&got)))?;
+        }
+        if got.outcome.is_some() {
+            return Ok(Next::Following);
+        }
+        let current = got.shown;
+        let Some(answer) = question(QUESTION)? else { return Ok(Next::Leave) };
+        let verdict = match answer.as_str() {
+            "a" => Some(Verdict::Accept),
+            "r" => question("why (Enter for no reason)? ")?
+                .map(|reason| Verdict::Reject { reason: Some(reason).filter(|reason| !reason.is_empty()) }),
+            "h" => hunks(&current)?,
+            "c" => {
+                comments.extend(comment(&current)?);
+                None
+            }
+            "s" => return Ok(Next::Skip),
+            "q" => return Ok(Next::Leave),
+            _ => None,
+        };
+        if let Some(verdict) = verdict {
+            let word = done(&verdict, &current);
+            let decision = Decision { verdict, comments: comments.clone() };
+            let revision = Some(current.revision);
+            let result = control.request(&ReviewsDecide { review: review.to_owned(), revision, decision })?;
+            match not_taken(review, &result) {
+                None => {
+                    say(&format!("{word}\n"))?;
+                    return Ok(Next::Following);
+                }
+                Some((_, message)) => say(&format!("{message}\n"))?,
+            }
+        }
+        shown = Some(current);
+    }
+}
+
+fn hunks(shown: &ReviewShow) -> Result<Option<Verdict>, Failure> {
+    let Some(answer) = question("which hunks (such as 1 3; Enter for none after all)? ")? else {
+        return Ok(None);
+    };
+    let words = answer.split([' ', ',']).filter(|word| !word.is_empty());
+    let names: Result<Vec<HunkName>, String> = words.map(str::parse).collect();
+    let chosen = names.map_err(Failure::usage).and_then(|names| hunk_ids(&names, &shown.hunks));
+    match chosen {
+        Ok(hunks) if hunks.is_empty() => Ok(None),
+        Ok(hunks) => Ok(Some(Verdict::AcceptHunks { hunks })),
+        Err(failure) => {
+            say(&format!("{}\n", failure.message))?;
+            Ok(None)
+        }
+    }
+}
+
+fn comment(shown: &ReviewShow) -> Result<Option<ReviewComment>, Failure> {
+    let lines = shown.proposed.lines().count().max(1);
+    let Some(line) = question(&format!("on which line (1 to {lines})? "))? else { return Ok(None) };
+    let Some(line) = line.parse::<u32>().ok().filter(|line| *line > 0 && *line as usize <= lines) else {
+        say("there is no such line\n")?;
+        return Ok(None);
+    };
+    let text = question("what do you say? ")?.filter(|text| !text.is_empty());
+    Ok(text.map(|text| ReviewComment { line, text }))
+}
+
+/// Asks, and reads one line; `None` at the end of the input. What was typed before the question was there does not
+/// answer it.
+fn question(text: &str) -> Result<Option<String>, Failure> {
+    say(&styled(HEAD, text))?;
+    if io::stdin().is_terminal() {
+        // What cannot be dropped is taken for an answer only by a person who typed ahead.
+        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+    }
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line);
+    match read.map_err(|error| Failure::internal(format!("standard input cannot be read: {error}")))? {
+        0 => Ok(None),
+        _ => Ok(Some(line.trim().to_owned())),
+    }
+}
+
+fn say(text: &str) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    write!(out, "{text}")
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::internal(format!("the output could not be written: {error}")))
+}

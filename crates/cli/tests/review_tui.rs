@@ -1,0 +1,333 @@
+//! `linkspan review` as a person meets it: the real binary in a real terminal, real keys, and the bytes on disk.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+use support::{Agent, Serve, Tty, World};
+
+/// Both ends of what people have.
+#[cfg(test)]
+const SIZES: [(u16, u16); 2] = [(80, 24), (200, 50)];
+
+#[cfg(test)]
+fn numbered(changed: &[usize]) -> String {
+    (0..60)
+        .map(|line| {
+            let word = if changed.contains(&line) { "changed" } else { "as it was" };
+            format!("let line_{line} = \"{word}\";\n")
+        })
+        .collect()
+}
+
+/// A world with a NEXUS3 agent, for which the hub writes what is accepted.
+#[cfg(test)]
+fn desk() -> (World, Serve, Agent) {
+    let world = World::new();
+    let serve = world.serve();
+    let agent = Agent::nexus3(&world, serve.port);
+    (world, serve, agent)
+}
+
+/// Proposes to change these lines of a file of sixty.
+#[cfg(test)]
+fn propose(world: &World, agent: &mut Agent, name: &str, changed: &[usize]) -> i64 {
+    let path = world.file(name, numbered(&[]));
+    agent.propose(&path, &numbered(changed), name)
+}
+
+#[test]
+fn a_change_is_seen_and_accepted() {
+    for (columns, rows) in SIZES {
+        let (world, _serve, mut agent) = desk();
+        let call = propose(&world, &mut agent, "a.rs", &[10, 30, 50]);
+        world.one_pending();
+        let mut tty = Tty::review(&world, columns, rows, &[]);
+        tty.sees("hunk 1 of 3");
+        tty.sees("a.rs");
+        tty.sees("nexus3");
+        tty.sees("let line_10 = \"changed\";");
+        tty.looks_and_types("a");
+        tty.sees("Nothing waits for a decision");
+        assert!(!agent.texts(call).is_empty());
+        assert_eq!(world.read_text("a.rs"), numbered(&[10, 30, 50]));
+        tty.types("q");
+        assert_eq!(tty.ends(), 0);
+        tty.is_as_before();
+    }
+}
+
+#[test]
+fn two_hunks_of_three_are_taken() {
+    for (columns, rows) in SIZES {
+        let (world, _serve, mut agent) = desk();
+        let call = propose(&world, &mut agent, "a.rs", &[10, 30, 50]);
+        world.one_pending();
+        let mut tty = Tty::review(&world, columns, rows, &[]);
+        tty.sees("hunk 1 of 3");
+        tty.types("yxy");
+        tty.sees("3 hunks marked");
+        tty.looks_and_types("s");
+        tty.sees("Nothing waits for a decision");
+        agent.texts(call);
+        assert_eq!(world.read_text("a.rs"), numbered(&[10, 50]));
+    }
+}
+
+#[test]
+fn a_rejection_has_a_reason_and_a_comment() {
+    for (columns, rows) in SIZES {
+        let (world, _serve, mut agent) = desk();
+        let call = propose(&world, &mut agent, "a.rs", &[10]);
+        world.one_pending();
+        let mut tty = Tty::review(&world, columns, rows, &[]);
+        tty.sees("hunk 1 of 1");
+        tty.types("/\"changed\r");
+        tty.types("c");
+        tty.sees("Comment on line 11");
+        tty.types("why this line?\r");
+        tty.sees("✎ why this line?");
+        tty.types("R");
+        tty.sees("Reject, because");
+        tty.types("too clever");
+        tty.sees("too clever");
+        tty.looks_and_types("\r");
+        tty.sees("Nothing waits for a decision");
+        let answer = agent.answer(call).to_string();
+        assert!(answer.contains("too clever") && answer.contains("line 11: why this line?"), "{answer}");
+        assert_eq!(world.read_text("a.rs"), numbered(&[]));
+    }
+}
+
+#[test]
+fn a_text_edited_in_the_persons_editor_is_what_is_written() {
+    let (world, _serve, mut agent) = desk();
+    let call = propose(&world, &mut agent, "a.rs", &[10, 30]);
+    world.one_pending();
+    let script = world.root().join("edit.sh");
+    std::fs::write(&script, "sed -i '31s/changed/my own/' \"$1\"\n").unwrap();
+    let editor = format!("sh {}", script.display());
+    let mut tty = Tty::review(&world, 80, 24, &[("EDITOR", &editor)]);
+    tty.sees("hunk 1 of 2");
+    tty.types("e");
+    tty.sees("Accept your text?");
+    tty.looks_and_types("y");
+    tty.sees("Nothing waits for a decision");
+    agent.texts(call);
+    assert_eq!(
+        world.read_text("a.rs"),
+        numbered(&[10, 30]).replacen("line_30 = \"changed", "line_30 = \"my own", 1)
+    );
+    tty.types("q");
+    assert_eq!(tty.ends(), 0);
+    tty.is_as_before();
+}
+
+#[test]
+fn an_editor_that_fails_decides_nothing_and_the_screen_comes_back() {
+    let (world, _serve, mut agent) = desk();
+    propose(&world, &mut agent, "a.rs", &[10]);
+    let review = world.one_pending();
+    let mut tty = Tty::review(&world, 80, 24, &[("VISUAL", "false")]);
+    tty.sees("hunk 1 of 1");
+    tty.types("e");
+    tty.sees("nothing is decided");
+    tty.sees("hunk 1 of 1");
+    assert_eq!(world.one_pending(), review);
+}
+
+#[test]
+fn what_is_folded_is_found_by_searching() {
+    let (world, _serve, mut agent) = desk();
+    propose(&world, &mut agent, "a.rs", &[10]);
+    world.one_pending();
+    let mut tty = Tty::review(&world, 80, 24, &[]);
+    tty.sees("unchanged lines");
+    assert!(!tty.text().contains("line_40"));
+    tty.types("/line_40\r");
+    tty.sees("let line_40 = \"as it was\";");
+    tty.types("?");
+    tty.sees("accept this change, all of it");
+}
+
+#[test]
+fn what_somebody_else_decides_is_seen_at_once_and_not_decided_again() {
+    let (world, _serve, mut agent) = desk();
+    propose(&world, &mut agent, "a.rs", &[10]);
+    let review = world.one_pending();
+    let mut tty = Tty::review(&world, 80, 24, &[]);
+    tty.sees("hunk 1 of 1");
+    world.run(&["reject", &review]).ok();
+    tty.sees("rejected in a terminal");
+    tty.looks_and_types("a");
+    tty.sees("is over");
+    assert_eq!(world.read_text("a.rs"), numbered(&[]));
+}
+
+#[test]
+fn a_key_typed_ahead_decides_nothing() {
+    let (world, _serve, mut agent) = desk();
+    propose(&world, &mut agent, "a.rs", &[10]);
+    let review = world.one_pending();
+    let mut tty = Tty::run(&world, 80, 24, &["review"], &[]);
+    tty.types("aaarrr");
+    tty.sees("hunk 1 of 1");
+    tty.looks_and_types("j");
+    assert_eq!(world.one_pending(), review);
+    assert_eq!(world.read_text("a.rs"), numbered(&[]));
+}
+
+#[test]
+fn a_killed_hub_comes_back_and_nothing_is_lost() {
+    let (world, _serve, mut agent) = desk();
+    propose(&world, &mut agent, "a.rs", &[10, 30, 50]);
+    let review = world.one_pending();
+    let mut tty = Tty::review(&world, 200, 50, &[]);
+    tty.sees("hunk 1 of 3");
+    tty.types("x");
+    tty.sees("leave out");
+    world.kill_hub();
+    tty.sees("the hub is back");
+    tty.sees("leave out");
+    assert_eq!(world.one_pending(), review);
+    tty.types("yy");
+    tty.sees("3 hunks marked");
+    tty.looks_and_types("s");
+    tty.sees("Nothing waits for a decision");
+    support::eventually("the accepted hunks are in the file", || {
+        (world.read_text("a.rs") == numbered(&[30, 50])).then_some(())
+    });
+}
+
+#[test]
+fn quitting_leaves_it_pending_and_the_terminal_as_it_was() {
+    for keys in ["q", "\u{3}"] {
+        let (world, _serve, mut agent) = desk();
+        propose(&world, &mut agent, "a.rs", &[10]);
+        let review = world.one_pending();
+        let mut tty = Tty::review(&world, 80, 24, &[]);
+        tty.sees("hunk 1 of 1");
+        tty.looks_and_types(keys);
+        assert_eq!(tty.ends(), 0);
+        tty.is_as_before();
+        assert_eq!(world.one_pending(), review);
+    }
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back() {
+    let world = World::new();
+    let _serve = world.serve();
+    let mut tty = Tty::review(&world, 80, 24, &[]);
+    tty.sees("Nothing waits for a decision");
+    support::world::signal(tty.pid(), rustix::process::Signal::TERM);
+    tty.ends();
+    tty.is_as_before();
+}
+
+#[test]
+fn new_changes_announce_themselves_and_many_are_accepted_at_once() {
+    let (world, _serve, mut agent) = desk();
+    let mut tty = Tty::review(&world, 80, 24, &[]);
+    tty.sees("Nothing waits for a decision");
+    propose(&world, &mut agent, "a.rs", &[10]);
+    tty.sees("hunk 1 of 1");
+    propose(&world, &mut agent, "b.rs", &[20]);
+    tty.sees("new: b.rs");
+    tty.sees("2 changes wait");
+    tty.types("A");
+    tty.sees("Accept 2 changes at once?");
+    tty.looks_and_types("y");
+    tty.sees("Nothing waits for a decision");
+    support::eventually("both are written", || {
+        (world.read_text("a.rs") == numbered(&[10]) && world.read_text("b.rs") == numbered(&[20]))
+            .then_some(())
+    });
+}
+
+#[test]
+fn a_click_chooses_a_file_and_a_hunk() {
+    for (columns, rows) in SIZES {
+        let (world, _serve, mut agent) = desk();
+        propose(&world, &mut agent, "a.rs", &[10]);
+        world.one_pending();
+        propose(&world, &mut agent, "b.rs", &[3, 20]);
+        world.pending(2);
+        let mut tty = Tty::review(&world, columns, rows, &[]);
+        tty.sees("hunk 1 of 1");
+        tty.clicks(5, tty.row_of("b.rs"));
+        tty.sees("hunk 2 of 2");
+        let column = tty.with_screen(|screen| {
+            let row = screen.rows(0, columns).find(|row| row.contains("hunk 2 of 2")).unwrap();
+            row.chars().position(|character| character == '[').unwrap()
+        });
+        tty.clicks(u16::try_from(column).unwrap() + 1, tty.row_of("hunk 2 of 2"));
+        tty.sees("[✓] hunk 2 of 2");
+    }
+}
+
+#[test]
+fn a_change_of_size_changes_the_layout() {
+    let (world, _serve, mut agent) = desk();
+    propose(&world, &mut agent, "a.rs", &[10]);
+    world.one_pending();
+    let mut tty = Tty::review(&world, 80, 24, &[]);
+    tty.sees("hunk 1 of 1");
+    let both_sides = |text: &str| {
+        text.lines().any(|line| line.contains("− let line_10") && line.contains("+ let line_10"))
+    };
+    assert!(!both_sides(&tty.text()));
+    tty.resizes(200, 50);
+    tty.sees_that("both sides", both_sides);
+}
+
+#[test]
+fn no_color_means_none_and_hidden_characters_are_seen() {
+    let (world, _serve, mut agent) = desk();
+    let path = world.file("a.rs", "let a = 1;\n");
+    agent.propose(&path, "let a = 1; // \u{202e}\u{200b}\n", "a.rs");
+    world.one_pending();
+    let tty = Tty::review(&world, 80, 24, &[("NO_COLOR", "1")]);
+    tty.sees(r"\u{202e}\u{200b}");
+    let plain = tty.with_screen(|screen| {
+        let cells = (0..24).flat_map(|row| (0..80).filter_map(move |column| screen.cell(row, column)));
+        cells
+            .into_iter()
+            .all(|cell| cell.fgcolor() == vt100::Color::Default && cell.bgcolor() == vt100::Color::Default)
+    });
+    assert!(plain, "there is a colour");
+}
+
+#[test]
+fn a_dumb_terminal_is_asked_line_by_line() {
+    let (world, _serve, mut agent) = desk();
+    let call = propose(&world, &mut agent, "a.rs", &[10, 30, 50]);
+    world.one_pending();
+    let mut tty = Tty::run(&world, 80, 200, &["review", "--once"], &[("TERM", "dumb")]);
+    tty.sees("hunk 3 of 3");
+    tty.sees("[q]uit?");
+    tty.looks_and_types("c\n");
+    tty.sees("on which line");
+    tty.looks_and_types("11\n");
+    tty.sees("what do you say?");
+    tty.looks_and_types("nice\n");
+    tty.sees_that("the question again", |text| text.matches("[q]uit?").count() == 2);
+    tty.looks_and_types("h\n");
+    tty.sees("which hunks");
+    tty.looks_and_types("1 3\n");
+    tty.sees("accepted 2 of 3 hunks");
+    assert_eq!(tty.ends(), 0);
+    let texts = agent.texts(call).join("\n");
+    assert!(texts.contains("nice"), "{texts}");
+    assert_eq!(world.read_text("a.rs"), numbered(&[10, 50]));
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_use_instead() {
+    let world = World::new();
+    let ran = world.run(&["review"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("linkspan accept"), "{ran:?}");
+    let mut tty = Tty::run(&world, 80, 24, &["review", "r99"], &[]);
+    assert_eq!(tty.ends(), 4);
+}

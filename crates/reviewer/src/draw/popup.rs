@@ -1,0 +1,189 @@
+//! What lies over the diff: the help page, the line that is typed, the question that is asked.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+
+use super::shortened;
+use crate::keys::PARTS;
+use crate::palette::Palette;
+use crate::screen::{Bulk, Confirm, Overlay, Purpose, Screen};
+use crate::visible::name;
+use crate::wording::{change, count};
+
+pub(super) fn draw(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>) {
+    match &screen.overlay {
+        Overlay::None => {}
+        Overlay::Help { top } => help(palette, frame, *top),
+        Overlay::Type { purpose, line } => {
+            let title = match purpose {
+                Purpose::Reason => "Reject, because".to_owned(),
+                Purpose::Comment { line_number } => format!("Comment on line {line_number}"),
+                Purpose::Search => "Search".to_owned(),
+            };
+            let (before, after) = line.parts();
+            let (before, after) = (name(before), name(after));
+            let room = usize::from(frame.area().width).saturating_sub(10).min(76);
+            let before = shortened(&before, room);
+            let mut rest = after.chars();
+            let at = rest.next().unwrap_or(' ').to_string();
+            let text = Line::from(vec![
+                Span::raw(before),
+                Span::styled(at, palette.selected),
+                Span::raw(rest.as_str().to_owned()),
+            ]);
+            popup(
+                palette,
+                frame,
+                &title,
+                vec![text, Line::default(), keys(palette, &[("Enter", "done"), ("Esc", "never mind")])],
+            );
+        }
+        Overlay::Confirm(confirm) => question(screen, confirm, palette, frame),
+    }
+}
+
+fn question(screen: &Screen, confirm: &Confirm, palette: &Palette, frame: &mut Frame<'_>) {
+    let hunks = screen.document().map_or(0, |document| document.shown.hunks.len());
+    let (title, mut lines, answers): (String, Vec<Line<'static>>, Vec<(&str, &str)>) = match confirm {
+        Confirm::Unmarked { count } => (
+            "Submit".into(),
+            vec![Line::from(format!("{count} of {hunks} hunks have no mark."))],
+            vec![("t", "take them"), ("l", "leave them out"), ("Esc", "go on looking")],
+        ),
+        Confirm::DespiteMarks { left } => (
+            "Accept all of it?".into(),
+            vec![Line::from(format!(
+                "{} marked to be left out.",
+                if *left == 1 { "1 hunk is".into() } else { format!("{left} hunks are") }
+            ))],
+            vec![("y", "accept all"), ("Esc", "no: s submits the marks")],
+        ),
+        Confirm::Draft => (
+            "Accept your text?".into(),
+            vec![Line::from(draft(screen))],
+            vec![("y", "accept it"), ("e", "edit again"), ("d", "drop it"), ("Esc", "later")],
+        ),
+        Confirm::Bulk(bulk) => many(screen, bulk, palette, usize::from(frame.area().height)),
+    };
+    lines.push(Line::default());
+    lines.push(keys(palette, &answers));
+    popup(palette, frame, &title, lines);
+}
+
+/// What the person's text is like, next to the proposal.
+fn draft(screen: &Screen) -> String {
+    let Some(document) = screen.document() else { return String::new() };
+    let text = document.draft.as_deref().unwrap_or_default();
+    format!("{}; the proposal has {}", count(text.lines().count() as u64, "line"), document.after.count())
+}
+
+fn many(
+    screen: &Screen,
+    bulk: &Bulk,
+    palette: &Palette,
+    height: usize,
+) -> (String, Vec<Line<'static>>, Vec<(&'static str, &'static str)>) {
+    let word = if bulk.accept { "Accept" } else { "Reject" };
+    let title = format!("{word} {} at once?", count(bulk.reviews.len() as u64, "change"));
+    let room = height.saturating_sub(10).max(3);
+    let mut lines: Vec<Line<'static>> = bulk
+        .reviews
+        .iter()
+        .take(room)
+        .filter_map(|review| screen.list.get(review))
+        .map(|entry| {
+            let loading = if entry.revision.is_none() { "  …" } else { "" };
+            let summary = &entry.summary;
+            Line::from(vec![
+                Span::raw(shortened(&screen.name_of(summary), 50)),
+                Span::styled(format!("  {}{loading}", change(summary.added, summary.removed)), palette.quiet),
+            ])
+        })
+        .collect();
+    if bulk.reviews.len() > room {
+        let more = format!("and {} more", bulk.reviews.len() - room);
+        lines.push(Line::styled(more, palette.quiet));
+    }
+    if bulk.kept_out > 0 {
+        let kept = format!("{} with your own marks not among them", count(bulk.kept_out as u64, "change"));
+        lines.push(Line::styled(kept, palette.warning));
+    }
+    let mut answers = vec![("y", if bulk.accept { "accept all of these" } else { "reject all of these" })];
+    if bulk.set_reviews.is_some() {
+        answers.push(("s", "only this change set"));
+    }
+    answers.push(("Esc", "decide nothing"));
+    (title, lines, answers)
+}
+
+fn keys(palette: &Palette, keys: &[(&str, &str)]) -> Line<'static> {
+    let spans = keys.iter().flat_map(|(key, meaning)| {
+        [Span::styled(format!(" {key} "), palette.key), Span::raw(format!(" {meaning}   "))]
+    });
+    Line::from(spans.collect::<Vec<_>>())
+}
+
+fn help(palette: &Palette, frame: &mut Frame<'_>, top: usize) {
+    let column = |parts: &[usize]| {
+        let mut lines = Vec::new();
+        for (title, bindings) in parts.iter().filter_map(|part| PARTS.get(*part)) {
+            lines.push(Line::styled(*title, palette.strong.patch(palette.accent)));
+            lines.extend(bindings.iter().map(|binding| {
+                Line::from(vec![
+                    Span::styled(format!("{:>10}", binding.names), palette.warning),
+                    Span::raw(format!("  {}", binding.help)),
+                ])
+            }));
+            lines.push(Line::default());
+        }
+        lines
+    };
+    let note = Line::styled(
+        "Keys that decide work once a change has been on the screen, as it is, for a moment.",
+        palette.quiet,
+    );
+    if frame.area().width >= 110 {
+        let (mut left, right) = (column(&[0, 3]), column(&[1, 2]));
+        let height = left.len().max(right.len());
+        left.resize(height, Line::default());
+        let mut lines: Vec<Line<'static>> = left
+            .into_iter()
+            .zip(right.into_iter().chain(std::iter::repeat(Line::default())))
+            .map(|(left, right)| {
+                let blank = 60_usize.saturating_sub(left.width());
+                let mut spans =
+                    left.spans.into_iter().map(|span| span.patch_style(left.style)).collect::<Vec<_>>();
+                spans.push(Span::raw(" ".repeat(blank)));
+                spans.extend(right.spans.into_iter().map(|span| span.patch_style(right.style)));
+                Line::from(spans)
+            })
+            .collect();
+        lines.push(note);
+        popup(palette, frame, "Keys", lines);
+    } else {
+        let mut lines = column(&[0, 1, 2, 3]);
+        lines.push(note);
+        let room = usize::from(frame.area().height).saturating_sub(4);
+        let top = top.min(lines.len().saturating_sub(room));
+        popup(palette, frame, "Keys (j and k scroll)", lines.split_off(top));
+    }
+}
+
+fn popup(palette: &Palette, frame: &mut Frame<'_>, title: &str, lines: Vec<Line<'static>>) {
+    let area = frame.area();
+    let width =
+        lines.iter().map(Line::width).max().unwrap_or_default().max(title.chars().count() + 4).max(40);
+    let width = u16::try_from(width + 4).unwrap_or(u16::MAX).min(area.width);
+    let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height.saturating_sub(2));
+    let at: Rect = area.centered(Constraint::Length(width), Constraint::Length(height));
+    let block = Block::bordered()
+        .border_type(BorderType::Rounded)
+        .border_style(palette.accent)
+        .title(Span::styled(format!(" {title} "), palette.strong))
+        .padding(ratatui::widgets::Padding::horizontal(1))
+        .style(palette.popup);
+    frame.render_widget(Clear, at);
+    frame.render_widget(Paragraph::new(lines).block(block), at);
+}

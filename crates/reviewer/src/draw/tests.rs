@@ -1,0 +1,191 @@
+//! What is seen, at the sizes people have.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use linkspan_editor_api::{Position, Range, ReviewShow, ReviewWords, ReviewsGetResult};
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::{Terminal, style::Color};
+
+use super::*;
+use crate::palette::{Depth, Ground};
+use crate::sample::{hunk, numbered, shown, summary, three_hunks};
+use crate::screen::{Input, News, Wishes};
+
+fn screen(width: u16, height: u16, reviews: &[ReviewShow]) -> Screen {
+    let mut screen = Screen::new(width, height, Wishes::default());
+    let folders = HashMap::from([("w1".to_owned(), vec!["/w".to_owned()])]);
+    let listed = reviews.iter().map(summary).collect();
+    screen.handle(Duration::ZERO, Input::Hub(News::Listed { reviews: listed, folders }));
+    for shown in reviews {
+        let got = ReviewsGetResult {
+            shown: shown.clone(),
+            phase: "pending".into(),
+            diff: String::new(),
+            outcome: None,
+        };
+        screen.handle(Duration::ZERO, Input::Hub(News::Got(Box::new(got))));
+    }
+    screen
+}
+
+fn press(screen: &mut Screen, keys: &str) {
+    for key in keys.chars() {
+        let code = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
+        screen.handle(Duration::ZERO, Input::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    }
+}
+
+fn drawn(screen: &Screen, depth: Depth) -> Buffer {
+    let mut terminal = Terminal::new(TestBackend::new(screen.area.width, screen.area.height)).unwrap();
+    let palette = Palette::new(depth, Ground::Dark);
+    terminal.draw(|frame| draw(screen, &palette, frame)).unwrap();
+    terminal.backend().buffer().clone()
+}
+
+fn lines(buffer: &Buffer) -> Vec<String> {
+    let width = usize::from(buffer.area.width);
+    buffer.content.chunks(width).map(|row| row.iter().map(|cell| cell.symbol()).collect()).collect()
+}
+
+fn text(screen: &Screen) -> String {
+    lines(&drawn(screen, Depth::True)).join("\n")
+}
+
+#[test]
+fn a_narrow_screen_has_the_list_above_one_column() {
+    let text = text(&screen(80, 24, &[three_hunks("r1"), three_hunks("r2")]));
+    for part in
+        ["2 changes wait", "claude-code · 2 files", "src/r1.rs", "+3 −3", "1m", "hunk 1 of 3", "a accept"]
+    {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    let removed = text.lines().position(|line| line.contains("− line 10")).unwrap();
+    assert!(text.lines().nth(removed + 1).unwrap().contains("11 + line 10 changed"), "{text}");
+    assert!(text.contains("⋯ 7 unchanged lines"), "{text}");
+}
+
+#[test]
+fn a_wide_screen_has_the_list_beside_both_sides() {
+    let text = text(&screen(200, 50, &[three_hunks("r1")]));
+    let changed = text.lines().find(|line| line.contains("line 10 changed")).unwrap();
+    let (before, after) = changed.split_at(changed.find("line 10 changed").unwrap());
+    assert!(before.contains("11 − line 10 ") && after.starts_with("line 10 changed"), "{changed}");
+    assert!(text.lines().any(|line| line.contains("src/r1.rs") && line.contains("│")), "{text}");
+}
+
+#[test]
+fn the_view_can_be_chosen() {
+    let mut screen = screen(200, 50, &[three_hunks("r1")]);
+    press(&mut screen, "v");
+    let unified = text(&screen);
+    assert!(
+        !unified.lines().any(|line| line.contains("− line 10") && line.contains("+ line 10")),
+        "{unified}"
+    );
+}
+
+#[test]
+fn words_that_differ_stand_out_with_and_without_colours() {
+    let mut one = hunk("ha", (0, 1), (0, 1));
+    let range = |from, to| Range {
+        start: Position { line: 0, character: from },
+        end: Position { line: 0, character: to },
+    };
+    one.words = vec![ReviewWords { before: range(4, 5), after: range(4, 7) }];
+    let screen = screen(80, 24, &[shown("r1", "let a;\n", "let abc;\n", vec![one])]);
+    for depth in [Depth::None, Depth::Sixteen, Depth::Indexed, Depth::True] {
+        let buffer = drawn(&screen, depth);
+        let row = lines(&buffer).iter().position(|line| line.contains("+ let abc;")).unwrap();
+        let column = lines(&buffer)[row].chars().position(|character| character == '+').unwrap() + 2;
+        let style = |offset: usize| {
+            buffer[(u16::try_from(column + offset).unwrap(), u16::try_from(row).unwrap())].style()
+        };
+        assert_ne!(style(0), style(4), "{depth:?}");
+        assert_eq!(style(4), style(6), "{depth:?}");
+        let coloured = buffer.content.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset);
+        assert_eq!(coloured, depth != Depth::None);
+    }
+}
+
+#[test]
+fn characters_that_hide_are_seen_everywhere() {
+    let mut sly = shown("r1", "a\n", "a\u{202e}b\u{200b}\n", vec![hunk("ha", (0, 1), (0, 1))]);
+    sly.path = "/w/src/\u{202e}sr.exe".into();
+    sly.agent = "cla\u{1b}[2Jude".into();
+    let text = text(&screen(80, 24, &[sly]));
+    for part in [r"a\u{202e}b\u{200b}", r"src/\u{202e}sr.exe", r"cla\u{1b}[2Jude"] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+}
+
+#[test]
+fn every_key_is_on_the_help_page() {
+    for (width, height, pages) in [(80, 24, 40), (200, 50, 1)] {
+        let mut screen = screen(width, height, &[three_hunks("r1")]);
+        press(&mut screen, "?");
+        let mut seen = String::new();
+        for _ in 0..pages {
+            seen += &text(&screen);
+            press(&mut screen, "j");
+        }
+        for binding in crate::keys::PARTS.iter().flat_map(|(_, bindings)| *bindings) {
+            assert!(seen.contains(binding.help), "{} at {width}", binding.help);
+        }
+    }
+}
+
+#[test]
+fn marks_comments_and_matches_are_seen() {
+    let mut screen = screen(80, 30, &[three_hunks("r1")]);
+    press(&mut screen, "yx");
+    press(&mut screen, "/line 10 c\ncwhat for?\n[");
+    let text = text(&screen);
+    for part in ["[✓] hunk 1 of 3", "take", "[✗] hunk 2 of 3", "leave out", "✎ what for?"] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+}
+
+#[test]
+fn a_conflict_and_a_missing_newline_are_said() {
+    let mut conflict = shown("r1", "a\n", "b", vec![hunk("ha", (0, 1), (0, 1))]);
+    conflict.conflicts = vec![linkspan_editor_api::ReviewConflict {
+        before_start: 0,
+        before_count: 1,
+        after_start: 0,
+        after_count: 1,
+    }];
+    let text = text(&screen(120, 24, &[conflict]));
+    assert!(text.contains("conflict: the file changed here meanwhile"), "{text}");
+    assert!(text.contains("no newline at the end"), "{text}");
+}
+
+#[test]
+fn no_size_is_too_small() {
+    for (width, height) in [(0, 0), (1, 1), (3, 2), (10, 5), (30, 3), (500, 4), (20, 100)] {
+        let mut screen = screen(width, height, &[three_hunks("r1")]);
+        for keys in ["", "?", "q", "R", "\n", "A"] {
+            press(&mut screen, keys);
+            drawn(&screen, Depth::True);
+        }
+    }
+}
+
+#[test]
+fn a_huge_file_is_drawn_in_no_time() {
+    let after = numbered(100_000, &[50_000]);
+    let long = "x".repeat(1_000_000);
+    let after = format!("{long}\n{after}");
+    let hunks = vec![hunk("ha", (0, 0), (0, 1)), hunk("hb", (50_000, 1), (50_001, 1))];
+    let mut screen = screen(200, 50, &[shown("r1", &numbered(100_000, &[]), &after, hunks)]);
+    press(&mut screen, "z");
+    let began = Instant::now();
+    for key in ["j", "]", "G", "g", "l"] {
+        press(&mut screen, key);
+        drawn(&screen, Depth::True);
+    }
+    // Unoptimised code on a busy machine; a person would not notice a tenth of it.
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}

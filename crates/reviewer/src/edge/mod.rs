@@ -1,0 +1,132 @@
+//! The loop between a terminal, the hub and the screen's state. Keys and the hub's news go in, drawing and requests
+//! come out. Nothing is decided here.
+
+mod editor;
+mod hub;
+mod terminal;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossterm::event::{self, Event};
+use linkspan_client::Control;
+
+use crate::draw::draw;
+use crate::paint;
+use crate::palette::Palette;
+use crate::screen::{Command, Input, Screen, Wishes};
+use terminal::Terminal;
+
+/// How long a key is waited for before the hub's news and the clock are looked at.
+const PAUSE: Duration = Duration::from_millis(50);
+/// So much news is taken in at once; then keys have their turn.
+const BATCH: usize = 64;
+const TICK: Duration = Duration::from_millis(500);
+
+/// Makes a connection to the hub, greeted, and starts one if there is none; an error is told to the person.
+pub type Connect = Arc<dyn Fn() -> Result<Control, String> + Send + Sync>;
+
+/// Why the reviewer ended otherwise than by the person's wish.
+#[derive(Debug)]
+pub enum RunError {
+    /// The terminal does not do what it is asked.
+    Terminal(io::Error),
+}
+
+/// Shows the reviews until the person leaves. The terminal is as it was afterwards, whatever happens.
+pub fn run(connect: Connect, palette: &Palette, wishes: Wishes) -> Result<(), RunError> {
+    let (news_in, news) = channel();
+    let (paint_wishes, wished) = channel();
+    let requests = hub::start(connect, news_in.clone());
+    thread::spawn(move || paint::paint(&wished, |chunk| news_in.send(Input::Painted(chunk)).is_ok()));
+
+    let mut terminal = Terminal::open().map_err(RunError::Terminal)?;
+    let (width, height) = terminal.size().map_err(RunError::Terminal)?;
+    let edge = Loop {
+        screen: Screen::new(width, height, wishes),
+        started: Instant::now(),
+        requests,
+        paint_wishes,
+        news,
+        leave: false,
+    };
+    edge.turn(&mut terminal, palette).map_err(RunError::Terminal)
+}
+
+struct Loop {
+    screen: Screen,
+    started: Instant,
+    requests: Sender<hub::Request>,
+    paint_wishes: Sender<paint::PaintRequest>,
+    news: Receiver<Input>,
+    leave: bool,
+}
+
+impl Loop {
+    fn turn(mut self, terminal: &mut Terminal, palette: &Palette) -> io::Result<()> {
+        let mut dirty = true;
+        let mut ticked = Instant::now();
+        self.ask(hub::Request::List);
+        while !self.leave && !terminal.shall_end() {
+            if dirty {
+                terminal.draw(|frame| draw(&self.screen, palette, frame))?;
+                self.handle(Input::Drawn, terminal)?;
+                dirty = false;
+            }
+            if event::poll(PAUSE)? {
+                let input = match event::read()? {
+                    Event::Key(key) => Some(Input::Key(key)),
+                    Event::Mouse(mouse) => Some(Input::Mouse(mouse)),
+                    Event::Paste(text) => Some(Input::Paste(text)),
+                    Event::Resize(width, height) => Some(Input::Resize(width, height)),
+                    Event::FocusGained | Event::FocusLost => None,
+                };
+                if let Some(input) = input {
+                    self.handle(input, terminal)?;
+                    dirty = true;
+                }
+            }
+            for _ in 0..BATCH {
+                let Ok(input) = self.news.try_recv() else { break };
+                self.handle(input, terminal)?;
+                dirty = true;
+            }
+            if ticked.elapsed() >= TICK {
+                ticked = Instant::now();
+                self.handle(Input::Tick, terminal)?;
+                dirty = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn handle(&mut self, input: Input, terminal: &mut Terminal) -> io::Result<()> {
+        for command in self.screen.handle(self.started.elapsed(), input) {
+            match command {
+                Command::List => self.ask(hub::Request::List),
+                Command::Get(review) => self.ask(hub::Request::Get(review)),
+                Command::Decide(decide) => self.ask(hub::Request::Decide(decide)),
+                // Without a painter there are no colours, and nothing else is amiss.
+                Command::Paint(wish) => drop(self.paint_wishes.send(wish)),
+                Command::Redraw => terminal.clear()?,
+                Command::Suspend => terminal.suspend()?,
+                Command::Quit => self.leave = true,
+                Command::Edit { review, path, text } => {
+                    terminal.pause()?;
+                    let text = editor::edit(&path, &text);
+                    terminal.resume()?;
+                    self.handle(Input::Edited { review, text }, terminal)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ask(&self, request: hub::Request) {
+        // Those who hear it end with the process, not before.
+        let _ = self.requests.send(request);
+    }
+}

@@ -1,0 +1,147 @@
+//! Deciding on the review that is looked at: all of it, the marked hunks, an own text, or no.
+
+use linkspan_editor_api::{Decision, ReviewsDecide, Verdict};
+
+use super::{Command, Confirm, Overlay, Purpose, Screen, Tone};
+use crate::document::Mark;
+use crate::input_line::InputLine;
+use crate::keys::Action;
+
+impl Screen {
+    pub(super) fn deciding_key(&mut self, action: Action) {
+        let Some(entry) = self.current() else {
+            return self.say(Tone::Quiet, "there is nothing to decide");
+        };
+        if let Some((how, _)) = &entry.ended {
+            let text = format!("{} is over: {how}", entry.id());
+            return self.say(Tone::Warning, text);
+        }
+        let Some(document) = entry.document.as_deref().filter(|_| entry.is_open()) else {
+            return self.say(Tone::Quiet, "not yet: it is still on its way");
+        };
+        let hunk = document.hunk();
+        let left = document.marks.values().filter(|mark| **mark == Mark::Leave).count();
+        match action {
+            Action::Accept if left > 0 => self.show(Overlay::Confirm(Confirm::DespiteMarks { left })),
+            Action::Accept => self.accept_whole(),
+            Action::Reject => self.decide(Verdict::Reject { reason: None }),
+            Action::RejectWithReason => {
+                self.show(Overlay::Type { purpose: Purpose::Reason, line: InputLine::default() });
+            }
+            Action::Submit if document.marks.is_empty() => {
+                self.say(Tone::Quiet, "mark hunks first: y takes one, x leaves one out; a accepts all");
+            }
+            Action::Submit => match document.unmarked() {
+                0 => self.submit_marks(false),
+                count => self.show(Overlay::Confirm(Confirm::Unmarked { count })),
+            },
+            Action::Take => self.mark_and_go_on(hunk, Mark::Take),
+            Action::Leave => self.mark_and_go_on(hunk, Mark::Leave),
+            Action::Toggle => self.toggle_mark(hunk),
+            Action::Edit => self.edit(),
+            Action::Comment => {
+                let line_number = document.comment_line();
+                let line = InputLine::holding(document.comment_on(line_number).unwrap_or_default());
+                self.show(Overlay::Type { purpose: Purpose::Comment { line_number }, line });
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn toggle_mark(&mut self, hunk: Option<usize>) {
+        let Some(hunk) = hunk else { return };
+        if let Some(document) = self.document_mut() {
+            let next = match document.mark_of(hunk) {
+                None => Some(Mark::Take),
+                Some(Mark::Take) => Some(Mark::Leave),
+                Some(Mark::Leave) => None,
+            };
+            document.mark(hunk, next);
+        }
+    }
+
+    /// Marks are no decision yet, so they need no moment.
+    fn mark_and_go_on(&mut self, hunk: Option<usize>, mark: Mark) {
+        let Some(hunk) = hunk else { return };
+        let Some(document) = self.document_mut() else { return };
+        document.mark(hunk, Some(mark));
+        document.go_to_hunk(hunk + 1);
+        let (unmarked, count) = (document.unmarked(), document.shown.hunks.len());
+        self.fit();
+        if unmarked == 0 {
+            let hunks = crate::wording::count(count as u64, "hunk");
+            self.say(Tone::Quiet, format!("{hunks} marked: s submits"));
+        }
+    }
+
+    pub(super) fn accept_whole(&mut self) {
+        self.decide(Verdict::Accept);
+    }
+
+    pub(super) fn submit_marks(&mut self, take_unmarked: bool) {
+        let Some(document) = self.document() else { return };
+        let hunks = &document.shown.hunks;
+        let takes = |id: &String| document.marks.get(id).map_or(take_unmarked, |mark| *mark == Mark::Take);
+        let taken: Vec<String> = hunks.iter().map(|hunk| hunk.id.clone()).filter(takes).collect();
+        let verdict = match taken.len() {
+            0 => Verdict::Reject { reason: None },
+            count if count == hunks.len() => Verdict::Accept,
+            _ => Verdict::AcceptHunks { hunks: taken },
+        };
+        self.decide(verdict);
+    }
+
+    pub(super) fn reject_because(&mut self, reason: &str) {
+        let reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
+        self.decide(Verdict::Reject { reason });
+    }
+
+    pub(super) fn accept_draft(&mut self) {
+        let Some(text) = self.document().and_then(|document| document.draft.clone()) else { return };
+        self.decide(Verdict::AcceptEdited { text });
+    }
+
+    /// Sends a decision on exactly what is before the person's eyes, if it has been there for a moment.
+    fn decide(&mut self, verdict: Verdict) {
+        let open = self.current().is_some_and(|entry| entry.is_open());
+        if !open {
+            self.overlay = Overlay::None;
+            return self.say(Tone::Warning, "nothing is decided: it does not wait any more");
+        }
+        if !self.was_seen() {
+            return;
+        }
+        self.overlay = Overlay::None;
+        let Some(entry) = self.current_mut() else { return };
+        let Some(document) = entry.document.as_deref() else { return };
+        let comments = document.comments.clone();
+        let revision = Some(document.shown.revision);
+        let decision = Decision { verdict, comments };
+        let review = entry.id().to_owned();
+        entry.sent = Some(decision.verdict.kind());
+        self.commands.push(Command::Decide(ReviewsDecide { review, revision, decision }));
+    }
+
+    /// The person's editor is closed.
+    pub(super) fn edited(&mut self, review: &str, text: Result<String, String>) {
+        let Some(entry) = self.list.get_mut(review) else {
+            return self.say(Tone::Warning, "it was taken away while you edited; nothing is decided");
+        };
+        let text = match text {
+            Ok(text) => text,
+            Err(why) => return self.say(Tone::Warning, why),
+        };
+        let open = entry.is_open();
+        let Some(document) = entry.document.as_deref_mut() else { return };
+        if text == document.shown.proposed {
+            document.draft = None;
+            return self.say(Tone::Quiet, "the text is as it was; nothing is decided");
+        }
+        document.draft = Some(text);
+        if open && self.selected.as_deref() == Some(review) {
+            self.show(Overlay::Confirm(Confirm::Draft));
+        } else {
+            self.say(Tone::Warning, format!("{review} does not wait any more; nothing is decided"));
+        }
+    }
+}

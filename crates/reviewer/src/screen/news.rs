@@ -1,0 +1,217 @@
+//! What the hub says: reviews come, change and end. The selection never jumps because of it, except to fill an
+//! empty screen or to go on after the person's own decision.
+
+use linkspan_editor_api::{ReviewDecidedResult, ReviewEnded, ReviewSummary, ReviewsGetResult, VerdictKind};
+
+use super::{Command, News, Screen, Tone};
+use crate::document::Document;
+use crate::rows::Mode;
+use crate::visible;
+use crate::wording::{accepted, count, decided};
+
+/// How it ended, as a word.
+fn ended(ended: &ReviewEnded) -> &'static str {
+    match ended {
+        ReviewEnded::Accepted { taken, .. } => decided(accepted(*taken)),
+        ReviewEnded::Rejected { .. } => decided(VerdictKind::Reject),
+        ReviewEnded::Withdrawn => "withdrawn by its agent",
+        ReviewEnded::Superseded { .. } => "superseded by a newer change",
+        ReviewEnded::Failed { .. } => "accepted, but it could not be carried out",
+    }
+}
+
+impl Screen {
+    pub(super) fn news(&mut self, news: News) {
+        match news {
+            News::Listed { reviews, folders } => {
+                self.folders.extend(folders);
+                self.listed_now(&reviews);
+            }
+            News::Got(got) => self.got(*got),
+            News::NotGot { review, message } => {
+                if let Some(entry) = self.list.get_mut(&review) {
+                    entry.fetching = false;
+                }
+                self.say(Tone::Warning, message);
+            }
+            News::Changed { review } => {
+                let selected = self.selected.as_deref() == Some(&review);
+                if let Some(entry) = self.list.get_mut(&review) {
+                    entry.ended = None;
+                    if selected || entry.document.is_some() || entry.revision.is_some() {
+                        entry.fetching = true;
+                        self.commands.push(Command::Get(review));
+                    }
+                }
+                self.commands.push(Command::List);
+            }
+            News::Ended { review, how } => self.ended(&review, how),
+            News::Failed { review, path, error } => {
+                self.ended(&review, "accepted, but it could not be carried out".into());
+                let path = visible::name(&path);
+                self.say(Tone::Warning, format!("{review} {path} could not be written: {error}"));
+            }
+            News::Decided { review, result, repeated } => self.answered_by_hub(&review, result, repeated),
+            News::Lost(why) => self.lost = Some(why),
+            News::Listening { again } => {
+                self.lost = None;
+                if again {
+                    self.say(Tone::Good, "the hub is back");
+                }
+                self.commands.push(Command::List);
+                for entry in &mut self.list.entries {
+                    if entry.document.is_some() || entry.revision.is_some() || entry.fetching {
+                        entry.fetching = true;
+                        self.commands.push(Command::Get(entry.id().to_owned()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn listed_now(&mut self, reviews: &[ReviewSummary]) {
+        let first = !std::mem::replace(&mut self.listed, true);
+        let new = self.list.update(reviews, self.now);
+        let gone: Vec<String> = self
+            .list
+            .entries
+            .iter()
+            .filter(|entry| entry.ended.is_none() && entry.sent.is_none())
+            .map(|entry| entry.id().to_owned())
+            .filter(|id| !reviews.iter().any(|review| review.review == *id))
+            .collect();
+        for review in gone {
+            // How it ended, the hub still knows.
+            self.ended(&review, "not waiting any more".into());
+            self.commands.push(Command::Get(review));
+        }
+        if !first && let Some(last) = new.last() {
+            let name = self.list.get(last).map(|entry| self.name_of(&entry.summary)).unwrap_or_default();
+            let text = match new.len() {
+                1 => format!("new: {name}"),
+                more => format!("new: {name} and {}", count(more as u64 - 1, "other")),
+            };
+            let quiet = self.note.as_ref().is_none_or(|note| note.tone != Tone::Warning);
+            if quiet {
+                self.say(Tone::Quiet, text);
+            }
+            for review in &new {
+                if let Some(entry) = self.list.get_mut(review) {
+                    entry.new = true;
+                }
+            }
+        }
+        if self.current().is_none() {
+            let wished = self.wishes.review.take().filter(|review| self.list.get(review).is_some());
+            let first =
+                || self.list.entries.iter().find(|entry| entry.is_open()).map(|entry| entry.id().to_owned());
+            if let Some(review) = wished.or_else(first) {
+                self.select(&review);
+            }
+        }
+    }
+
+    fn got(&mut self, got: ReviewsGetResult) {
+        let review = got.shown.review.clone();
+        let selected = self.selected.as_deref() == Some(&review);
+        let Some(entry) = self.list.get_mut(&review) else { return };
+        entry.fetching = false;
+        entry.summary.phase.clone_from(&got.phase);
+        let known = entry.revision.replace(got.shown.revision);
+        let is_newer = known.is_some_and(|known| known != got.shown.revision);
+        match entry.document.take() {
+            Some(document) if document.shown.revision == got.shown.revision => {
+                entry.document = Some(document);
+            }
+            Some(document) => entry.document = Some(Box::new(document.renewed(got.shown))),
+            // For a question about many the revision is enough.
+            None if selected => entry.document = Some(Box::new(Document::new(got.shown, Mode::Unified))),
+            None => {}
+        }
+        if let Some(outcome) = got.outcome
+            && entry.sent.is_none()
+        {
+            self.ended(&review, ended(&outcome.ended).to_owned());
+        } else if is_newer && selected {
+            self.say(Tone::Warning, format!("{review} changed: look again before you decide"));
+        }
+        self.fit();
+    }
+
+    /// Somebody else ended it. It stays in sight, because the person may be reading it.
+    fn ended(&mut self, review: &str, how: String) {
+        let now = self.now;
+        let Some(entry) = self.list.get_mut(review).filter(|entry| entry.sent.is_none()) else { return };
+        // Who decided says more than that it is decided, whichever is heard first.
+        let better =
+            entry.ended.as_ref().is_none_or(|(known, _)| how.len() > known.len() || known.starts_with("not"));
+        if !better {
+            return;
+        }
+        entry.ended = Some((how.clone(), now));
+        let summary = entry.summary.clone();
+        let name = self.name_of(&summary);
+        self.say(Tone::Quiet, format!("{review} {name}: {how}"));
+    }
+
+    fn answered_by_hub(&mut self, review: &str, result: Result<ReviewDecidedResult, String>, repeated: bool) {
+        let Some(entry) = self.list.get_mut(review) else { return };
+        let verdict = entry.sent.take();
+        let summary = entry.summary.clone();
+        let warning = match result {
+            Ok(ReviewDecidedResult::Taken) => None,
+            Ok(ReviewDecidedResult::AlreadyDecided { .. }) if repeated => None,
+            Ok(ReviewDecidedResult::AlreadyDecided { by }) => {
+                self.ended(review, format!("decided in {}", visible::name(&by)));
+                return self
+                    .say(Tone::Warning, format!("{review} was already decided in {}", visible::name(&by)));
+            }
+            Ok(ReviewDecidedResult::NotPending) => {
+                self.commands.push(Command::List);
+                Some(format!("{review} does not wait for a decision any more"))
+            }
+            Ok(ReviewDecidedResult::Stale { .. }) => {
+                self.commands.push(Command::Get(review.to_owned()));
+                Some(format!("{review} changed while you decided: look again, then decide"))
+            }
+            Ok(ReviewDecidedResult::AskAgain { conflicts }) => {
+                self.commands.push(Command::Get(review.to_owned()));
+                self.commands.push(Command::List);
+                Some(match conflicts {
+                    0 => format!(
+                        "{review}: the file was created or removed meanwhile: look again, then decide"
+                    ),
+                    _ => format!(
+                        "{review}: the file changed meanwhile, {}: look again, then decide",
+                        count(conflicts, "conflict")
+                    ),
+                })
+            }
+            Ok(ReviewDecidedResult::Refused { message }) => Some(format!("{review}: {message}")),
+            Err(message) => Some(format!("{review} is not decided: {message}")),
+        };
+        if let Some(warning) = warning {
+            return self.say(Tone::Warning, warning);
+        }
+        let (word, name) = (verdict.map_or("decided", decided), self.name_of(&summary));
+        self.say(Tone::Good, format!("{word}: {name}"));
+        self.go_on_after(review);
+    }
+
+    /// Takes a decided review off the list; the next one in the list is looked at, or else the one before.
+    fn go_on_after(&mut self, review: &str) {
+        let Some(place) = self.list.place(review) else { return };
+        let was_selected = self.selected.as_deref() == Some(review);
+        self.list.entries.remove(place);
+        if !was_selected {
+            return;
+        }
+        self.selected = None;
+        let (above, below) = self.list.entries.split_at(place.min(self.list.entries.len()));
+        let next = below.iter().chain(above.iter().rev()).find(|entry| entry.is_open());
+        if let Some(next) = next.map(|entry| entry.id().to_owned()) {
+            self.select(&next);
+        }
+        self.fit();
+    }
+}
