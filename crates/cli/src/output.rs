@@ -25,7 +25,7 @@ pub(crate) struct Report {
     /// How the command ends once this is printed.
     pub(crate) exit: Exit,
     /// The text is what was asked for, byte for byte, and not about it.
-    raw: bool,
+    pub(crate) raw: bool,
 }
 
 impl Report {
