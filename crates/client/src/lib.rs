@@ -4,6 +4,7 @@
 //! prints, or knows what a review is.
 
 pub mod bridge;
+pub mod confirm;
 pub mod connection;
 mod context;
 mod control;
