@@ -3,14 +3,23 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use linkspan_dialect::{Answer, CallId, Failure, FailureKind, Request, Server, Session, Step, by_name};
+use linkspan_dialect::{
+    Accepted, Answer, CallId, Failure, FailureKind, Rejected, Request, Server, Session, Step, by_name,
+};
+use linkspan_editor_api::{Capabilities, ReviewComment, Taken};
 use serde_json::Value;
 
 /// One frame per line.
 pub fn conversation(dialect: &str, data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
-    let server =
-        Server { version: "0.1.0".into(), editor_name: "Neovim".into(), execute_code: dialect == "claude" };
+    let own = dialect == "linkspan";
+    let capabilities = Capabilities {
+        execute_code: dialect == "claude",
+        language: own,
+        documents: own,
+        ..Capabilities::default()
+    };
+    let server = Server { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
     let mut session = Session::new(by_name(dialect).expect("a dialect"), server);
     let mut open: BTreeMap<CallId, (Option<Value>, Request)> = BTreeMap::new();
     for frame in text.lines() {
@@ -23,7 +32,7 @@ pub fn conversation(dialect: &str, data: &[u8]) {
             }
             Step::Reply(reply) | Step::Introduced { reply, .. } => is_reply_to(&reply, sent.as_ref()),
             Step::Cancelled(call) => drop(open.remove(&call).expect("only an open call is cancelled")),
-            Step::Pid(_) | Step::Nothing => {
+            Step::Pid(_) | Step::Nothing | Step::Pong(_) | Step::Goodbye => {
                 assert!(!sent.is_some_and(|sent| wants_answer(&sent)), "no answer to {frame}");
             }
         }
@@ -63,11 +72,24 @@ fn wants_answer(sent: &Value) -> bool {
 /// Of the right kind, made of what was asked, where that is simple; else a failure that quotes it.
 fn answer_to(request: Request) -> Answer {
     match request {
-        Request::Propose { proposed, label, .. } if label.len() % 2 == 0 => {
-            Answer::Accepted { text: proposed, new_file: label.is_empty(), remarks: vec![label] }
+        Request::Propose { path, proposed, label, set, .. } if label.len() % 2 == 0 => {
+            Answer::Accepted(Accepted {
+                review: "r1".into(),
+                path,
+                text: proposed,
+                new_file: label.is_empty(),
+                written: true,
+                taken: Taken::Edited,
+                hunks: Vec::new(),
+                person_diff: set,
+                comments: vec![ReviewComment { line: 1, text: label }],
+            })
         }
-        Request::Propose { proposed, label, .. } => {
-            Answer::Rejected { reason: Some(label), comments: vec![proposed] }
+        Request::Propose { path, proposed: text, label, .. }
+        | Request::Compare { path, after: text, label, .. } => {
+            let comments = vec![ReviewComment { line: u32::MAX, text }];
+            let reason = Some(label);
+            Answer::Rejected(Rejected { review: "r1".into(), path, new_file: false, reason, comments })
         }
         Request::OpenFile { path, preview, .. } => {
             let language = preview.then(|| path.display().to_string());
@@ -81,7 +103,10 @@ fn answer_to(request: Request) -> Answer {
         Request::CloseTab { .. } => Answer::TabClosed,
         Request::CloseAllDiffs => Answer::DiffsClosed(usize::MAX),
         Request::ExecuteCode { code } => Answer::Executed(code),
-        Request::Diagnostics { path } => {
+        Request::Language { path, question } => {
+            Answer::Failed(Failure::new(FailureKind::Unsupported, format!("{question:?} {path:?}")))
+        }
+        Request::Diagnostics { path, .. } => {
             Answer::Failed(Failure::new(FailureKind::NotFound, format!("no diagnostics: {path:?}")))
         }
     }

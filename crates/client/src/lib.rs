@@ -1,7 +1,14 @@
-//! Reaching the hub: finding or starting it, asking it something, and keeping an editor attached to it.
+//! Reaching editors: finding them, connecting to one whatever it speaks, and asking it for a person's decision.
+//! And reaching the hub: finding or starting it, asking it something, and keeping an editor attached to it.
+//!
+//! ```no_run
+#![doc = include_str!("../examples/propose.rs")]
+//! ```
 //!
 //! Blocking and without a runtime, so that a command costs no more than its answer. Nothing in this crate
-//! prints, or knows what a review is.
+//! prints, but for the terminal that [`confirm::Console`] asks in.
+
+#![warn(missing_docs)]
 
 pub mod bridge;
 pub mod confirm;
@@ -16,6 +23,7 @@ mod relay;
 mod runtime_dir;
 pub mod visible;
 
+pub use bridge::{Bridge, BridgeConfig, BridgeError};
 pub use connection::{
     AgentInfo, CallError, Change, Connection, Decided, DiffOutcome, EditorEvent, OpenError,
 };

@@ -7,10 +7,13 @@ use linkspan_review::Writer;
 
 use crate::discovery::{DiscoveryFile, Lookup, WindowFacts};
 use crate::mcp::Mcp;
-use crate::{claude, nexus3};
+use crate::{claude, nexus3, own};
 
-/// Every dialect there is. Adding one is adding a folder and a line here.
+/// Every dialect spoken on a window's port. Adding one is adding a folder and a line here.
 pub static ALL: &[&Dialect] = &[&claude::DIALECT, &nexus3::DIALECT];
+
+/// Our own, spoken on the hub's socket: no guard asks for its token and no file announces it.
+pub static OWN: &Dialect = &own::DIALECT;
 
 /// One wire protocol that agents speak.
 pub struct Dialect {
@@ -51,5 +54,14 @@ impl fmt::Debug for Dialect {
 
 /// The dialect of that name.
 pub fn by_name(name: &str) -> Option<&'static Dialect> {
-    ALL.iter().copied().find(|dialect| dialect.name == name)
+    every().find(|dialect| dialect.name == name)
+}
+
+/// The names of all dialects.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    every().map(|dialect| dialect.name)
+}
+
+fn every() -> impl Iterator<Item = &'static Dialect> {
+    ALL.iter().copied().chain([OWN])
 }

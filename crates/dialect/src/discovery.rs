@@ -15,6 +15,9 @@ pub struct WindowFacts<'a> {
     pub pid: u32,
     pub editor_name: &'a str,
     pub folders: &'a [PathBuf],
+    /// Where the port is a port, as `linkspan_editor_api::port_space` names it: marks the file as ours, for who
+    /// finds it after the hub was killed.
+    pub port_space: Option<&'a str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +52,8 @@ struct Lock<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     running_in_windows: Option<bool>,
     auth_token: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linkspan: Option<&'a str>,
 }
 
 /// The lock file that the claude dialect began and nexus3 took over, but for one key.
@@ -65,6 +70,7 @@ pub(crate) fn lock_file(
         transport: "ws",
         running_in_windows,
         auth_token: window.token,
+        linkspan: window.port_space,
     };
     DiscoveryFile {
         directory,

@@ -1,18 +1,23 @@
 //! The wire protocols that agents speak: bytes in, meaning out, and back.
 //!
 //! Nothing in this crate knows a socket, a clock or a file. A dialect is one folder and one line in
-//! [`ALL`]; what they share by being MCP is in `mcp`.
+//! [`ALL`], but for [`OWN`], which is spoken on the hub's own socket; what they share by being MCP is in `mcp`.
 
 mod claude;
+mod decided;
 mod dialect;
 mod discovery;
+mod language;
 mod mcp;
 mod meaning;
 mod nexus3;
+mod own;
 
 use linkspan_editor_api::file_uri;
 
-pub use dialect::{ALL, Dialect, by_name};
+pub use decided::{Accepted, DecidedHunk, Rejected};
+pub use dialect::{ALL, Dialect, OWN, by_name, names};
 pub use discovery::{DiscoveryFile, WindowFacts};
+pub use language::{Known, Question};
 pub use mcp::{CallId, Server, Session, Step};
 pub use meaning::{Answer, EditorEvent, Failure, FailureKind, Request, Target};

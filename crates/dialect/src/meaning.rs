@@ -3,23 +3,64 @@
 
 use std::path::PathBuf;
 
-use linkspan_editor_api::{FileDiagnostics, OpenDocument, Selection};
+use linkspan_editor_api::{FileDiagnostics, OpenDocument, Position, Selection};
+use linkspan_review::Writer;
+
+use crate::decided::{Accepted, Rejected};
+use crate::language::{Known, Question};
 
 /// One question or wish of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
-    Propose { path: PathBuf, proposed: String, label: String },
-    OpenFile { path: PathBuf, preview: bool, focus: bool, target: Option<Target> },
-    Diagnostics { path: Option<PathBuf> },
+    Propose {
+        path: PathBuf,
+        proposed: String,
+        label: String,
+        /// The agent's own word for the changes that belong together.
+        set: Option<String>,
+        /// Who writes; none: whoever the dialect says.
+        writer: Option<Writer>,
+    },
+    /// Like a proposal, but both sides are given, and nothing is read or written.
+    Compare {
+        path: PathBuf,
+        before: String,
+        after: String,
+        label: String,
+        set: Option<String>,
+    },
+    OpenFile {
+        path: PathBuf,
+        preview: bool,
+        focus: bool,
+        target: Option<Target>,
+    },
+    Diagnostics {
+        path: Option<PathBuf>,
+        /// How long to wait for the language servers to come to rest.
+        wait_ms: Option<u32>,
+    },
     CurrentSelection,
     LatestSelection,
     OpenEditors,
     WorkspaceFolders,
-    CheckDirty { path: PathBuf },
-    Save { path: PathBuf },
-    CloseTab { label: String },
+    CheckDirty {
+        path: PathBuf,
+    },
+    Save {
+        path: PathBuf,
+    },
+    CloseTab {
+        label: String,
+    },
     CloseAllDiffs,
-    ExecuteCode { code: String },
+    ExecuteCode {
+        code: String,
+    },
+    Language {
+        path: PathBuf,
+        question: Question,
+    },
 }
 
 /// What to select in a file that is opened.
@@ -27,6 +68,8 @@ pub enum Request {
 pub enum Target {
     /// Whole lines, from 0, both included; without `end`, the one line.
     Lines { start: u32, end: Option<u32> },
+    /// From there to the end of the last line; without one, only the cursor goes there.
+    From { start: Position, end_line: Option<u32> },
     /// From the first occurrence of `start` to the next one of `end`.
     Text { start: String, end: Option<String>, to_end_of_line: bool },
 }
@@ -34,40 +77,19 @@ pub enum Target {
 /// What the hub found out; each dialect has its own shape for it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// `remarks` are what the person changed and said, for dialects that have room for it.
-    Accepted {
-        text: String,
-        new_file: bool,
-        remarks: Vec<String>,
-    },
-    /// `comments` are rendered, like "line 12: why?".
-    Rejected {
-        reason: Option<String>,
-        comments: Vec<String>,
-    },
-    Opened {
-        path: PathBuf,
-        language: Option<String>,
-        line_count: Option<u32>,
-    },
+    Accepted(Accepted),
+    Rejected(Rejected),
+    Opened { path: PathBuf, language: Option<String>, line_count: Option<u32> },
     Diagnostics(Vec<FileDiagnostics>),
     Selection(Option<Selection>),
     Editors(Vec<OpenDocument>),
     Folders(Vec<PathBuf>),
-    Dirty {
-        path: PathBuf,
-        open: bool,
-        dirty: bool,
-        untitled: bool,
-    },
-    Saved {
-        path: PathBuf,
-        saved: bool,
-        open: bool,
-    },
+    Dirty { path: PathBuf, open: bool, dirty: bool, untitled: bool },
+    Saved { path: PathBuf, saved: bool, open: bool },
     TabClosed,
     DiffsClosed(usize),
     Executed(String),
+    Known(Known),
     Failed(Failure),
 }
 

@@ -179,7 +179,7 @@ fn check(path: &Path, deny: &[String], dialects_off: &[String]) -> Result<(), Co
         glob: error.glob,
         reason: error.reason,
     })?;
-    let names = || linkspan_dialect::ALL.iter().map(|dialect| dialect.name);
+    let names = linkspan_dialect::names;
     match dialects_off.iter().find(|off| !names().any(|name| name == off.as_str())) {
         None => Ok(()),
         Some(unknown) => Err(ConfigError::Dialect {

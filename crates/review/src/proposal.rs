@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use crate::{AgentId, SetId, Text, WindowId};
 
-/// Who writes the file after an accept. The dialect says which; it is never both.
+/// Who writes the file after an accept. The dialect or the agent says which; it is never both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
     Agent,
     Editor,
+    /// Two given texts are compared under the file's name, whatever the file holds.
+    Nobody,
 }
 
 /// Who asks.
@@ -27,7 +29,8 @@ pub struct Proposal {
     pub path: PathBuf,
     pub label: String,
     pub writer: Writer,
-    /// What the file or its live buffer holds now; `None` where there is no file.
+    /// What the file or its live buffer holds now; `None` where there is no file. With [`Writer::Nobody`], the
+    /// given text before.
     pub base: Option<Text>,
     /// The whole new text, as the agent sent it.
     pub proposed: String,

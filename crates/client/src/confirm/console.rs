@@ -184,8 +184,15 @@ fn render(question: &Question) -> String {
     let base = change.proposed.base();
     let verb = if base.is_some() { "changes" } else { "creates" };
     let _ = writeln!(out, "{tool} {verb} {}", visible::name(&path));
-    let base = base.unwrap_or_default();
-    let diff = unified(base, change.proposed.text(), "now", "proposed", CONTEXT);
+    let (base, text) = (base.unwrap_or_default(), change.proposed.text());
+    // Where every line has it, a CR at each end would only hide what else is there.
+    let all_crlf = [base, text].iter().all(|text| text.matches('\n').count() == text.matches("\r\n").count());
+    let diff = if all_crlf && base.contains('\n') {
+        let lf = |text: &str| text.replace("\r\n", "\n");
+        unified(&lf(base), &lf(text), "now", "proposed", CONTEXT)
+    } else {
+        unified(base, text, "now", "proposed", CONTEXT)
+    };
     // The labels say nothing that the line above does not.
     lines(&mut out, diff.split_inclusive('\n').skip(2).collect::<String>().as_str());
     out

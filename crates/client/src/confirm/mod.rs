@@ -15,7 +15,7 @@ use crate::proposal::FILE_TOOLS;
 pub use cancelled::Cancelled;
 pub use console::Console;
 pub use question::{FileChange, Question, QuestionError};
-pub use reviewer::{PendingReview, Reviewer};
+pub use reviewer::{NoDecision, PendingReview, Reviewer};
 pub use terminal::{Answer, NoTerminal, Terminal};
 
 /// How much an agent may do by itself.

@@ -1,35 +1,29 @@
 //! Editor and terminal on one question. One thread waits for each, and this one hears them both: what the editor
 //! decided before it was taken back counts, because it may be written already.
 
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::terminal::{Answer, Terminal};
-use super::{Cancelled, Confirmation, PendingReview, Place, Question, Reviewer, decided};
-use crate::connection::{CallError, Change, Decided};
+use super::{Cancelled, Confirmation, NoDecision, Place, Question, Reviewer, decided};
+use crate::bridge::Contact;
+use crate::connection::{Change, Decided};
 
-/// Between two attempts to reach a lost editor.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(3);
-/// How long a lost editor is looked for when nobody else can be asked.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// For a decision that was made before the connection was lost to be told, once it is back.
+/// A lost editor has so long to come back once the terminal has answered: the person may have decided there before.
+const RETURN: Duration = Duration::from_secs(2);
+/// And so long to tell a decision once it is back.
 const LAST_WORD: Duration = Duration::from_millis(500);
 
 enum Said {
     Editor(Decided),
-    /// The connection is lost; the change may still be on the screen.
-    EditorLost(CallError),
-    /// The connection and the change are back.
-    EditorBack,
+    Contact(Contact),
     /// No decision will come from there.
-    EditorGone(CallError),
+    EditorGone(NoDecision),
     Terminal(Answer),
 }
 
-/// Asks in the editor, and in the terminal too or once the editor is lost.
+/// Asks in the editor, and in the terminal too: at once, or when the editor is lost.
 pub(super) fn ask(
     question: &Question,
     both: bool,
@@ -38,31 +32,38 @@ pub(super) fn ask(
     terminal: &dyn Terminal,
 ) -> Confirmation {
     let pending = match reviewer.start(change) {
-        Ok(pending) => Arc::from(pending),
+        Ok(pending) => pending,
         Err(error) => {
-            let question = question.with_note(not_in_the_editor(&error));
+            let question = question.with_note(not_in_the_editor(&error.to_string()));
             return answered(&question, terminal.ask(&question, &Cancelled::never()));
         }
     };
-    let editor = Editor { reviewer, change, shown: Mutex::new(Some(pending)), over: Cancelled::new() };
     let not_here = Cancelled::new();
     let (say, heard) = mpsc::channel();
     thread::scope(|scope| {
         let to_us = say.clone();
-        scope.spawn(|| editor.follow(to_us));
+        let editor = &pending;
+        scope.spawn(move || {
+            // Whoever listened may have heard enough.
+            let tell = |contact| drop(to_us.send(Said::Contact(contact)));
+            let end = editor.wait(&tell).map_or_else(Said::EditorGone, Said::Editor);
+            let _ = to_us.send(end);
+        });
         let ask_here = |question: Question| {
-            let to_us = say.clone();
-            let not_here = &not_here;
-            scope.spawn(move || {
-                // Nobody may be listening any more.
-                let _ = to_us.send(Said::Terminal(terminal.ask(&question, not_here)));
-            });
+            let (to_us, not_here) = (say.clone(), &not_here);
+            scope.spawn(move || to_us.send(Said::Terminal(terminal.ask(&question, not_here))));
         };
         if both {
             ask_here(question.clone());
         }
         let first = first_word(&heard, question, both, ask_here);
-        editor.take_back();
+        let first = match first {
+            First::Terminal { answer, editor_lost: true } => {
+                last_word(&heard).map_or(First::Terminal { answer, editor_lost: true }, First::Editor)
+            }
+            first => first,
+        };
+        pending.withdraw();
         not_here.cancel();
         drop(say);
         // Until both are done: the editor may have decided while it was taken back.
@@ -72,145 +73,70 @@ pub(super) fn ask(
         });
         match (first, late) {
             (First::Editor(decision), _) | (_, Some(decision)) => decided(question, decision),
-            (First::Terminal(answer), None) => answered(question, answer),
+            (First::Terminal { answer, .. }, None) => answered(question, answer),
         }
     })
 }
 
 enum First {
     Editor(Decided),
-    Terminal(Answer),
+    Terminal { answer: Answer, editor_lost: bool },
 }
 
-/// Waits for whoever decides first. Where the terminal cannot ask either, a lost editor has some time to come back.
+/// Waits for whoever decides first, or until neither can.
 fn first_word(heard: &Receiver<Said>, question: &Question, both: bool, ask_here: impl Fn(Question)) -> First {
     let mut asked_here = both;
-    let (mut nobody_here, mut gone, mut lost_since) = (None, false, None);
+    let (mut nobody_here, mut editor_gone, mut editor_lost) = (None, false, false);
     loop {
-        let left = match (&nobody_here, lost_since) {
-            (Some(_), _) if gone => Duration::ZERO,
-            (Some(_), Some(since)) => PATIENCE.saturating_sub(Instant::elapsed(&since)),
-            _ => Duration::MAX,
+        if editor_gone && let Some(answer) = nobody_here.take() {
+            return First::Terminal { answer, editor_lost: false };
+        }
+        let Ok(said) = heard.recv() else {
+            // Not while we can speak to ourselves.
+            let answer = Answer::Unavailable { why: "nobody could be asked".to_owned() };
+            return First::Terminal { answer, editor_lost: false };
         };
-        let lost = match heard.recv_timeout(left) {
-            Ok(Said::Editor(decision)) => return First::Editor(decision),
-            Ok(Said::Terminal(answer @ Answer::Unavailable { .. })) => {
+        let why = match said {
+            Said::Editor(decision) => return First::Editor(decision),
+            Said::Terminal(answer @ Answer::Unavailable { .. }) => {
                 nobody_here = Some(answer);
                 continue;
             }
-            Ok(Said::Terminal(answer)) => return First::Terminal(answer),
-            Ok(Said::EditorBack) => {
-                lost_since = None;
-                continue;
+            Said::Terminal(answer) => return First::Terminal { answer, editor_lost },
+            Said::Contact(contact) => {
+                editor_lost = contact == Contact::Lost;
+                if !editor_lost {
+                    continue;
+                }
+                "the connection is lost; if it comes back, a decision made there still counts".to_owned()
             }
-            Ok(Said::EditorLost(error)) => error,
-            Ok(Said::EditorGone(error)) => {
-                gone = true;
-                error
-            }
-            Err(_) => {
-                let why = "neither the editor nor the terminal could ask".to_owned();
-                return First::Terminal(nobody_here.unwrap_or(Answer::Unavailable { why }));
+            Said::EditorGone(error) => {
+                (editor_gone, editor_lost) = (true, false);
+                error.to_string()
             }
         };
-        lost_since.get_or_insert_with(Instant::now);
         if !asked_here {
             asked_here = true;
-            ask_here(question.with_note(not_in_the_editor(&lost)));
+            ask_here(question.with_note(not_in_the_editor(&why)));
         }
     }
 }
 
-/// The change in the editor, over losses of the connection.
-struct Editor<'a> {
-    reviewer: &'a dyn Reviewer,
-    change: &'a Change,
-    shown: Mutex<Option<Arc<dyn PendingReview>>>,
-    over: Cancelled,
-}
-
-impl Editor<'_> {
-    /// Waits for the decision until it comes or the change is taken back.
-    fn follow(&self, say: Sender<Said>) {
-        while let Some(pending) = self.shown() {
-            match pending.wait() {
-                Ok(decision) => {
-                    let _ = say.send(Said::Editor(decision));
-                    return;
-                }
-                Err(CallError::Withdrawn) if self.over.is_cancelled() => return,
-                Err(error) if is_loss(&error) => {
-                    self.show(None);
-                    let _ = say.send(Said::EditorLost(error));
-                    if !self.ask_again(&say) {
-                        return;
-                    }
-                }
-                Err(error) => {
-                    let _ = say.send(Said::EditorGone(error));
-                    return;
-                }
-            }
+/// A decision that was made in the editor before the connection was lost.
+fn last_word(heard: &Receiver<Said>) -> Option<Decided> {
+    let mut until = Instant::now() + RETURN;
+    loop {
+        match heard.recv_timeout(until.saturating_duration_since(Instant::now())).ok()? {
+            Said::Editor(decision) => return Some(decision),
+            Said::EditorGone(_) => return None,
+            Said::Contact(Contact::Back) => until = Instant::now() + LAST_WORD,
+            Said::Contact(Contact::Lost) | Said::Terminal(_) => {}
         }
-    }
-
-    /// Whether the change is on the screen again. When it is taken back meanwhile, looks once more for a decision
-    /// that was made before.
-    fn ask_again(&self, say: &Sender<Said>) -> bool {
-        let mut pause = FIRST_PAUSE;
-        loop {
-            let over = self.over.wait_timeout(pause);
-            match self.reviewer.again(self.change) {
-                Err(error) => {
-                    let _ = say.send(Said::EditorGone(error));
-                    return false;
-                }
-                Ok(Some(pending)) if over || self.over.is_cancelled() => {
-                    if let Some(Ok(decision)) = pending.wait_timeout(LAST_WORD) {
-                        let _ = say.send(Said::Editor(decision));
-                    } else {
-                        pending.withdraw();
-                    }
-                    return false;
-                }
-                Ok(Some(pending)) => {
-                    self.show(Some(Arc::from(pending)));
-                    let _ = say.send(Said::EditorBack);
-                    // Who took it back just now may have missed this one.
-                    if self.over.is_cancelled() {
-                        self.take_back();
-                    }
-                    return true;
-                }
-                Ok(None) if over => return false,
-                Ok(None) => pause = LONGEST_PAUSE.min(pause.saturating_mul(2)),
-            }
-        }
-    }
-
-    fn take_back(&self) {
-        self.over.cancel();
-        if let Some(pending) = self.shown() {
-            pending.withdraw();
-        }
-    }
-
-    fn shown(&self) -> Option<Arc<dyn PendingReview>> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn show(&self, pending: Option<Arc<dyn PendingReview>>) {
-        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = pending;
     }
 }
 
-/// The connection is gone, and with it the question, but not the change on the person's screen.
-fn is_loss(error: &CallError) -> bool {
-    matches!(error, CallError::Closed | CallError::Timeout { .. })
-}
-
-fn not_in_the_editor(error: &CallError) -> String {
-    format!("The editor cannot be asked: {error}")
+fn not_in_the_editor(why: &str) -> String {
+    format!("The editor cannot be asked: {why}")
 }
 
 /// What an answer in the terminal means for the agent.

@@ -1,51 +1,83 @@
 //! The editor side of a question: something that shows a change and tells the decision.
 
-use std::time::Duration;
-
+use crate::bridge::{Asking, Bridge, BridgeError, Contact};
 use crate::connection::{CallError, Change, Connection, Decided, PendingChange};
 
 /// An editor that can be asked.
 pub trait Reviewer: Sync {
-    /// Shows the change, within the time a machine may take.
-    fn start(&self, change: &Change) -> Result<Box<dyn PendingReview>, CallError>;
-
-    /// Asks for the same change again after the connection was lost, so that a decision made meanwhile is heard.
-    /// `None`: not connected yet, try later. An error: it never will be. Takes as long as a machine may.
-    fn again(&self, change: &Change) -> Result<Option<Box<dyn PendingReview>>, CallError> {
-        let _ = change;
-        Err(CallError::Closed)
-    }
+    /// Shows the change, now or once someone waits.
+    fn start(&self, change: &Change) -> Result<Box<dyn PendingReview>, NoDecision>;
 }
 
-/// A change on the person's screen.
+/// A change on its way to the person's screen, or on it.
 pub trait PendingReview: Send + Sync {
-    /// Waits for the decision, without limit. Returns soon after [`withdraw`](PendingReview::withdraw).
-    fn wait(&self) -> Result<Decided, CallError>;
+    /// Waits for the decision, without limit, and tells when the connection is lost and when it is back. Returns
+    /// soon after [`withdraw`](PendingReview::withdraw).
+    fn wait(&self, tell: &dyn Fn(Contact)) -> Result<Decided, NoDecision>;
 
-    /// Waits, but not longer than this; `None`: the person still thinks.
-    fn wait_timeout(&self, patience: Duration) -> Option<Result<Decided, CallError>>;
-
-    /// Takes it off the screen. A decision that was made before still counts.
+    /// Takes it off the screen. A decision that came before still counts.
     fn withdraw(&self);
 }
 
-impl PendingReview for PendingChange {
-    fn wait(&self) -> Result<Decided, CallError> {
-        PendingChange::wait(self)
-    }
+/// Why the editor decides nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoDecision {
+    /// It was taken back.
+    #[error("the change was withdrawn before it was decided")]
+    Withdrawn,
+    /// The editor is not there, does not show it, or went away with it.
+    #[error("{0}")]
+    Gone(String),
+}
 
-    fn wait_timeout(&self, patience: Duration) -> Option<Result<Decided, CallError>> {
-        PendingChange::wait_timeout(self, patience)
+impl From<CallError> for NoDecision {
+    fn from(error: CallError) -> NoDecision {
+        match error {
+            CallError::Withdrawn => NoDecision::Withdrawn,
+            other => NoDecision::Gone(other.to_string()),
+        }
+    }
+}
+
+impl From<BridgeError> for NoDecision {
+    fn from(error: BridgeError) -> NoDecision {
+        match error {
+            BridgeError::Call(error) => error.into(),
+            other => NoDecision::Gone(other.to_string()),
+        }
+    }
+}
+
+/// Asks again after a lost hub, and takes turns where the editor shows one change at a time.
+impl Reviewer for Bridge {
+    fn start(&self, change: &Change) -> Result<Box<dyn PendingReview>, NoDecision> {
+        Ok(Box::new(self.asking(change)))
+    }
+}
+
+impl PendingReview for Asking {
+    fn wait(&self, tell: &dyn Fn(Contact)) -> Result<Decided, NoDecision> {
+        Ok(self.wait_told(tell)?)
     }
 
     fn withdraw(&self) {
-        PendingChange::withdraw(self);
+        Asking::withdraw(self);
     }
 }
 
 /// One connection, which does not come back by itself.
 impl Reviewer for Connection {
-    fn start(&self, change: &Change) -> Result<Box<dyn PendingReview>, CallError> {
+    fn start(&self, change: &Change) -> Result<Box<dyn PendingReview>, NoDecision> {
         Ok(Box::new(self.propose(change)?))
+    }
+}
+
+impl PendingReview for PendingChange {
+    fn wait(&self, _: &dyn Fn(Contact)) -> Result<Decided, NoDecision> {
+        Ok(PendingChange::wait(self)?)
+    }
+
+    fn withdraw(&self) {
+        PendingChange::withdraw(self);
     }
 }

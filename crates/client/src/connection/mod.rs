@@ -29,11 +29,11 @@ use wire::{Ask, shapes};
 
 pub use error::{CallError, OpenError};
 pub(crate) use events::Subscribers;
-pub use linkspan_editor_api::{ReviewComment as Comment, Severity};
+pub use linkspan_editor_api::{ReviewComment as Comment, Severity, Taken};
 pub use pending::{PendingCall, PendingChange};
 pub use types::{
     AgentInfo, Change, ChangeWriter, Decided, DecidedHunk, Diagnostic, DiffOutcome, EditorEvent, EditorInfo,
-    OpenAt, Selection, Taken, Tool, ToolResult,
+    OpenAt, Selection, Tool, ToolResult,
 };
 
 const PING_DEADLINE: Duration = Duration::from_secs(1);
@@ -79,6 +79,15 @@ impl Connection {
     /// Whether this is our hub, which shows any number of changes and knows one that is asked for again.
     pub fn is_hub(&self) -> bool {
         self.inner.session.dialect.is_hub()
+    }
+
+    /// Whether the connection is known to be over, without asking.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.inner.session.calls.is_closed()
+    }
+
+    pub(crate) fn is_same(&self, other: &Connection) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
     }
 
     /// What happens in the editor from now on. Each call is a subscription of its own; it ends after
@@ -256,4 +265,4 @@ impl Connection {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

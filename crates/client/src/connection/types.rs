@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use linkspan_editor_api::{ReviewComment, Severity};
-use serde::{Serialize, Serializer};
+use linkspan_editor_api::{ReviewComment, Severity, Taken};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 /// Who an agent says it is.
@@ -138,20 +138,8 @@ impl Decided {
     }
 }
 
-/// How much of a change was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Taken {
-    /// All of it, as proposed.
-    All,
-    /// Some hunks.
-    Some,
-    /// A text of the person's own.
-    Edited,
-}
-
 /// One hunk of a change that was taken in part. Lines count from 0.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DecidedHunk {
     /// Its id.

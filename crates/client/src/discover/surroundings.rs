@@ -11,7 +11,7 @@ use super::wsl::Wsl;
 
 /// The variables that discovery reads.
 const VARIABLES: &[&str] =
-    &["PWD", CLAUDE_CONFIG_DIR, CLAUDE_CODE_SSE_PORT, LINKSPAN_WINDOW, "WSL_DISTRO_NAME"];
+    &["PWD", CLAUDE_CONFIG_DIR, CLAUDE_CODE_SSE_PORT, LINKSPAN_WINDOW, "WSL_DISTRO_NAME", "USERPROFILE"];
 
 pub(super) const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 pub(super) const CLAUDE_CODE_SSE_PORT: &str = "CLAUDE_CODE_SSE_PORT";
@@ -59,12 +59,53 @@ impl Surroundings {
         let places = Places::from_lookup(&lookup, uid)?;
         let variables: BTreeMap<String, OsString> =
             VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), lookup(name)?))).collect();
-        let wsl = variables.get("WSL_DISTRO_NAME").and_then(|name| Wsl::of_this_machine(name.to_str()?));
-        Ok(Surroundings { cwd, places, variables, uid, wsl })
+        let mut surroundings = Surroundings { cwd, places, variables, uid, wsl: None };
+        let distro = surroundings.variable("WSL_DISTRO_NAME");
+        let profile = surroundings.variable("USERPROFILE");
+        surroundings.wsl = distro.map(|distro| Wsl::of_this_machine(distro, profile));
+        Ok(surroundings)
     }
 
     /// A variable that holds text.
     pub(super) fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name)?.to_str().filter(|value| !value.is_empty())
+    }
+
+    /// A variable that names a directory. A relative one would be another place for whoever wrote into it.
+    pub(super) fn directory(&self, name: &str) -> Option<PathBuf> {
+        self.variables.get(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn surroundings(environment: &[(&str, &str)]) -> Result<Surroundings, SurroundingsError> {
+        let lookup = |name: &str| {
+            environment.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+        };
+        Surroundings::from_lookup("/w".into(), lookup, 1000)
+    }
+
+    #[test]
+    fn without_a_home_it_is_said_what_to_set() {
+        let error = surroundings(&[("PWD", "/w")]).unwrap_err();
+        assert!(error.to_string().contains("HOME is not set"), "{error}");
+    }
+
+    #[test]
+    fn only_what_discovery_reads_is_kept() {
+        let kept = surroundings(&[("HOME", "/h"), ("PWD", "/w"), ("AWS_SECRET_ACCESS_KEY", "x")]).unwrap();
+        assert_eq!(kept.variables.keys().collect::<Vec<_>>(), ["PWD"]);
+        assert_eq!(kept.wsl, None);
+    }
+
+    #[test]
+    fn wsl_is_known_by_its_variable() {
+        let environment = [("HOME", "/h"), ("WSL_DISTRO_NAME", "Ubuntu"), ("USERPROFILE", r"C:\Users\me")];
+        let wsl = surroundings(&environment).unwrap().wsl.unwrap();
+        assert_eq!(wsl.distro, "Ubuntu");
+        assert_eq!(wsl.profile, Some(wsl.users().join("me")));
     }
 }

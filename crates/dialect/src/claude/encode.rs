@@ -12,12 +12,13 @@ use crate::meaning::{Answer, Failure, FailureKind};
 
 pub(super) fn encode<'a>(answer: &'a Answer, context: &Context<'a>) -> Encoded<'a> {
     match answer {
-        Answer::Accepted { text, new_file, .. } => {
-            Encoded::Texts(vec!["FILE_SAVED".into(), saved_text(text, *new_file, context.client)])
+        Answer::Accepted(accepted) => {
+            let text = saved_text(&accepted.text, accepted.new_file, context.client);
+            Encoded::Texts(vec!["FILE_SAVED".into(), text])
         }
         // These two texts and no more: with anything else the agent asks again, blindly. So the reason
         // and the comments have no place on this wire.
-        Answer::Rejected { .. } => {
+        Answer::Rejected(_) => {
             let label = match context.asked {
                 Asked::Change { label } => label.as_str(),
                 Asked::FileInBackground | Asked::Other => "",
@@ -60,6 +61,9 @@ pub(super) fn encode<'a>(answer: &'a Answer, context: &Context<'a>) -> Encoded<'
         Answer::TabClosed => Encoded::text("TAB_CLOSED"),
         Answer::DiffsClosed(count) => Encoded::text(format!("CLOSED_{count}_DIFF_TABS")),
         Answer::Executed(output) => Encoded::text(output.as_str()),
+        Answer::Known(_) => {
+            Encoded::Error(code_of(FailureKind::Internal), "no tool of this dialect asks this".into())
+        }
         Answer::Failed(failure) => failed(failure, context.asked),
     }
 }

@@ -24,6 +24,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
         frame_limit: None,
         encode: encode::encode,
         event: events::event,
+        goodbye: None,
     },
 };
 

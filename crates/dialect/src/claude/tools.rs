@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use crate::file_uri;
-use crate::mcp::{Argument, Arguments, BadArgument, Kind, Tool};
+use crate::mcp::{Argument, Arguments, BadArgument, Kind, Need, Tool};
 use crate::meaning::{Request, Target};
 
 type Decoded = Result<Request, BadArgument>;
@@ -22,28 +22,28 @@ pub(super) static TOOLS: &[Tool] = &[
             Argument::required("new_file_contents"),
             Argument::required("tab_name"),
         ],
-        executes_code: false,
+        needs: Need::Nothing,
         decode: open_diff,
     },
     Tool {
         name: "getDiagnostics",
         description: "Errors and warnings of one file, or of all files",
         arguments: &[Argument::optional("uri", Kind::Text)],
-        executes_code: false,
+        needs: Need::Nothing,
         decode: get_diagnostics,
     },
     Tool {
         name: "close_tab",
         description: "Close a diff tab by its name",
         arguments: &[Argument::required("tab_name")],
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |arguments| Ok(Request::CloseTab { label: arguments.text("tab_name")?.into_owned() }),
     },
     Tool {
         name: "closeAllDiffTabs",
         description: "Close all diff tabs of this agent",
         arguments: NO_ARGUMENTS,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |_| Ok(Request::CloseAllDiffs),
     },
     Tool {
@@ -52,63 +52,63 @@ pub(super) static TOOLS: &[Tool] = &[
         arguments: &[
             Argument::required("filePath"),
             Argument::optional("preview", Kind::Flag { default: false }),
-            Argument::optional("startLine", Kind::Line),
-            Argument::optional("endLine", Kind::Line),
+            Argument::optional("startLine", Kind::Count),
+            Argument::optional("endLine", Kind::Count),
             Argument::optional("startText", Kind::Text),
             Argument::optional("endText", Kind::Text),
             Argument::optional("selectToEndOfLine", Kind::Flag { default: false }),
             Argument::optional("makeFrontmost", Kind::Flag { default: true }),
         ],
-        executes_code: false,
+        needs: Need::Nothing,
         decode: open_file,
     },
     Tool {
         name: "getOpenEditors",
         description: "The files that are open in the editor",
         arguments: NO_ARGUMENTS,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |_| Ok(Request::OpenEditors),
     },
     Tool {
         name: "getWorkspaceFolders",
         description: "The folders of the editor's workspace",
         arguments: NO_ARGUMENTS,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |_| Ok(Request::WorkspaceFolders),
     },
     Tool {
         name: "getCurrentSelection",
         description: "The selection in the active editor",
         arguments: NO_ARGUMENTS,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |_| Ok(Request::CurrentSelection),
     },
     Tool {
         name: "getLatestSelection",
         description: "The latest selection, even if no editor is active now",
         arguments: NO_ARGUMENTS,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |_| Ok(Request::LatestSelection),
     },
     Tool {
         name: "checkDocumentDirty",
         description: "Whether an open file has unsaved changes",
         arguments: FILE,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |arguments| Ok(Request::CheckDirty { path: file_path(arguments)? }),
     },
     Tool {
         name: "saveDocument",
         description: "Save an open file",
         arguments: FILE,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |arguments| Ok(Request::Save { path: file_path(arguments)? }),
     },
     Tool {
         name: "executeCode",
         description: "Execute code in the kernel of the active notebook",
         arguments: &[Argument::required("code")],
-        executes_code: true,
+        needs: Need::ExecuteCode,
         decode: |arguments| Ok(Request::ExecuteCode { code: arguments.text("code")?.into_owned() }),
     },
 ];
@@ -124,6 +124,8 @@ pub(crate) fn open_diff(arguments: &Arguments<'_>) -> Decoded {
         path: PathBuf::from(arguments.text("new_file_path")?.into_owned()),
         proposed: arguments.text("new_file_contents")?.into_owned(),
         label: arguments.text("tab_name")?.into_owned(),
+        set: None,
+        writer: None,
     })
 }
 
@@ -133,7 +135,7 @@ pub(crate) fn get_diagnostics(arguments: &Arguments<'_>) -> Decoded {
         Some(uri) => Some(file_uri::to_path(&uri).ok_or(not_a_file)?),
         None => None,
     };
-    Ok(Request::Diagnostics { path })
+    Ok(Request::Diagnostics { path, wait_ms: None })
 }
 
 /// Agents that know the real extension's schema, where both texts are required, send "" for none.

@@ -60,6 +60,21 @@ impl<'a> Arguments<'a> {
         Ok(self.optional(name, FLAG, read)?.unwrap_or(default))
     }
 
+    pub(crate) fn word(
+        &self,
+        name: &'static str,
+        expected: &'static str,
+        words: &[&'static str],
+    ) -> Result<Option<&'static str>, BadArgument> {
+        let read =
+            |raw| envelope::text(raw).and_then(|text| words.iter().copied().find(|word| *word == text));
+        self.optional(name, expected, read)
+    }
+
+    pub(crate) fn required_count(&self, name: &'static str) -> Result<u32, BadArgument> {
+        self.count(name)?.ok_or(BadArgument::Missing { name, expected: COUNT })
+    }
+
     pub(crate) fn count(&self, name: &'static str) -> Result<Option<u32>, BadArgument> {
         self.optional(name, COUNT, |raw| serde_json::from_str(raw.get()).ok())
     }

@@ -37,7 +37,9 @@ pub(crate) enum Message<'a> {
         params: Option<&'a RawValue>,
     },
     /// The agent's answer to a request of ours.
-    Response,
+    Response {
+        id: RequestId,
+    },
 }
 
 /// A frame that is no message.
@@ -113,8 +115,8 @@ pub(crate) fn parse(frame: &str) -> Result<Message<'_>, Malformed> {
     }
     let Some(method) = envelope.method else {
         return match id {
-            Some(_) if envelope.result.is_some() != envelope.error.is_some() => Ok(Message::Response),
-            _ => Err(refuse(id, "the method is missing")),
+            Some(id) if envelope.result.is_some() != envelope.error.is_some() => Ok(Message::Response { id }),
+            id => Err(refuse(id, "the method is missing")),
         };
     };
     let Some(method) = text(method) else { return Err(refuse(id, "the method must be a string")) };

@@ -12,7 +12,7 @@ pub(crate) use arguments::{Arguments, BadArgument};
 pub(crate) use reply::{Encoded, json, notification, tools_changed};
 pub(crate) use session::{Asked, Client, Context};
 pub use session::{CallId, Server, Session, Step};
-pub(crate) use tool::{Argument, Kind, Tool, ToolList};
+pub(crate) use tool::{Argument, Kind, Need, Tool, ToolList, listed};
 
 use crate::meaning::{Answer, EditorEvent, FailureKind};
 
@@ -24,6 +24,8 @@ pub(crate) struct Mcp {
     pub(crate) frame_limit: Option<usize>,
     pub(crate) encode: for<'a> fn(&'a Answer, &Context<'a>) -> Encoded<'a>,
     pub(crate) event: fn(&EditorEvent) -> Option<String>,
+    /// The notification by which an agent says that it leaves, where the wire has no such word of its own.
+    pub(crate) goodbye: Option<&'static str>,
 }
 
 /// The JSON-RPC code of a failure, where a dialect tells it as a JSON-RPC error.

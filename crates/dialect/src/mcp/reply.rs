@@ -3,16 +3,19 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::envelope::RequestId;
 
 /// A tool's answer in the shape that its dialect chose for it.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) enum Encoded<'a> {
     /// Text items of a result.
     Texts(Vec<Cow<'a, str>>),
     /// A result that says that the tool failed.
     ToolFailed(&'a str),
+    /// An object for programs, and the same as a text for models.
+    Structured { content: Box<RawValue>, text: Cow<'a, str>, failed: bool },
     /// A JSON-RPC error.
     Error(i32, Cow<'a, str>),
 }
@@ -27,15 +30,30 @@ impl<'a> Encoded<'a> {
         Encoded::text(json(value))
     }
 
+    /// Both the object and a text that says the same.
+    pub(crate) fn structured(
+        value: &impl Serialize,
+        text: impl Into<Cow<'a, str>>,
+        failed: bool,
+    ) -> Encoded<'a> {
+        // Our types have string keys and no serialiser of their own that fails.
+        let content = to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        Encoded::Structured { content, text: text.into(), failed }
+    }
+
     pub(crate) fn into_frame(self, id: &RequestId) -> String {
         match self {
             Encoded::Texts(texts) => {
-                let content = texts.into_iter().map(|text| Text { r#type: "text", text }).collect();
-                result(id, &ToolResult { content, is_error: false })
+                let content = texts.into_iter().map(Text::new).collect();
+                result(id, &ToolResult { content, structured_content: None, is_error: false })
             }
             Encoded::ToolFailed(message) => {
-                let content = vec![Text { r#type: "text", text: Cow::Borrowed(message) }];
-                result(id, &ToolResult { content, is_error: true })
+                let content = vec![Text::new(message.into())];
+                result(id, &ToolResult { content, structured_content: None, is_error: true })
+            }
+            Encoded::Structured { content, text, failed } => {
+                let (structured_content, content) = (Some(content), vec![Text::new(text)]);
+                result(id, &ToolResult { content, structured_content, is_error: failed })
             }
             Encoded::Error(code, message) => error(Some(id), code, &message),
         }
@@ -46,6 +64,8 @@ impl<'a> Encoded<'a> {
 #[serde(rename_all = "camelCase")]
 struct ToolResult<'a> {
     content: Vec<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_error: bool,
 }
@@ -54,6 +74,12 @@ struct ToolResult<'a> {
 struct Text<'a> {
     r#type: &'static str,
     text: Cow<'a, str>,
+}
+
+impl<'a> Text<'a> {
+    fn new(text: Cow<'a, str>) -> Text<'a> {
+        Text { r#type: "text", text }
+    }
 }
 
 #[derive(Serialize)]

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use linkspan_editor_api::Capabilities as Editor;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::envelope::{self, Message, RequestId};
-use super::{Arguments, BadArgument, reply, version};
+use super::{Arguments, BadArgument, listed, reply, version};
+use crate::decided::Rejected;
 use crate::dialect::Dialect;
 use crate::meaning::{Answer, EditorEvent, Failure, FailureKind, Request};
 
@@ -33,6 +35,10 @@ pub enum Step {
     },
     /// The agent said which process it is.
     Pid(u32),
+    /// The agent answered [`Session::ping`].
+    Pong(u64),
+    /// The agent leaves, and takes back what is open.
+    Goodbye,
     /// The agent no longer wants that answer; it is not open any more.
     Cancelled(CallId),
     Nothing,
@@ -43,8 +49,8 @@ pub enum Step {
 pub struct Server {
     pub version: String,
     pub editor_name: String,
-    /// Whether the editor can execute code: such tools are listed only then.
-    pub execute_code: bool,
+    /// What the editor can do: tools that it has no use for are not listed.
+    pub capabilities: Editor,
 }
 
 #[derive(Debug)]
@@ -55,6 +61,8 @@ pub struct Session {
     initialized: bool,
     open: BTreeMap<CallId, OpenCall>,
     next: u64,
+    /// The newest of our own pings.
+    pinged: u64,
 }
 
 #[derive(Debug, Default)]
@@ -80,7 +88,9 @@ pub(crate) enum Asked {
 impl Asked {
     fn of(request: &Request) -> Asked {
         match request {
-            Request::Propose { label, .. } => Asked::Change { label: label.clone() },
+            Request::Propose { label, .. } | Request::Compare { label, .. } => {
+                Asked::Change { label: label.clone() }
+            }
             Request::OpenFile { focus: false, .. } => Asked::FileInBackground,
             _ => Asked::Other,
         }
@@ -134,6 +144,7 @@ impl Session {
             initialized: false,
             open: BTreeMap::new(),
             next: 0,
+            pinged: 0,
         }
     }
 
@@ -150,14 +161,22 @@ impl Session {
                 }
             },
             Ok(Message::Notification { method, params }) => self.notification(&method, params),
-            Ok(Message::Response) => Step::Nothing,
+            Ok(Message::Response { id }) => self.response(&id),
             Err(bad) => Step::Reply(reply::error(bad.id.as_ref(), bad.code, &bad.message)),
         }
     }
 
     /// Whether that changed what `tools/list` says.
-    pub fn set_execute_code(&mut self, it_can: bool) -> bool {
-        std::mem::replace(&mut self.server.execute_code, it_can) != it_can
+    pub fn set_capabilities(&mut self, now: Editor) -> bool {
+        let before = std::mem::replace(&mut self.server.capabilities, now);
+        let names = |has| listed(self.dialect.mcp.tools, has).map(|tool| tool.name);
+        !names(&before).eq(names(&now))
+    }
+
+    /// A question of ours that only a living agent answers, with [`Step::Pong`]. Numbers only grow.
+    pub fn ping(&mut self, number: u64) -> String {
+        self.pinged = number;
+        format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"ping"}}"#)
     }
 
     /// The frame that answers the call; none when it is no longer open.
@@ -170,9 +189,9 @@ impl Session {
         let Some(limit) = mcp.frame_limit.filter(|limit| frame.len() > *limit) else { return Some(frame) };
         // A decision has to arrive; what the person remarked is then the part that can go.
         Some(match answer {
-            Answer::Rejected { .. } => encode(&Answer::Rejected { reason: None, comments: Vec::new() }),
-            Answer::Accepted { text, new_file, remarks } if !remarks.is_empty() => {
-                encode(&Answer::Accepted { text: text.clone(), new_file: *new_file, remarks: Vec::new() })
+            Answer::Rejected(_) => encode(&Answer::Rejected(Rejected::default())),
+            Answer::Accepted(accepted) if accepted.has_remarks() => {
+                encode(&Answer::Accepted(accepted.without_remarks()))
             }
             _ => {
                 let message = format!("the answer is larger than the {limit} bytes that the agent takes");
@@ -183,11 +202,7 @@ impl Session {
 
     /// The answer to a frame that is not text.
     pub fn not_text(&self) -> String {
-        reply::error(
-            None,
-            envelope::INVALID_REQUEST,
-            "binary frames mean nothing here: send JSON as text frames",
-        )
+        reply::error(None, envelope::INVALID_REQUEST, "this is no text: send JSON as text, in UTF-8")
     }
 
     /// The frame that tells of the event; none before the handshake is over, or when this dialect has no word for it.
@@ -219,7 +234,7 @@ impl Session {
             "initialize" => self.initialize(id, &arguments()?),
             "tools/list" => {
                 let mcp = &self.dialect.mcp;
-                let tools = mcp.list.get(mcp.tools, self.server.execute_code);
+                let tools = mcp.list.get(mcp.tools, &self.server.capabilities);
                 Ok(Step::Reply(reply::raw_result(id, tools)))
             }
             "ping" => Ok(Step::Reply(reply::raw_result(id, "{}"))),
@@ -228,6 +243,17 @@ impl Session {
                 let message = format!("unknown method: {}", shown(method));
                 Ok(Step::Reply(reply::error(Some(id), envelope::METHOD_NOT_FOUND, &message)))
             }
+        }
+    }
+
+    /// Pings are all that we ask.
+    fn response(&self, id: &RequestId) -> Step {
+        match id {
+            RequestId::Signed(number) => u64::try_from(*number)
+                .ok()
+                .filter(|number| (1..=self.pinged).contains(number))
+                .map_or(Step::Nothing, Step::Pong),
+            RequestId::Unsigned(_) | RequestId::Text(_) => Step::Nothing,
         }
     }
 
@@ -274,6 +300,7 @@ impl Session {
                 .and_then(|id| self.open.iter().find(|(_, open)| open.id == id).map(|(call, _)| *call))
                 .inspect(|call| drop(self.open.remove(call)))
                 .map_or(Step::Nothing, Step::Cancelled),
+            leaving if self.dialect.mcp.goodbye == Some(leaving) => Step::Goodbye,
             "ide_connected" => match params.count("pid") {
                 Ok(Some(pid)) => Step::Pid(pid),
                 _ => Step::Nothing,

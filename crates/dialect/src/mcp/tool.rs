@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use linkspan_editor_api::Capabilities;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -12,51 +13,91 @@ pub(crate) struct Tool {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
     pub(crate) arguments: &'static [Argument],
-    /// Listed only if the editor can execute code.
-    pub(crate) executes_code: bool,
+    /// Listed only if the editor has it.
+    pub(crate) needs: Need,
     pub(crate) decode: for<'a> fn(&Arguments<'a>) -> Result<Request, BadArgument>,
+}
+
+/// What an editor has to be able to do for a tool to make sense.
+#[derive(Clone, Copy)]
+pub(crate) enum Need {
+    Nothing,
+    ExecuteCode,
+    Language,
+    Documents,
+}
+
+impl Need {
+    const ALL: [Need; 4] = [Need::Nothing, Need::ExecuteCode, Need::Language, Need::Documents];
+
+    fn is_met(self, has: &Capabilities) -> bool {
+        match self {
+            Need::Nothing => true,
+            Need::ExecuteCode => has.execute_code,
+            Need::Language => has.language,
+            Need::Documents => has.documents,
+        }
+    }
 }
 
 pub(crate) struct Argument {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) required: bool,
+    about: Option<&'static str>,
 }
 
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Text,
-    Line,
-    Flag { default: bool },
+    /// One of these words.
+    Word(&'static [&'static str]),
+    Count,
+    Flag {
+        default: bool,
+    },
 }
 
 impl Argument {
     pub(crate) const fn required(name: &'static str) -> Argument {
-        Argument { name, kind: Kind::Text, required: true }
+        Argument { name, kind: Kind::Text, required: true, about: None }
     }
 
     pub(crate) const fn optional(name: &'static str, kind: Kind) -> Argument {
-        Argument { name, kind, required: false }
+        Argument { name, kind, required: false, about: None }
+    }
+
+    pub(crate) const fn required_count(name: &'static str) -> Argument {
+        Argument { name, kind: Kind::Count, required: true, about: None }
+    }
+
+    /// With a word for the model that fills it in.
+    pub(crate) const fn about(self, about: &'static str) -> Argument {
+        Argument { about: Some(about), ..self }
     }
 }
 
-/// The result of `tools/list`, made once per dialect: without and with the tools that execute code.
-pub(crate) struct ToolList([OnceLock<String>; 2]);
+/// The result of `tools/list`, made once per dialect for each combination of needs that are met.
+pub(crate) struct ToolList([OnceLock<String>; 1 << Need::ALL.len()]);
 
 impl ToolList {
     pub(crate) const fn new() -> ToolList {
-        ToolList([const { OnceLock::new() }; 2])
+        ToolList([const { OnceLock::new() }; 1 << Need::ALL.len()])
     }
 
-    pub(crate) fn get(&self, tools: &[Tool], execute_code: bool) -> &str {
-        let [without, with] = &self.0;
-        let listed = if execute_code { with } else { without };
-        listed.get_or_init(|| {
-            let tools: Vec<_> =
-                tools.iter().filter(|tool| execute_code || !tool.executes_code).map(listing).collect();
-            json(&Tools { tools })
-        })
+    pub(crate) fn get(&self, tools: &'static [Tool], has: &Capabilities) -> &str {
+        let met = Need::ALL.iter().fold(0_usize, |met, need| met << 1 | usize::from(need.is_met(has)));
+        let make = || json(&Tools { tools: listed(tools, has).map(listing).collect() });
+        self.0.get(met).map_or("", |list| list.get_or_init(make))
     }
+}
+
+/// The tools that make sense with such an editor.
+pub(crate) fn listed<'a>(
+    tools: &'static [Tool],
+    has: &'a Capabilities,
+) -> impl Iterator<Item = &'static Tool> {
+    tools.iter().filter(move |tool| tool.needs.is_met(has))
 }
 
 #[derive(Serialize)]
@@ -91,6 +132,10 @@ struct Properties(&'static [Argument]);
 struct Property {
     r#type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#enum: Option<&'static [&'static str]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<bool>,
 }
 
@@ -98,12 +143,14 @@ impl Serialize for Properties {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for argument in self.0 {
-            let (r#type, default) = match argument.kind {
-                Kind::Text => ("string", None),
-                Kind::Line => ("integer", None),
-                Kind::Flag { default } => ("boolean", Some(default)),
+            let (r#type, r#enum, default) = match argument.kind {
+                Kind::Text => ("string", None, None),
+                Kind::Word(words) => ("string", Some(words), None),
+                Kind::Count => ("integer", None, None),
+                Kind::Flag { default } => ("boolean", None, Some(default)),
             };
-            map.serialize_entry(argument.name, &Property { r#type, default })?;
+            let description = argument.about;
+            map.serialize_entry(argument.name, &Property { r#type, description, r#enum, default })?;
         }
         map.end()
     }

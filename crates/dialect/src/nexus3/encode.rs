@@ -8,17 +8,20 @@ use std::borrow::Cow;
 use linkspan_editor_api::{FileDiagnostics, OpenDocument, Selection, Severity};
 use serde::Serialize;
 
+use crate::decided::remark;
 use crate::mcp::{Context, Encoded, code_of};
 use crate::meaning::{Answer, FailureKind};
 
 pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<'a> {
     match answer {
-        Answer::Accepted { remarks, .. } => {
-            let remarks = remarks.iter().map(|remark| Cow::from(remark.as_str()));
+        Answer::Accepted(accepted) => {
+            let changed = accepted.person_diff.as_deref().map(Cow::from);
+            let remarks = changed.into_iter().chain(accepted.comments.iter().map(|said| remark(said).into()));
             Encoded::Texts(std::iter::once(SAVED.into()).chain(remarks).collect())
         }
-        Answer::Rejected { reason, comments } => {
-            let remarks = reason.iter().chain(comments).map(|remark| remark_text(remark));
+        Answer::Rejected(rejected) => {
+            let remarks = rejected.reason.iter().cloned().chain(rejected.comments.iter().map(remark));
+            let remarks = remarks.map(without_the_word);
             Encoded::Texts(std::iter::once("DIFF_REJECTED".into()).chain(remarks).collect())
         }
         Answer::Opened { .. } | Answer::TabClosed | Answer::DiffsClosed(_) => Encoded::text("ok"),
@@ -37,6 +40,7 @@ pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<
         }
         Answer::Dirty { open, dirty, .. } => Encoded::json(&Dirty { dirty: *open && *dirty }),
         Answer::Executed(output) => Encoded::text(output.as_str()),
+        Answer::Known(_) => failed(FailureKind::Internal, "no tool of this dialect asks this"),
         Answer::Failed(failure) => failed(failure.kind, failure.message.as_str()),
     }
 }
@@ -48,7 +52,7 @@ fn failed<'a>(kind: FailureKind, message: impl Into<Cow<'a, str>>) -> Encoded<'a
 }
 
 /// The agent accepts when it finds the word anywhere in a text, so a person's remark must not hold it.
-fn remark_text(remark: &str) -> Cow<'_, str> {
+fn without_the_word<'a>(remark: String) -> Cow<'a, str> {
     if remark.contains(SAVED) { remark.replace(SAVED, "file saved").into() } else { remark.into() }
 }
 

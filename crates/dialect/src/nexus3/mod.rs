@@ -25,6 +25,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
         frame_limit: Some(1 << 20),
         encode: encode::encode,
         event,
+        goodbye: None,
     },
 };
 

@@ -1,7 +1,7 @@
 //! The eleven tools. NEXUS3 took most of them over from the claude dialect, with their arguments.
 
 use crate::claude::tools::{file_path, get_diagnostics, open_diff};
-use crate::mcp::{Argument, Kind, Tool};
+use crate::mcp::{Argument, Kind, Need, Tool};
 use crate::meaning::Request;
 
 const NO_ARGUMENTS: &[Argument] = &[];
@@ -17,7 +17,7 @@ pub(super) static TOOLS: &[Tool] = &[
             Argument::required("new_file_contents"),
             Argument::required("tab_name"),
         ],
-        executes_code: false,
+        needs: Need::Nothing,
         decode: open_diff,
     },
     Tool {
@@ -27,7 +27,7 @@ pub(super) static TOOLS: &[Tool] = &[
             Argument::required("filePath"),
             Argument::optional("preview", Kind::Flag { default: false }),
         ],
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |arguments| {
             let path = file_path(arguments)?;
             let preview = arguments.flag("preview", false)?;
@@ -38,63 +38,63 @@ pub(super) static TOOLS: &[Tool] = &[
         name: "getDiagnostics",
         description: "Errors and warnings of one file, or of all files; lines count from 0",
         arguments: &[Argument::optional("uri", Kind::Text)],
-        executes_code: false,
+        needs: Need::Nothing,
         decode: get_diagnostics,
     },
     Tool {
         name: "getCurrentSelection",
         description: "The selection in the active editor; lines and characters count from 0",
         arguments: NO_ARGUMENTS,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |_| Ok(Request::CurrentSelection),
     },
     Tool {
         name: "getLatestSelection",
         description: "The latest selection, even if no editor is active now",
         arguments: NO_ARGUMENTS,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |_| Ok(Request::LatestSelection),
     },
     Tool {
         name: "getOpenEditors",
         description: "The files that are open in the editor",
         arguments: NO_ARGUMENTS,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |_| Ok(Request::OpenEditors),
     },
     Tool {
         name: "getWorkspaceFolders",
         description: "The folders of the editor's workspace",
         arguments: NO_ARGUMENTS,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |_| Ok(Request::WorkspaceFolders),
     },
     Tool {
         name: "checkDocumentDirty",
         description: "Whether a file has unsaved changes in the editor",
         arguments: FILE,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |arguments| Ok(Request::CheckDirty { path: file_path(arguments)? }),
     },
     Tool {
         name: "saveDocument",
         description: "Save an open file",
         arguments: FILE,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |arguments| Ok(Request::Save { path: file_path(arguments)? }),
     },
     Tool {
         name: "closeTab",
         description: "Close a diff tab by its name",
         arguments: &[Argument::required("tabName")],
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |arguments| Ok(Request::CloseTab { label: arguments.text("tabName")?.into_owned() }),
     },
     Tool {
         name: "closeAllDiffTabs",
         description: "Close all diff tabs of this agent",
         arguments: NO_ARGUMENTS,
-        executes_code: false,
+        needs: Need::Nothing,
         decode: |_| Ok(Request::CloseAllDiffs),
     },
 ];

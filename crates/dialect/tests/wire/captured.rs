@@ -12,11 +12,11 @@ use crate::support::{conversations, session};
 fn meaning(step: &Step) -> String {
     match step {
         Step::Call { request, .. } => match request {
-            Request::Propose { path, proposed, label } => {
+            Request::Propose { path, proposed, label, .. } => {
                 format!("propose {} {proposed:?} as {label}", path.display())
             }
-            Request::Diagnostics { path: Some(path) } => format!("diagnostics of {}", path.display()),
-            Request::Diagnostics { path: None } => "diagnostics".into(),
+            Request::Diagnostics { path: Some(path), .. } => format!("diagnostics of {}", path.display()),
+            Request::Diagnostics { path: None, .. } => "diagnostics".into(),
             Request::CloseTab { label } => format!("close {label}"),
             Request::CloseAllDiffs => "close all".into(),
             other => format!("{other:?}"),
@@ -97,6 +97,7 @@ fn every_captured_request_gets_one_answer_or_is_one_call() {
                 }
                 Step::Pid(_) | Step::Nothing => assert!(!is_request, "{file}: {frame}"),
                 Step::Cancelled(_) => panic!("{file}: nothing was cancelled"),
+                Step::Pong(_) | Step::Goodbye => panic!("{file}: nobody was pinged, nobody left"),
             }
         }
     }

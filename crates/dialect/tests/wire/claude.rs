@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use linkspan_dialect::{Answer, EditorEvent, Failure, FailureKind, Request, Target, by_name};
+use linkspan_dialect::{Accepted, Answer, EditorEvent, Failure, FailureKind, Request, Target, by_name};
 use linkspan_editor_api::{
-    Diagnostic, FileDiagnostics, OpenDocument, Position, Range, SelectedRange, Selection, Severity,
+    Capabilities, Diagnostic, FileDiagnostics, OpenDocument, Position, Range, SelectedRange, Selection,
+    Severity,
 };
 use linkspan_review::Writer;
 use serde_json::{Value, json};
 
-use crate::support::{answered, inner, introduced, reply, request, session, texts};
+use crate::support::{self, answered, inner, introduced, reply, request, session, texts};
 
 fn range(start: (u32, u32), end: (u32, u32)) -> Range {
     let position = |(line, character)| Position { line, character };
@@ -31,7 +32,10 @@ fn diff(label: &str) -> Value {
 }
 
 fn accepted(text: &str, new_file: bool) -> Answer {
-    Answer::Accepted { text: text.into(), new_file, remarks: vec!["line 1: nice".into()] }
+    Answer::Accepted(Accepted {
+        comments: vec![support::comment(1, "nice")],
+        ..support::accepted(text, new_file)
+    })
 }
 
 #[test]
@@ -68,7 +72,7 @@ fn a_new_file_keeps_its_final_newline_in_agents_that_take_one_off() {
 
 #[test]
 fn a_rejection_names_the_tab_and_says_no_more() {
-    let answer = Answer::Rejected { reason: Some("no".into()), comments: vec!["line 1: why?".into()] };
+    let answer = Answer::Rejected(support::rejected(Some("no"), &[(1, "why?")]));
     let frame = answered(&mut session("claude"), "openDiff", &diff("✻ a ⧉"), &answer);
     assert_eq!(texts(&frame), ["DIFF_REJECTED", "✻ a ⧉"]);
 }
@@ -147,11 +151,11 @@ fn a_file_is_opened_in_front_unless_told_otherwise() {
 #[test]
 fn diagnostics_are_asked_by_uri_or_by_path() {
     let path = |arguments: Value| request("claude", "getDiagnostics", &arguments);
-    let of = |path: &str| Request::Diagnostics { path: Some(PathBuf::from(path)) };
+    let of = |path: &str| Request::Diagnostics { path: Some(PathBuf::from(path)), wait_ms: None };
     assert_eq!(path(json!({"uri": "file:///w/a%20b%23.txt"})), of("/w/a b#.txt"));
     assert_eq!(path(json!({"uri": "/w/a b.txt"})), of("/w/a b.txt"));
-    assert_eq!(path(json!({})), Request::Diagnostics { path: None });
-    assert_eq!(path(json!({"uri": ""})), Request::Diagnostics { path: None });
+    assert_eq!(path(json!({})), Request::Diagnostics { path: None, wait_ms: None });
+    assert_eq!(path(json!({"uri": ""})), Request::Diagnostics { path: None, wait_ms: None });
     let call = crate::support::call_frame(1, "getDiagnostics", &json!({"uri": "https://a/b"}));
     assert_eq!(
         reply(session("claude").receive(&call))["error"]["message"],
@@ -280,7 +284,8 @@ fn dirty_and_saved_say_so_or_that_the_document_is_not_open() {
 fn code_is_offered_only_where_the_editor_can_execute_it() {
     use linkspan_dialect::{Server, Session};
     let names = |execute_code| {
-        let server = Server { version: String::new(), editor_name: String::new(), execute_code };
+        let capabilities = Capabilities { execute_code, ..Capabilities::default() };
+        let server = Server { version: String::new(), editor_name: String::new(), capabilities };
         let mut session = Session::new(by_name("claude").unwrap(), server);
         let list = reply(session.receive(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#));
         let tools = list["result"]["tools"].as_array().unwrap().clone();

@@ -8,8 +8,15 @@ use linkspan_dialect::{DiscoveryFile, WindowFacts, by_name};
 use serde_json::{Value, json};
 
 fn file(dialect: &str, folders: &[PathBuf], environment: &[(&str, &str)]) -> Option<DiscoveryFile> {
-    let window = WindowFacts { port: 41001, token: "secret", pid: 12, editor_name: "Neovim", folders };
-    by_name(dialect).unwrap().discovery_file(&window, |name| {
+    file_of(dialect, &window(folders), environment)
+}
+
+fn window(folders: &[PathBuf]) -> WindowFacts<'_> {
+    WindowFacts { port: 41001, token: "secret", pid: 12, editor_name: "Neovim", folders, port_space: None }
+}
+
+fn file_of(dialect: &str, window: &WindowFacts<'_>, environment: &[(&str, &str)]) -> Option<DiscoveryFile> {
+    by_name(dialect).unwrap().discovery_file(window, |name| {
         environment.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
     })
 }
@@ -33,6 +40,15 @@ fn a_nexus3_lock_has_its_five_keys() {
         serde_json::from_slice::<Value>(&file.contents).unwrap(),
         json!({"pid": 12, "workspaceFolders": ["/w"], "ideName": "Neovim", "transport": "ws", "authToken": "secret"})
     );
+}
+
+#[test]
+fn our_mark_is_one_more_key() {
+    let window = WindowFacts { port_space: Some("here"), ..window(&[]) };
+    for dialect in ["claude", "nexus3"] {
+        let file = file_of(dialect, &window, &[("HOME", "/home/ada")]).unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&file.contents).unwrap()["linkspan"], "here");
+    }
 }
 
 #[test]

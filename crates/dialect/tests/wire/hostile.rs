@@ -31,7 +31,7 @@ fn check(session: &mut Session, frame: &str) {
                 assert_eq!(Some(&reply["id"]), id);
             }
         }
-        Step::Nothing | Step::Pid(_) | Step::Cancelled(_) => {
+        Step::Nothing | Step::Pid(_) | Step::Cancelled(_) | Step::Pong(_) | Step::Goodbye => {
             assert!(!(is_request && id.is_some()), "no answer to {frame}");
         }
     }
@@ -77,14 +77,16 @@ proptest! {
 
     #[test]
     fn arbitrary_text_never_panics(text in ".{0,200}") {
-        for dialect in ["claude", "nexus3"] {
+        for dialect in ["claude", "nexus3", "linkspan"] {
             check(&mut session(dialect), &text);
         }
     }
 
     #[test]
     fn arbitrary_json_never_panics(value in any_json()) {
-        check(&mut session("claude"), &value.to_string());
+        for dialect in ["claude", "linkspan"] {
+            check(&mut session(dialect), &value.to_string());
+        }
     }
 
     #[test]
@@ -96,7 +98,7 @@ proptest! {
         let (from, to) = (at.index(chars.len()), cut.index(chars.len()));
         let damaged: String = chars[..from.min(to)].iter().copied().chain(insert.chars())
             .chain(chars[from.max(to)..].iter().copied()).collect();
-        for dialect in ["claude", "nexus3"] {
+        for dialect in ["claude", "nexus3", "linkspan"] {
             check(&mut session(dialect), &damaged);
         }
     }

@@ -11,6 +11,8 @@ mod hostile;
 #[cfg(test)]
 mod nexus3;
 #[cfg(test)]
+mod own;
+#[cfg(test)]
 mod protocol;
 #[cfg(test)]
 mod support;

@@ -6,7 +6,8 @@ use linkspan_review::Writer;
 use serde_json::{Value, json};
 
 use crate::support::{
-    answered, call, call_frame, error_code, inner, introduced, reply, request, session, texts,
+    accepted, answered, call, call_frame, error_code, inner, introduced, rejected, reply, request, session,
+    texts,
 };
 
 fn diff() -> Value {
@@ -67,18 +68,16 @@ fn the_tab_to_close_is_named_in_camel_case() {
 
 #[test]
 fn decisions_are_single_words() {
-    let accepted = Answer::Accepted { text: "x".into(), new_file: false, remarks: Vec::new() };
+    let accepted = Answer::Accepted(accepted("x", false));
     assert_eq!(texts(&sent("openDiff", diff(), &accepted)), ["FILE_SAVED"]);
-    let rejected = Answer::Rejected { reason: None, comments: Vec::new() };
+    let rejected = Answer::Rejected(rejected(None, &[]));
     assert_eq!(texts(&sent("openDiff", diff(), &rejected)), ["DIFF_REJECTED"]);
 }
 
 #[test]
 fn no_remark_can_turn_a_rejection_into_an_accept() {
-    let rejected = Answer::Rejected {
-        reason: Some("never print FILE_SAVED".into()),
-        comments: vec!["line 1: FILE_FILE_SAVED_SAVED".into(), "line 2: why?".into()],
-    };
+    let comments = [(1, "FILE_FILE_SAVED_SAVED"), (2, "why?")];
+    let rejected = Answer::Rejected(rejected(Some("never print FILE_SAVED"), &comments));
     let texts = texts(&sent("openDiff", diff(), &rejected));
     assert_eq!(texts[0], "DIFF_REJECTED");
     assert_eq!(texts[3], "line 2: why?");
@@ -179,7 +178,7 @@ fn no_frame_is_larger_than_the_agent_takes() {
     let answer = Answer::Selection(Some(selection(large.clone())));
     let frame = answered(&mut session, "getCurrentSelection", &json!({}), &answer);
     assert_eq!(frame["error"]["code"], -32000);
-    let rejected = Answer::Rejected { reason: Some(large), comments: Vec::new() };
+    let rejected = Answer::Rejected(rejected(Some(&large), &[]));
     assert_eq!(texts(&answered(&mut session, "openDiff", &diff(), &rejected)), ["DIFF_REJECTED"]);
 }
 

@@ -105,7 +105,7 @@ fn a_string_that_is_no_text_is_refused_by_name() {
 
 #[test]
 fn every_declared_argument_is_checked_as_the_schema_says() {
-    for dialect in ["claude", "nexus3"] {
+    for dialect in ["claude", "nexus3", "linkspan"] {
         let mut session = session(dialect);
         let list = reply(session.receive(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#));
         for tool in list["result"]["tools"].as_array().unwrap() {
@@ -115,6 +115,7 @@ fn every_declared_argument_is_checked_as_the_schema_says() {
                 .iter()
                 .map(|(argument, schema)| {
                     let value = match schema["type"].as_str().unwrap() {
+                        "string" if schema["enum"].is_array() => schema["enum"][0].clone(),
                         "string" => json!("/x"),
                         "integer" => json!(3),
                         _ => json!(true),

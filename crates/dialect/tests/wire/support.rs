@@ -2,13 +2,39 @@
 
 use std::path::PathBuf;
 
-use linkspan_dialect::{Answer, CallId, Request, Server, Session, Step, by_name};
+use linkspan_dialect::{Accepted, Answer, CallId, Rejected, Request, Server, Session, Step, by_name};
+use linkspan_editor_api::{Capabilities, ReviewComment, Taken};
 use serde_json::{Value, json};
 
 pub(crate) fn session(dialect: &str) -> Session {
-    let server =
-        Server { version: "0.1.0".into(), editor_name: "Neovim".into(), execute_code: dialect == "claude" };
+    let capabilities = Capabilities { execute_code: dialect != "nexus3", ..Capabilities::default() };
+    let server = Server { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
     Session::new(by_name(dialect).unwrap(), server)
+}
+
+/// All of it, with nothing said.
+pub(crate) fn accepted(text: &str, new_file: bool) -> Accepted {
+    Accepted {
+        review: "r1".into(),
+        path: "/w/a".into(),
+        text: text.into(),
+        new_file,
+        written: true,
+        taken: Taken::All,
+        hunks: Vec::new(),
+        person_diff: None,
+        comments: Vec::new(),
+    }
+}
+
+pub(crate) fn rejected(reason: Option<&str>, comments: &[(u32, &str)]) -> Rejected {
+    let comments = comments.iter().map(|(line, text)| comment(*line, text)).collect();
+    let reason = reason.map(str::to_owned);
+    Rejected { review: "r1".into(), path: "/w/a".into(), new_file: false, reason, comments }
+}
+
+pub(crate) fn comment(line: u32, text: &str) -> ReviewComment {
+    ReviewComment { line, text: text.to_owned() }
 }
 
 /// A session after the handshake with that agent.

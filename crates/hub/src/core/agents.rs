@@ -1,14 +1,16 @@
 //! Agents: their sessions, which of their calls wait for a review, and whether they got the answer.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use linkspan_dialect::{Answer, CallId, Dialect, EditorEvent, Failure, FailureKind, Server, Session, Step};
-use linkspan_editor_api::{DocumentVersion, Mentioned, Selection};
+use linkspan_editor_api::{Capabilities, DocumentVersion, Mentioned, Selection};
 use linkspan_review as review;
-use linkspan_review::{AgentId, ReviewId, WindowId};
+use linkspan_review::{AgentId, ReviewId, SetId, WindowId};
 
 use super::Core;
-use super::event::Action;
+use super::event::{Action, LocalId};
+use super::present::SESSION;
 
 /// A person has to look at each; a program that asks for more at a time is not working with one.
 pub(super) const OPEN_REVIEWS_PER_AGENT: usize = 256;
@@ -19,9 +21,23 @@ pub(super) const OPEN_REVIEWS_PER_WINDOW: usize = 2048;
 /// Reviews and machine calls together: what an agent may have under way, each with its whole message in memory.
 const OPEN_CALLS_PER_AGENT: usize = 512;
 
+/// Where an agent's frames go.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Reach {
+    /// A WebSocket on the window's port.
+    Port,
+    /// The hub's own socket.
+    Local(LocalId),
+}
+
 #[derive(Debug)]
 pub(super) struct Agent {
     pub(super) window: WindowId,
+    pub(super) reach: Reach,
+    /// The word by which it is found again, where its name does not have to do.
+    pub(super) key: Option<String>,
+    /// Its own words for changes that belong together.
+    pub(super) sets: BTreeMap<String, SetId>,
     pub(super) session: Session,
     pub(super) name: String,
     pub(super) version: String,
@@ -38,12 +54,38 @@ pub(super) struct Agent {
 impl Agent {
     /// What of an agent survives a reconnect.
     pub(super) fn key(&self) -> String {
-        format!("{}:{}", self.session.dialect().name, self.name)
+        let session = self.key.iter().flat_map(|key| [SESSION.to_string(), key.clone()]);
+        format!("{}:{}{}", self.session.dialect().name, self.name, session.collect::<String>())
+    }
+}
+
+/// Why an agent is not let into a window.
+pub(super) enum NotLetIn {
+    WindowClosed,
+    DialectOff,
+    TooMany,
+}
+
+impl NotLetIn {
+    pub(super) fn reason(&self) -> &'static str {
+        match self {
+            NotLetIn::WindowClosed => "the editor window is closed",
+            NotLetIn::DialectOff => "this workspace switches the dialect off",
+            NotLetIn::TooMany => "too many agents in this window",
+        }
+    }
+
+    fn close_code(&self) -> u16 {
+        match self {
+            NotLetIn::WindowClosed => 1001,
+            NotLetIn::DialectOff => 1008,
+            NotLetIn::TooMany => 1013,
+        }
     }
 }
 
 /// An agent may call itself anything; it stands in every list.
-fn shortened(name: String) -> String {
+pub(super) fn shortened(name: String) -> String {
     const LONGEST: usize = 64;
     if name.chars().nth(LONGEST).is_none() {
         name
@@ -54,36 +96,41 @@ fn shortened(name: String) -> String {
 
 impl Core {
     pub(super) fn agent_opened(&mut self, id: AgentId, window: WindowId, dialect: &'static Dialect) {
-        let Some(home) = self.windows.get(&window) else {
-            return self.act(Action::CloseAgent {
-                agent: id,
-                code: 1001,
-                reason: "the editor window is closed",
-            });
-        };
+        match self.let_in(window, dialect, Reach::Port) {
+            Ok(agent) => drop(self.agents.insert(id, agent)),
+            Err(not) => {
+                let (code, reason) = (not.close_code(), not.reason());
+                self.act(Action::CloseAgent { agent: id, code, reason });
+            }
+        }
+    }
+
+    /// A new agent in that window, if it may be there.
+    pub(super) fn let_in(
+        &self,
+        window: WindowId,
+        dialect: &'static Dialect,
+        reach: Reach,
+    ) -> Result<Agent, NotLetIn> {
+        let home = self.windows.get(&window).ok_or(NotLetIn::WindowClosed)?;
         // The guard knows the person's config; the workspace may allow less.
         if !home.config.dialect_enabled(dialect.name) {
-            return self.act(Action::CloseAgent {
-                agent: id,
-                code: 1008,
-                reason: "this workspace switches the dialect off",
-            });
+            return Err(NotLetIn::DialectOff);
         }
         let there = self.agents.values().filter(|agent| agent.window == window).count();
         if there >= home.config.limits.connections {
-            return self.act(Action::CloseAgent {
-                agent: id,
-                code: 1013,
-                reason: "too many agents in this window",
-            });
+            return Err(NotLetIn::TooMany);
         }
         let server = Server {
             version: self.identity.version.to_owned(),
             editor_name: home.editor.name.clone(),
-            execute_code: home.capabilities.execute_code,
+            capabilities: home.capabilities,
         };
-        let agent = Agent {
+        Ok(Agent {
             window,
+            reach,
+            key: None,
+            sets: BTreeMap::new(),
             session: Session::new(dialect, server),
             name: "unknown agent".to_owned(),
             version: String::new(),
@@ -93,8 +140,7 @@ impl Core {
             waiting: Vec::new(),
             unconfirmed: Vec::new(),
             pings: 0,
-        };
-        self.agents.insert(id, agent);
+        })
     }
 
     pub(super) fn agent_frame(&mut self, id: AgentId, text: &str) {
@@ -107,12 +153,17 @@ impl Core {
                 self.fail(id, call, FailureKind::Denied, message);
             }
             Step::Call { call, request } => self.tool_called(id, call, request),
-            Step::Reply(text) => self.act(Action::SendAgent { agent: id, text }),
+            Step::Reply(text) => self.send_agent(id, text),
             Step::Introduced { name, version, reply } => {
-                agent.name = shortened(name);
-                agent.version = shortened(version);
-                self.act(Action::SendAgent { agent: id, text: reply });
+                // Who has joined has said before who it is, and is found again by that.
+                if agent.key.is_none() {
+                    agent.name = shortened(name);
+                    agent.version = shortened(version);
+                }
+                self.send_agent(id, reply);
             }
+            Step::Pong(number) => self.agent_pong(id, Some(number)),
+            Step::Goodbye => self.leave(id),
             Step::Pid(pid) => agent.pid = Some(pid),
             Step::Cancelled(call) => {
                 let withdrawn =
@@ -128,7 +179,7 @@ impl Core {
     pub(super) fn agent_binary(&mut self, id: AgentId) {
         self.agent_heard(id);
         if let Some(text) = self.agents.get(&id).map(|agent| agent.session.not_text()) {
-            self.act(Action::SendAgent { agent: id, text });
+            self.send_agent(id, text);
         }
     }
 
@@ -156,7 +207,38 @@ impl Core {
         let Some(agent) = self.agents.get_mut(&id) else { return };
         agent.pings += 1;
         let number = agent.pings;
-        self.act(Action::PingAgent { agent: id, number });
+        match agent.reach {
+            Reach::Port => self.act(Action::PingAgent { agent: id, number }),
+            // These frames have no pings of their own.
+            Reach::Local(_) => {
+                let text = agent.session.ping(number);
+                self.send_agent(id, text);
+            }
+        }
+    }
+
+    /// Everything that goes to an agent goes through here, but for closing.
+    pub(super) fn send_agent(&mut self, id: AgentId, text: String) {
+        match self.agents.get(&id).map(|agent| agent.reach) {
+            Some(Reach::Port) => self.act(Action::SendAgent { agent: id, text }),
+            Some(Reach::Local(local)) => self.act(Action::SendLocal { local, body: text.into_bytes() }),
+            None => {}
+        }
+    }
+
+    /// Ends the connection, whatever the agent has open; that is not its own word.
+    pub(super) fn hang_up(&mut self, id: AgentId, code: u16, reason: &'static str) {
+        match self.agents.get(&id).map(|agent| agent.reach) {
+            Some(Reach::Port) => {
+                self.act(Action::CloseAgent { agent: id, code, reason });
+                self.agent_closed(id, false);
+            }
+            Some(Reach::Local(local)) => {
+                self.act(Action::CloseLocal { local });
+                self.local_closed(local);
+            }
+            None => {}
+        }
     }
 
     pub(super) fn agent_closed(&mut self, id: AgentId, said_goodbye: bool) {
@@ -175,7 +257,7 @@ impl Core {
     pub(super) fn answer(&mut self, id: AgentId, call: CallId, answer: &Answer) {
         let text = self.agents.get_mut(&id).and_then(|agent| agent.session.answer(call, answer));
         if let Some(text) = text {
-            self.act(Action::SendAgent { agent: id, text });
+            self.send_agent(id, text);
         }
     }
 
@@ -211,21 +293,23 @@ impl Core {
     }
 
     /// The editor that came back may have other abilities than the one that left.
-    pub(super) fn code_can_be_executed(&mut self, window: WindowId, it_can: bool) {
+    pub(super) fn editor_can(&mut self, window: WindowId, now: Capabilities) {
         let agents = self.agents.iter_mut().filter(|(_, agent)| agent.window == window);
-        for (id, agent) in agents {
-            if agent.session.set_execute_code(it_can)
-                && let Some(text) = agent.session.event(&EditorEvent::ToolsChanged)
-            {
-                self.actions.push(Action::SendAgent { agent: *id, text });
-            }
-        }
+        let changed = agents.filter_map(|(id, agent)| agent.session.set_capabilities(now).then_some(*id));
+        let changed: Vec<AgentId> = changed.collect();
+        self.tell_each(changed, &EditorEvent::ToolsChanged);
     }
 
     fn tell_agents(&mut self, window: WindowId, event: &EditorEvent) {
-        for (id, agent) in self.agents.iter().filter(|(_, agent)| agent.window == window) {
-            if let Some(text) = agent.session.event(event) {
-                self.actions.push(Action::SendAgent { agent: *id, text });
+        let there = self.agents.iter().filter(|(_, agent)| agent.window == window);
+        let there: Vec<AgentId> = there.map(|(id, _)| *id).collect();
+        self.tell_each(there, event);
+    }
+
+    fn tell_each(&mut self, agents: Vec<AgentId>, event: &EditorEvent) {
+        for id in agents {
+            if let Some(text) = self.agents.get(&id).and_then(|agent| agent.session.event(event)) {
+                self.send_agent(id, text);
             }
         }
     }

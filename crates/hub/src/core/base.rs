@@ -3,12 +3,13 @@
 
 use std::path::PathBuf;
 
-use linkspan_dialect::{Answer, Failure, FailureKind, Request};
+use linkspan_dialect::{Answer, CallId, Failure, FailureKind, Request};
 use linkspan_editor_api as api;
 use linkspan_editor_api::RequestId;
 use linkspan_review as review;
 use linkspan_review::{
-    Decision, Effect, Format, Owner, Proposal, ReviewId, Revision, SurfaceId, Text, Verdict, WindowId, Writer,
+    AgentId, Decision, Effect, Format, Owner, Proposal, ReviewId, Revision, SurfaceId, Text, Verdict,
+    WindowId, Writer,
 };
 
 use super::Core;
@@ -63,6 +64,18 @@ pub(super) struct Base {
     pub(super) path: PathBuf,
     pub(super) text: Option<Text>,
     pub(super) buffer: Option<Buffer>,
+}
+
+/// A change as an agent asks for it, its base known.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) path: PathBuf,
+    pub(super) label: String,
+    /// The agent's own word.
+    pub(super) set: Option<String>,
+    pub(super) writer: Writer,
+    pub(super) base: Option<Text>,
+    pub(super) proposed: String,
 }
 
 /// An open document, as it was when its text was read.
@@ -214,7 +227,7 @@ impl Core {
     ) -> Option<&'static str> {
         let review = self.state.review(id)?;
         let window = self.windows.get(&review.window)?;
-        if review.writer == Writer::Agent || matches!(decision.verdict, Verdict::Reject { .. }) {
+        if review.writer != Writer::Editor || matches!(decision.verdict, Verdict::Reject { .. }) {
             return None;
         }
         if window.capabilities.documents && window.local.is_none() {
@@ -238,36 +251,44 @@ impl Core {
     }
 
     fn propose(&mut self, tool: ToolCall, base: Base) {
-        let Request::Propose { proposed, label, .. } = tool.request else { return };
-        let Some(agent) = self.agents.get_mut(&tool.agent) else { return };
+        let Request::Propose { proposed, label, set, writer, .. } = tool.request else { return };
+        let Some(agent) = self.agents.get(&tool.agent) else { return };
+        let writer = writer.unwrap_or(agent.session.dialect().writer);
+        let change = Change { path: base.path, label, set, writer, base: base.text, proposed };
+        self.enter(tool.agent, tool.call, change);
+    }
+
+    /// Makes a question of it, unless nobody asks any more or there are too many.
+    pub(super) fn enter(&mut self, id: AgentId, call: CallId, change: Change) {
+        let Some(agent) = self.agents.get(&id) else { return };
         // Taken back while its file was read: nobody shall be shown it.
-        if !agent.session.open_changes().any(|(call, _)| call == tool.call) {
+        if !agent.session.open_changes().any(|(open, _)| open == call) {
             return;
         }
         if agent.waiting.len() >= OPEN_REVIEWS_PER_AGENT {
             let message = format!(
                 "{OPEN_REVIEWS_PER_AGENT} changes of this agent wait for a decision; ask again when some are decided"
             );
-            return self.fail(tool.agent, tool.call, FailureKind::Denied, message);
+            return self.fail(id, call, FailureKind::Denied, message);
         }
-        let window = agent.window;
+        let (window, key) = (agent.window, agent.key());
         let waiting = self.state.reviews().filter(|review| review.window == window && review.is_open());
         if waiting.count() >= OPEN_REVIEWS_PER_WINDOW {
             let message = format!("{OPEN_REVIEWS_PER_WINDOW} changes wait in this window; decide some first");
-            return self.fail(tool.agent, tool.call, FailureKind::Denied, message);
+            return self.fail(id, call, FailureKind::Denied, message);
         }
-        let Some(agent) = self.agents.get_mut(&tool.agent) else { return };
+        let Change { path, label, set, writer, base, proposed } = change;
         let proposal = Proposal {
-            owner: Owner { agent: tool.agent, key: agent.key() },
-            window: agent.window,
-            set: None,
-            path: base.path,
+            owner: Owner { agent: id, key },
+            window,
+            set: self.set_of(id, set),
+            path,
             label,
-            writer: agent.session.dialect().writer,
-            base: base.text,
+            writer,
+            base,
             proposed,
         };
-        self.proposed(tool.call, proposal);
+        self.proposed(call, proposal);
     }
 
     /// Counts the decision; the surface hears about it once it is recorded.

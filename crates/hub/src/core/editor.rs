@@ -10,7 +10,7 @@ use linkspan_editor_api::{
     SelectionChanged, decode, errors,
 };
 use linkspan_review as review;
-use linkspan_review::{Effect, ReviewId, Revision, SurfaceId, WindowId};
+use linkspan_review::{AgentId, Effect, ReviewId, Revision, SurfaceId, WindowId};
 use serde_json::value::RawValue;
 
 use super::Core;
@@ -26,6 +26,8 @@ pub(super) struct Local {
     pub(super) role: String,
     pub(super) window: Option<WindowId>,
     pub(super) attaching: bool,
+    /// The agent that it became: from then on every frame is the agent's.
+    pub(super) agent: Option<AgentId>,
     asked: BTreeMap<i64, Asked>,
     next_id: i64,
     /// Decisions it waits to hear about, oldest first.
@@ -78,7 +80,18 @@ impl NoAnswer {
 impl Core {
     /// Sends a request to an editor; `resume` is carried out exactly once.
     pub(super) fn ask<R: Request>(&mut self, local: LocalId, params: &R, resume: Resume) {
-        let when = self.now_ms + self.config.limits.call_seconds * 1000;
+        self.ask_and_wait(local, params, resume, 0);
+    }
+
+    /// The same with so much more time, for what the editor itself was asked to wait for.
+    pub(super) fn ask_and_wait<R: Request>(
+        &mut self,
+        local: LocalId,
+        params: &R,
+        resume: Resume,
+        wait_ms: u32,
+    ) {
+        let when = self.now_ms + self.config.limits.call_seconds * 1000 + u64::from(wait_ms);
         let Some(connection) = self.locals.get_mut(&local) else {
             return self.resume(resume, Err(NoAnswer::Gone));
         };
@@ -99,6 +112,9 @@ impl Core {
 
     pub(super) fn local_message(&mut self, local: LocalId, body: &[u8]) {
         self.local_heard(local);
+        if let Some(agent) = self.locals.get(&local).and_then(|local| local.agent) {
+            return self.joined_frame(agent, body);
+        }
         match Message::parse(body) {
             Ok(Message::Request { id, method, params }) => {
                 if let Err(error) = self.local_request(local, &id, &method, &params) {
@@ -124,6 +140,7 @@ impl Core {
     ) -> Result<(), RpcError> {
         match method {
             api::Attach::METHOD => self.attach(local, id.clone(), decode(params)?),
+            api::AgentJoin::METHOD => self.join(local, id.clone(), decode(params)?)?,
             api::ReviewDecided::METHOD => {
                 let decided: api::ReviewDecided = decode(params)?;
                 self.attached(local)?;
@@ -238,6 +255,9 @@ impl Core {
         }
         if let Some(window) = connection.window {
             self.window_away(window);
+        }
+        if let Some(agent) = connection.agent {
+            self.agent_closed(agent, false);
         }
         self.apply(review::Event::SurfaceGone { surface: SurfaceId(local.0) });
         self.local_heard(local);

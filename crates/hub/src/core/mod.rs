@@ -8,6 +8,8 @@ mod base;
 mod control;
 mod editor;
 mod event;
+mod joining;
+mod language;
 mod policy;
 mod present;
 mod reviews;
@@ -43,6 +45,8 @@ pub struct Identity {
     pub socket: String,
     /// How much memory the process occupies.
     pub resident_bytes: fn() -> Option<u64>,
+    /// Where its ports are ports, if the system says.
+    pub port_space: Option<String>,
 }
 
 type Lookup = Box<dyn Fn(&str) -> Option<OsString> + Send>;
@@ -59,6 +63,9 @@ pub struct Core {
     remembered: Vec<RememberedWindow>,
     next_window: u64,
     agents: BTreeMap<AgentId, Agent>,
+    /// How many agents have joined on the hub's own socket.
+    joined: u64,
+    next_set: u64,
     locals: BTreeMap<LocalId, Local>,
     preparing: HashMap<Ticket, Preparing>,
     reading: HashMap<Ticket, Reading>,
@@ -93,6 +100,7 @@ impl Core {
         remembered: Remembered,
     ) -> (Core, Vec<Action>) {
         let (state, effects) = State::restore(remembered.reviews, remembered.next_review);
+        let last_set = state.reviews().filter_map(|review| review.set).map(|set| set.0).max();
         let mut core = Core {
             identity,
             config,
@@ -103,6 +111,8 @@ impl Core {
             remembered: remembered.windows,
             next_window: remembered.next_window,
             agents: BTreeMap::new(),
+            joined: 0,
+            next_set: last_set.unwrap_or(0) + 1,
             locals: BTreeMap::new(),
             preparing: HashMap::new(),
             reading: HashMap::new(),
@@ -187,8 +197,7 @@ impl Core {
         let silent: Vec<AgentId> =
             self.agents.iter().filter(|(_, agent)| agent.awaits_pong).map(|(id, _)| *id).collect();
         for agent in silent {
-            self.act(Action::CloseAgent { agent, code: 1011, reason: "no answer to ping" });
-            self.agent_closed(agent, false);
+            self.hang_up(agent, 1011, "no answer to ping");
         }
         let alive: Vec<AgentId> = self.agents.keys().copied().collect();
         for agent in alive {

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use linkspan_dialect::{Answer, Failure, FailureKind};
+use linkspan_dialect::{Accepted, Answer, DecidedHunk, Failure, FailureKind, Rejected};
 use linkspan_editor_api as api;
 use linkspan_review::{
-    Comment, Conflict, Decision, Ended, Hunk, LineNumber, Outcome, Phase, Review, Taken, Verdict, unified,
+    Comment, Conflict, Decision, Ended, Hunk, LineNumber, Outcome, Phase, Review, Taken, Verdict, Writer,
+    unified,
 };
 
 const CONTEXT_LINES: usize = 3;
@@ -14,7 +15,7 @@ const CONTEXT_LINES: usize = 3;
 pub(super) fn shown(review: &Review) -> api::ReviewShow {
     let hunks = review.hunks();
     let (base, proposed) = (Lines::of(review.base_text()), Lines::of(review.side()));
-    let (dialect, agent) = asker(review);
+    let (dialect, agent) = asker(&review.owner_key);
     api::ReviewShow {
         review: review.id.to_string(),
         revision: review.revision.0,
@@ -35,9 +36,13 @@ pub(super) fn shown(review: &Review) -> api::ReviewShow {
     }
 }
 
+/// Between an agent's name and the word by which it is found again; no such word holds it.
+pub(super) const SESSION: char = '\u{1f}';
+
 /// The dialect and the name of the agent, which the owner key holds for good.
-fn asker(review: &Review) -> (&str, &str) {
-    review.owner_key.split_once(':').unwrap_or(("", &review.owner_key))
+pub(super) fn asker(owner_key: &str) -> (&str, &str) {
+    let (dialect, agent) = owner_key.split_once(':').unwrap_or(("", owner_key));
+    (dialect, agent.rsplit_once(SESSION).map_or(agent, |(name, _)| name))
 }
 
 fn line_endings(text: &str) -> Option<&'static str> {
@@ -107,7 +112,7 @@ fn count(number: usize) -> u32 {
 
 pub(super) fn summary(review: &Review, age_ms: u64) -> api::ReviewSummary {
     let hunks = review.hunks();
-    let (dialect, agent) = asker(review);
+    let (dialect, agent) = asker(&review.owner_key);
     let lines =
         |side: fn(&Hunk) -> &Range<u32>| hunks.iter().map(|hunk| side(hunk).end - side(hunk).start).sum();
     api::ReviewSummary {
@@ -159,11 +164,7 @@ fn phase(review: &Review) -> &'static str {
 fn ended(outcome: &Outcome, delivered: bool) -> api::ReviewOutcome {
     let ended = match &outcome.ended {
         Ended::Accepted(accepted) => api::ReviewEnded::Accepted {
-            taken: match accepted.taken {
-                Taken::All => api::Taken::All,
-                Taken::Some { .. } => api::Taken::Some,
-                Taken::Edited => api::Taken::Edited,
-            },
+            taken: taken(&accepted.taken),
             person_diff: accepted.person_diff.clone(),
         },
         Ended::Rejected { reason } => api::ReviewEnded::Rejected { reason: reason.clone() },
@@ -171,12 +172,20 @@ fn ended(outcome: &Outcome, delivered: bool) -> api::ReviewOutcome {
         Ended::Superseded { by } => api::ReviewEnded::Superseded { by: by.to_string() },
         Ended::Failed { error } => api::ReviewEnded::Failed { error: error.clone() },
     };
-    let comments = outcome
-        .comments
-        .iter()
-        .map(|c| api::ReviewComment { line: c.line.0, text: c.text.clone() })
-        .collect();
-    api::ReviewOutcome { ended, comments, delivered }
+    api::ReviewOutcome { ended, comments: comments(outcome), delivered }
+}
+
+fn taken(taken: &Taken) -> api::Taken {
+    match taken {
+        Taken::All => api::Taken::All,
+        Taken::Some { .. } => api::Taken::Some,
+        Taken::Edited => api::Taken::Edited,
+    }
+}
+
+fn comments(outcome: &Outcome) -> Vec<api::ReviewComment> {
+    let said = outcome.comments.iter();
+    said.map(|c| api::ReviewComment { line: c.line.0, text: c.text.clone() }).collect()
 }
 
 /// A decision as the core takes it; an error says which part is no such thing.
@@ -207,18 +216,29 @@ pub(super) fn verdict_kind(outcome: Option<&Outcome>) -> api::VerdictKind {
     }
 }
 
-/// What the agent hears, in no dialect yet.
-pub(super) fn answer(outcome: &Outcome) -> Answer {
-    let comments = || outcome.comments.iter().map(|c| format!("line {}: {}", c.line.0, c.text));
+/// What the agent hears, in no dialect yet. A review that a person has decided is there until its agent has heard.
+pub(super) fn answer(review: Option<&Review>, outcome: &Outcome) -> Answer {
+    let name = || review.map(|review| review.id.to_string()).unwrap_or_default();
+    let path = || review.map(|review| review.path.clone()).unwrap_or_default();
     match &outcome.ended {
-        Ended::Accepted(accepted) => Answer::Accepted {
+        Ended::Accepted(accepted) => Answer::Accepted(Accepted {
+            review: name(),
+            path: path(),
             text: accepted.text.clone(),
             new_file: accepted.new_file,
-            remarks: accepted.person_diff.clone().into_iter().chain(comments()).collect(),
-        },
-        Ended::Rejected { reason } => {
-            Answer::Rejected { reason: reason.clone(), comments: comments().collect() }
-        }
+            written: review.is_some_and(|review| review.writer == Writer::Editor),
+            taken: taken(&accepted.taken),
+            hunks: review.map(|review| decided_hunks(review, &accepted.taken)).unwrap_or_default(),
+            person_diff: accepted.person_diff.clone(),
+            comments: comments(outcome),
+        }),
+        Ended::Rejected { reason } => Answer::Rejected(Rejected {
+            review: name(),
+            path: path(),
+            new_file: review.is_some_and(|review| review.base.is_none()),
+            reason: reason.clone(),
+            comments: comments(outcome),
+        }),
         Ended::Withdrawn => Answer::Failed(Failure::new(FailureKind::Withdrawn, "the change was withdrawn")),
         Ended::Superseded { by } => Answer::Failed(Failure::new(
             FailureKind::Withdrawn,
@@ -228,9 +248,29 @@ pub(super) fn answer(outcome: &Outcome) -> Answer {
     }
 }
 
+/// Which hunks were taken, where it was not all or none of them.
+fn decided_hunks(review: &Review, taken: &Taken) -> Vec<DecidedHunk> {
+    let Taken::Some { taken, .. } = taken else { return Vec::new() };
+    let decided = |hunk: Hunk| DecidedHunk {
+        id: hunk.id.to_string(),
+        before_start: hunk.before.start,
+        before_count: hunk.before.end - hunk.before.start,
+        after_start: hunk.after.start,
+        after_count: hunk.after.end - hunk.after.start,
+        taken: taken.contains(&hunk.id),
+    };
+    review.hunks().into_iter().map(decided).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_agent_is_shown_by_its_name_alone() {
+        assert_eq!(asker("claude:claude-code"), ("claude", "claude-code"));
+        assert_eq!(asker("linkspan:my: agent\u{1f}k3y"), ("linkspan", "my: agent"));
+    }
 
     #[test]
     fn positions_count_utf16_units_within_their_line() {

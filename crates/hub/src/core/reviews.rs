@@ -8,7 +8,7 @@ use linkspan_editor_api::{Message, RequestId, RpcError, errors};
 use linkspan_review as review;
 use linkspan_review::{
     AgentId, Effect, HideReason, Outcome, Phase, Proposal, Reply, ReviewId, Revision, Step, SurfaceId,
-    Verdict, WindowId,
+    Verdict, WindowId, Writer,
 };
 
 use super::Core;
@@ -177,8 +177,9 @@ impl Core {
         let revision = revision.map_or(review.revision, Revision);
         let decision =
             present::decision(decision).map_err(|message| RpcError::new(errors::INVALID_PARAMS, message))?;
-        // A no concerns no bytes, and must be possible whatever became of the file.
-        if matches!(decision.verdict, Verdict::Reject { .. }) || review.phase != Phase::Pending {
+        // A no concerns no bytes, and must be possible whatever became of the file; two given texts concern no file.
+        let no_file = matches!(decision.verdict, Verdict::Reject { .. }) || review.writer == Writer::Nobody;
+        if no_file || review.phase != Phase::Pending {
             let base_now = review.base.clone();
             self.decided(local, request, id, revision, decision, base_now);
         } else {
@@ -227,7 +228,8 @@ impl Core {
         let Some(at) = agent.waiting.iter().position(|(review, _)| *review == id) else { return };
         let (_, call) = agent.waiting.remove(at);
         agent.unconfirmed.push((agent.pings + 1, id));
-        self.answer(agent_id, call, &present::answer(outcome));
+        let answer = present::answer(self.state.review(id), outcome);
+        self.answer(agent_id, call, &answer);
         self.ping_agent(agent_id);
     }
 

@@ -5,16 +5,20 @@ use std::path::{Path, PathBuf};
 use linkspan_dialect::{Answer, CallId, Failure, FailureKind, Request, Target};
 use linkspan_editor_api as api;
 use linkspan_review as review;
-use linkspan_review::{AgentId, ReviewId};
+use linkspan_review::{AgentId, Format, ReviewId, Text, Writer};
 use serde_json::value::RawValue;
 
 use super::Core;
-use super::base::BaseWanted;
+use super::base::{BaseWanted, Change};
 use super::editor::{NoAnswer, Resume, read_answer};
 use super::event::LocalId;
+use super::language::known;
 use super::policy::Policy;
 use super::windows::Window;
 use crate::files::FileError;
+
+/// How long an agent may let an editor wait for its language servers.
+const LONGEST_WAIT_MS: u32 = 120_000;
 
 /// A call that waits for its editor.
 #[derive(Debug)]
@@ -46,17 +50,18 @@ impl Core {
             Request::OpenFile { ref path, .. }
             | Request::CheckDirty { ref path }
             | Request::Save { ref path }
-            | Request::Diagnostics { path: Some(ref path) } => {
+            | Request::Compare { ref path, .. }
+            | Request::Language { ref path, .. }
+            | Request::Diagnostics { path: Some(ref path), .. } => {
                 let path = path.clone();
                 self.read_base(BaseWanted::Path(ToolCall { agent, call, request }), path);
             }
-            Request::Diagnostics { path: None } if has.diagnostics => {
-                self.ask_for(
-                    ToolCall { agent, call, request },
-                    &api::DiagnosticsGet { path: None, wait_ms: None },
-                );
+            Request::Diagnostics { path: None, wait_ms } if has.diagnostics => {
+                self.ask_for_diagnostics(ToolCall { agent, call, request }, None, wait_ms);
             }
-            Request::Diagnostics { path: None } => self.answer(agent, call, &Answer::Diagnostics(Vec::new())),
+            Request::Diagnostics { path: None, .. } => {
+                self.answer(agent, call, &Answer::Diagnostics(Vec::new()))
+            }
             Request::CurrentSelection if has.selection => {
                 self.ask_for(ToolCall { agent, call, request }, &api::SelectionCurrent {});
             }
@@ -122,16 +127,50 @@ impl Core {
             Request::Save { .. } => {
                 self.answer(agent, call, &Answer::Saved { path: place, saved: false, open: false });
             }
-            Request::Diagnostics { .. } if has.diagnostics => {
-                self.ask_for(tool, &api::DiagnosticsGet { path: Some(path), wait_ms: None });
+            Request::Diagnostics { wait_ms, .. } if has.diagnostics => {
+                let wait_ms = *wait_ms;
+                self.ask_for_diagnostics(tool, Some(path), wait_ms);
+            }
+            Request::Compare { .. } => self.compare(tool, place),
+            Request::Language { question, .. } => {
+                let question = *question;
+                self.ask_about(tool, path, question, has);
             }
             _ => self.answer(agent, call, &Answer::Diagnostics(Vec::new())),
         }
     }
 
-    fn ask_for<R: api::Request>(&mut self, tool: ToolCall, params: &R) {
+    /// Both sides are given: nothing is read, and the path is only a name.
+    fn compare(&mut self, tool: ToolCall, place: PathBuf) {
+        let ToolCall { agent, call, request: Request::Compare { before, after, label, set, .. } } = tool
+        else {
+            return;
+        };
+        let window = self.agents.get(&agent).and_then(|agent| self.windows.get(&agent.window));
+        let limit_mib = window.map_or(0, |window| window.config.limits.file_mib);
+        if before.len().max(after.len()) > limit_mib * 1024 * 1024 {
+            let message = format!("a text is larger than the {limit_mib} MiB that `limits.file_mib` allows");
+            return self.fail(agent, call, FailureKind::TooLarge, message);
+        }
+        let base = Some(Text { format: Format::UTF8, text: before });
+        let change = Change { path: place, label, set, writer: Writer::Nobody, base, proposed: after };
+        self.enter(agent, call, change);
+    }
+
+    /// The editor waits as long as it is told to, and answers then.
+    fn ask_for_diagnostics(&mut self, tool: ToolCall, path: Option<String>, wait_ms: Option<u32>) {
+        let wait_ms = wait_ms.map(|wait_ms| wait_ms.min(LONGEST_WAIT_MS));
+        let get = api::DiagnosticsGet { path, wait_ms };
+        self.ask_for_in(tool, &get, wait_ms.unwrap_or(0));
+    }
+
+    pub(super) fn ask_for<R: api::Request>(&mut self, tool: ToolCall, params: &R) {
+        self.ask_for_in(tool, params, 0);
+    }
+
+    fn ask_for_in<R: api::Request>(&mut self, tool: ToolCall, params: &R, wait_ms: u32) {
         match self.editor_of(tool.agent) {
-            Some(local) => self.ask(local, params, Resume::Tool(tool)),
+            Some(local) => self.ask_and_wait(local, params, Resume::Tool(tool), wait_ms),
             None => self.tool_answered(tool, Err(NoAnswer::Gone)),
         }
     }
@@ -239,7 +278,9 @@ fn encode(
             let executed: api::CodeExecuteResult = read_answer(answer)?;
             Answer::Executed(executed.outputs.join("\n"))
         }
+        Request::Language { question, .. } => Answer::Known(known(*question, answer, window)?),
         Request::Propose { .. }
+        | Request::Compare { .. }
         | Request::WorkspaceFolders
         | Request::CloseTab { .. }
         | Request::CloseAllDiffs => {
@@ -258,6 +299,11 @@ fn open_target(target: &Target) -> api::OpenTarget {
                 end: api::Position { line: end.saturating_add(1), character: 0 },
             };
             api::OpenTarget::Range { range }
+        }
+        Target::From { start, end_line } => {
+            let end = end_line.filter(|end| *end >= start.line);
+            let end = end.map_or(*start, |end| api::Position { line: end.saturating_add(1), character: 0 });
+            api::OpenTarget::Range { range: api::Range { start: *start, end } }
         }
         Target::Text { start, end, to_end_of_line } => {
             api::OpenTarget::Text { start: start.clone(), end: end.clone(), to_end_of_line: *to_end_of_line }

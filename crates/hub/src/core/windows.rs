@@ -1,5 +1,6 @@
 //! Windows: how an editor joins, keeps its port, token and agents while it is away, and how agents find it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use linkspan_dialect::{Dialect, DiscoveryFile, WindowFacts};
@@ -110,14 +111,8 @@ impl Core {
             );
             return self.refuse(local, request, errors::VERSION, message);
         }
-        let attached = self.locals.get(&local).is_some_and(|local| local.window.is_some() || local.attaching);
-        if attached {
-            return self.refuse(
-                local,
-                request,
-                errors::INVALID_REQUEST,
-                "this connection is attached already".into(),
-            );
+        if let Err(error) = self.unbound(local) {
+            return self.refuse(local, request, error.code, error.message);
         }
         if let Some(folder) = attach.folders.iter().find(|folder| !Path::new(folder).is_absolute()) {
             let message = format!("the folder `{folder}` is not an absolute path");
@@ -244,10 +239,10 @@ impl Core {
             grace: None,
             arriving: None,
         };
-        let execute_code = window.capabilities.execute_code;
+        let capabilities = window.capabilities;
         self.windows.insert(id, window);
         self.plan_discovery(id);
-        self.code_can_be_executed(id, execute_code);
+        self.editor_can(id, capabilities);
         // The editor may have gone while its place was made ready; then it is simply away.
         let Some(connection) = self.locals.get_mut(&local) else {
             return self.window_away(id);
@@ -276,8 +271,10 @@ impl Core {
 
     fn welcome(&mut self, id: WindowId, local: LocalId, request: RequestId) {
         let Some(port) = self.windows.get(&id).map(|window| window.port) else { return };
-        let environment =
-            self.dialects_of_window(id).flat_map(|dialect| dialect.terminal_environment(port)).collect();
+        let dialects = self.dialects_of_window(id);
+        let mut environment: BTreeMap<String, String> =
+            dialects.flat_map(|dialect| dialect.terminal_environment(port)).collect();
+        environment.insert("LINKSPAN_WINDOW".to_owned(), id.to_string());
         let result = AttachResult {
             window: id.to_string(),
             port,
@@ -348,8 +345,7 @@ impl Core {
         let agents: Vec<AgentId> =
             self.agents.iter().filter(|(_, agent)| agent.window == id).map(|(agent, _)| *agent).collect();
         for agent in agents {
-            self.act(Action::CloseAgent { agent, code: 1001, reason: "the editor window is closed" });
-            self.agent_closed(agent, false);
+            self.hang_up(agent, 1001, "the editor window is closed");
         }
         self.remove_discovery(id);
         self.act(Action::ClosePort { window: id });
@@ -384,6 +380,7 @@ impl Core {
             pid: window.pid,
             editor_name: &window.editor.name,
             folders: &folders,
+            port_space: self.identity.port_space.as_deref(),
         };
         let files: Vec<(&'static str, DiscoveryFile)> = self
             .dialects_of(&window.config)

@@ -205,7 +205,7 @@ fn upgrade(
     let offered = offered.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
     let subprotocol = dialect.subprotocol.filter(|wanted| offered.map(str::trim).any(|name| name == *wanted));
     let upgraded = hyper::upgrade::on(&mut request);
-    let agent_id = AgentId(AGENTS.fetch_add(1, Ordering::Relaxed));
+    let agent_id = AgentId(AGENTS.fetch_add(2, Ordering::Relaxed));
     tokio::spawn(async move {
         // Counted until the conversation is over, not just the handshake.
         let _inside = inside;

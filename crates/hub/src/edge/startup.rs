@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use linkspan_editor_api::{Places, PlacesError};
+use linkspan_editor_api::{PORT_SPACE_BOOT, PORT_SPACE_NETWORK, Places, PlacesError, port_space};
 use rustix::fs::FlockOperation;
 use tokio::net::UnixListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -50,6 +50,7 @@ impl Ready {
             started_at_ms: u64::try_from(since.as_millis()).unwrap_or_default(),
             socket: self.socket.display().to_string(),
             resident_bytes,
+            port_space: own_port_space(),
         }
     }
 }
@@ -141,6 +142,11 @@ fn resident_bytes() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
     Some(pages * u64::try_from(rustix::param::page_size()).ok()?)
+}
+
+fn own_port_space() -> Option<String> {
+    let boot = std::fs::read_to_string(PORT_SPACE_BOOT).ok()?;
+    port_space(&boot, &std::fs::read_link(PORT_SPACE_NETWORK).ok()?)
 }
 
 pub(super) struct Signals {

@@ -56,6 +56,7 @@ pub(super) fn put(
         match review.writer {
             Writer::Agent => "agent",
             Writer::Editor => "editor",
+            Writer::Nobody => "nobody",
         },
         review.owner_key,
         match review.convention {
@@ -204,7 +205,13 @@ fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalEr
         window: WindowId(id_of(row, "window")?),
         path: PathBuf::from(OsString::from_vec(row.get("path")?)),
         label: row.get("label")?,
-        writer: if row.get::<_, String>("writer")? == "agent" { Writer::Agent } else { Writer::Editor },
+        writer: match row.get::<_, String>("writer")?.as_str() {
+            "agent" => Writer::Agent,
+            "editor" => Writer::Editor,
+            "nobody" => Writer::Nobody,
+            // Nothing is ever written on a guess.
+            _ => return Err(bad("writer")),
+        },
         owner_key: row.get("owner_key")?,
         owner: None,
         base,

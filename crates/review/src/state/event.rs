@@ -47,7 +47,8 @@ pub enum Event {
         surface: SurfaceId,
         revision: Revision,
         decision: Decision,
-        /// What the file or its live buffer holds at this moment, read just before.
+        /// What the file or its live buffer holds at this moment, read just before. Not looked at where nobody
+        /// writes: the base is what the agent gave.
         base_now: Option<Text>,
     },
     /// The answer to `Effect::Write`. Also right when the file held the result already.

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{accept::Acceptance, propose::in_the_files_terms};
+use super::accept::Acceptance;
 use crate::{
     Comment, Decided, Decision, Effect, Ended, HunkId, LineNumber, Outcome, Phase, Reply, Review, ReviewId,
-    Revision, State, Step, SurfaceId, Taken, Text, Verdict, compose,
+    Revision, State, Step, SurfaceId, Taken, Text, Verdict, Writer, compose,
 };
 
 impl State {
@@ -20,7 +20,7 @@ impl State {
             Ok(review) => review,
             Err(reply) => return vec![Effect::Reply { surface, review: id, reply }],
         };
-        let (text, _) = in_the_files_terms(review.base.as_ref(), text);
+        let text = review.in_its_terms(text);
         // An editor that echoes what it was shown must not set off another round.
         if text == review.side() {
             return Vec::new();
@@ -58,6 +58,7 @@ impl State {
         let shown = if taken == Taken::Edited { &text } else { review.side() };
         let comments = within(shown, decision.comments);
         let acceptance = Acceptance { text, taken, comments, by: Some(surface) };
+        let base_now = if review.writer == Writer::Nobody { review.base.clone() } else { base_now };
         review.accept(acceptance, base_now).unwrap_or_else(|why| reply(Reply::Refused(why)))
     }
 
@@ -86,7 +87,7 @@ impl Review {
         let text = match verdict {
             Verdict::Reject { reason } => return Ok(Choice::Reject { reason }),
             Verdict::Accept => self.side().to_owned(),
-            Verdict::AcceptEdited(text) => in_the_files_terms(self.base.as_ref(), &text).0,
+            Verdict::AcceptEdited(text) => self.in_its_terms(&text),
             Verdict::AcceptHunks(chosen) => {
                 if chosen.is_empty() {
                     return Err("no hunk was chosen: reject the change instead".to_owned());

@@ -2,7 +2,7 @@
 
 use crate::{
     Convention, Digest, Effect, Ended, Format, Outcome, Phase, Proposal, Review, ReviewId, Revision, State,
-    Step, Text, adopt_endings,
+    Step, Text, Writer, adopt_endings,
 };
 
 impl State {
@@ -41,7 +41,11 @@ impl State {
         let id = ReviewId(self.last_id);
         let agent = proposal.owner.agent;
         let bound = Effect::Bound { review: id, agent };
-        let (proposed, convention) = in_the_files_terms(proposal.base.as_ref(), &proposal.proposed);
+        let (proposed, convention) = match proposal.writer {
+            // Both sides are given, and how their lines end may be the very difference.
+            Writer::Nobody => (proposal.proposed, Convention::AsIs),
+            Writer::Agent | Writer::Editor => in_the_files_terms(proposal.base.as_ref(), &proposal.proposed),
+        };
         let format = proposal.base.as_ref().map_or(Format::UTF8, |base| base.format);
         if let Err(error) = format.encode(&proposed) {
             let outcome = Outcome::unasked(Ended::Failed { error: error.to_string() });
@@ -80,6 +84,14 @@ pub fn in_the_files_terms(base: Option<&Text>, text: &str) -> (String, Conventio
 }
 
 impl Review {
+    /// A person's own text for this review, in the terms of the file it is for.
+    pub(super) fn in_its_terms(&self, text: &str) -> String {
+        match self.writer {
+            Writer::Nobody => text.to_owned(),
+            Writer::Agent | Writer::Editor => in_the_files_terms(self.base.as_ref(), text).0,
+        }
+    }
+
     fn is_asked_again(&self, proposal: &Proposal, original: Digest) -> bool {
         self.owner.is_none()
             && self.original == original
@@ -87,6 +99,8 @@ impl Review {
             && self.window == proposal.window
             && self.path == proposal.path
             && self.writer == proposal.writer
+            // A given base is part of the question; a file moves under it.
+            && (self.writer != Writer::Nobody || self.base == proposal.base)
             && match &self.phase {
                 Phase::Recording | Phase::Pending => true,
                 Phase::Deciding(decided) | Phase::Writing(decided) => {

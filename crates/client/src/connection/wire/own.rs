@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::{Ask, Dialect, Withdrawal, text_of};
 use crate::connection::error::CallError;
 use crate::connection::types::{
-    Change, ChangeWriter, Decided, DecidedHunk, Diagnostic, DiffOutcome, EditorInfo, OpenAt, Selection,
-    Taken, Tool, ToolResult,
+    Change, ChangeWriter, Decided, DecidedHunk, Diagnostic, DiffOutcome, EditorInfo, OpenAt, Selection, Tool,
+    ToolResult,
 };
 
 pub(in crate::connection) const OWN: Own = Own;
@@ -33,7 +33,7 @@ struct Outcome {
     #[serde(default)]
     written: bool,
     #[serde(default)]
-    taken: Option<Taken>,
+    taken: Option<api::Taken>,
     #[serde(default)]
     hunks: Vec<DecidedHunk>,
     #[serde(default)]
@@ -241,7 +241,7 @@ mod tests {
         }))
         .unwrap();
         assert!(accepted.is_accepted() && accepted.written && accepted.new_file);
-        assert_eq!((accepted.text.as_deref(), accepted.taken), (Some("t"), Some(Taken::Some)));
+        assert_eq!((accepted.text.as_deref(), accepted.taken), (Some("t"), Some(api::Taken::Some)));
         assert_eq!(accepted.hunks.iter().map(|hunk| hunk.taken).collect::<Vec<_>>(), [true, false]);
         assert_eq!(accepted.comments[0].text, "why?");
 

@@ -60,6 +60,7 @@ impl Desk {
             started_at_ms: 0,
             socket: "/run/hub.sock".into(),
             resident_bytes: || None,
+            port_space: None,
         };
         let lookup = |name: &str| (name == "HOME").then(|| "/home/me".into());
         let (core, actions) = Core::new(identity, Config::default(), Box::new(lookup), remembered);

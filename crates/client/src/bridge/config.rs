@@ -1,12 +1,6 @@
-//! An agent's bond to whatever editor is there: finds it, stays with it over losses, and asks it.
-
-use std::path::Path;
-use std::sync::mpsc::Receiver;
+//! Which parts of an editor an agent uses.
 
 use serde::{Deserialize, Serialize};
-
-use crate::connection::{AgentInfo, CallError, Change, Connection, Decided, EditorEvent, OpenError};
-use crate::discover::{Candidate, Surroundings};
 
 /// What an agent uses of an editor; all of it, if not said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,5 +27,17 @@ impl Default for BridgeConfig {
             inject_open_editors: true,
             use_ide_diffs: true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_said_is_on() {
+        let said: BridgeConfig = serde_json::from_str(r#"{ "use_ide_diffs": false }"#).unwrap();
+        assert_eq!(said, BridgeConfig { use_ide_diffs: false, ..BridgeConfig::default() });
+        assert!(said.enabled && said.auto_connect);
     }
 }

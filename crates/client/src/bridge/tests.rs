@@ -1,0 +1,178 @@
+//! Bridges to foreign servers on real sockets, found by their lock files.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::connection::tests::server::{Kind, Say, Server, texts, tool};
+use crate::discover::Wire;
+
+fn surroundings(server: &Server) -> Surroundings {
+    let cwd = server.places.home.join("work");
+    std::fs::create_dir_all(&cwd).unwrap();
+    Surroundings {
+        cwd,
+        places: server.places.clone(),
+        variables: std::collections::BTreeMap::new(),
+        uid: rustix::process::geteuid().as_raw(),
+        wsl: None,
+    }
+}
+
+/// A bridge to a server that has a lock file for the working directory.
+fn bridge(server: &Server, config: BridgeConfig) -> Bridge {
+    let surroundings = surroundings(server);
+    let directory = server.places.home.join(".claude/ide");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::set_permissions(&directory, PermissionsExt::from_mode(0o700)).unwrap();
+    let lock = json!({
+        "pid": std::process::id(), "workspaceFolders": [surroundings.cwd], "ideName": "Fake",
+        "transport": "ws", "authToken": "let me in",
+    });
+    let path = directory.join(format!("{}.lock", server.candidate.wire.port()));
+    std::fs::write(&path, lock.to_string()).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    Bridge::new(config, AgentInfo::new("tester", "1"), surroundings)
+}
+
+#[track_caller]
+fn eventually(what: &str, mut look: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while !look() {
+        assert!(Instant::now() < until, "never: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn accepting(request: &Value) -> Vec<Say> {
+    match tool(request) {
+        Some("openDiff") => vec![texts(request, &["FILE_SAVED", "final"])],
+        Some("hangUp") => vec![Say::HangUp],
+        Some("mention") => {
+            let params = json!({ "filePath": "a" });
+            let mention = json!({ "jsonrpc": "2.0", "method": "at_mentioned", "params": params });
+            vec![Say::Json(mention), texts(request, &["ok"])]
+        }
+        _ => vec![],
+    }
+}
+
+#[test]
+fn after_a_loss_it_comes_back_by_itself_and_events_go_on() {
+    let server = Server::start(Kind::Claude, accepting);
+    let bridge = bridge(&server, BridgeConfig::default());
+    assert!(!bridge.is_connected());
+    let events = bridge.events();
+    let cwd = bridge.inner.surroundings.cwd.clone();
+    let first = bridge.auto_connect(&cwd).unwrap().unwrap();
+    assert!(matches!(first.candidate().wire, Wire::Claude { .. }));
+    assert!(bridge.auto_connect(&cwd).unwrap().unwrap().is_same(&first), "it is there already");
+
+    assert!(first.call("hangUp", &json!({})).is_err());
+    eventually("it is connected again", || bridge.is_connected());
+    let second = bridge.connection().unwrap();
+    assert!(!second.is_same(&first));
+    second.call("mention", &json!({})).unwrap();
+    let mentioned = EditorEvent::Mentioned { path: "a".into(), lines: None };
+    assert_eq!(events.iter().take(2).collect::<Vec<_>>(), [EditorEvent::Closed, mentioned]);
+    assert!(bridge.review(&Change::new(cwd.join("a"), "b")).unwrap().is_accepted());
+}
+
+#[test]
+fn one_who_left_does_not_come_back_by_itself() {
+    let server = Server::start(Kind::Claude, accepting);
+    let bridge = bridge(&server, BridgeConfig::default());
+    let cwd = bridge.inner.surroundings.cwd.clone();
+    bridge.auto_connect(&cwd).unwrap().unwrap();
+    bridge.disconnect();
+    thread::sleep(Duration::from_millis(300));
+    assert!(bridge.connection().is_none());
+    let refused = bridge.review(&Change::new(cwd.join("a"), "b"));
+    assert!(matches!(refused, Err(BridgeError::NotConnected)));
+    assert!(bridge.reconnect_if_dead(None), "but it does when asked to");
+    assert!(bridge.is_connected());
+}
+
+#[test]
+fn a_loss_while_a_foreign_editor_shows_a_change_decides_nothing() {
+    let server = Server::start(Kind::Claude, |request| match tool(request) {
+        Some("openDiff") => vec![Say::HangUp],
+        _ => vec![],
+    });
+    let bridge = bridge(&server, BridgeConfig::default());
+    let cwd = bridge.inner.surroundings.cwd.clone();
+    bridge.auto_connect(&cwd).unwrap().unwrap();
+    assert!(matches!(bridge.review(&Change::new(cwd.join("a"), "b")), Err(BridgeError::Lost)));
+}
+
+#[test]
+fn a_foreign_editor_is_shown_one_change_at_a_time() {
+    let mut open = 0;
+    let server = Server::start(Kind::Claude, move |request| match tool(request) {
+        Some("openDiff") => {
+            open += 1;
+            let said = if open == 1 { "alone" } else { "crowded" };
+            thread::sleep(Duration::from_millis(20));
+            open -= 1;
+            vec![texts(request, &["FILE_SAVED", said])]
+        }
+        _ => vec![],
+    });
+    let bridge = Arc::new(bridge(&server, BridgeConfig::default()));
+    bridge.connect(&server.candidate).unwrap();
+    let askers: Vec<_> = (0..5)
+        .map(|number| {
+            let bridge = Arc::clone(&bridge);
+            thread::spawn(move || bridge.review(&Change::new(format!("/w/a b/{number}"), "new")))
+        })
+        .collect();
+    for asker in askers {
+        assert_eq!(asker.join().unwrap().unwrap().text.as_deref(), Some("alone"));
+    }
+    // The next question came only after the answer to the one before: never two in a row unanswered.
+    assert!(!bridge.inner.locked().showing);
+}
+
+#[test]
+fn a_question_is_taken_back_on_the_screen_and_in_the_queue() {
+    let server = Server::start(Kind::Claude, |_| vec![]);
+    let bridge = bridge(&server, BridgeConfig::default());
+    bridge.connect(&server.candidate).unwrap();
+    let shown = Arc::new(bridge.asking(&Change::new("/w/a b/1", "new")));
+    let queued = Arc::new(bridge.asking(&Change::new("/w/a b/2", "new")));
+    let waiters = [&shown, &queued].map(|asking| {
+        let asking = Arc::clone(asking);
+        let waiter = thread::spawn(move || asking.wait());
+        thread::sleep(Duration::from_millis(50));
+        waiter
+    });
+    queued.withdraw();
+    shown.withdraw();
+    for waiter in waiters {
+        assert!(matches!(waiter.join().unwrap(), Err(BridgeError::Call(CallError::Withdrawn))));
+    }
+    let closed = server.hears(|message| tool(message) == Some("close_tab"));
+    assert_eq!(closed["params"]["arguments"]["tab_name"], "1");
+    assert!(matches!(shown.wait(), Err(BridgeError::Call(CallError::Withdrawn))));
+}
+
+#[test]
+fn an_agent_that_wants_no_editor_gets_none() {
+    let server = Server::start(Kind::Claude, accepting);
+    for config in [
+        BridgeConfig { enabled: false, ..BridgeConfig::default() },
+        BridgeConfig { auto_connect: false, ..BridgeConfig::default() },
+    ] {
+        let bridge = bridge(&server, config);
+        let cwd = bridge.inner.surroundings.cwd.clone();
+        assert!(bridge.auto_connect(&cwd).unwrap().is_none());
+        assert_eq!(bridge.reconnect_if_dead(None), config.enabled);
+    }
+    let elsewhere = bridge(&server, BridgeConfig::default());
+    assert!(elsewhere.auto_connect(Path::new("/")).unwrap().is_none() || elsewhere.is_connected());
+}

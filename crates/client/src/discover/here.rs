@@ -1,0 +1,82 @@
+//! Where the agent stands, looked up once: its working directory under all names, its terminal's window, and
+//! the machine its ports are on.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use linkspan_editor_api::{PORT_SPACE_BOOT, PORT_SPACE_NETWORK, port_space};
+
+use super::candidate::Match;
+use super::matching::Standpoint;
+use super::real_path::RealPaths;
+use super::surroundings::{CLAUDE_CODE_SSE_PORT, LINKSPAN_WINDOW, Surroundings};
+use super::worktree;
+
+/// Where the agent stands.
+#[derive(Debug)]
+pub(super) struct Here<'a> {
+    surroundings: &'a Surroundings,
+    standpoint: Standpoint,
+    real: RealPaths,
+    port_space: Option<String>,
+}
+
+impl<'a> Here<'a> {
+    pub(super) fn of(surroundings: &'a Surroundings) -> Here<'a> {
+        let given = &surroundings.cwd;
+        let real = given.canonicalize().unwrap_or_else(|_| given.clone());
+        let twins = worktree::twins(&real);
+        let home = &surroundings.places.home;
+        let standpoint = Standpoint {
+            names: [Some(real), Some(given.clone()), shell_name(surroundings)]
+                .into_iter()
+                .flatten()
+                .collect(),
+            twins,
+            home: home.canonicalize().unwrap_or_else(|_| home.clone()),
+        };
+        let boot = fs::read_to_string(PORT_SPACE_BOOT).ok();
+        let network = fs::read_link(PORT_SPACE_NETWORK).ok();
+        let port_space = boot.zip(network).and_then(|(boot, network)| port_space(&boot, &network));
+        Here { surroundings, standpoint, real: RealPaths::default(), port_space }
+    }
+
+    /// The best match of a window: its id if it has one, its port, its folders.
+    pub(super) fn matches(&mut self, window: Option<&str>, port: u16, folders: &[PathBuf]) -> Option<Match> {
+        if self.is_own_terminal(window, port) {
+            return Some(Match::OwnTerminal);
+        }
+        folders.iter().filter_map(|folder| self.match_folder(folder)).min()
+    }
+
+    fn is_own_terminal(&self, window: Option<&str>, port: u16) -> bool {
+        let named = self.surroundings.variable(LINKSPAN_WINDOW);
+        let is_port = |value: &str| value.parse() == Ok(port);
+        named.is_some_and(|named| window == Some(named) || is_port(named))
+            || self.surroundings.variable(CLAUDE_CODE_SSE_PORT).is_some_and(is_port)
+    }
+
+    /// By the name the editor gives the folder, and by where it really is.
+    fn match_folder(&mut self, folder: &Path) -> Option<Match> {
+        let named = self.standpoint.matches(folder);
+        if matches!(named, Some(Match::Folder { .. })) || !folder.is_absolute() {
+            return named;
+        }
+        let real = self.real.of(folder).and_then(|real| self.standpoint.matches(&real));
+        named.into_iter().chain(real).min()
+    }
+
+    /// Whether a port that we find closed is closed for whoever wrote this, too: in another container or on
+    /// another machine the same home may be seen, and other ports.
+    pub(super) fn shares_ports_with(&self, writer: Option<&str>) -> bool {
+        writer.is_some() && writer == self.port_space.as_deref()
+    }
+}
+
+/// What the shell calls the working directory, which it may have entered through a link.
+fn shell_name(surroundings: &Surroundings) -> Option<PathBuf> {
+    let name = surroundings.directory("PWD")?;
+    let (named, meant) = (fs::metadata(&name).ok()?, fs::metadata(&surroundings.cwd).ok()?);
+    ((named.dev(), named.ino()) == (meant.dev(), meant.ino())).then_some(name)
+}

@@ -1,0 +1,67 @@
+//! Which ports somebody listens on, as the system lists them: one look instead of a thousand calls that nobody
+//! takes. Linux only; elsewhere the calls are made.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read;
+
+/// A machine with more sockets than this is asked port by port.
+const MAX_BYTES: u64 = 4 << 20;
+/// The state of a listening socket.
+const LISTEN: &str = "0A";
+
+/// Every port of this machine that is listened on; `None` when the system does not say.
+pub(super) fn ports() -> Option<HashSet<u16>> {
+    let mut ports = ports_in(&read("/proc/net/tcp")?);
+    // Listeners for both families are only there; a system without the newer one has no such file.
+    ports.extend(ports_in(&read("/proc/net/tcp6").unwrap_or_default()));
+    Some(ports)
+}
+
+fn read(path: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut file = File::open(path).ok()?.take(MAX_BYTES);
+    file.read_to_string(&mut text).ok()?;
+    (file.limit() > 0).then_some(text)
+}
+
+fn ports_in(table: &str) -> HashSet<u16> {
+    table.lines().filter_map(listening_port).collect()
+}
+
+/// `0: 0100007F:A0E9 00000000:0000 0A …`: the port of such a line, if its socket listens.
+fn listening_port(line: &str) -> Option<u16> {
+    let mut words = line.split_ascii_whitespace().skip(1);
+    let (_, port) = words.next()?.rsplit_once(':')?;
+    (words.nth(1)? == LISTEN).then(|| u16::from_str_radix(port, 16).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn only_listening_sockets_are_taken() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue\n\
+                     0: 0100007F:A0E9 00000000:0000 0A 00000000:00000000 00:00000000\n\
+                     1: 0100007F:1F90 0100007F:A0E9 01 00000000:00000000 00:00000000\n\
+                     2: 00000000000000000000000001000000:0050 00000000000000000000000000000000:0000 0A x\n\
+                     3: broken\n";
+        assert_eq!(ports_in(table), HashSet::from([0xA0E9, 0x50]));
+    }
+
+    #[test]
+    fn a_listener_of_this_process_is_seen_until_it_is_gone() {
+        let Some(_) = ports() else { return eprintln!("skipped: this system has no /proc/net/tcp") };
+        for address in ["127.0.0.1:0", "[::]:0"] {
+            // A machine may be without IPv6.
+            let Ok(listener) = TcpListener::bind(address) else { continue };
+            let port = listener.local_addr().unwrap().port();
+            assert!(ports().unwrap().contains(&port), "{address}");
+            drop(listener);
+            assert!(!ports().unwrap().contains(&port), "{address}");
+        }
+    }
+}

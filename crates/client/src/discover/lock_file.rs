@@ -1,0 +1,151 @@
+//! What is in a lock file: the format that Claude Code's editors began and NEXUS3 took over. Takes what it
+//! understands and does without the rest. Looks at no file.
+
+use serde_json::{Map, Value};
+
+use super::candidate::Secret;
+
+/// No editor writes more; whatever does is no lock file.
+pub(super) const MAX_BYTES: usize = 64 * 1024;
+const NAME_CHARACTERS: usize = 80;
+
+/// A lock file that could be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LockFile {
+    pub(super) editor: String,
+    pub(super) pid: Option<u32>,
+    /// As the editor names them.
+    pub(super) folders: Vec<String>,
+    /// How the editor is reached, if not by a WebSocket.
+    pub(super) other_transport: Option<String>,
+    pub(super) token: Option<Secret>,
+    pub(super) running_in_windows: bool,
+    /// Ours: the machine and network where the port is.
+    pub(super) port_space: Option<String>,
+}
+
+impl LockFile {
+    /// One that says nothing.
+    pub(super) fn unknown() -> LockFile {
+        LockFile {
+            editor: "unnamed editor".to_owned(),
+            pid: None,
+            folders: Vec::new(),
+            other_transport: None,
+            token: None,
+            running_in_windows: false,
+            port_space: None,
+        }
+    }
+}
+
+/// The port that a file is about: its name.
+pub(super) fn port_of(file_name: &str) -> Option<u16> {
+    let digits = file_name.strip_suffix(".lock")?;
+    // `+1` is a number too.
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|port| plain && *port != 0)
+}
+
+/// The contents, or what is wrong with them.
+pub(super) fn parse(bytes: &[u8]) -> Result<LockFile, String> {
+    if bytes.len() > MAX_BYTES {
+        return Err(format!("it has more than {} KiB", MAX_BYTES / 1024));
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let lock: Map<String, Value> =
+        serde_json::from_slice(bytes).map_err(|_| "it is not a JSON object".to_owned())?;
+    let text = |key: &str| lock.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let transport = text("transport").filter(|name| !name.eq_ignore_ascii_case("ws"));
+    let folders = lock.get("workspaceFolders").and_then(Value::as_array).map(Vec::as_slice);
+    let unknown = LockFile::unknown();
+    Ok(LockFile {
+        editor: text("ideName").map_or(unknown.editor, printable),
+        pid: lock.get("pid").and_then(Value::as_u64).and_then(|pid| u32::try_from(pid).ok()),
+        folders: folders.unwrap_or_default().iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        other_transport: transport.map(printable),
+        token: text("authToken").map(Secret::new),
+        running_in_windows: lock.get("runningInWindows") == Some(&Value::Bool(true)),
+        port_space: text("linkspan").map(str::to_owned),
+    })
+}
+
+/// Somebody will print it.
+fn printable(text: &str) -> String {
+    text.chars().filter(|character| !character.is_control()).take(NAME_CHARACTERS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parsed(value: &Value) -> LockFile {
+        parse(value.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_whole_lock_is_understood() {
+        let lock =
+            parsed(&json!({"pid": 7, "workspaceFolders": ["/w"], "ideName": "Neovim", "transport": "ws",
+            "runningInWindows": true, "authToken": "t", "linkspan": "here"}));
+        assert_eq!(
+            lock,
+            LockFile {
+                editor: "Neovim".into(),
+                pid: Some(7),
+                folders: vec!["/w".into()],
+                other_transport: None,
+                token: Some(Secret::new("t")),
+                running_in_windows: true,
+                port_space: Some("here".into()),
+            }
+        );
+    }
+
+    #[test]
+    fn whatever_is_missing_or_of_another_kind_is_done_without() {
+        let none = parsed(&json!({}));
+        let odd = json!({"pid": "7", "workspaceFolders": "/w", "ideName": 1, "transport": null,
+            "runningInWindows": 1, "authToken": "", "linkspan": true});
+        assert_eq!(parsed(&odd), none);
+        assert_eq!((none.token, none.pid, none.folders), (None, None, vec![]));
+        let folders = parsed(&json!({"workspaceFolders": [1, null, "/w", {}, ["/x"]], "pid": -1})).folders;
+        assert_eq!(folders, ["/w"]);
+    }
+
+    #[test]
+    fn another_transport_is_named() {
+        assert_eq!(parsed(&json!({"transport": "sse"})).other_transport.as_deref(), Some("sse"));
+        assert_eq!(parsed(&json!({"transport": "WS"})).other_transport, None);
+    }
+
+    #[test]
+    fn a_name_is_safe_to_print() {
+        let name = format!("\u{1b}[31mVim\n{}", "x".repeat(1000));
+        let editor = parsed(&json!({"ideName": name})).editor;
+        assert!(editor.starts_with("[31mVimxx") && editor.chars().count() == NAME_CHARACTERS, "{editor}");
+    }
+
+    #[test]
+    fn garbage_is_refused_with_a_reason() {
+        for bytes in [&b""[..], b"\xff\xfe", b"[]", b"null", b"{\"pid\":1", b"{}{}"] {
+            assert!(parse(bytes).unwrap_err().contains("JSON"));
+        }
+        let deep = "[".repeat(MAX_BYTES - 10);
+        assert!(parse(format!("{{\"a\":{deep}").as_bytes()).is_err());
+        let long = format!("{{\"ideName\":\"{}\"}}", "x".repeat(MAX_BYTES));
+        assert!(parse(long.as_bytes()).unwrap_err().contains("64 KiB"));
+    }
+
+    #[test]
+    fn the_file_name_is_a_port_and_nothing_else() {
+        assert_eq!(port_of("41001.lock"), Some(41001));
+        for name in
+            ["0.lock", "65536.lock", "+1.lock", "1.lock~", "a.lock", ".lock", "1", "-1.lock", " 1.lock"]
+        {
+            assert_eq!(port_of(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What a person made of a change, in no dialect yet.
+
+use std::path::PathBuf;
+
+use linkspan_editor_api::{ReviewComment, Taken};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// Id of the review, such as `r12`.
+    pub review: String,
+    pub path: PathBuf,
+    /// The final text, in the agent's own line-ending convention.
+    pub text: String,
+    pub new_file: bool,
+    /// The editor side has written it. If not, that is for the agent, or for nobody.
+    pub written: bool,
+    pub taken: Taken,
+    /// All hunks of the change, where only some were taken.
+    pub hunks: Vec<DecidedHunk>,
+    /// Unified diff from the proposal to the final text; none when they are equal.
+    pub person_diff: Option<String>,
+    pub comments: Vec<ReviewComment>,
+}
+
+impl Accepted {
+    pub(crate) fn has_remarks(&self) -> bool {
+        self.person_diff.is_some() || !self.comments.is_empty()
+    }
+
+    /// The same decision without what the person remarked, for a wire that has no room for it.
+    pub(crate) fn without_remarks(&self) -> Accepted {
+        Accepted { person_diff: None, comments: Vec::new(), ..self.clone() }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rejected {
+    pub review: String,
+    pub path: PathBuf,
+    pub new_file: bool,
+    pub reason: Option<String>,
+    pub comments: Vec<ReviewComment>,
+}
+
+/// Lines from 0, as the review showed them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecidedHunk {
+    pub id: String,
+    pub before_start: u32,
+    pub before_count: u32,
+    pub after_start: u32,
+    pub after_count: u32,
+    pub taken: bool,
+}
+
+/// A comment as one line of text.
+pub(crate) fn remark(comment: &ReviewComment) -> String {
+    format!("line {}: {}", comment.line, comment.text)
+}
