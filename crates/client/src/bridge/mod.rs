@@ -5,6 +5,7 @@
 mod asking;
 mod backoff;
 mod config;
+mod context;
 mod supervisor;
 
 use std::path::{Path, PathBuf};

@@ -51,7 +51,9 @@ pub(super) fn ask(
         });
         let ask_here = |question: Question| {
             let (to_us, not_here) = (say.clone(), &not_here);
-            scope.spawn(move || to_us.send(Said::Terminal(terminal.ask(&question, not_here))));
+            scope.spawn(move || {
+                let _ = to_us.send(Said::Terminal(terminal.ask(&question, not_here)));
+            });
         };
         if both {
             ask_here(question.clone());
