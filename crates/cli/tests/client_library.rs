@@ -282,13 +282,18 @@ mod tests {
         let open =
             || Connection::open(&candidate(&world, &editor, "linkspan"), &agent, &places(&world)).unwrap();
         let change = Change::new(&path, "two\n");
-        // Gone without a goodbye, as when the process is killed.
-        drop(open().propose(&change).unwrap());
-        let again = open();
+        let pending = open().propose(&change).unwrap();
         let shown = editor.shown(&path);
+        // Gone without a goodbye, as when the process is killed.
+        drop(pending);
+        eventually("the hub has lost the agent", || {
+            world.status()["windows"][0]["agents"].as_array()?.is_empty().then_some(())
+        });
+        let again = open();
         editor.accept(&shown);
         let decided = again.open_diff(&change).unwrap();
         assert!(decided.is_accepted());
+        assert_eq!(decided.review, Some(shown.review), "it is the same question");
         assert_eq!(world.read_text("a.txt"), "two\n");
         again.close();
     }

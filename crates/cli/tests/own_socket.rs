@@ -5,57 +5,12 @@ mod support;
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
-    use std::os::unix::net::UnixStream;
+    use std::io::Write;
 
-    use linkspan_editor_api::{Decoder, Limits, encode, errors};
+    use linkspan_editor_api::errors;
     use serde_json::{Value, json};
 
     use crate::support::*;
-
-    struct Line {
-        stream: UnixStream,
-        decoder: Decoder,
-    }
-
-    impl Line {
-        fn to(world: &World) -> Line {
-            let stream = UnixStream::connect(world.socket()).unwrap();
-            stream.set_read_timeout(Some(DEADLINE)).unwrap();
-            Line { stream, decoder: Decoder::new(Limits::default()) }
-        }
-
-        /// The next message; none when the hub has hung up.
-        #[track_caller]
-        fn hear(&mut self) -> Option<Value> {
-            let mut bytes = [0; 4096];
-            loop {
-                if let Some(body) = self.decoder.next().unwrap() {
-                    return Some(serde_json::from_slice(&body).unwrap());
-                }
-                match self.stream.read(&mut bytes) {
-                    Ok(0) => return None,
-                    Ok(length) => self.decoder.push(&bytes[..length]),
-                    Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return None,
-                    Err(error) => panic!("{error}"),
-                }
-            }
-        }
-
-        #[track_caller]
-        fn say(&mut self, body: &str) -> Option<Value> {
-            self.stream.write_all(&encode(body.as_bytes())).unwrap();
-            self.hear()
-        }
-
-        #[track_caller]
-        fn ask(&mut self, method: &str, params: Value) -> Value {
-            let message = json!({ "jsonrpc": "2.0", "id": "q", "method": method, "params": params });
-            let answer = self.say(&message.to_string()).expect("no answer");
-            assert_eq!(answer["id"], "q", "{answer}");
-            answer
-        }
-    }
 
     #[test]
     fn bytes_that_are_no_frames_end_that_connection_only() {

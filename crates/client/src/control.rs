@@ -10,6 +10,8 @@ use linkspan_editor_api::{
     RequestId, RpcError, encode, errors, version_notice,
 };
 
+use crate::dial::is_timeout;
+
 const DEADLINE: Duration = Duration::from_secs(10);
 const READ_BYTES: usize = 64 * 1024;
 
@@ -101,8 +103,6 @@ impl Control {
     pub fn request<R: Request>(&mut self, params: &R) -> Result<R::Result, ControlError> {
         let deadline = Instant::now() + self.deadline;
         let timeout = || ControlError::Timeout { method: R::METHOD, seconds: self.deadline.as_secs() };
-        let is_timeout =
-            |error: &io::Error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
         self.last_id += 1;
         let id = RequestId::Number(self.last_id);
 

@@ -21,16 +21,32 @@ pub(crate) type Socket = WebSocket<TimedStream>;
 pub enum DialError {
     /// The port is closed.
     #[error("nothing listens on port {port} of 127.0.0.1")]
-    NothingListens { port: u16 },
+    NothingListens {
+        /// Its port.
+        port: u16,
+    },
     /// No word in time.
     #[error("port {port} of 127.0.0.1 does not answer")]
-    NoAnswer { port: u16 },
+    NoAnswer {
+        /// Its port.
+        port: u16,
+    },
     /// It does not want this token.
-    #[error("the editor on port {port} does not take the token of its lock file ({status})")]
-    BadToken { port: u16, status: StatusCode },
+    #[error("the editor on port {port} does not take the token of its lock file (HTTP {status})")]
+    BadToken {
+        /// Its port.
+        port: u16,
+        /// What it answered, as HTTP has it.
+        status: u16,
+    },
     /// It is no WebSocket server, or not one that we understand.
     #[error("what listens on port {port} is not an editor: {reason}")]
-    NotAnEditor { port: u16, reason: String },
+    NotAnEditor {
+        /// Its port.
+        port: u16,
+        /// What is wrong with it.
+        reason: String,
+    },
 }
 
 /// What each protocol wants in the request head: the token's header, and the subprotocol.
@@ -48,8 +64,7 @@ pub(crate) fn dial(wire: &Wire, deadline: Instant) -> Result<Socket, DialError> 
     let not_an_editor = |reason: String| DialError::NotAnEditor { port, reason };
     let request = request(wire).map_err(not_an_editor)?;
 
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let stream = match TcpStream::connect_timeout(&address, left(deadline)) {
+    let stream = match connect(port, left(deadline)) {
         Ok(stream) => stream,
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
             return Err(DialError::NothingListens { port });
@@ -66,12 +81,22 @@ pub(crate) fn dial(wire: &Wire, deadline: Instant) -> Result<Socket, DialError> 
         Err(HandshakeError::Interrupted(_)) => Err(DialError::NoAnswer { port }),
         Err(HandshakeError::Failure(Error::Http(response))) => match response.status() {
             status @ (StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
-                Err(DialError::BadToken { port, status })
+                Err(DialError::BadToken { port, status: status.as_u16() })
             }
             status => Err(not_an_editor(format!("it answers HTTP {status}"))),
         },
         Err(HandshakeError::Failure(error)) => Err(not_an_editor(error.to_string())),
     }
+}
+
+fn connect(port: u16, timeout: Duration) -> io::Result<TcpStream> {
+    TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), timeout)
+}
+
+/// Nobody listens there right now; a port that neither takes nor refuses calls is not closed.
+pub(crate) fn is_closed(port: u16) -> bool {
+    let called = connect(port, Duration::from_millis(100));
+    called.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 fn request(wire: &Wire) -> Result<Request, String> {

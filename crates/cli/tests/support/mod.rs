@@ -7,6 +7,7 @@
 
 pub mod agent;
 pub mod editor;
+pub mod line;
 pub mod world;
 
 use std::thread::sleep;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 
 pub use agent::{Agent, Dialect};
 pub use editor::{Document, Editor, EditorBuilder};
+pub use line::{Line, OwnAgent};
 pub use world::{Ran, Serve, World};
 
 /// No machine takes longer than this; whatever does is a failure.

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{BridgeError, Inner, locked};
+use super::{BridgeError, Inner, is_same_editor, locked};
 use crate::connection::{CallError, Change, Connection, Decided, PendingChange};
 
 /// A question is not put to an editor that is only just being reconnected for longer than this.
@@ -68,14 +68,15 @@ impl Asking {
                 lost_at = None;
             }
             let until = *lost_at.get_or_insert_with(Instant::now) + RETURN_PATIENCE;
-            connection = self.connection(Some(&connection), until).map_err(|error| match error {
+            let again = self.connection(Some(&connection), until).map_err(|error| match error {
                 BridgeError::NotConnected => BridgeError::Lost,
                 other => other,
             })?;
-            // Another kind of editor knows nothing of the change, and the decision may have been made.
-            if !connection.is_hub() {
+            // Another editor knows nothing of the change, and a decision may have been made in this one.
+            if !is_same_editor(again.candidate(), connection.candidate()) {
                 return Err(BridgeError::Lost);
             }
+            connection = again;
             tell(Contact::Back);
         }
     }

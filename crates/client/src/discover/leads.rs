@@ -14,6 +14,7 @@ use super::lock_file::{self, LockFile};
 use super::reason::Reason;
 use super::surroundings::Surroundings;
 use super::{LookedIn, Seen};
+use crate::dial::is_closed;
 
 /// So many are called without looking first whether anybody listens.
 const FEW: usize = 16;
@@ -72,8 +73,8 @@ impl Leads {
             && let Some(open) = listening::ports()
         {
             // What Windows listens on is not in the list.
-            let closed = |lead: &&mut Lead| !lead.on_windows && !open.contains(&lead.entry.port);
-            for lead in asked.extract_if(.., |lead| closed(&lead)) {
+            let closed = |lead: &mut &mut Lead| !lead.on_windows && !open.contains(&lead.entry.port);
+            for lead in asked.extract_if(.., closed) {
                 lead.candidate.verdict = Verdict::Not(Reason::NothingListens);
             }
         }
@@ -99,6 +100,8 @@ impl Leads {
         let stale = |lead: &mut Lead| {
             lead.ours
                 && lead.candidate.verdict == Verdict::Not(Reason::NothingListens)
+                // A hub listens before it writes: while nobody does, what is there is the old file.
+                && is_closed(lead.entry.port)
                 && directories.get(lead.directory).is_some_and(|directory| directory.remove(&lead.entry))
         };
         let removed = self.leads.extract_if(.., stale);

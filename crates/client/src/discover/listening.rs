@@ -4,25 +4,38 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
+use std::thread;
 
 /// A machine with more sockets than this is asked port by port.
-const MAX_BYTES: u64 = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
+const PIECE_BYTES: usize = 64 << 10;
 /// The state of a listening socket.
 const LISTEN: &str = "0A";
 
 /// Every port of this machine that is listened on; `None` when the system does not say.
 pub(super) fn ports() -> Option<HashSet<u16>> {
-    let mut ports = ports_in(&read("/proc/net/tcp")?);
-    // Listeners for both families are only there; a system without the newer one has no such file.
-    ports.extend(ports_in(&read("/proc/net/tcp6").unwrap_or_default()));
-    Some(ports)
+    thread::scope(|scope| {
+        // Listeners for both families are only there; a system without the newer one has no such file.
+        let newer = scope.spawn(|| read("/proc/net/tcp6").unwrap_or_default());
+        let mut ports = ports_in(&read("/proc/net/tcp")?);
+        ports.extend(ports_in(&newer.join().ok()?));
+        Some(ports)
+    })
 }
 
+/// In large pieces: for each, the system walks over all its sockets anew.
 fn read(path: &str) -> Option<String> {
-    let mut text = String::new();
-    let mut file = File::open(path).ok()?.take(MAX_BYTES);
-    file.read_to_string(&mut text).ok()?;
-    (file.limit() > 0).then_some(text)
+    let mut file = File::open(path).ok()?;
+    let (mut text, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
+    loop {
+        match file.read(&mut piece).ok()? {
+            0 => return String::from_utf8(text).ok(),
+            length => text.extend(piece.get(..length)?),
+        }
+        if text.len() > MAX_BYTES {
+            return None;
+        }
+    }
 }
 
 fn ports_in(table: &str) -> HashSet<u16> {

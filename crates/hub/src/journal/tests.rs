@@ -118,6 +118,24 @@ fn an_accepted_change_that_was_not_written_is_written_by_the_next_hub() {
 }
 
 #[test]
+fn who_writes_is_read_back_and_nobody_stays_nobody() {
+    for writer in [Writer::Agent, Writer::Editor, Writer::Nobody] {
+        let (_folder, path) = folder();
+        let mut desk = Desk::at(&path);
+        desk.propose(writer);
+        desk.decide(Verdict::Accept, false);
+        drop(desk);
+        let (_, effects) = State::restore(remembered(&path), 2);
+        assert_eq!(remembered(&path)[0].writer, writer);
+        assert_eq!(
+            effects.len(),
+            usize::from(writer == Writer::Editor),
+            "only an editor side still has to write"
+        );
+    }
+}
+
+#[test]
 fn a_change_taken_back_is_not_read_back() {
     let (_folder, path) = folder();
     let mut desk = Desk::at(&path);

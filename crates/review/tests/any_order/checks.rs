@@ -65,6 +65,7 @@ const SIGHTS: &[Place] = {
         ("asked again by the surface", Pending, Pending),
         ("refused", Pending, Pending),
         ("merged cleanly", Pending, Deciding),
+        ("compared", Pending, Deciding),
         ("found again", Recording, Recording),
         ("found again", Pending, Pending),
         ("found again and moved", Pending, Pending),
@@ -172,6 +173,9 @@ pub(crate) fn step(world: &mut World, before: &State, event: &Event, effects: &[
             same_sight_same_revision(was, now);
             if let (false, Phase::Deciding(decided)) = (matches!(was.phase, Phase::Deciding(_)), &now.phase) {
                 the_decision_is_what_was_said(world, was, now, decided, event);
+                if was.writer == Writer::Nobody {
+                    world.seen.insert(("compared", Is::Pending, Is::Deciding));
+                }
                 if was.base != now.base {
                     world.seen.insert(("merged cleanly", Is::Pending, Is::Deciding));
                 }
@@ -188,6 +192,7 @@ pub(crate) fn step(world: &mut World, before: &State, event: &Event, effects: &[
                 && matches!(review.phase, Phase::Recording | Phase::Pending)
                 && (&review.owner_key, &review.path) == (&proposal.owner.key, &proposal.path)
                 && (review.window, review.writer) == (proposal.window, proposal.writer)
+                && (review.writer != Writer::Nobody || review.base == proposal.base)
                 && review.original == linkspan_review::Digest::of(proposal.proposed.as_bytes())
         });
         let found = before.review(*review);
@@ -244,6 +249,7 @@ fn the_decision_is_what_was_said(
                     return;
                 }
                 Verdict::Accept => was.side().to_owned(),
+                Verdict::AcceptEdited(text) if was.writer == Writer::Nobody => text.clone(),
                 Verdict::AcceptEdited(text) => {
                     let marked = was.base.as_ref().is_some_and(|base| base.format.has_bom());
                     let unmarked = text.strip_prefix('\u{feff}').filter(|_| marked);
@@ -253,7 +259,8 @@ fn the_decision_is_what_was_said(
                     compose(was.base_text(), was.side(), &was.hunks(), |id| chosen.contains(id))
                 }
             };
-            (text, base_now)
+            // Whatever the file holds: the two texts were given.
+            (text, if was.writer == Writer::Nobody { &was.base } else { base_now })
         }
         Event::WriteFailed { error: WriteError::BaseMoved(base_now), .. } => {
             let Phase::Writing(earlier) = &was.phase else { panic!("{:?}", was.phase) };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use linkspan_review::{
     AgentId, Comment, Decision, Effect, Event, LineNumber, Owner, Phase, Proposal, Review, ReviewId,
-    Revision, Step, Verdict, WindowId, WriteError, Writer,
+    Revision, Step, Text, Verdict, WindowId, WriteError, Writer,
 };
 
 use crate::{
@@ -64,6 +64,11 @@ fn pick_in(world: &World, choice: u32, wanted: impl Fn(&Review) -> bool) -> Opti
 fn propose(world: &mut World, choice: u32) {
     let path = files::path(choice >> 2);
     let text = world.files.get(&path).map_or("n\nm\n", |file| &file.text);
+    let writer = match choice >> 5 & 7 {
+        0..3 => Writer::Agent,
+        3..6 => Writer::Editor,
+        _ => Writer::Nobody,
+    };
     let proposal = Proposal {
         owner: Owner { agent: AgentId(0), key: String::new() },
         window: WindowId(u64::from(choice >> 4 & 1)),
@@ -71,8 +76,9 @@ fn propose(world: &mut World, choice: u32) {
         label: path.display().to_string(),
         proposed: files::changed(text, choice >> 6),
         path,
-        writer: if choice >> 5 & 1 == 0 { Writer::Agent } else { Writer::Editor },
-        base: None,
+        writer,
+        // Given with the question where nobody writes; else the file's, whenever it is asked.
+        base: (writer == Writer::Nobody).then(|| Text::utf8(files::changed(text, choice >> 9))),
     };
     world.ask((choice & 3) as usize % KEYS.len(), proposal);
 }
@@ -84,6 +90,7 @@ fn ask_again(world: &mut World, choice: u32) {
     let same = |asked: &&Proposal| {
         (&asked.owner.key, &asked.path, asked.window) == (&lost.owner_key, &lost.path, lost.window)
             && asked.writer == lost.writer
+            && (asked.writer != Writer::Nobody || asked.base == lost.base)
             && linkspan_review::Digest::of(asked.proposed.as_bytes()) == lost.original
     };
     let Some(proposal) = world.asked.iter().rfind(same).cloned() else { return };
@@ -208,11 +215,15 @@ fn everybody_asks_again(world: &mut World) {
         let asked = world.asked.iter().find(|asked| {
             (&asked.owner.key, &asked.path, asked.window) == (&review.owner_key, &review.path, review.window)
                 && asked.writer == review.writer
+                && (asked.writer != Writer::Nobody || asked.base == review.base)
                 && linkspan_review::Digest::of(asked.proposed.as_bytes()) == review.original
         });
         let proposal = asked.expect("a review that nobody asked for").clone();
         let slot = KEYS.iter().position(|key| *key == proposal.owner.key).unwrap();
-        let now = world.files.get(&review.path).cloned();
+        let now = match review.writer {
+            Writer::Nobody => proposal.base.clone(),
+            Writer::Agent | Writer::Editor => world.files.get(&review.path).cloned(),
+        };
         let effects = world.ask(slot, proposal);
         if effects.first() == Some(&Effect::Bound { review: review.id, agent: world.agent(slot) }) {
             checks::a_lost_answer_is_found_again(review, &effects);

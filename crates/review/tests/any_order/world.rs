@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use linkspan_review::{
     AgentId, Effect, Ended, Event, Outcome, Phase, Proposal, Review, ReviewId, Revision, State, Step,
-    SurfaceId, Text, WriteError,
+    SurfaceId, Text, WriteError, Writer,
 };
 
 use crate::{
@@ -170,7 +170,9 @@ impl World {
     pub(crate) fn ask(&mut self, slot: usize, mut proposal: Proposal) -> Vec<Effect> {
         proposal.owner.agent = self.agent(slot);
         proposal.owner.key = KEYS[slot].to_owned();
-        proposal.base = self.files.get(&proposal.path).cloned();
+        if proposal.writer != Writer::Nobody {
+            proposal.base = self.files.get(&proposal.path).cloned();
+        }
         self.asked.push(proposal.clone());
         self.apply(Event::Proposed(proposal))
     }

@@ -1,6 +1,8 @@
 //! The rules of a review's life, one sentence each.
 
 #[cfg(test)]
+mod comparing;
+#[cfg(test)]
 mod deciding;
 #[cfg(test)]
 mod desk;

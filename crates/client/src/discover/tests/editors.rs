@@ -19,7 +19,7 @@ fn an_editor_that_answers_is_usable() {
         let best = found.best().unwrap();
         assert_eq!(best.editor, "Other Editor");
         assert_eq!(best.matched, Some(Match::Folder { depth: 0 }));
-        assert_eq!(best.folders, [stage.surroundings.cwd.clone()]);
+        assert_eq!(best.folders, std::slice::from_ref(&stage.surroundings.cwd));
         assert_eq!(best.pid, Some(std::process::id()));
         assert!(
             matches!(&best.wire, Wire::Claude { token: Some(token), .. } if *token == Secret::new(TOKEN))

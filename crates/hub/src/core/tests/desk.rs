@@ -36,6 +36,7 @@ pub(super) struct Desk {
     decided: BTreeMap<ReviewId, Review>,
     pub(super) to_agents: Vec<(AgentId, Value)>,
     pub(super) closed_agents: Vec<AgentId>,
+    pub(super) closed_locals: Vec<LocalId>,
     pub(super) pings: Vec<(AgentId, u64)>,
     pub(super) to_locals: Vec<(LocalId, Value)>,
     /// What the editor answers, by method; everything else it leaves open.
@@ -79,6 +80,7 @@ impl Desk {
             decided: BTreeMap::new(),
             to_agents: Vec::new(),
             closed_agents: Vec::new(),
+            closed_locals: Vec::new(),
             pings: Vec::new(),
             to_locals: Vec::new(),
             editor_answers: BTreeMap::new(),
@@ -148,9 +150,8 @@ impl Desk {
                 }
                 Action::ClosePort { .. } => self.ports_closed += 1,
                 Action::Stop => self.stopped = true,
-                Action::CloseLocal { .. }
-                | Action::WriteDiscovery { .. }
-                | Action::RemoveDiscovery { .. } => {}
+                Action::CloseLocal { local } => self.closed_locals.push(local),
+                Action::WriteDiscovery { .. } | Action::RemoveDiscovery { .. } => {}
                 Action::RememberWindow { window } => {
                     next.push_back(Event::WindowRemembered { window: window.id, result: Ok(()) });
                 }

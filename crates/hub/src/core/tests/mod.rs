@@ -2,6 +2,7 @@
 //! that runs out.
 
 mod desk;
+mod own;
 
 use linkspan_review::AgentId;
 use serde_json::{Value, json};

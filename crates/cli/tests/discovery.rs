@@ -1,0 +1,127 @@
+//! An agent looks for editors where a real hub is: its windows come first, its own lock files are known as such,
+//! and what it left behind is tidied up.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use linkspan_client::discover::{Found, Match, Reason, Seen, Verdict, Wire};
+    use linkspan_client::{Candidate, Discovery, Surroundings, discover};
+    use linkspan_editor_api::Places;
+
+    use crate::support::*;
+
+    fn surroundings(world: &World, cwd: &Path) -> Surroundings {
+        let places = Places {
+            home: world.home(),
+            runtime: world.runtime(),
+            state: world.state(),
+            config: world.config_file().parent().unwrap().to_owned(),
+        };
+        let uid = rustix::process::geteuid().as_raw();
+        Surroundings { cwd: cwd.to_owned(), places, variables: BTreeMap::new(), uid, wsl: None }
+    }
+
+    fn look(world: &World, cwd: &Path) -> Discovery {
+        discover(&surroundings(world, cwd))
+    }
+
+    fn window_of(candidate: &Candidate) -> Option<&str> {
+        match &candidate.wire {
+            Wire::Hub { window, .. } => Some(window),
+            Wire::Claude { .. } | Wire::Nexus3 { .. } => None,
+        }
+    }
+
+    #[test]
+    fn of_two_nested_windows_the_inner_one_is_best_and_lock_files_are_not_counted_twice() {
+        let world = World::new();
+        let (outer, inner) = (world.folder("w"), world.folder("w/inner"));
+        let editors = [&outer, &inner]
+            .map(|folder| EditorBuilder::new(&world).folders(std::slice::from_ref(folder)).attach());
+        let [outer_window, inner_window] = editors.each_ref().map(|editor| editor.attached.window.as_str());
+
+        let found = look(&world, &world.folder("w/inner/src"));
+        let best = found.best().unwrap();
+        assert_eq!((window_of(best), best.matched), (Some(inner_window), Some(Match::Folder { depth: 1 })));
+        assert_eq!(best.editor, "Test Editor");
+        let usable: Vec<&Candidate> = found.candidates.iter().filter(|found| found.is_usable()).collect();
+        assert_eq!(usable.len(), 2, "{found:#?}");
+        assert_eq!(window_of(usable[1]), Some(outer_window));
+
+        let files: Vec<&Candidate> =
+            found.candidates.iter().filter(|found| matches!(found.found, Found::LockFile(_))).collect();
+        assert_eq!(files.len(), 4, "two windows, two dialects");
+        for file in files {
+            assert!(matches!(&file.verdict, Verdict::Not(Reason::SameAs { .. })), "{file:?}");
+        }
+        assert!(found.looked_in.iter().any(|looked| looked.found == Seen::Hub { windows: 2 }));
+        assert!(
+            world.status()["windows"][0]["agents"].as_array().unwrap().is_empty(),
+            "nobody was disturbed"
+        );
+
+        assert_eq!(look(&world, &world.folder("elsewhere")).best(), None);
+    }
+
+    #[test]
+    fn the_terminals_own_window_is_best_whatever_its_folders() {
+        let world = World::new();
+        let near = EditorBuilder::new(&world).attach();
+        let own = EditorBuilder::new(&world).folders(&[world.folder("elsewhere")]).attach();
+        let mut here = surroundings(&world, &world.workspace());
+        assert_eq!(window_of(discover(&here).best().unwrap()), Some(near.attached.window.as_str()));
+        let named = [
+            ("LINKSPAN_WINDOW", own.attached.window.clone()),
+            ("CLAUDE_CODE_SSE_PORT", own.attached.port.to_string()),
+        ];
+        for (variable, value) in named {
+            here.variables = BTreeMap::from([(variable.to_owned(), value.into())]);
+            let found = discover(&here);
+            let best = found.best().unwrap();
+            assert_eq!(window_of(best), Some(own.attached.window.as_str()));
+            assert_eq!(best.matched, Some(Match::OwnTerminal));
+        }
+    }
+
+    #[test]
+    fn a_window_whose_editor_is_away_is_there_and_not_usable() {
+        let world = World::new();
+        let editor = EditorBuilder::new(&world).attach();
+        let window = editor.attached.window.clone();
+        editor.kill();
+        let away = eventually("the editor is away", || {
+            let found = look(&world, &world.workspace());
+            let found =
+                found.candidates.into_iter().find(|found| window_of(found) == Some(window.as_str()))?;
+            (!found.is_usable()).then_some(found)
+        });
+        assert_eq!(away.verdict, Verdict::Not(Reason::EditorAway));
+        assert_eq!(away.matched, Some(Match::Folder { depth: 0 }));
+    }
+
+    #[test]
+    fn what_a_killed_hub_left_behind_is_removed_by_whoever_looks() {
+        let mut world = World::new();
+        world.may_leave_files();
+        let editor = EditorBuilder::new(&world).attach();
+        // Frozen, so that nobody brings the hub back.
+        editor.freeze();
+        world.kill_hub();
+        let mut left = world.discovery_files();
+        assert_eq!(left.len(), 2);
+        let foreign = world.home().join(".claude/ide/1.lock");
+        std::fs::write(&foreign, "{\"workspaceFolders\":[]}").unwrap();
+
+        let mut removed = look(&world, &world.folder("elsewhere")).removed;
+        removed.sort();
+        left.sort();
+        assert_eq!(removed, left);
+        assert_eq!(world.discovery_files(), [foreign]);
+        editor.kill();
+    }
+}
