@@ -1,7 +1,8 @@
 //! Reaching editors: finding them, connecting to one whatever it speaks, and asking it for a person's decision.
 //! And reaching the hub: finding or starting it, asking it something, and keeping an editor attached to it.
 //!
-//! Blocking and without a runtime, so that a command costs no more than its answer. Nothing in this crate prints.
+//! Blocking and without a runtime, so that a command costs no more than its answer. Nothing in this crate
+//! prints, but for the terminal that a [`confirm::Console`] asks in.
 //!
 //! # Finding an editor
 //!
@@ -45,10 +46,22 @@
 //!
 //! A [`Bridge`] finds the editor by itself, goes back to it after a loss, and asks our hub again for a decision that was
 //! under way. With a foreign editor such a decision cannot be known ([`BridgeError::Lost`]), and is asked for elsewhere.
+//!
+//! # Confirming a tool call
+//!
+//! [`proposal`] tells what a file would hold after `write_file`, `edit_file`, `edit_lines`, `append_file`,
+//! `regex_replace` or `patch`, or why the edit cannot be made, for the model to read. [`confirm()`](confirm::confirm)
+//! asks the person about it, in the editor and else in the terminal, and says who writes the file.
+//! [`format_ide_context`] puts what the editor knows into words for a prompt.
+//!
+//! ```no_run
+#![doc = include_str!("../examples/confirm.rs")]
+//! ```
 
 #![warn(missing_docs)]
 
 pub mod bridge;
+pub mod confirm;
 pub mod connection;
 mod context;
 mod control;

@@ -22,6 +22,15 @@ pub struct Asking {
     shown: Mutex<Shown>,
 }
 
+/// What happened to the connection while a person thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contact {
+    /// It is lost, and looked for. The change may still be on the screen.
+    Lost,
+    /// It is back, and the change is asked for again.
+    Back,
+}
+
 #[derive(Debug, Default)]
 struct Shown {
     withdrawn: bool,
@@ -35,6 +44,11 @@ impl Asking {
 
     /// Shows the change and waits for the person, without limit.
     pub fn wait(&self) -> Result<Decided, BridgeError> {
+        self.wait_told(&|_| {})
+    }
+
+    /// The same, and tells when the hub is lost and when it is back.
+    pub fn wait_told(&self, tell: &dyn Fn(Contact)) -> Result<Decided, BridgeError> {
         let mut connection = self.connection(None, Instant::now() + CONNECT_PATIENCE)?;
         let mut lost_at = None;
         loop {
@@ -46,7 +60,7 @@ impl Asking {
                 continue;
             }
             match self.ask(&connection) {
-                Err(CallError::Closed) if connection.is_hub() => {}
+                Err(CallError::Closed) if connection.is_hub() => tell(Contact::Lost),
                 Err(CallError::Closed) => return Err(BridgeError::Lost),
                 decided => return Ok(decided?),
             }
@@ -63,6 +77,7 @@ impl Asking {
                 return Err(BridgeError::Lost);
             }
             connection = again;
+            tell(Contact::Back);
         }
     }
 

@@ -5,6 +5,7 @@
 mod asking;
 mod backoff;
 mod config;
+mod context;
 mod supervisor;
 
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use crate::connection::{
 };
 use crate::discover::{Candidate, Surroundings, Wire, discover};
 
-pub use asking::Asking;
+pub use asking::{Asking, Contact};
 pub use config::BridgeConfig;
 
 /// Why an editor was not reached, or not asked.

@@ -129,9 +129,9 @@ impl Proposed {
         self.base() == Some(&self.text)
     }
 
-    /// The bytes for another text of the same file, such as the one a person edited.
+    /// The bytes for another text of the same file, such as the one a person edited, in the file's endings.
     pub fn encode(&self, text: &str) -> Result<Vec<u8>, ProposalError> {
-        encode(self.base.as_ref(), text)
+        encode(self.base.as_ref(), &in_the_files_terms(self.base.as_ref(), text).0)
     }
 }
 

@@ -18,9 +18,7 @@ pub(super) fn nearest(text: &str, wanted: &str) -> Option<Nearest> {
         let same = here.iter().zip(&wanted).take_while(|(line, wanted)| line == wanted).count();
         comparisons += same + 1;
         let (Some(found), Some(expected)) = (here.get(same), wanted.get(same)) else { continue };
-        let likeness = likeness(found, expected);
-        #[expect(clippy::cast_precision_loss, reason = "a score; counts of lines are small")]
-        let score = same as f64 + likeness;
+        let score = same as f64 + likeness(found, expected);
         if score > best.0 {
             let nearest =
                 Nearest { line: start + same + 1, expected: (*expected).into(), found: (*found).into() };
@@ -36,8 +34,9 @@ pub(super) fn nearest(text: &str, wanted: &str) -> Option<Nearest> {
 
 /// How much of the longer line the start and the end that both have make up, white space aside.
 fn likeness(one: &str, other: &str) -> f64 {
-    let letters =
-        |line: &str| line.chars().filter(|c| !c.is_whitespace()).take(WIDEST).collect::<Vec<char>>();
+    let letters = |line: &str| {
+        line.chars().take(WIDEST).filter(|character| !character.is_whitespace()).collect::<Vec<char>>()
+    };
     let (one, other) = (letters(one), letters(other));
     let (shorter, longer) = (one.len().min(other.len()), one.len().max(other.len()));
     if shorter == 0 {
@@ -46,9 +45,7 @@ fn likeness(one: &str, other: &str) -> f64 {
     let start = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
     let end = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
     let common = (start + end).min(shorter);
-    #[expect(clippy::cast_precision_loss, reason = "at most WIDEST")]
-    let likeness = common as f64 / longer as f64;
-    likeness
+    common as f64 / longer as f64
 }
 
 #[cfg(test)]

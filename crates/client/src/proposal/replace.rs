@@ -29,11 +29,14 @@ fn changes<'n>(
     all: bool,
 ) -> Result<Changes<'n>, ProposalError> {
     let count = spoken.text.matches(old).count();
-    match count {
-        0 => return Err(ProposalError::NoMatch { nearest: nearest::nearest(&spoken.text, old) }),
-        1 => {}
-        _ if all => {}
-        _ => return Err(ProposalError::SeveralMatches { count, lines: lines_of(&spoken.text, old) }),
+    if count == 0 {
+        return Err(ProposalError::NoMatch { nearest: nearest::nearest(&spoken.text, old) });
+    }
+    if !all {
+        let lines = lines_of(&spoken.text, old);
+        if lines.len() > 1 {
+            return Err(ProposalError::SeveralMatches { count: count.max(lines.len()), lines });
+        }
     }
     // Twice, because each of its line ends may become two bytes.
     let most = spoken.text.len().saturating_add(count.saturating_mul(new.len().saturating_mul(2)));
@@ -44,17 +47,22 @@ fn changes<'n>(
     Ok(places.map(|place| (place, Cow::Borrowed(new))).collect())
 }
 
+/// Where it starts, counted from 1. Places that overlap are several too: replacing one is not replacing the other.
 fn lines_of(text: &str, old: &str) -> Vec<usize> {
     const MOST: usize = 100;
-    let (mut line, mut counted) = (1, 0);
-    let matches = text.match_indices(old).take(MOST);
-    matches
-        .map(|(at, _)| {
-            line += text.get(counted..at).unwrap_or_default().matches('\n').count();
-            counted = at;
-            line
-        })
-        .collect()
+    let mut lines = Vec::new();
+    let (mut line, mut at) = (1, 0);
+    while lines.len() < MOST
+        && let Some(rest) = text.get(at..)
+        && let Some(offset) = rest.find(old)
+    {
+        line += rest.get(..offset).unwrap_or_default().matches('\n').count();
+        lines.push(line);
+        let first = old.chars().next().unwrap_or_default();
+        line += usize::from(first == '\n');
+        at += offset + first.len_utf8();
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -84,6 +92,14 @@ mod tests {
         assert_eq!(error, ProposalError::SeveralMatches { count: 3, lines: vec![1, 3, 5] });
         assert!(error.to_string().contains("lines 1, 3, 5"), "{error}");
         assert_eq!(replace("x\na\nx\n", "x", "y", true).unwrap(), "y\na\ny\n");
+    }
+
+    #[test]
+    fn matches_that_overlap_are_several() {
+        let error = replace("aXaXa", "aXa", "y", false).unwrap_err();
+        assert_eq!(error, ProposalError::SeveralMatches { count: 2, lines: vec![1, 1] });
+        let error = replace("a\n\n\nb", "\n\n", "y", false).unwrap_err();
+        assert_eq!(error, ProposalError::SeveralMatches { count: 2, lines: vec![1, 2] });
     }
 
     #[test]

@@ -1,0 +1,28 @@
+//! What the editor knows, asked for and put into words for a model's prompt.
+
+use linkspan_editor_api::DenyGlobs;
+
+use super::Bridge;
+use crate::context::{ContextInput, MAX_DIAGNOSTICS, format_ide_context};
+
+impl Bridge {
+    /// The text for a model's prompt, without what is denied; `None` when there is nothing to say or nobody to ask.
+    /// What the editor does not answer is left out.
+    pub fn context(&self, deny: &DenyGlobs) -> Option<String> {
+        let config = self.config();
+        let connection = self.connection()?;
+        let open_editors = if config.inject_open_editors { connection.open_editors().ok() } else { None };
+        let diagnostics =
+            if config.inject_diagnostics { connection.diagnostics(None, None).ok() } else { None };
+        let candidate = connection.candidate();
+        format_ide_context(&ContextInput {
+            ide_name: &candidate.editor,
+            open_editors: &open_editors.unwrap_or_default(),
+            diagnostics: &diagnostics.unwrap_or_default(),
+            config,
+            max_diagnostics: MAX_DIAGNOSTICS,
+            deny,
+            folders: &candidate.folders,
+        })
+    }
+}

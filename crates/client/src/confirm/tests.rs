@@ -1,0 +1,433 @@
+//! Each rule as a sentence; editors and terminals that do as they are told; nothing waits for ever.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::bridge::Contact;
+use crate::connection::DiffOutcome;
+
+/// What happens in the editor.
+enum Happens {
+    Decided(Decided),
+    Contact(Contact),
+    Gone,
+    Withdrawn,
+}
+
+/// An editor that shows what it is given and does as it is told.
+#[derive(Clone)]
+struct Desk {
+    tell: Sender<Happens>,
+    happens: Arc<Mutex<Receiver<Happens>>>,
+    shown: Arc<Mutex<Vec<Change>>>,
+    withdrawn: Arc<AtomicUsize>,
+    refuses: bool,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        let (tell, happens) = channel();
+        let happens = Arc::new(Mutex::new(happens));
+        Desk { tell, happens, shown: Arc::default(), withdrawn: Arc::default(), refuses: false }
+    }
+
+    fn with(happens: impl IntoIterator<Item = Happens>) -> Desk {
+        let desk = Desk::new();
+        happens.into_iter().for_each(|happens| desk.tell(happens));
+        desk
+    }
+
+    fn tell(&self, happens: Happens) {
+        self.tell.send(happens).unwrap();
+    }
+
+    fn was_asked(&self) -> bool {
+        !self.shown.lock().unwrap().is_empty()
+    }
+}
+
+impl Reviewer for Desk {
+    fn start(&self, change: &Change) -> Result<Box<dyn PendingReview>, NoDecision> {
+        if self.refuses {
+            return Err(NoDecision::Gone("no such window".to_owned()));
+        }
+        self.shown.lock().unwrap().push(change.clone());
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl PendingReview for Desk {
+    fn wait(&self, tell: &dyn Fn(Contact)) -> Result<Decided, NoDecision> {
+        loop {
+            match self.happens.lock().unwrap().recv().unwrap() {
+                Happens::Decided(decided) => return Ok(decided),
+                Happens::Contact(contact) => tell(contact),
+                Happens::Gone => return Err(NoDecision::Gone("it went away".to_owned())),
+                Happens::Withdrawn => return Err(NoDecision::Withdrawn),
+            }
+        }
+    }
+
+    fn withdraw(&self) {
+        self.withdrawn.fetch_add(1, Ordering::SeqCst);
+        self.tell(Happens::Withdrawn);
+    }
+}
+
+/// A terminal that answers when it is told to.
+struct Keys {
+    answers: Mutex<Receiver<Answer>>,
+    notes: Mutex<Vec<Option<String>>>,
+    cancelled: AtomicUsize,
+}
+
+fn keys() -> (Sender<Answer>, Arc<Keys>) {
+    let (press, answers) = channel();
+    let (notes, cancelled) = (Mutex::default(), AtomicUsize::new(0));
+    (press, Arc::new(Keys { answers: Mutex::new(answers), notes, cancelled }))
+}
+
+impl Terminal for Keys {
+    fn ask(&self, question: &Question, cancelled: &Cancelled) -> Answer {
+        self.notes.lock().unwrap().push(question.note.clone());
+        loop {
+            if cancelled.is_cancelled() {
+                self.cancelled.fetch_add(1, Ordering::SeqCst);
+                return Answer::Cancelled;
+            }
+            match self.answers.lock().unwrap().recv_timeout(Duration::from_millis(2)) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(Duration::from_millis(2)),
+            }
+        }
+    }
+}
+
+const TRUSTED: fn() -> Rules = || Rules::new(PermissionMode::Trusted);
+const BOTH: fn() -> Rules = || Rules { ask_both: true, ..TRUSTED() };
+
+/// The folder is there as long as the file is needed: the question has read it.
+fn question_in(file: &[u8], tool: &str, mut arguments: Value) -> Question {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("f"), file).unwrap();
+    arguments["path"] = json!("f");
+    Question::of_call(tool, &arguments, folder.path()).unwrap()
+}
+
+fn question() -> Question {
+    question_in(b"old\n", "write_file", json!({ "content": "new\n" }))
+}
+
+fn accepted(text: &str, written: bool) -> Happens {
+    let text = Some(text.to_owned());
+    Happens::Decided(Decided { text, written, ..Decided::bare(DiffOutcome::FileSaved) })
+}
+
+fn rejected() -> Happens {
+    Happens::Decided(Decided {
+        reason: Some("not like this".to_owned()),
+        comments: vec![Comment { line: 3, text: "why?".to_owned() }],
+        ..Decided::bare(DiffOutcome::DiffRejected)
+    })
+}
+
+/// Asks on another thread, and does not wait for ever.
+fn start(question: Question, rules: Rules, desk: Option<&Desk>, keys: &Arc<Keys>) -> Receiver<Confirmation> {
+    let (say, heard) = channel();
+    let (desk, keys) = (desk.cloned(), Arc::clone(keys));
+    thread::spawn(move || {
+        let reviewer = desk.as_ref().map(|desk| desk as &dyn Reviewer);
+        say.send(confirm(&question, &rules, reviewer, &*keys)).unwrap();
+    });
+    heard
+}
+
+fn end(heard: &Receiver<Confirmation>) -> Confirmation {
+    heard.recv_timeout(Duration::from_secs(20)).expect("it hangs")
+}
+
+fn by(confirmation: &Confirmation) -> Option<Place> {
+    match confirmation {
+        Confirmation::AllowOnce { by, .. } | Confirmation::Deny { by, .. } => Some(*by),
+        _ => None,
+    }
+}
+
+fn eventually(what: &str, mut look: impl FnMut() -> bool) {
+    for _ in 0..5000 {
+        if look() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    panic!("not within five seconds: {what}");
+}
+
+#[test]
+fn a_yolo_or_sandboxed_agent_is_not_asked() {
+    for mode in [PermissionMode::Yolo, PermissionMode::Sandboxed] {
+        let (desk, (_press, keys)) = (Desk::new(), keys());
+        assert_eq!(end(&start(question(), Rules::new(mode), Some(&desk), &keys)), Confirmation::NotAsked);
+        assert!(!desk.was_asked() && keys.notes.lock().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn each_of_the_six_tools_goes_to_the_editor_and_no_other() {
+    let calls = [
+        ("write_file", json!({ "content": "new\n" })),
+        ("edit_file", json!({ "old_string": "old", "new_string": "new" })),
+        ("edit_lines", json!({ "start_line": 1, "new_content": "new" })),
+        ("append_file", json!({ "content": "new\n" })),
+        ("regex_replace", json!({ "pattern": "o.d", "replacement": "new" })),
+        ("patch", json!({ "diff": "@@ -1 +1 @@\n-old\n+new\n" })),
+    ];
+    for (tool, arguments) in calls {
+        let (desk, (_press, keys)) = (Desk::with([accepted("new\n", true)]), keys());
+        let confirmation = end(&start(question_in(b"old\n", tool, arguments), TRUSTED(), Some(&desk), &keys));
+        let text = Some("new\n".to_owned());
+        let expect = Confirmation::AllowOnce { text, written: true, bytes: None, by: Place::Editor };
+        assert_eq!(confirmation, expect, "{tool}");
+        assert!(desk.shown.lock().unwrap()[0].new_text.ends_with("new\n"), "{tool}");
+        assert!(keys.notes.lock().unwrap().is_empty(), "{tool}");
+    }
+    let (desk, (press, keys)) = (Desk::new(), keys());
+    press.send(Answer::Allow).unwrap();
+    let other = Question::of_call("exec", &json!({ "program": "rm" }), Path::new("/")).unwrap();
+    let expect = Confirmation::AllowOnce { text: None, written: false, bytes: None, by: Place::Terminal };
+    assert_eq!(end(&start(other, TRUSTED(), Some(&desk), &keys)), expect);
+    assert!(!desk.was_asked());
+}
+
+#[test]
+fn without_an_editor_or_with_its_diffs_switched_off_the_terminal_asks() {
+    let off = |config| Rules { config, ..TRUSTED() };
+    let no_diffs = BridgeConfig { use_ide_diffs: false, ..BridgeConfig::default() };
+    let disabled = BridgeConfig { enabled: false, ..BridgeConfig::default() };
+    for (rules, desk) in
+        [(TRUSTED(), None), (off(no_diffs), Some(Desk::new())), (off(disabled), Some(Desk::new()))]
+    {
+        let (press, keys) = keys();
+        press.send(Answer::Deny { reason: Some("no".to_owned()) }).unwrap();
+        let confirmation = end(&start(question(), rules, desk.as_ref(), &keys));
+        let reason = Some("no".to_owned());
+        assert_eq!(confirmation, Confirmation::Deny { reason, comments: vec![], by: Place::Terminal });
+        assert!(!desk.is_some_and(|desk| desk.was_asked()));
+    }
+}
+
+#[test]
+fn an_editor_that_refuses_is_named_in_the_terminal() {
+    let (press, keys) = keys();
+    press.send(Answer::Allow).unwrap();
+    let desk = Desk { refuses: true, ..Desk::new() };
+    let confirmation = end(&start(question(), TRUSTED(), Some(&desk), &keys));
+    let (text, bytes) = (Some("new\n".to_owned()), Some(b"new\n".to_vec()));
+    assert_eq!(confirmation, Confirmation::AllowOnce { text, written: false, bytes, by: Place::Terminal });
+    assert!(keys.notes.lock().unwrap()[0].as_ref().unwrap().contains("no such window"));
+}
+
+#[test]
+fn a_rejection_in_the_editor_comes_with_its_words() {
+    let (desk, (_press, keys)) = (Desk::with([rejected()]), keys());
+    let Confirmation::Deny { reason, comments, by } = end(&start(question(), TRUSTED(), Some(&desk), &keys))
+    else {
+        panic!("not denied")
+    };
+    assert_eq!((reason.as_deref(), comments.len(), by), (Some("not like this"), 1, Place::Editor));
+}
+
+#[test]
+fn what_is_not_written_comes_as_bytes_in_the_files_own_terms() {
+    let utf16: Vec<u8> =
+        [0xFF, 0xFE].into_iter().chain("a\r\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let (desk, (_press, keys)) = (Desk::with([accepted("b\nc\n", false)]), keys());
+    let question = question_in(&utf16, "write_file", json!({ "content": "b\n" }));
+    let Confirmation::AllowOnce { written: false, bytes: Some(bytes), .. } =
+        end(&start(question, TRUSTED(), Some(&desk), &keys))
+    else {
+        panic!("not allowed")
+    };
+    let expect: Vec<u8> =
+        [0xFF, 0xFE].into_iter().chain("b\r\nc\r\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    assert_eq!(bytes, expect);
+}
+
+#[test]
+fn a_file_that_holds_it_already_is_not_asked_about() {
+    let (desk, (_press, keys)) = (Desk::new(), keys());
+    let same = question_in(b"old\r\n", "write_file", json!({ "content": "old\n" }));
+    assert_eq!(end(&start(same, TRUSTED(), Some(&desk), &keys)), Confirmation::Unchanged);
+    assert!(!desk.was_asked());
+}
+
+#[test]
+fn a_change_that_no_editor_can_show_is_asked_in_the_terminal() {
+    let (desk, (press, keys)) = (Desk::new(), keys());
+    press.send(Answer::Allow).unwrap();
+    let endings = json!({ "pattern": "\\r\\n", "replacement": "\\n" });
+    let question = question_in(b"a\r\nb\r\n", "regex_replace", endings);
+    let confirmation = end(&start(question, TRUSTED(), Some(&desk), &keys));
+    assert!(matches!(confirmation, Confirmation::AllowOnce { bytes: Some(bytes), .. } if bytes == b"a\nb\n"));
+    assert!(!desk.was_asked());
+}
+
+#[test]
+fn when_both_ask_the_editor_may_be_first() {
+    let (desk, (_press, keys)) = (Desk::new(), keys());
+    let heard = start(question(), BOTH(), Some(&desk), &keys);
+    eventually("the terminal asks", || !keys.notes.lock().unwrap().is_empty());
+    desk.tell(rejected());
+    assert_eq!(by(&end(&heard)), Some(Place::Editor));
+    assert_eq!(keys.cancelled.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn when_both_ask_the_terminal_may_be_first() {
+    let (desk, (press, keys)) = (Desk::new(), keys());
+    let heard = start(question(), BOTH(), Some(&desk), &keys);
+    eventually("the editor asks", || desk.was_asked());
+    press.send(Answer::Allow).unwrap();
+    assert_eq!(by(&end(&heard)), Some(Place::Terminal));
+    assert_eq!(desk.withdrawn.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn when_both_answer_at_once_one_of_them_decides_and_a_written_file_is_never_denied() {
+    for round in 0..200 {
+        let (desk, (press, keys)) = (Desk::new(), keys());
+        let heard = start(question(), BOTH(), Some(&desk), &keys);
+        let editor = desk.clone();
+        let person = thread::spawn(move || editor.tell(accepted("new\n", true)));
+        if round % 2 == 0 {
+            thread::yield_now();
+        }
+        press.send(Answer::Deny { reason: None }).unwrap();
+        person.join().unwrap();
+        match end(&heard) {
+            Confirmation::AllowOnce { written: true, by: Place::Editor, .. } => {}
+            Confirmation::Deny { by: Place::Terminal, .. } => {
+                assert_eq!(desk.withdrawn.load(Ordering::SeqCst), 1);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_decision_made_before_the_change_was_taken_back_counts() {
+    // The decision is on its way when the terminal answers: it is before the withdrawal in the editor's queue.
+    struct Late(Desk);
+    impl Reviewer for Late {
+        fn start(&self, change: &Change) -> Result<Box<dyn PendingReview>, NoDecision> {
+            self.0.start(change)?;
+            Ok(Box::new(Late(self.0.clone())))
+        }
+    }
+    impl PendingReview for Late {
+        fn wait(&self, tell: &dyn Fn(Contact)) -> Result<Decided, NoDecision> {
+            PendingReview::wait(&self.0, tell)
+        }
+        fn withdraw(&self) {
+            self.0.tell(accepted("new\n", true));
+            self.0.withdraw();
+        }
+    }
+    let (press, keys) = keys();
+    press.send(Answer::Deny { reason: None }).unwrap();
+    let confirmation = confirm(&question(), &BOTH(), Some(&Late(Desk::new())), &*keys);
+    assert!(matches!(confirmation, Confirmation::AllowOnce { written: true, by: Place::Editor, .. }));
+}
+
+#[test]
+fn when_the_editor_is_lost_the_terminal_asks() {
+    for lost in [Happens::Contact(Contact::Lost), Happens::Gone, Happens::Withdrawn] {
+        let (desk, (press, keys)) = (Desk::with([lost]), keys());
+        let heard = start(question(), TRUSTED(), Some(&desk), &keys);
+        eventually("the terminal asks", || !keys.notes.lock().unwrap().is_empty());
+        assert!(keys.notes.lock().unwrap()[0].as_ref().unwrap().starts_with("The editor cannot be asked"));
+        press.send(Answer::Allow).unwrap();
+        assert_eq!(by(&end(&heard)), Some(Place::Terminal));
+    }
+}
+
+#[test]
+fn a_decision_that_is_heard_after_the_loss_wins_over_the_open_question() {
+    let lost = [Happens::Contact(Contact::Lost)];
+    let (desk, (_press, keys)) = (Desk::with(lost), keys());
+    let heard = start(question(), TRUSTED(), Some(&desk), &keys);
+    eventually("the terminal asks", || !keys.notes.lock().unwrap().is_empty());
+    desk.tell(Happens::Contact(Contact::Back));
+    desk.tell(accepted("new\n", true));
+    assert!(matches!(end(&heard), Confirmation::AllowOnce { written: true, by: Place::Editor, .. }));
+    assert_eq!(keys.cancelled.load(Ordering::SeqCst), 1);
+    assert_eq!(keys.notes.lock().unwrap().len(), 1, "asked once");
+}
+
+#[test]
+fn a_decision_made_before_the_loss_wins_even_if_the_terminal_answered_meanwhile() {
+    let (desk, (press, keys)) = (Desk::with([Happens::Contact(Contact::Lost)]), keys());
+    let heard = start(question(), TRUSTED(), Some(&desk), &keys);
+    press.send(Answer::Deny { reason: None }).unwrap();
+    thread::sleep(Duration::from_millis(100));
+    assert!(heard.try_recv().is_err(), "it waits a moment for the editor");
+    desk.tell(Happens::Contact(Contact::Back));
+    desk.tell(accepted("new\n", true));
+    assert!(matches!(end(&heard), Confirmation::AllowOnce { written: true, by: Place::Editor, .. }));
+}
+
+#[test]
+fn an_editor_that_does_not_come_back_does_not_hold_up_the_answer() {
+    let (desk, (press, keys)) = (Desk::with([Happens::Contact(Contact::Lost)]), keys());
+    let heard = start(question(), TRUSTED(), Some(&desk), &keys);
+    press.send(Answer::Deny { reason: None }).unwrap();
+    assert_eq!(by(&end(&heard)), Some(Place::Terminal));
+    assert_eq!(desk.withdrawn.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn where_nobody_can_be_asked_nothing_is_decided() {
+    for desk in [None, Some(Desk::with([Happens::Gone])), Some(Desk { refuses: true, ..Desk::new() })] {
+        let reviewer = desk.as_ref().map(|desk| desk as &dyn Reviewer);
+        for rules in [TRUSTED(), BOTH()] {
+            if let Some(desk) = &desk {
+                desk.tell(Happens::Gone);
+            }
+            let confirmation = confirm(&question(), &rules, reviewer, &NoTerminal);
+            assert!(matches!(confirmation, Confirmation::Undecided { .. }), "{confirmation:?}");
+        }
+    }
+}
+
+#[test]
+fn a_terminal_that_can_not_ask_leaves_the_editor_its_time() {
+    let desk = Desk::new();
+    let person = desk.clone();
+    thread::spawn(move || {
+        thread::sleep(Duration::from_millis(50));
+        person.tell(Happens::Contact(Contact::Lost));
+        person.tell(Happens::Contact(Contact::Back));
+        person.tell(rejected());
+    });
+    let confirmation = confirm(&question(), &BOTH(), Some(&desk), &NoTerminal);
+    assert_eq!(by(&confirmation), Some(Place::Editor));
+}
+
+#[test]
+fn an_edit_that_can_not_be_made_is_an_error_for_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = json!({ "path": "f", "old_string": "a", "new_string": "b" });
+    let error = Question::of_call("edit_file", &call, folder.path()).unwrap_err().to_string();
+    assert!(error.contains("there is no such file"), "{error}");
+    let directory = json!({ "path": ".", "content": "" });
+    let error = Question::of_call("write_file", &directory, folder.path()).unwrap_err().to_string();
+    assert!(error.contains("not a regular file"), "{error}");
+}
