@@ -1,190 +1,217 @@
-//! A review as a diff on the terminal: numbered hunks, the words that differ, conflicts. Prints nothing and
-//! asks nobody.
+//! `linkspan diff`: shows changes to the person at the editor and waits for what she decides. The hub may be
+//! restarted meanwhile; the answer still comes.
 
-use anstyle::Style;
-use linkspan_editor_api::{Range as TextRange, ReviewHunk, ReviewShow};
-use linkspan_reviewer::{IN_CONFLICT, emphasised, is_in_conflict, place_of};
+mod plan;
+mod report;
 
-use crate::output::{ADDED, DIM, HEAD, REMOVED, WARNING, styled};
-use crate::visible;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
 
-const CONTEXT: usize = 3;
+use linkspan_client::connection::ChangeWriter;
+use linkspan_client::proposal::{Edit, proposed};
+use linkspan_client::{AgentInfo, Bridge, BridgeConfig, BridgeError, CallError, Change, Decided};
+use linkspan_hub::files;
+use linkspan_review::{Digest, ReviewId};
 
-/// All hunks of a review, as text.
-pub(crate) fn render(shown: &ReviewShow) -> String {
-    let diff = Diff {
-        base: shown.base.split_inclusive('\n').collect(),
-        proposed: shown.proposed.split_inclusive('\n').collect(),
-        shown,
-        // Where each line ends with CR LF it says nothing; where only some do, it is part of the change.
-        hide_cr: shown
-            .base
-            .split_inclusive('\n')
-            .chain(shown.proposed.split_inclusive('\n'))
-            .all(|line| line.ends_with("\r\n") || !line.ends_with('\n')),
+use crate::exit::{Exit, Failure};
+use crate::output::{Report, foreign, relative, warn};
+use crate::own_window::OwnWindow;
+use crate::reach::Reach;
+use crate::signals;
+use crate::window::{self, Choice, WindowOptions};
+use plan::{Difference, Plan, plan};
+use report::{Ended, Unasked, report};
+
+/// What shells say of a program that was interrupted.
+const INTERRUPTED: i32 = 130;
+
+/// Show a change at the editor, wait for the decision, and write what was accepted.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The exit code is 0 when all of it was accepted and 1 when something was rejected.
+
+As a tool of git, to look at differences one by one:
+  git config difftool.linkspan.cmd 'linkspan diff \"$MERGED\" --old \"$LOCAL\" --new \"$REMOTE\"'
+  git difftool --tool=linkspan --no-prompt")]
+pub(crate) struct Args {
+    /// The file to change; it need not exist. With --dir, the folder.
+    file: PathBuf,
+    /// What the file shall hold: another file, or - for the standard input, which is also meant without it.
+    #[arg(long, value_name = "FILE|-")]
+    new: Option<PathBuf>,
+    /// Only compare: show this as the side before. Nothing is written.
+    #[arg(long, value_name = "FILE")]
+    old: Option<PathBuf>,
+    /// What the change is called.
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+    /// FILE, --new and --old are folders: all files that differ are one set of changes.
+    #[arg(long)]
+    dir: bool,
+    /// Print the accepted text instead of writing it.
+    #[arg(long, conflicts_with_all = ["dir", "old"])]
+    print: bool,
+    #[command(flatten)]
+    window: WindowOptions,
+}
+
+pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Failure> {
+    let from_input = args.new.as_deref().is_none_or(|new| new == Path::new("-"));
+    if from_input && !args.dir && io::stdin().is_terminal() {
+        return Err(Failure::usage(format!(
+            "what {} shall hold is missing: give `--new FILE`, or pipe it in",
+            args.file.display()
+        )));
+    }
+    let plan = plan(args, io::stdin().lock())?;
+    let here = window::here()?;
+    let unasked = Unasked { skipped: &plan.skipped, left_alone: plan.left_alone };
+    if plan.differences.is_empty() {
+        let mut report = report(&[], args.dir, &unasked);
+        if !args.dir {
+            report.text = format!("{} holds that already", args.file.display());
+        }
+        return Ok(report);
+    }
+    let (asked, own) = connect(args, reach, &here)?;
+    let bridge = Arc::new(asked);
+    withdraw_on_signal(Arc::clone(&bridge))?;
+    if !json && own.is_some() {
+        warn(
+            "no editor has this folder open: decide in another terminal with `linkspan review`, \
+             or `linkspan accept latest`",
+        );
+    }
+    let decided = decide(args, &plan, &bridge);
+    bridge.disconnect();
+    if let Some(own) = own {
+        own.leave();
+    }
+    let ended = plan.differences.iter().zip(decided).map(|(difference, decided)| {
+        let mut decided = decided?;
+        if !decided.written && decided.is_accepted() && args.old.is_none() && !args.print {
+            write(difference, &decided)?;
+            decided.written = true;
+        }
+        let folders = [here.to_string_lossy().into_owned()];
+        Ok(Ended { name: relative(&difference.path.to_string_lossy(), &folders), decided })
+    });
+    let ended = ended.collect::<Result<Vec<_>, Failure>>()?;
+    match ended.as_slice() {
+        [one] if args.print => Ok(print(one)),
+        all => Ok(report(all, args.dir, &unasked)),
+    }
+}
+
+/// The editor to ask; a window of our own where nobody has the folder.
+fn connect(args: &Args, reach: &Reach, here: &Path) -> Result<(Bridge, Option<OwnWindow>), Failure> {
+    let folder = nearest_folder(&args.file).unwrap_or_else(|| here.to_owned());
+    let surroundings = window::surroundings(&folder)?;
+    let (candidate, own) = match window::choose(&args.window, reach, &folder)? {
+        Choice::Window(chosen) => (chosen.candidate, None),
+        Choice::NoneFits(_) => {
+            let own = OwnWindow::open(reach, &[folder])?;
+            (own.candidate(&surroundings)?, Some(own))
+        }
     };
-    let mut out = String::new();
-    let mut printed = 0;
-    for (index, hunk) in shown.hunks.iter().enumerate() {
-        let next = shown.hunks.get(index + 1).map_or(diff.proposed.len(), |next| next.after_start as usize);
-        out += &diff.header(index, hunk);
-        printed = diff.hunk(&mut out, hunk, printed, next);
-    }
-    out
+    let agent = AgentInfo::new("linkspan diff", env!("CARGO_PKG_VERSION"));
+    let bridge = Bridge::new(BridgeConfig::default(), agent, surroundings);
+    bridge.connect(&candidate).map_err(failure)?;
+    Ok((bridge, own))
 }
 
-struct Diff<'a> {
-    base: Vec<&'a str>,
-    proposed: Vec<&'a str>,
-    shown: &'a ReviewShow,
-    hide_cr: bool,
+/// The folder a file is in, or would be in once it is there.
+fn nearest_folder(file: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(file).ok()?;
+    absolute.ancestors().find(|above| above.is_dir()).map(Path::to_owned)
 }
 
-impl Diff<'_> {
-    fn header(&self, index: usize, hunk: &ReviewHunk) -> String {
-        let title = format!("hunk {} of {}", index + 1, self.shown.hunks.len());
-        let place = format!("{}  {}", visible::name(&hunk.id), place_of(hunk));
-        let conflict = if is_in_conflict(self.shown, hunk) {
-            styled(WARNING, &format!("  {IN_CONFLICT}"))
-        } else {
-            String::new()
-        };
-        format!("{}  {}{conflict}\n", styled(HEAD, &title), styled(DIM, &place))
-    }
+/// Asks about all of them at once, so that the person can take them in any order.
+fn decide(args: &Args, plan: &Plan, bridge: &Bridge) -> Vec<Result<Decided, Failure>> {
+    let set = (plan.differences.len() > 1).then(|| "linkspan diff".to_owned());
+    let change = |difference: &Difference| {
+        let change = Change::new(&difference.path, difference.new_text.clone());
+        Change {
+            label: args.label.clone().unwrap_or(change.label),
+            old_text: difference.old_text.clone(),
+            set: set.clone(),
+            writer: if args.print { ChangeWriter::Caller } else { ChangeWriter::Editor },
+            ..change
+        }
+    };
+    thread::scope(|scope| {
+        let asked: Vec<_> = plan
+            .differences
+            .iter()
+            .map(|difference| scope.spawn(|| bridge.review(&change(difference)).map_err(failure)))
+            .collect();
+        let fault = || Err(Failure::internal("a question was lost; look at `linkspan reviews`"));
+        asked.into_iter().map(|one| one.join().unwrap_or_else(|_| fault())).collect()
+    })
+}
 
-    /// One hunk with its context, which begins no earlier than what is `printed` and ends before `next`; gives
-    /// the line of the proposed side up to which all is printed.
-    fn hunk(&self, out: &mut String, hunk: &ReviewHunk, printed: usize, next: usize) -> usize {
-        let start = hunk.after_start as usize;
-        let end = start + hunk.after_count as usize;
-        for line in printed.max(start.saturating_sub(CONTEXT))..start {
-            self.line(out, ' ', line, &self.proposed, Style::new(), &[]);
+fn failure(error: BridgeError) -> Failure {
+    match error {
+        BridgeError::Open(error) => error.into(),
+        BridgeError::Call(CallError::Withdrawn) => {
+            Failure::new(Exit::Refused, "the change was withdrawn before anyone decided")
         }
-        let before = hunk.before_start as usize;
-        let words: Vec<TextRange> = hunk.words.iter().map(|words| words.before).collect();
-        for line in before..before + hunk.before_count as usize {
-            self.line(out, '-', line, &self.base, REMOVED, &words);
-        }
-        let words: Vec<TextRange> = hunk.words.iter().map(|words| words.after).collect();
-        for line in start..end {
-            self.line(out, '+', line, &self.proposed, ADDED, &words);
-        }
-        let stop = (end + CONTEXT).min(next).min(self.proposed.len());
-        for line in end..stop {
-            self.line(out, ' ', line, &self.proposed, Style::new(), &[]);
-        }
-        stop.max(end)
-    }
-
-    fn line(
-        &self,
-        out: &mut String,
-        sign: char,
-        index: usize,
-        lines: &[&str],
-        style: Style,
-        words: &[TextRange],
-    ) {
-        let Some(line) = lines.get(index) else { return };
-        let ending = if self.hide_cr { "\r\n" } else { "\n" };
-        let text = line.strip_suffix(ending).unwrap_or(line);
-        // The numbers are those of the new text, because comments are anchored there.
-        let number = if sign == '-' { String::new() } else { (index + 1).to_string() };
-        out.push_str(&styled(DIM, &format!("{number:>5} ")));
-        out.push_str(&style.render().to_string());
-        out.push(sign);
-        let mut at = 0;
-        for word in emphasised(text, index, words) {
-            out.push_str(&visible::code(text.get(at..word.start).unwrap_or_default()));
-            let strong = visible::code(text.get(word.clone()).unwrap_or_default());
-            // Inverse is seen where bold and underline are not.
-            let strong_style = style.invert();
-            out.push_str(&format!("{style:#}{strong_style}{strong}{strong_style:#}{style}"));
-            at = word.end;
-        }
-        out.push_str(&visible::code(text.get(at..).unwrap_or_default()));
-        out.push_str(&style.render_reset().to_string());
-        out.push('\n');
-        if !line.ends_with('\n') {
-            out.push_str(&styled(DIM, "      \\ No newline at end of file"));
-            out.push('\n');
-        }
+        BridgeError::Call(error) => error.into(),
+        BridgeError::NotConnected | BridgeError::Lost => Failure::new(Exit::NoWindow, error.to_string()),
+        other => Failure::internal(other.to_string()),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use linkspan_editor_api::{Position, ReviewConflict, ReviewWords};
+/// Whoever interrupts us does not want the answer any more.
+fn withdraw_on_signal(bridge: Arc<Bridge>) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::internal(format!("signals cannot be handled: {error}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
+    let listening = runtime.enter();
+    let asked = signals::leave_asked().map_err(failed)?;
+    drop(listening);
+    thread::spawn(move || {
+        runtime.block_on(asked);
+        bridge.disconnect();
+        std::process::exit(INTERRUPTED);
+    });
+    Ok(())
+}
 
-    use super::*;
-    use crate::review_args::tests::{hunk, shown};
+/// An editor of somebody else's leaves the writing to whoever asked. The file is what it was, or it is not touched.
+fn write(difference: &Difference, decided: &Decided) -> Result<(), Failure> {
+    let path = difference.path.display();
+    let refused =
+        |why: String| Failure::new(Exit::Refused, format!("{path} was accepted but not written: {why}"));
+    let content = decided.text.clone().unwrap_or_default();
+    let proposal = proposed(&Edit::WriteFile { content }, difference.before.as_deref())
+        .map_err(|error| refused(error.to_string()))?;
+    let order = files::Replacement {
+        // Only names the temporary file.
+        review: ReviewId(u64::from(std::process::id())),
+        folders: difference.path.ancestors().last().map(Path::to_owned).into_iter().collect(),
+        path: difference.path.clone(),
+        bytes: proposal.bytes().to_vec(),
+        expect: difference.before.as_deref().map(Digest::of),
+        limit_mib: 1024,
+    };
+    files::replace(&order).map_err(|error| match error {
+        files::WriteError::BaseMoved(_) => {
+            refused("it changed while the change was shown; run the command again".into())
+        }
+        files::WriteError::Failed(error) => refused(error.to_string()),
+    })
+}
 
-    fn plain(shown: &ReviewShow) -> String {
-        anstream::adapter::strip_str(&render(shown)).to_string()
-    }
-
-    fn on_line(line: u32, from: u32, to: u32) -> TextRange {
-        TextRange { start: Position { line, character: from }, end: Position { line, character: to } }
-    }
-
-    #[test]
-    fn hunks_are_numbered_with_their_context_and_new_line_numbers() {
-        let base = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
-        let proposed = "1\nX\n3\n4\n5\n6\n7\n8\n9\nY\n";
-        let shown = shown(base, proposed, vec![hunk("ha", (1, 1), (1, 1)), hunk("hb", (9, 0), (9, 1))]);
-        let expect = "\
-hunk 1 of 2  ha  @@ -2,1 +2,1 @@
-    1  1
-      -2
-    2 +X
-    3  3
-    4  4
-    5  5
-hunk 2 of 2  hb  @@ -9,0 +10,1 @@
-    7  7
-    8  8
-    9  9
-   10 +Y
-";
-        assert_eq!(plain(&shown), expect);
-    }
-
-    #[test]
-    fn context_between_two_hunks_is_printed_once() {
-        let shown =
-            shown("1\n2\n3\n", "X\n2\nY\n", vec![hunk("ha", (0, 1), (0, 1)), hunk("hb", (2, 1), (2, 1))]);
-        assert_eq!(plain(&shown).matches("2  2").count(), 1);
-    }
-
-    #[test]
-    fn nothing_in_the_text_reaches_the_terminal_as_a_command() {
-        let shown = shown("a\n", "\u{1b}[2J\u{202e}\n", vec![hunk("ha", (0, 1), (0, 1))]);
-        assert!(plain(&shown).contains(r"+\u{1b}[2J\u{202e}"));
-    }
-
-    #[test]
-    fn the_words_that_differ_stand_out() {
-        let mut hunk = hunk("ha", (0, 1), (0, 1));
-        hunk.words = vec![ReviewWords { before: on_line(0, 3, 4), after: on_line(0, 3, 5) }];
-        let text = render(&shown("🚀 x\n", "🚀 yz\n", vec![hunk]));
-        assert!(text.contains("\u{1b}[7m\u{1b}[32myz\u{1b}[0m"), "{text:?}");
-    }
-
-    #[test]
-    fn line_endings_are_seen_only_where_they_differ() {
-        let same = shown("a\r\n", "b\r\n", vec![hunk("ha", (0, 1), (0, 1))]);
-        assert!(!plain(&same).contains(r"\r"));
-        let changed = shown("a\n", "a\r\n", vec![hunk("ha", (0, 1), (0, 1))]);
-        assert!(plain(&changed).contains(r"+a\r"));
-    }
-
-    #[test]
-    fn a_missing_final_newline_and_a_conflict_are_said() {
-        let mut shown = shown("a\n", "b", vec![hunk("ha", (0, 1), (0, 1))]);
-        shown.conflicts =
-            vec![ReviewConflict { before_start: 0, before_count: 1, after_start: 0, after_count: 1 }];
-        let text = plain(&shown);
-        assert!(text.contains("\\ No newline at end of file"));
-        assert!(text.contains("conflict: the file changed here meanwhile"));
+/// The accepted text alone; everything else goes where it does not get into the text.
+fn print(ended: &Ended) -> Report {
+    let report = report(std::slice::from_ref(ended), false, &Unasked::default());
+    match &ended.decided.text {
+        Some(text) if ended.decided.is_accepted() => foreign(text, None, report.json.unwrap_or_default()),
+        _ => {
+            let _ = writeln!(anstream::stderr(), "{}", report.text);
+            Report { text: String::new(), ..report }
+        }
     }
 }

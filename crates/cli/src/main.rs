@@ -11,7 +11,7 @@ mod context;
 mod decide;
 mod diagnostics;
 mod diff;
-mod diff_command;
+
 mod dirty;
 mod doctor;
 mod editors;
@@ -37,6 +37,7 @@ mod save;
 mod selection;
 mod serve;
 mod show;
+mod shown_diff;
 mod signals;
 mod status;
 mod tools;
@@ -76,7 +77,7 @@ enum Command {
     Show(show::Args),
     Accept(accept::Args),
     Reject(reject::Args),
-    Diff(diff_command::Args),
+    Diff(diff::Args),
     Open(open::Args),
     Diagnostics(diagnostics::Args),
     Selection(selection::Args),
@@ -136,7 +137,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Show(show) => show::run(show, &reach),
         Command::Accept(accept) => accept::run(accept, &reach),
         Command::Reject(reject) => reject::run(reject, &reach),
-        Command::Diff(diff) => diff_command::run(diff, &reach, args.json),
+        Command::Diff(diff) => diff::run(diff, &reach, args.json),
         Command::Open(open) => open::run(open, &reach),
         Command::Diagnostics(diagnostics) => diagnostics::run(diagnostics, &reach),
         Command::Selection(selection) => selection::run(selection, &reach),

@@ -2,11 +2,11 @@
 
 use linkspan_editor_api::{ReviewEnded, ReviewOutcome, ReviewsGet, ReviewsGetResult};
 
-use crate::diff;
 use crate::exit::Failure;
 use crate::output::{HEAD, Report, WARNING, accepted, change, count, decided, styled};
 use crate::reach::Reach;
 use crate::review_args::ReviewName;
+use crate::shown_diff;
 use crate::visible::{code, name};
 
 /// Show a review: its diff with numbered hunks, conflicts and comments.
@@ -50,7 +50,7 @@ pub(crate) fn render(got: &ReviewsGetResult) -> String {
             format!("{conflicts}: the file changed meanwhile; look at the marked hunks before you decide");
         text += &format!("{}\n", styled(WARNING, &line));
     }
-    text += &diff::render(shown);
+    text += &shown_diff::render(shown);
     if let Some(outcome) = &got.outcome {
         render_outcome(&mut text, outcome);
     }
