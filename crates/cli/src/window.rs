@@ -5,7 +5,7 @@ mod name;
 
 use std::path::{Path, PathBuf};
 
-use linkspan_client::discover::{Discovery, Found, Match, Reason, Verdict, Wire};
+use linkspan_client::discover::{Discovery, Found, LookedIn, Match, Reason, Seen, Verdict, Wire};
 use linkspan_client::{AgentInfo, CallError, Candidate, Connection, Surroundings, discover};
 
 use crate::exit::{Exit, Failure};
@@ -271,13 +271,19 @@ fn ambiguous(candidates: &[&Candidate]) -> Failure {
 
 fn none_fits(discovery: &Discovery) -> Failure {
     let fitting = |candidate: &&Candidate| candidate.matched.is_some() && !is_twin(candidate);
-    let message = match discovery.candidates.iter().find(fitting) {
+    let mut message = match discovery.candidates.iter().find(fitting) {
         Some(refused) => refusal(refused),
         None => format!(
             "no editor has this folder open: open it in an editor with Linkspan, or run `linkspan serve` here{}",
             listed(discovery)
         ),
     };
+    // Where we could not look, the editor may well be.
+    for LookedIn { place, found } in &discovery.looked_in {
+        if let Seen::Failed(why) = found {
+            message += &format!("; {}: {}", name(&place.to_string_lossy()), name(why));
+        }
+    }
     Failure::new(Exit::NoWindow, message)
 }
 
