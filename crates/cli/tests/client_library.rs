@@ -76,7 +76,7 @@ mod tests {
         let at = |character| api::Position { line: 1, character };
         api::Diagnostic {
             message: message.into(),
-            severity: api::Severity::Warning,
+            severity: Severity::Warning,
             range: api::Range { start: at(2), end: at(5) },
             source: Some("lint".into()),
             code: None,
@@ -260,7 +260,7 @@ mod tests {
         let (decided_in, decided) = channel();
         {
             let (bridge, change) = (Arc::clone(&bridge), Change::new(&path, "two\n"));
-            thread::spawn(move || decided_in.send(bridge.review(&change)));
+            thread::spawn(move || drop(decided_in.send(bridge.review(&change))));
         }
         editor.shown(&path);
         editor.desk().shown.clear();
