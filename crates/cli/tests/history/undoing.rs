@@ -335,3 +335,31 @@ fn an_editor_that_saves_something_else_is_told_on() {
     refused(&world, &["undo", "--last"], 5, "did not save");
     assert_eq!(entries(&world)[0]["undone"], false);
 }
+
+#[test]
+fn on_a_terminal_it_is_asked_first() {
+    // `script` gives a command a terminal; where there is none, nothing can be asked.
+    if std::process::Command::new("script").arg("--version").output().is_err() {
+        return;
+    }
+    let world = World::new();
+    let serve = world.serve();
+    let path = world.file("a.txt", OLD);
+    accepted(&world, serve.port, Dialect::Nexus3, &path, NEW);
+    let answered = |answer: &str| {
+        let undo = format!("{} undo", env!("CARGO_BIN_EXE_linkspan"));
+        let shell = format!("printf '{answer}\\n' | script -qec '{undo}' /dev/null");
+        let mut like = std::process::Command::new("sh");
+        for (name, value) in world.command(&["undo"]).get_envs() {
+            like.env(name, value.unwrap_or_default());
+        }
+        let ran = like.args(["-c", &shell]).current_dir(world.workspace()).output().unwrap();
+        (ran.status.code(), String::from_utf8(ran.stdout).unwrap())
+    };
+    let (code, said) = answered("n");
+    assert!(code == Some(1) && said.contains("undo c1 of nexus3 (+1 −1) in a.txt? [y/N]"), "{code:?} {said}");
+    assert_eq!(world.read_text("a.txt"), NEW);
+    let (code, said) = answered("y");
+    assert!(code == Some(0) && said.contains("undid c1"), "{code:?} {said}");
+    assert_eq!(world.read_text("a.txt"), OLD);
+}
