@@ -33,9 +33,13 @@ impl PendingCall {
     /// Tells the server that nobody wants the answer any more. Who waits hears [`CallError::Withdrawn`].
     pub fn cancel(&self) {
         if self.waiting.withdraw() {
-            let params = json!({ "requestId": self.waiting.id, "reason": "the agent took it back" });
-            self.connection.inner.session.notify("notifications/cancelled", &params);
+            self.tell_cancelled();
         }
+    }
+
+    fn tell_cancelled(&self) {
+        let params = json!({ "requestId": self.waiting.id, "reason": "the agent took it back" });
+        self.connection.inner.session.notify("notifications/cancelled", &params);
     }
 
     /// Waits as long as a machine may take; after that the answer is not wanted any more.
@@ -68,11 +72,17 @@ impl PendingChange {
     }
 
     /// Takes the change off the person's screen, if she has not decided. Who waits hears
-    /// [`CallError::Withdrawn`]; an answer that comes later is ignored.
+    /// [`CallError::Withdrawn`], or the decision if our hub says that she was first; an answer that comes later is
+    /// ignored.
     pub fn withdraw(&self) {
         let connection = &self.call.connection;
         match connection.inner.session.dialect.withdraw(&self.change) {
-            Withdrawal::Cancel => self.call.cancel(),
+            Withdrawal::Cancel => {
+                self.call.tell_cancelled();
+                if self.call.waiting.wait_at_most(DEADLINE).is_none() {
+                    self.call.waiting.withdraw();
+                }
+            }
             Withdrawal::Call(ask) => {
                 if self.call.waiting.withdraw() {
                     // Whether the tab could be closed changes nothing for us.

@@ -25,6 +25,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
         encode: encode::encode,
         event: events::event,
         goodbye: None,
+        answers_cancelled: false,
     },
 };
 

@@ -26,6 +26,8 @@ pub(crate) struct Mcp {
     pub(crate) event: fn(&EditorEvent) -> Option<String>,
     /// The notification by which an agent says that it leaves, where the wire has no such word of its own.
     pub(crate) goodbye: Option<&'static str>,
+    /// A cancelled call is answered all the same: only then does its agent know whether a person was first.
+    pub(crate) answers_cancelled: bool,
 }
 
 /// The JSON-RPC code of a failure, where a dialect tells it as a JSON-RPC error.

@@ -39,7 +39,7 @@ pub enum Step {
     Pong(u64),
     /// The agent leaves, and takes back what is open.
     Goodbye,
-    /// The agent no longer wants that answer; it is not open any more.
+    /// The agent no longer wants that answer. The call is open only where the dialect answers it all the same.
     Cancelled(CallId),
     Nothing,
 }
@@ -298,7 +298,11 @@ impl Session {
                 .raw("requestId")
                 .and_then(envelope::request_id)
                 .and_then(|id| self.open.iter().find(|(_, open)| open.id == id).map(|(call, _)| *call))
-                .inspect(|call| drop(self.open.remove(call)))
+                .inspect(|call| {
+                    if !self.dialect.mcp.answers_cancelled {
+                        self.open.remove(call);
+                    }
+                })
                 .map_or(Step::Nothing, Step::Cancelled),
             leaving if self.dialect.mcp.goodbye == Some(leaving) => Step::Goodbye,
             "ide_connected" => match params.count("pid") {

@@ -26,6 +26,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
         encode: encode::encode,
         event,
         goodbye: None,
+        answers_cancelled: false,
     },
 };
 

@@ -28,5 +28,6 @@ pub(crate) static DIALECT: Dialect = Dialect {
         encode: encode::encode,
         event: events::event,
         goodbye: Some(AgentLeave::METHOD),
+        answers_cancelled: true,
     },
 };

@@ -169,8 +169,10 @@ impl Core {
             Step::Cancelled(call) => {
                 let withdrawn =
                     agent.waiting.iter().find(|(_, waiting)| *waiting == call).map(|(review, _)| *review);
-                if let Some(review) = withdrawn {
-                    self.apply(review::Event::Withdrawn { review });
+                match withdrawn {
+                    // If a person was first, the answer is hers.
+                    Some(review) => self.apply(review::Event::Withdrawn { review }),
+                    None => self.fail(id, call, FailureKind::Withdrawn, "the call was cancelled"),
                 }
             }
             Step::Nothing => {}

@@ -125,7 +125,20 @@ fn a_cancelled_call_takes_its_change_back() {
     let change = propose(&mut desk, AGENT);
     desk.tell(AGENT, "notifications/cancelled", json!({ "requestId": change }));
     assert!(desk.reviews().is_empty());
-    assert_eq!(told(&desk, AGENT, change), None);
+    assert_eq!(told(&desk, AGENT, change).unwrap()["error"]["kind"], "withdrawn");
+}
+
+#[test]
+fn a_cancelled_call_whose_change_was_decided_before_is_told_the_decision() {
+    let mut desk = desk();
+    join(&mut desk, AGENT, "k3y");
+    let change = propose(&mut desk, AGENT);
+    desk.hold_records = true;
+    desk.decide(COMMAND, "reject");
+    desk.tell(AGENT, "notifications/cancelled", json!({ "requestId": change }));
+    assert_eq!(told(&desk, AGENT, change), None, "not before it is recorded");
+    desk.let_go(Ok(()));
+    assert_eq!(told(&desk, AGENT, change).unwrap()["outcome"], "rejected");
 }
 
 #[test]
