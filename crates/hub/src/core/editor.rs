@@ -66,6 +66,8 @@ pub(super) enum Resume {
 pub(super) enum NoAnswer {
     TimedOut,
     Gone,
+    /// It answered something else than was asked.
+    Misunderstood(RpcError),
     Error(RpcError),
 }
 
@@ -74,6 +76,10 @@ impl NoAnswer {
         match self {
             NoAnswer::TimedOut => "the editor did not answer in time; look whether it hangs".to_owned(),
             NoAnswer::Gone => "the editor is not connected".to_owned(),
+            NoAnswer::Misunderstood(error) => format!(
+                "the editor's answer was not understood ({}): its Linkspan integration may be of another version",
+                error.message
+            ),
             NoAnswer::Error(error) => error.message.clone(),
         }
     }
@@ -279,5 +285,5 @@ impl Core {
 pub(super) fn read_answer<T: serde::de::DeserializeOwned>(
     answer: Result<Box<RawValue>, NoAnswer>,
 ) -> Result<T, NoAnswer> {
-    answer.and_then(|raw| decode(&raw).map_err(NoAnswer::Error))
+    answer.and_then(|raw| decode(&raw).map_err(NoAnswer::Misunderstood))
 }

@@ -191,6 +191,7 @@ impl Core {
             let kind = match &no_answer {
                 NoAnswer::TimedOut => FailureKind::Timeout,
                 NoAnswer::Gone => FailureKind::EditorGone,
+                NoAnswer::Misunderstood(_) => FailureKind::Io,
                 NoAnswer::Error(error) => kind_of(error.code),
             };
             Answer::Failed(Failure::new(kind, no_answer.message()))

@@ -62,6 +62,20 @@ fn who_has_joined_is_told_where_it_is_and_shares_no_number_with_others() {
 }
 
 #[test]
+fn an_answer_of_the_editor_that_makes_no_sense_is_not_the_agents_mistake() {
+    let mut desk = desk();
+    desk.editor_answers.insert("diagnostics/get", json!(null));
+    join(&mut desk, AGENT, "k3y");
+    let asked = call(&mut desk, AGENT, "getDiagnostics", json!({}));
+    let error = &told(&desk, AGENT, asked).unwrap()["error"];
+    assert_eq!(error["kind"], "io");
+    assert!(
+        error["message"].as_str().unwrap().starts_with("the editor's answer was not understood"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_change_is_shown_under_the_agents_name_and_written_before_it_hears() {
     let mut desk = desk();
     join(&mut desk, AGENT, "k3y");
