@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::exit::{Exit, Failure};
 use crate::output::{Report, foreign};
 use crate::reach::Reach;
+use crate::signals;
 use crate::window::{WindowOptions, ask, connect};
 
 /// Tools whose answer comes from a person, who may take her time.
@@ -63,7 +64,19 @@ fn arguments(given: &str) -> Result<Value, Failure> {
 fn call(connection: &Connection, args: &Args, arguments: &Value) -> Result<ToolResult, CallError> {
     let Args { tool, timeout, .. } = args;
     match timeout {
-        None if ASK_A_PERSON.contains(&tool.as_str()) => connection.start(tool, arguments)?.wait(),
+        None if ASK_A_PERSON.contains(&tool.as_str()) => {
+            let pending = connection.start(tool, arguments)?;
+            let waits = (pending.clone(), connection.clone());
+            let interrupted = signals::take_back_when_interrupted(move || {
+                waits.0.cancel();
+                waits.1.close();
+            });
+            let answer = pending.wait();
+            if let Ok(interrupted) = interrupted {
+                interrupted.or_go_on();
+            }
+            answer
+        }
         None => connection.call(tool, arguments),
         Some(seconds) => {
             let pending = connection.start(tool, arguments)?;

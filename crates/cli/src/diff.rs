@@ -11,7 +11,7 @@ use std::thread;
 
 use linkspan_client::connection::ChangeWriter;
 use linkspan_client::proposal::{Edit, proposed};
-use linkspan_client::{AgentInfo, Bridge, BridgeConfig, BridgeError, CallError, Change, Decided};
+use linkspan_client::{AgentInfo, Bridge, BridgeConfig, BridgeError, CallError, Change, Decided, visible};
 use linkspan_hub::files;
 use linkspan_review::{Digest, ReviewId};
 
@@ -23,9 +23,6 @@ use crate::signals;
 use crate::window::{self, Choice, WindowOptions};
 use plan::{Difference, Plan, plan};
 use report::{Ended, Unasked, report};
-
-/// What shells say of a program that was interrupted.
-const INTERRUPTED: i32 = 130;
 
 /// Show a change at the editor, wait for the decision, and write what was accepted.
 #[derive(Debug, clap::Args)]
@@ -71,13 +68,16 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
     if plan.differences.is_empty() {
         let mut report = report(&[], args.dir, &unasked);
         if !args.dir {
-            report.text = format!("{} holds that already", args.file.display());
+            report.text = format!("{} holds that already", visible::name(&args.file.to_string_lossy()));
         }
         return Ok(report);
     }
     let (asked, own) = connect(args, reach, &here)?;
     let bridge = Arc::new(asked);
-    withdraw_on_signal(Arc::clone(&bridge))?;
+    let interrupted = {
+        let bridge = Arc::clone(&bridge);
+        signals::take_back_when_interrupted(move || bridge.disconnect())?
+    };
     if !json && own.is_some() {
         warn(
             "no editor has this folder open: decide in another terminal with `linkspan review`, \
@@ -85,20 +85,25 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
         );
     }
     let decided = decide(args, &plan, &bridge);
+    interrupted.or_go_on();
     bridge.disconnect();
     if let Some(own) = own {
         own.leave();
     }
+    let folders = [here.to_string_lossy().into_owned()];
     let ended = plan.differences.iter().zip(decided).map(|(difference, decided)| {
-        let mut decided = decided?;
-        if !decided.written && decided.is_accepted() && args.old.is_none() && !args.print {
-            write(difference, &decided)?;
-            decided.written = true;
-        }
-        let folders = [here.to_string_lossy().into_owned()];
-        Ok(Ended { name: relative(&difference.path.to_string_lossy(), &folders), decided })
+        let writes = args.old.is_none() && !args.print;
+        let decided =
+            decided.and_then(|decided| if writes { written(difference, decided) } else { Ok(decided) });
+        Ended { name: relative(&difference.path.to_string_lossy(), &folders), decided }
     });
-    let ended = ended.collect::<Result<Vec<_>, Failure>>()?;
+    // All of them, before anything is said: each was decided by itself.
+    let mut ended: Vec<Ended> = ended.collect();
+    if !args.dir
+        && let Some(one) = ended.pop_if(|one| one.decided.is_err())
+    {
+        return one.decided.map(|_| Report::default());
+    }
     match ended.as_slice() {
         [one] if args.print => Ok(print(one)),
         all => Ok(report(all, args.dir, &unasked)),
@@ -164,23 +169,11 @@ fn failure(error: BridgeError) -> Failure {
     }
 }
 
-/// Whoever interrupts us does not want the answer any more.
-fn withdraw_on_signal(bridge: Arc<Bridge>) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::internal(format!("signals cannot be handled: {error}"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
-    let listening = runtime.enter();
-    let asked = signals::leave_asked().map_err(failed)?;
-    drop(listening);
-    thread::spawn(move || {
-        runtime.block_on(asked);
-        bridge.disconnect();
-        std::process::exit(INTERRUPTED);
-    });
-    Ok(())
-}
-
 /// An editor of somebody else's leaves the writing to whoever asked. The file is what it was, or it is not touched.
-fn write(difference: &Difference, decided: &Decided) -> Result<(), Failure> {
+fn written(difference: &Difference, decided: Decided) -> Result<Decided, Failure> {
+    if decided.written || !decided.is_accepted() {
+        return Ok(decided);
+    }
     let path = difference.path.display();
     let refused =
         |why: String| Failure::new(Exit::Refused, format!("{path} was accepted but not written: {why}"));
@@ -201,15 +194,16 @@ fn write(difference: &Difference, decided: &Decided) -> Result<(), Failure> {
             refused("it changed while the change was shown; run the command again".into())
         }
         files::WriteError::Failed(error) => refused(error.to_string()),
-    })
+    })?;
+    Ok(Decided { written: true, ..decided })
 }
 
 /// The accepted text alone; everything else goes where it does not get into the text.
 fn print(ended: &Ended) -> Report {
     let report = report(std::slice::from_ref(ended), false, &Unasked::default());
-    match &ended.decided.text {
-        Some(text) if ended.decided.is_accepted() => foreign(text, None, report.json.unwrap_or_default()),
-        _ => {
+    match ended.accepted().and_then(|decided| decided.text.as_deref()) {
+        Some(text) => foreign(text, None, report.json.unwrap_or_default()),
+        None => {
             let _ = writeln!(anstream::stderr(), "{}", report.text);
             Report { text: String::new(), ..report }
         }

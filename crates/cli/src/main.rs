@@ -113,7 +113,7 @@ fn main() -> ExitCode {
     let exit = match run(&args) {
         Ok(report) => match report.print(json) {
             Ok(()) => report.exit,
-            Err(error) => unheard(&error),
+            Err(error) => unheard(&error, report.exit),
         },
         Err(failure) => tell(&failure, json),
     };
@@ -165,7 +165,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
 fn tell(failure: &Failure, json: bool) -> Exit {
     if json {
         if let Err(error) = output::print(Some(&failure.json()), "") {
-            return unheard(&error);
+            return unheard(&error, failure.exit);
         }
     } else {
         output::warn(&failure.message);
@@ -183,15 +183,15 @@ fn not_understood(error: &clap::Error) -> ExitCode {
     let exit = match error.print() {
         Ok(()) if error.use_stderr() => Exit::Usage,
         Ok(()) => Exit::Ok,
-        Err(error) => unheard(&error),
+        Err(error) => unheard(&error, Exit::Ok),
     };
     ExitCode::from(exit.code())
 }
 
-/// Whoever closes the pipe has heard enough.
-fn unheard(error: &io::Error) -> Exit {
+/// Whoever closes the pipe has heard enough; the answer is still in the exit code.
+fn unheard(error: &io::Error, exit: Exit) -> Exit {
     if error.kind() == io::ErrorKind::BrokenPipe {
-        return Exit::Ok;
+        return exit;
     }
     output::warn(&format!("the output could not be written: {error}"));
     Exit::Internal

@@ -56,13 +56,28 @@ impl Report {
 
 /// Prints a document or a text, each on lines of its own.
 pub(crate) fn print(json: Option<&Value>, text: &str) -> io::Result<()> {
+    if let Some(document) = json {
+        let mut out = io::stdout().lock();
+        writeln!(out, "{}", document_line(document))?;
+        return out.flush();
+    }
     let mut out = anstream::stdout().lock();
-    match json {
-        Some(document) => writeln!(out, "{document}")?,
-        None if text.is_empty() => {}
-        None => writeln!(out, "{}", text.trim_end_matches('\n'))?,
+    if !text.is_empty() {
+        writeln!(out, "{}", text.trim_end_matches('\n'))?;
     }
     out.flush()
+}
+
+/// JSON has no need to escape these, but a terminal may take them for the beginning of a command.
+pub(crate) fn document_line(document: &Value) -> String {
+    let mut line = String::new();
+    for character in document.to_string().chars() {
+        match character {
+            '\u{7f}'..='\u{9f}' => line += &format!("\\u{:04x}", u32::from(character)),
+            other => line.push(other),
+        }
+    }
+    line
 }
 
 /// Text that is not ours: on a terminal below a head and made safe to look at, elsewhere alone and untouched.
@@ -111,6 +126,14 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_document_keeps_every_character_and_commands_no_terminal() {
+        let document = serde_json::json!({ "text": "a\u{7f}b\u{9b}31mc\u{a0}é" });
+        let line = document_line(&document);
+        assert!(!line.chars().any(|character| ('\u{7f}'..='\u{9f}').contains(&character)), "{line}");
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), document);
+    }
 
     #[test]
     fn columns_line_up_and_lines_have_no_trailing_blanks() {

@@ -254,4 +254,82 @@ mod tests {
         assert_eq!(ran.code, 2);
         assert!(ran.stderr.contains("--new FOLDER"), "{ran:?}");
     }
+
+    #[test]
+    fn a_change_of_form_alone_is_not_asked_about() {
+        let world = World::new();
+        world.file("dos.txt", "one\r\ntwo\r\n");
+        let unix = world.file("unix.txt", "one\ntwo\n");
+        let ran = finish(begin(&world, &["diff", "dos.txt", "--new", &unix]));
+        assert_eq!(ran.code, 5, "{ran:?}");
+        assert!(ran.stderr.contains("line endings"), "{ran:?}");
+        let wide = world.file("wide.txt", b"\xff\xfea\0\n\0");
+        let ran = finish(begin(&world, &["diff", "fresh.txt", "--new", &wide]));
+        assert_eq!(ran.code, 5, "{ran:?}");
+        assert!(ran.stderr.contains("UTF-8"), "{ran:?}");
+    }
+
+    #[test]
+    fn a_pipe_is_no_file_to_change() {
+        let world = World::new();
+        let pipe = world.path("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
+            .unwrap();
+        let new = world.file("new.txt", "x");
+        let ran = finish(begin(&world, &["diff", "pipe", "--new", &new]));
+        assert_eq!(ran.code, 5, "{ran:?}");
+    }
+
+    #[test]
+    fn a_reader_who_has_heard_enough_does_not_turn_a_no_into_a_yes() {
+        let world = World::new();
+        let path = world.file("a.txt", "one\n");
+        let new = world.file("new.txt", "two\n");
+        let mut editor = Editor::attach(&world);
+        let mut asked = begin(&world, &["diff", "a.txt", "--new", &new]);
+        drop(asked.stdout.take());
+        let shown = editor.shown(&path);
+        editor.reject(&shown);
+        assert_eq!(finish(asked).code, 1);
+    }
+
+    #[test]
+    fn an_interrupted_call_takes_its_change_back() {
+        let world = World::new();
+        let path = world.file("a.txt", "one\n");
+        let editor = Editor::attach(&world);
+        let arguments = serde_json::json!({ "path": path, "newText": "two\n" }).to_string();
+        let asked = begin(&world, &["call", "proposeChange", &arguments]);
+        let shown = editor.shown(&path);
+        signal(asked.id(), Signal::INT);
+        editor.hidden(&shown.review);
+        assert_eq!(finish(asked).code, 130);
+    }
+
+    #[test]
+    fn an_editor_of_somebody_elses_leaves_the_writing_to_us_and_one_failure_stops_no_other() {
+        let world = World::new();
+        for name in ["1.txt", "2.txt", "3.txt"] {
+            world.file(&format!("src/{name}"), "old\r\n");
+            world.file(&format!("new/{name}"), "new\n");
+        }
+        let _editor = Foreign::start(&world, |tool, arguments| {
+            let text = |text: &str| serde_json::json!({ "type": "text", "text": text });
+            let content = match (tool, arguments["new_file_path"].as_str()) {
+                ("openDiff", Some(path)) if path.ends_with("1.txt") => vec![text("TAB_CLOSED")],
+                ("openDiff", _) => vec![text("FILE_SAVED"), text("decided\n")],
+                _ => Vec::new(),
+            };
+            serde_json::json!({ "content": content })
+        });
+        let ran = finish(begin(&world, &["--json", "diff", "--dir", "src", "--new", "new"]));
+        assert!(ran.code > 1, "{ran:?}");
+        let document = ran.json();
+        let outcomes: Vec<&str> =
+            (0..3).map(|at| document["changes"][at]["outcome"].as_str().unwrap()).collect();
+        assert_eq!(outcomes, ["failed", "accepted", "accepted"]);
+        assert_eq!(world.read("src/1.txt"), b"old\r\n");
+        assert_eq!(world.read("src/2.txt"), b"decided\r\n");
+        assert_eq!(world.read("src/3.txt"), b"decided\r\n");
+    }
 }

@@ -123,7 +123,7 @@ fn regular(place: &Path) -> Result<Option<u64>, FileError> {
 }
 
 /// Without waiting for the other end of a pipe that someone put there a moment ago.
-pub(crate) fn open_regular(place: &Path) -> io::Result<File> {
+pub fn open_regular(place: &Path) -> io::Result<File> {
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(place)?;
     match file.metadata()?.is_file() {

@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use linkspan_client::proposal::{Edit, proposed};
+use linkspan_hub::files::open_regular;
 use linkspan_review::decode;
 
 use super::Args;
@@ -122,14 +124,37 @@ fn difference(path: PathBuf, old: Option<Vec<u8>>, new: &[u8]) -> Result<Option<
         return Ok(None);
     }
     let text = |bytes: &[u8]| decode(bytes).map(|text| text.text).map_err(|error| error.to_string());
-    let old_text = old.as_deref().map(text).transpose()?;
-    before.as_deref().filter(|_| old.is_none()).map(text).transpose()?;
-    Ok(Some(Difference { path, before, old_text, new_text: text(new)? }))
+    let (old_text, new_text) = (old.as_deref().map(text).transpose()?, text(new)?);
+    match &old_text {
+        Some(old_text) if *old_text == new_text => {
+            return Err("the texts are the same, and only their encoding differs".into());
+        }
+        Some(_) => {}
+        None => keeps_its_form(before.as_deref(), new, &new_text)?,
+    }
+    Ok(Some(Difference { path, before, old_text, new_text }))
+}
+
+/// A review is about text. What it cannot show or would not write is not asked about as if it could.
+fn keeps_its_form(before: Option<&[u8]>, new: &[u8], new_text: &str) -> Result<(), String> {
+    let content = new_text.to_owned();
+    let proposed = proposed(&Edit::WriteFile { content }, before).map_err(|error| error.to_string())?;
+    if before == Some(proposed.bytes()) {
+        return Err(
+            "only its line endings, byte order mark or encoding would change, and a file keeps those".into(),
+        );
+    }
+    if before.is_none() && proposed.bytes() != new {
+        return Err(
+            "a new file is written as UTF-8 without a byte order mark; convert the new text first".into()
+        );
+    }
+    Ok(())
 }
 
 /// What a file holds, if there is one.
 fn existing(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match File::open(path) {
+    match open_regular(path) {
         Ok(file) => limited(file).map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

@@ -6,46 +6,69 @@ use linkspan_client::connection::Taken;
 use linkspan_client::{Decided, visible};
 use serde_json::{Value, json};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::output::{ADDED, DIM, REMOVED, Report, WARNING, count, styled};
 
-/// One file and what was decided about it.
+/// One file and what was decided about it, or why that is not known or not done.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) name: String,
-    pub(super) decided: Decided,
+    pub(super) decided: Result<Decided, Failure>,
 }
 
 impl Ended {
+    pub(super) fn accepted(&self) -> Option<&Decided> {
+        self.decided.as_ref().ok().filter(|decided| decided.is_accepted())
+    }
+
+    fn exit(&self) -> Exit {
+        match &self.decided {
+            Ok(decided) if decided.is_accepted() => Exit::Ok,
+            Ok(_) => Exit::No,
+            Err(failure) => failure.exit,
+        }
+    }
+
     fn line(&self) -> String {
         let name = visible::name(&self.name);
-        let mut text = if self.decided.is_accepted() {
-            let how = match self.decided.taken {
+        let decided = match &self.decided {
+            Ok(decided) => decided,
+            Err(failure) => {
+                return format!("{} {name}: {}", styled(WARNING, "failed"), visible::name(&failure.message));
+            }
+        };
+        let mut text = if decided.is_accepted() {
+            let how = match decided.taken {
                 Some(Taken::Some) => {
-                    let taken = self.decided.hunks.iter().filter(|hunk| hunk.taken).count();
-                    format!("accepted, {taken} of {}", count(self.decided.hunks.len() as u64, "hunk"))
+                    let taken = decided.hunks.iter().filter(|hunk| hunk.taken).count();
+                    format!("accepted, {taken} of {}", count(decided.hunks.len() as u64, "hunk"))
                 }
                 Some(Taken::Edited) => "accepted with changes".to_owned(),
                 Some(Taken::All) | None => "accepted".to_owned(),
             };
-            let written = if self.decided.written { "" } else { ", not written" };
+            let written = if decided.written { "" } else { ", not written" };
             format!("{} {name}{}", styled(ADDED, &how), styled(DIM, written))
         } else {
             format!("{} {name}", styled(REMOVED, "rejected"))
         };
-        if let Some(reason) = &self.decided.reason {
+        if let Some(reason) = &decided.reason {
             text += &format!("\n  {}", visible::name(reason));
         }
-        for comment in &self.decided.comments {
+        for comment in &decided.comments {
             text += &format!("\n  line {}: {}", comment.line, visible::name(&comment.text));
         }
         text
     }
 
     fn json(&self) -> Value {
-        let mut document = serde_json::to_value(&self.decided).unwrap_or_default();
+        let (mut document, outcome) = match &self.decided {
+            Ok(decided) => {
+                let outcome = if decided.is_accepted() { "accepted" } else { "rejected" };
+                (serde_json::to_value(decided).unwrap_or_default(), outcome)
+            }
+            Err(failure) => (failure.json(), "failed"),
+        };
         if let Value::Object(fields) = &mut document {
-            let outcome = if self.decided.is_accepted() { "accepted" } else { "rejected" };
             fields.insert("outcome".into(), outcome.into());
             fields.insert("path".into(), self.name.clone().into());
         }
@@ -91,6 +114,9 @@ pub(super) fn report(ended: &[Ended], dir: bool, unasked: &Unasked<'_>) -> Repor
             })
         }
     };
-    let all_accepted = ended.iter().all(|one| one.decided.is_accepted());
-    Report::new(lines.join("\n"), document).ending(if all_accepted { Exit::Ok } else { Exit::No })
+    // What went wrong says more than a no, and a no more than a yes.
+    let exits = || ended.iter().map(Ended::exit);
+    let wrong = exits().find(|exit| !matches!(exit, Exit::Ok | Exit::No));
+    let exit = wrong.or_else(|| exits().find(|exit| *exit == Exit::No)).unwrap_or_default();
+    Report::new(lines.join("\n"), document).ending(exit)
 }
