@@ -144,7 +144,11 @@ fn replacement(asked: Replacement) -> proposal::Replacement {
 /// What the file would hold after an edit of what is on disk.
 fn edited(desk: &Arc<Desk>, caller: &Caller, path: &Path, edit: &Edit) -> Result<String, String> {
     let about = |error: String| format!("{}: {error}", shown(path));
-    // Asked first: whoever may not speak of the file at all must not learn from our errors what is in it.
+    // First, because who may not speak of the file at all must not learn from our errors what is in it. The hub
+    // sees to it when it is asked; another editor's server does not.
+    if desk.deny(caller)?.denies(&caller.folders, path) {
+        return Err(about("it is kept from agents by `deny` in the configuration".into()));
+    }
     if desk.ask(caller, |editor| editor.is_dirty(path))? {
         return Err(about(
             "it has unsaved changes in the editor, so an edit of what is on disk would undo them. Ask the person \
