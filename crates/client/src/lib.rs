@@ -84,3 +84,8 @@ pub use discover::{Candidate, Discovery, Surroundings, discover};
 pub use hub::{ConnectError, Hub, Start};
 pub use relay::{Notice, RelayError, relay};
 pub use runtime_dir::RuntimeDirError;
+
+/// The page for authors of agents shows code, which has to compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/agents/library.md")]
+struct LibraryPage;
