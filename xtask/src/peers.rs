@@ -1,5 +1,5 @@
-//! Programs we did not write, which the integration tests talk to: for now Python's `websockets`,
-//! the library that NEXUS3's own client is built on. Tests find it in `LINKSPAN_TEST_PYTHON`.
+//! Programs we did not write: Python's `websockets`, the library that NEXUS3's own client is built on, which the
+//! integration tests talk to and find in `LINKSPAN_TEST_PYTHON`; and Node's `ws`, which the benchmarks run beside us.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use crate::workspace::{command, run, succeeds, tools};
 
 pub(crate) const PYTHON_VARIABLE: &str = "LINKSPAN_TEST_PYTHON";
+pub(crate) const NODE_MODULES_VARIABLE: &str = "LINKSPAN_BENCH_NODE_MODULES";
 
 /// A Python that has what the tests need; made on the first call, found on the later ones.
 pub(crate) fn python() -> Result<PathBuf> {
@@ -56,4 +57,23 @@ fn make_venv(venv: &Path) -> Result<()> {
 
 fn create(venv: &Path) -> bool {
     succeeds(command("python3").args(["-m", "venv"]).arg(venv))
+}
+
+/// A folder of Node packages that has `ws`; made on the first call, found on the later ones.
+pub(crate) fn node_modules() -> Result<PathBuf> {
+    let place = tools().join("node");
+    let modules = place.join("node_modules");
+    let has_ws = || succeeds(command("node").args(["-e", "require('ws')"]).env("NODE_PATH", &modules));
+    if has_ws() {
+        return Ok(modules);
+    }
+    std::fs::create_dir_all(&place)?;
+    let npm =
+        ["install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--silent", "--prefix"];
+    succeeds(command("npm").args(npm).arg(&place).arg("ws"));
+    anyhow::ensure!(
+        has_ws(),
+        "missing: Node with its package `ws`, and npm could not fetch it. Install Node and give npm a reachable registry"
+    );
+    Ok(modules)
 }
