@@ -14,11 +14,11 @@ use linkspan_editor_api::{Decoder, encode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tungstenite::{Error, Message, WebSocket};
 
+use crate::control::READ_BYTES;
 use crate::dial::TimedStream;
 
 /// No message is larger, in either direction.
 pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
-const READ_BYTES: usize = 64 * 1024;
 /// After so many texts the other direction gets its turn.
 const TEXTS_PER_TURN: usize = 64;
 const PING_EVERY: Duration = Duration::from_secs(30);
