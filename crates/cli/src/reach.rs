@@ -9,13 +9,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use linkspan_client::{ConnectError, Control, ControlError, Hello, Hub};
-use linkspan_editor_api::{HubHelloResult, Places};
+use linkspan_editor_api::{HubHelloResult, Places, Request};
 
 use crate::exit::Failure;
 use crate::output::warn;
 
 /// A log that is larger when a hub starts is put aside, once.
 const LARGE_LOG: u64 = 4 * 1024 * 1024;
+/// Who we are in the hub's log.
+const ROLE: &str = "a terminal";
 const LEAVE_DEADLINE: Duration = Duration::from_secs(5);
 const LEAVE_PAUSE: Duration = Duration::from_millis(20);
 
@@ -72,21 +74,39 @@ impl From<GreetError> for Failure {
     }
 }
 
-/// Connects and says hello. A hub that is leaving closes the door at that: then there is none, or a new one.
+/// Connects and says hello.
 pub(crate) fn greet(
     connect: impl Fn() -> Result<Control, ConnectError>,
 ) -> Result<(Control, HubHelloResult), GreetError> {
+    let (connection, hub, ()) = greeting(connect, |connection| Ok((connection.hello(ROLE)?, ())))?;
+    Ok((connection, hub))
+}
+
+/// The same with a question that changes nothing, in one turn.
+pub(crate) fn greet_and<R: Request>(
+    connect: impl Fn() -> Result<Control, ConnectError>,
+    question: &R,
+) -> Result<(Control, R::Result), GreetError> {
+    let (connection, _, answer) = greeting(connect, |connection| connection.hello_and(ROLE, question))?;
+    Ok((connection, answer))
+}
+
+/// A hub that is leaving closes the door at the greeting: then there is none, or a new one.
+fn greeting<T>(
+    connect: impl Fn() -> Result<Control, ConnectError>,
+    say: impl Fn(&mut Control) -> Result<(Hello, T), ControlError>,
+) -> Result<(Control, HubHelloResult, T), GreetError> {
     let deadline = Instant::now() + LEAVE_DEADLINE;
     loop {
         let mut connection = connect().map_err(GreetError::Connect)?;
-        match connection.hello("a terminal") {
+        match say(&mut connection) {
             Err(ControlError::Closed) if Instant::now() < deadline => thread::sleep(LEAVE_PAUSE),
-            hello => {
-                let Hello { hub, notice } = hello.map_err(GreetError::Call)?;
+            said => {
+                let (Hello { hub, notice }, answer) = said.map_err(GreetError::Call)?;
                 if let Some(notice) = notice {
                     warn(&notice);
                 }
-                return Ok((connection, hub));
+                return Ok((connection, hub, answer));
             }
         }
     }
