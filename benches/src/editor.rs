@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use linkspan_editor_api::{
-    Attach, AttachResult, Capabilities, Decision, DocumentTextResult, DocumentsListResult, Message,
-    OpenDocument, PROTOCOL, RequestId, ReviewDecided, Verdict, encode,
+    Attach, AttachResult, Capabilities, Decision, Diagnostic, DiagnosticsGetResult, DocumentTextResult,
+    DocumentsListResult, FileDiagnostics, Message, OpenDocument, PROTOCOL, Position, Range, RequestId,
+    ReviewDecided, Selection, Severity, Verdict, encode,
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -66,7 +67,13 @@ impl Editor {
             pid: std::process::id(),
             folders: vec![folder.display().to_string()],
             window_id: None,
-            capabilities: Capabilities { documents: true, reviews: true, ..Capabilities::default() },
+            capabilities: Capabilities {
+                documents: true,
+                selection: true,
+                diagnostics: true,
+                reviews: true,
+                ..Capabilities::default()
+            },
         };
         output.write_all(&encode(&Message::request(RequestId::Number(1), &attach).to_bytes()))?;
         output.flush()?;
@@ -137,12 +144,28 @@ fn read_body(input: &mut impl BufRead, body: &mut Vec<u8>) -> Result<()> {
 struct Answers {
     documents: String,
     text: String,
+    selection: String,
+    diagnostics: String,
 }
 
 impl Answers {
     fn new(folder: &Path) -> Result<Answers> {
+        let path = folder.join("src/main.rs").display().to_string();
+        let range =
+            Range { start: Position { line: 2, character: 4 }, end: Position { line: 2, character: 9 } };
+        let selection =
+            Selection { path: path.clone(), text: "value".into(), range, is_empty: false, reversed: false };
+        let warning = Diagnostic {
+            message: "unused variable: `value`".into(),
+            severity: Severity::Warning,
+            range,
+            source: Some("rustc".into()),
+            code: Some("unused_variables".into()),
+        };
+        let diagnostics =
+            FileDiagnostics { path: path.clone(), version: None, settled: true, diagnostics: vec![warning] };
         let document = OpenDocument {
-            path: folder.join("src/main.rs").display().to_string(),
+            path,
             label: "main.rs".into(),
             active: true,
             language: Some("rust".into()),
@@ -151,6 +174,8 @@ impl Answers {
         Ok(Answers {
             documents: serde_json::to_string(&DocumentsListResult { documents: vec![document] })?,
             text: serde_json::to_string(&DocumentTextResult::default())?,
+            selection: serde_json::to_string(&selection)?,
+            diagnostics: serde_json::to_string(&DiagnosticsGetResult { files: vec![diagnostics] })?,
         })
     }
 
@@ -158,6 +183,8 @@ impl Answers {
         match method {
             "documents/list" => &self.documents,
             "document/text" => &self.text,
+            "selection/current" => &self.selection,
+            "diagnostics/get" => &self.diagnostics,
             _ => "null",
         }
     }

@@ -30,6 +30,7 @@ const MEASURES: &[(&str, Measure)] = &[
     ("decision", measure::decision::measure),
     ("diff", measure::diff::measure),
     ("command", measure::command::measure),
+    ("discover", measure::discover::measure),
     ("large", measure::large::measure),
 ];
 

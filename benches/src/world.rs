@@ -31,10 +31,7 @@ impl World {
     pub(crate) fn start() -> Result<World> {
         let program = std::env::var_os("LINKSPAN_BIN").map(PathBuf::from);
         let program = program.context("LINKSPAN_BIN is not set: run `cargo xtask bench`")?;
-        let own = std::env::current_exe()?;
-        let target = own.ancestors().nth(2).context("this program lies in no target directory")?;
-        let root = tempfile::Builder::new().prefix("bench-").tempdir_in(target)?;
-        let world = World { root, program, hub: 0 };
+        let world = World { root: scratch()?, program, hub: 0 };
         for folder in ["home", "run", "state", "config/linkspan", "workspace"] {
             fs::create_dir_all(world.path(folder))?;
         }
@@ -92,14 +89,25 @@ impl World {
         Ok(Places::from_lookup(lookup, 0)?.socket()?)
     }
 
+    pub(crate) fn lock_file(&self, port: u16) -> PathBuf {
+        self.path("home").join(format!(".claude/ide/{port}.lock"))
+    }
+
     /// Where agents find the window with this port.
     pub(crate) fn door(&self, port: u16) -> Result<Door> {
-        let file = self.path("home").join(format!(".claude/ide/{port}.lock"));
+        let file = self.lock_file(port);
         let lock: Value =
             serde_json::from_slice(&fs::read(&file).with_context(|| file.display().to_string())?)?;
         let token = lock.get("authToken").and_then(Value::as_str).context("no authToken")?.to_owned();
         Ok(Door { port, token })
     }
+}
+
+/// A directory of our own on the disk that holds `target`.
+pub(crate) fn scratch() -> Result<TempDir> {
+    let own = std::env::current_exe()?;
+    let target = own.ancestors().nth(2).context("this program lies in no target directory")?;
+    Ok(tempfile::Builder::new().prefix("bench-").tempdir_in(target)?)
 }
 
 impl Drop for World {

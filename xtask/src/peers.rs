@@ -1,5 +1,6 @@
 //! Programs we did not write, which the integration tests talk to: Python's `websockets`, the library that
-//! NEXUS3's own client is built on, and the TypeScript clients of MCP. Tests find them by the variables below.
+//! NEXUS3's own client is built on, and the TypeScript clients of MCP. Benchmarks run `websockets` and Node's `ws`
+//! beside us. All are found by the variables below.
 
 use std::env;
 use std::fs;
@@ -12,9 +13,9 @@ use crate::workspace::{command, run, succeeds, tools};
 pub(crate) const PYTHON_VARIABLE: &str = "LINKSPAN_TEST_PYTHON";
 pub(crate) const NODE_VARIABLE: &str = "LINKSPAN_TEST_NODE_MODULES";
 
-/// The first speaks the revisions with a handshake, the second the one without.
-const NODE_PACKAGES: [(&str, &str); 2] =
-    [("@modelcontextprotocol/sdk", "1.32.2"), ("@modelcontextprotocol/client", "2.4.0")];
+/// The first speaks MCP's revisions with a handshake, the second the one without; the third is only measured.
+const NODE_PACKAGES: [(&str, &str); 3] =
+    [("@modelcontextprotocol/sdk", "1.32.2"), ("@modelcontextprotocol/client", "2.4.0"), ("ws", "8.22.2")];
 
 /// A Python that has what the tests need; made on the first call, found on the later ones.
 pub(crate) fn python() -> Result<PathBuf> {
@@ -55,7 +56,7 @@ pub(crate) fn node_modules() -> Result<PathBuf> {
                 "missing: the npm packages {}, and npm could not fetch them. Install Node.js 20 or later with npm \
                  and give it a reachable registry, or set {NODE_VARIABLE} to a folder whose node_modules have \
                  them, or skip with `cargo xtask test --fast`",
-                packages.join(" and ")
+                packages.join(", ")
             )
         })?;
     Ok(folder)

@@ -1,5 +1,9 @@
-//! A command from start to end with the hub running, beside a program that does nothing.
+//! A command from start to end with the hub running and an editor attached, beside a program that does nothing and
+//! beside clients in other languages that ask for the same.
 
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -11,43 +15,113 @@ use crate::report::Row;
 use crate::stats::{Spread, median};
 use crate::world::World;
 
-pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
-    let world = World::start()?;
-    let _editor = Editor::on_socket(&world.socket()?, &world.workspace())?;
-    let linkspan = |args: &[&str]| {
-        let mut command = world.command(world.program());
-        command.args(args);
-        command
-    };
-    let mut commands =
-        [world.command("/bin/true"), linkspan(&["status", "--json"]), linkspan(&["reviews", "--json"])];
-    let mut times = [Vec::new(), Vec::new(), Vec::new()];
-    for _ in 0..effort.pick(60, 12) {
-        let mut round = [Vec::new(), Vec::new(), Vec::new()];
-        for _ in 0..5 {
-            for (command, round) in commands.iter_mut().zip(&mut round) {
-                round.push(once(command)?);
-            }
-        }
-        for (times, round) in times.iter_mut().zip(round) {
-            times.push(median(&round));
-        }
-    }
-    let [floor, status, reviews] = &times;
-    let row = |what: &str, ours: &[f64]| {
-        let note = format!("{:.2} : {:.2} ms", median(ours), median(floor));
-        Row::ratio(what, Spread::of_ratios(ours, floor)).at_most(3.0).note(note)
-    };
-    Ok(vec![
-        row("`linkspan status --json` : /bin/true", status),
-        row("`linkspan reviews --json` : /bin/true", reviews),
-    ])
+/// `linkspan` with these words. The clients of other languages do what `diagnostics` does.
+const COMMANDS: [&[&str]; 4] =
+    [&["status"], &["reviews"], &["diagnostics", "--json"], &["selection", "--json"]];
+const SAME_WORK: &str = "diagnostics";
+const NODE: &str = "Node";
+
+/// A program and how long each round of it took, in milliseconds.
+struct Contender {
+    name: String,
+    command: Command,
+    /// Runs a round, of which the median counts: many of a quick program, one of a slow one.
+    runs: usize,
+    times: Vec<f64>,
 }
 
-fn once(command: &mut Command) -> Result<f64> {
-    let start = Instant::now();
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
-    let taken = start.elapsed();
-    ensure!(status.success(), "{command:?} ended with {status}");
-    Ok(taken.as_secs_f64() * 1e3)
+impl Contender {
+    fn new(name: impl Into<String>, mut command: Command, runs: usize, folder: &Path) -> Contender {
+        command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
+        Contender { name: name.into(), command, runs, times: Vec::new() }
+    }
+
+    fn once(&mut self) -> Result<f64> {
+        let start = Instant::now();
+        let status = self.command.status()?;
+        let taken = start.elapsed();
+        ensure!(status.success(), "{:?} ended with {status}", self.command);
+        Ok(taken.as_secs_f64() * 1e3)
+    }
+}
+
+pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
+    let world = World::start()?;
+    let folder = world.workspace();
+    let _editor = Editor::on_socket(&world.socket()?, &folder)?;
+    let mut floor = Contender::new("/bin/true", world.command("/bin/true"), 5, &folder);
+    let mut ours: Vec<Contender> = Vec::new();
+    for words in COMMANDS {
+        let mut command = world.command(world.program());
+        command.args(words);
+        ours.push(Contender::new(words.join(" "), command, 5, &folder));
+    }
+    let mut peers: Vec<Contender> = Vec::new();
+    for (name, command) in clients(&world) {
+        match command {
+            Some(command) => peers.push(Contender::new(name, command, 1, &folder)),
+            None => writeln!(
+                std::io::stderr(),
+                "not measured: a client in {name}, because `cargo xtask bench` found no {name}"
+            )?,
+        }
+    }
+
+    for round in 0..=effort.pick(60, 12) {
+        let mut times = Vec::new();
+        for contender in std::iter::once(&mut floor).chain(&mut ours).chain(&mut peers) {
+            times.push((contender, Vec::new()));
+        }
+        // One of each in turn: what else the machine does happens to all of them.
+        for run in 0..5 {
+            for (contender, taken) in times.iter_mut().filter(|(contender, _)| run < contender.runs) {
+                taken.push(contender.once()?);
+            }
+        }
+        // The first round brings the programs into memory.
+        for (contender, taken) in times.into_iter().filter(|_| round > 0) {
+            contender.times.push(median(&taken));
+        }
+    }
+    Ok(rows(&floor, &ours, &peers))
+}
+
+fn rows(floor: &Contender, ours: &[Contender], peers: &[Contender]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for command in ours {
+        let mut note = format!("{:.2} : {:.2} ms", median(&command.times), median(&floor.times));
+        for peer in peers {
+            let ratio = Spread::of_ratios(&peer.times, &command.times).median;
+            note += &format!("; the client in {} takes {ratio:.1} × as long", peer.name);
+        }
+        let what = format!("`linkspan {}` : {}", command.name, floor.name);
+        rows.push(Row::ratio(what, Spread::of_ratios(&command.times, &floor.times)).at_most(3.0).note(note));
+    }
+    for command in ours.iter().filter(|command| command.name.starts_with(SAME_WORK)) {
+        for peer in peers {
+            let what = format!("a client in {} : `linkspan {}`", peer.name, command.name);
+            let note = format!("{:.1} : {:.2} ms", median(&peer.times), median(&command.times));
+            let row = Row::ratio(what, Spread::of_ratios(&peer.times, &command.times)).note(note);
+            rows.push(if peer.name == NODE { row.at_least(50.0) } else { row });
+        }
+    }
+    rows
+}
+
+/// Clients that find the window by its lock file, connect, introduce themselves and ask for diagnostics.
+fn clients(world: &World) -> [(&'static str, Option<Command>); 2] {
+    let script = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(name);
+    let client = |program: OsString, name: &str| {
+        let mut command = world.command(Path::new(&program));
+        command.arg(script(name)).envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command
+    };
+    let node = std::env::var_os("LINKSPAN_TEST_NODE_MODULES").map(|folder| {
+        let modules = std::path::Path::new(&folder).join("node_modules");
+        let mut command = client("node".into(), "one_shot.cjs");
+        command.env("NODE_PATH", modules);
+        command
+    });
+    let python = std::env::var_os("LINKSPAN_TEST_PYTHON").map(|program| client(program, "one_shot.py"));
+    [(NODE, node), ("Python", python)]
 }

@@ -5,6 +5,7 @@ pub(crate) mod clients;
 pub(crate) mod command;
 pub(crate) mod decision;
 pub(crate) mod diff;
+pub(crate) mod discover;
 pub(crate) mod idle;
 pub(crate) mod large;
 

@@ -9,13 +9,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use linkspan_client::{ConnectError, Control, ControlError, Hello, Hub};
-use linkspan_editor_api::{HubHelloResult, Places};
+use linkspan_editor_api::{HubHelloResult, Places, Request};
 
 use crate::exit::Failure;
 use crate::output::warn;
 
 /// A log that is larger when a hub starts is put aside, once.
 const LARGE_LOG: u64 = 4 * 1024 * 1024;
+/// Who we are in the hub's log.
+const ROLE: &str = "a terminal";
 const LEAVE_DEADLINE: Duration = Duration::from_secs(5);
 const LEAVE_PAUSE: Duration = Duration::from_millis(20);
 
@@ -72,15 +74,23 @@ impl From<GreetError> for Failure {
     }
 }
 
-/// Connects and says hello. A hub that is leaving closes the door at that: then there is none, or a new one.
+/// Connects and says hello.
 pub(crate) fn greet(
     connect: impl Fn() -> Result<Control, ConnectError>,
 ) -> Result<(Control, HubHelloResult), GreetError> {
-    let (connection, hello) = greet_as("a terminal", connect)?;
-    if let Some(notice) = &hello.notice {
-        warn(notice);
-    }
+    let (connection, hello, ()) = greeting(connect, |connection| Ok((connection.hello(ROLE)?, ())))?;
+    notice(&hello);
     Ok((connection, hello.hub))
+}
+
+/// The same with a question that changes nothing, in one turn.
+pub(crate) fn greet_and<R: Request>(
+    connect: impl Fn() -> Result<Control, ConnectError>,
+    question: &R,
+) -> Result<(Control, R::Result), GreetError> {
+    let (connection, hello, answer) = greeting(connect, |connection| connection.hello_and(ROLE, question))?;
+    notice(&hello);
+    Ok((connection, answer))
 }
 
 /// Connects and says hello as whom decisions are said to be made by; tells nobody about the hub's version.
@@ -88,12 +98,30 @@ pub(crate) fn greet_as(
     role: &str,
     connect: impl Fn() -> Result<Control, ConnectError>,
 ) -> Result<(Control, Hello), GreetError> {
+    let (connection, hello, ()) = greeting(connect, |connection| Ok((connection.hello(role)?, ())))?;
+    Ok((connection, hello))
+}
+
+fn notice(hello: &Hello) {
+    if let Some(notice) = &hello.notice {
+        warn(notice);
+    }
+}
+
+/// A hub that is leaving closes the door at the greeting: then there is none, or a new one.
+fn greeting<T>(
+    connect: impl Fn() -> Result<Control, ConnectError>,
+    say: impl Fn(&mut Control) -> Result<(Hello, T), ControlError>,
+) -> Result<(Control, Hello, T), GreetError> {
     let deadline = Instant::now() + LEAVE_DEADLINE;
     loop {
         let mut connection = connect().map_err(GreetError::Connect)?;
-        match connection.hello(role) {
+        match say(&mut connection) {
             Err(ControlError::Closed) if Instant::now() < deadline => thread::sleep(LEAVE_PAUSE),
-            hello => return Ok((connection, hello.map_err(GreetError::Call)?)),
+            said => {
+                let (hello, answer) = said.map_err(GreetError::Call)?;
+                return Ok((connection, hello, answer));
+            }
         }
     }
 }

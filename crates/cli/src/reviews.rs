@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use linkspan_editor_api::{HubStatus, ReviewSummary, ReviewsList};
+use linkspan_editor_api::{HubWindows, ReviewSummary, ReviewsList};
 
 use crate::exit::Failure;
 use crate::output::{Report, age, change, count, relative, table};
-use crate::reach::Reach;
+use crate::reach::{Reach, greet_and};
 use crate::visible::name;
 
 /// List the reviews that wait for a decision.
@@ -18,15 +18,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
-    let mut connection = reach.greeted()?;
-    let list = connection.request(&ReviewsList { all: args.all })?;
-    let windows = connection.request(&HubStatus {})?.windows;
-    let folders = windows.into_iter().map(|window| (window.window, window.folders)).collect();
+    let (mut connection, list) = greet_and(|| reach.connect_or_start(), &ReviewsList { all: args.all })?;
     let json = serde_json::to_value(&list).unwrap_or_default();
     let text = match list.reviews.as_slice() {
         [] if args.all => "there are no reviews".into(),
         [] => "no review waits for a decision".into(),
-        reviews => render(reviews, &folders),
+        reviews => {
+            let windows = connection.request(&HubWindows {})?.windows;
+            let folders = windows.into_iter().map(|window| (window.window, window.folders)).collect();
+            render(reviews, &folders)
+        }
     };
     Ok(Report::new(text, json))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::exit::Failure;
 use crate::output::{DIM, HEAD, Report, WARNING, age, count, styled};
-use crate::reach::{GreetError, Reach, greet};
+use crate::reach::{GreetError, Reach, greet_and};
 use crate::visible::name;
 
 /// Show the hub, its windows, the agents connected to them and what is refused.
@@ -14,14 +14,13 @@ use crate::visible::name;
 pub(crate) struct Args {}
 
 pub(crate) fn run(reach: &Reach) -> Result<Report, Failure> {
-    let mut connection = match greet(|| reach.connect()) {
+    let status = match greet_and(|| reach.connect(), &HubStatus {}) {
         Err(GreetError::Connect(ConnectError::NoHub { .. })) => {
             let text = "no hub is running; it starts by itself when an editor or `linkspan serve` needs it";
             return Ok(Report::new(text, json!({ "running": false })));
         }
-        greeted => greeted?.0,
+        greeted => greeted?.1,
     };
-    let status = connection.request(&HubStatus {})?;
     let mut document = serde_json::to_value(&status).unwrap_or_default();
     if let Value::Object(members) = &mut document {
         members.insert("running".into(), json!(true));

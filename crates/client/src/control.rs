@@ -1,7 +1,9 @@
 //! One connection to the hub, for asking it something and waiting for the answer. Each question has a
 //! deadline.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
+use std::marker::PhantomData;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -9,11 +11,13 @@ use linkspan_editor_api::{
     Decoder, FramingError, HubHello, HubHelloResult, Limits, Message, Notification, PROTOCOL, ParseError,
     Ping, Request, RequestId, RpcError, encode, errors, version_notice,
 };
+use serde_json::value::RawValue;
 
 use crate::dial::is_timeout;
 
 const DEADLINE: Duration = Duration::from_secs(10);
-const READ_BYTES: usize = 64 * 1024;
+/// Most answers are smaller, and a command pays for every page of memory that it touches.
+pub(crate) const READ_BYTES: usize = 8 * 1024;
 
 /// A connection to the hub.
 #[derive(Debug)]
@@ -22,6 +26,18 @@ pub struct Control {
     decoder: Decoder,
     last_id: i64,
     deadline: Duration,
+    /// What was asked and goes out when the first answer is waited for.
+    unsent: Vec<u8>,
+    /// Answers that came before they were waited for.
+    early: BTreeMap<i64, Result<Box<RawValue>, RpcError>>,
+}
+
+/// A question whose answer is to be waited for. Those asked before the first wait go out together.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct Asked<R> {
+    id: i64,
+    question: PhantomData<R>,
 }
 
 /// Why a question has no answer.
@@ -74,7 +90,19 @@ pub struct Hello {
 
 impl Control {
     pub(crate) fn new(stream: UnixStream) -> Control {
-        Control { stream, decoder: Decoder::new(Limits::OF_A_HUB), last_id: 0, deadline: DEADLINE }
+        Control {
+            stream,
+            decoder: Decoder::new(Limits::OF_A_HUB),
+            last_id: 0,
+            deadline: DEADLINE,
+            unsent: Vec::new(),
+            early: BTreeMap::new(),
+        }
+    }
+
+    /// The id of the last question.
+    pub(crate) fn last_id(&self) -> i64 {
+        self.last_id
     }
 
     /// The socket, and what has been read from it and not been looked at.
@@ -84,9 +112,29 @@ impl Control {
 
     /// Introduces us, as a `role` for the hub's log, and makes sure that we understand each other.
     pub fn hello(&mut self, role: &str) -> Result<Hello, ControlError> {
-        let ours = env!("CARGO_PKG_VERSION");
-        let hub = self.request(&HubHello { version: ours.into(), protocol: PROTOCOL, role: role.into() })?;
-        let notice = version_notice(&hub.version, ours);
+        let hello = self.ask_hello(role);
+        self.answer_to_hello(hello)
+    }
+
+    /// Introduces us and asks at once. If the hub does not understand us, its answer is not looked at; what does
+    /// harm then must not be asked so.
+    pub fn hello_and<R: Request>(
+        &mut self,
+        role: &str,
+        question: &R,
+    ) -> Result<(Hello, R::Result), ControlError> {
+        let (hello, asked) = (self.ask_hello(role), self.ask(question));
+        Ok((self.answer_to_hello(hello)?, self.answer(asked)?))
+    }
+
+    pub(crate) fn ask_hello(&mut self, role: &str) -> Asked<HubHello> {
+        let version = env!("CARGO_PKG_VERSION").into();
+        self.ask(&HubHello { version, protocol: PROTOCOL, role: role.into() })
+    }
+
+    pub(crate) fn answer_to_hello(&mut self, hello: Asked<HubHello>) -> Result<Hello, ControlError> {
+        let hub = self.answer(hello)?;
+        let notice = version_notice(&hub.version, env!("CARGO_PKG_VERSION"));
         if hub.protocol != PROTOCOL {
             return Err(ControlError::Version(notice.unwrap_or_else(|| {
                 format!(
@@ -101,31 +149,48 @@ impl Control {
 
     /// Asks, and waits for the answer.
     pub fn request<R: Request>(&mut self, params: &R) -> Result<R::Result, ControlError> {
+        let asked = self.ask(params);
+        self.answer(asked)
+    }
+
+    /// Asks, and leaves the waiting for later.
+    pub(crate) fn ask<R: Request>(&mut self, params: &R) -> Asked<R> {
+        self.last_id += 1;
+        let message = Message::request(RequestId::Number(self.last_id), params);
+        self.unsent.extend(encode(&message.to_bytes()));
+        Asked { id: self.last_id, question: PhantomData }
+    }
+
+    /// Waits for an answer, in the order of the questions.
+    pub(crate) fn answer<R: Request>(&mut self, asked: Asked<R>) -> Result<R::Result, ControlError> {
         let deadline = Instant::now() + self.deadline;
         let seconds = self.deadline.as_secs();
         let timeout = || ControlError::Timeout { method: R::METHOD, seconds };
-        self.last_id += 1;
-        let id = RequestId::Number(self.last_id);
-
-        self.stream.set_write_timeout(Some(self.deadline))?;
-        match self.stream.write_all(&encode(&Message::request(id.clone(), params).to_bytes())) {
-            Err(error) if is_timeout(&error) => return Err(timeout()),
-            // The hub may have said why before it closed.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-            other => other?,
+        let unsent = std::mem::take(&mut self.unsent);
+        if !unsent.is_empty() {
+            self.stream.set_write_timeout(Some(self.deadline))?;
+            match self.stream.write_all(&unsent) {
+                Err(error) if is_timeout(&error) => return Err(timeout()),
+                // The hub may have said why before it closed.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+                other => other?,
+            }
         }
         loop {
+            if let Some(result) = self.early.remove(&asked.id) {
+                let result = result.map_err(answer)?;
+                return serde_json::from_str(result.get())
+                    .map_err(|error| ControlError::Result { method: R::METHOD, reason: error.to_string() });
+            }
             match self.receive(deadline)?.ok_or_else(timeout)? {
-                Message::Response { id: Some(answered), result } if answered == id => {
-                    let result = result.map_err(answer)?;
-                    return serde_json::from_str(result.get()).map_err(|error| ControlError::Result {
-                        method: R::METHOD,
-                        reason: error.to_string(),
-                    });
+                // To a question we gave up on, if the id is an older one.
+                Message::Response { id: Some(RequestId::Number(id)), result } => {
+                    if (asked.id..=self.last_id).contains(&id) {
+                        self.early.insert(id, result);
+                    }
                 }
-                // About a message whose id could not be read: ours is the only one.
+                // About a message whose id could not be read, which is one of ours.
                 Message::Response { id: None, result: Err(error) } => return Err(answer(error)),
-                // To a question we gave up on.
                 _ => {}
             }
         }
@@ -214,7 +279,7 @@ fn answer(error: RpcError) -> ControlError {
 mod tests {
     use std::thread;
 
-    use linkspan_editor_api::{HubEvent, HubStatus};
+    use linkspan_editor_api::{HubEvent, HubStatus, ReviewsList};
     use serde_json::json;
 
     use super::*;
@@ -277,6 +342,27 @@ mod tests {
         assert_eq!(event.unwrap().window, "w1");
         let none: Option<HubEvent> = control.notification(Duration::from_millis(10)).unwrap();
         assert_eq!(none, None);
+    }
+
+    #[test]
+    fn what_is_asked_together_is_answered_in_any_order() {
+        let told = json!({ "reviews": [] });
+        let mut control = hub_that_says(vec![
+            json!({ "jsonrpc": "2.0", "id": 2, "result": told }).to_string(),
+            hello_of(env!("CARGO_PKG_VERSION"), PROTOCOL),
+        ]);
+        let (hello, list) = control.hello_and("command", &ReviewsList::default()).unwrap();
+        assert_eq!((hello.hub.pid, list.reviews), (1, Vec::new()));
+    }
+
+    #[test]
+    fn a_hub_that_does_not_understand_us_is_not_asked_further() {
+        let mut control = hub_that_says(vec![
+            hello_of("0.0.1", PROTOCOL + 1),
+            json!({ "jsonrpc": "2.0", "id": 2, "result": { "reviews": [] } }).to_string(),
+        ]);
+        let error = control.hello_and("command", &ReviewsList::default()).unwrap_err();
+        assert!(matches!(error, ControlError::Version(_)));
     }
 
     #[test]

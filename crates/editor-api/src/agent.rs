@@ -10,7 +10,7 @@ use crate::window::Editor;
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentJoin {
-    /// Id of the window, such as `w3`: `hub/status` lists them.
+    /// Id of the window, such as `w3`: `hub/windows` lists them.
     pub window: String,
     /// A random word of 1 to 64 letters, digits, `-` and `_` that the agent keeps over reconnects, and nobody
     /// else uses: by it, its name and its window an agent finds its own changes again. An older connection with

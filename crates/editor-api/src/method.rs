@@ -142,6 +142,7 @@ methods! {
     CommandToHub {
         "hub/hello" HubHello -> HubHelloResult;
         "hub/status" HubStatus -> HubStatusResult;
+        "hub/windows" HubWindows -> HubWindowsResult;
         "hub/stop" HubStop -> HubStopResult;
         "reviews/list" ReviewsList -> ReviewsListResult;
         "reviews/get" ReviewsGet -> ReviewsGetResult;

@@ -55,6 +55,11 @@ pub(super) struct Waiting {
 }
 
 impl Calls {
+    /// Of a connection where ids up to this one were used before.
+    pub(super) fn after(last_id: i64) -> Calls {
+        Calls { table: Mutex::new(Table { last_id, ..Table::default() }) }
+    }
+
     /// A new question. After the end of the connection it has ended already.
     pub(super) fn ask(self: &Arc<Calls>) -> Waiting {
         let mut table = locked(&self.table);

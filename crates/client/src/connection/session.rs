@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use linkspan_editor_api::{AgentJoin, Message, Places, RequestId, RpcError, errors, file_uri};
+use linkspan_editor_api::{AgentJoin, Message, Places, Request, RequestId, RpcError, errors, file_uri};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -32,17 +32,47 @@ pub(super) struct Session {
     is_web: bool,
 }
 
-#[derive(Deserialize)]
+/// The first word of MCP.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Initialize {
+    protocol_version: String,
+    capabilities: Value,
+    client_info: ClientInfo,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ClientInfo {
+    name: String,
+    version: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Initialized {
     #[serde(default)]
     server_info: ServerInfo,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct ServerInfo {
     #[serde(default)]
     name: String,
+}
+
+impl Request for Initialize {
+    const METHOD: &'static str = "initialize";
+    type Result = Initialized;
+}
+
+impl Initialize {
+    fn new(agent: &AgentInfo, dialect: &dyn Dialect) -> Initialize {
+        Initialize {
+            protocol_version: dialect.revision().to_owned(),
+            capabilities: json!({ "roots": {} }),
+            client_info: ClientInfo { name: agent.name.clone(), version: agent.version.clone() },
+        }
+    }
 }
 
 impl Session {
@@ -51,12 +81,13 @@ impl Session {
         agent: &AgentInfo,
         places: &Places,
     ) -> Result<Session, OpenError> {
-        let socket = match &candidate.wire {
-            Wire::Hub { window, .. } => join(window, agent, places)?,
-            wire => Socket::Web(Box::new(dial::dial(wire, Instant::now() + DEADLINE)?)),
+        let first_dialect = wire::dialect(&candidate.wire, "");
+        let (socket, last_id) = match &candidate.wire {
+            Wire::Hub { window, .. } => join(window, agent, first_dialect, places)?,
+            wire => (Socket::Web(Box::new(dial::dial(wire, Instant::now() + DEADLINE)?)), 0),
         };
         let is_web = matches!(socket, Socket::Web(_));
-        let (calls, events) = (Arc::new(Calls::default()), Arc::new(Subscribers::default()));
+        let (calls, events) = (Arc::new(Calls::after(last_id)), Arc::new(Subscribers::default()));
         let dialect = Arc::new(OnceLock::new());
         let ears = Ears {
             calls: Arc::clone(&calls),
@@ -65,18 +96,17 @@ impl Session {
             roots: roots(candidate),
         };
         let link = Link::start(socket, ears)?;
-        let mut session =
-            Session { link, calls, events, dialect: wire::dialect(&candidate.wire, ""), is_web };
-        match session.introduce(agent) {
-            Ok(server) => {
-                session.dialect = wire::dialect(&candidate.wire, &server);
-                let _ = dialect.set(session.dialect);
-            }
-            Err(error) => {
-                session.link.close();
-                return Err(OpenError::Introduction { editor: candidate.editor.clone(), error });
+        let mut session = Session { link, calls, events, dialect: first_dialect, is_web };
+        if is_web {
+            match session.introduce(agent) {
+                Ok(server) => session.dialect = wire::dialect(&candidate.wire, &server),
+                Err(error) => {
+                    session.link.close();
+                    return Err(OpenError::Introduction { editor: candidate.editor.clone(), error });
+                }
             }
         }
+        let _ = dialect.set(session.dialect);
         session.notify("notifications/initialized", &json!({}));
         if matches!(candidate.wire, Wire::Claude { .. }) {
             session.notify("ide_connected", &json!({ "pid": std::process::id() }));
@@ -86,16 +116,13 @@ impl Session {
 
     /// Says who we are; gives the name of the server.
     fn introduce(&self, agent: &AgentInfo) -> Result<String, CallError> {
-        let params = json!({
-            "protocolVersion": self.dialect.revision(),
-            "capabilities": { "roots": {} },
-            "clientInfo": { "name": agent.name, "version": agent.version },
-        });
-        match self.request("initialize", &params)?.wait_until_deadline(DEADLINE) {
+        const METHOD: &str = Initialize::METHOD;
+        let params = Initialize::new(agent, self.dialect);
+        match self.request(METHOD, &params)?.wait_until_deadline(DEADLINE) {
             Ended::Answered(Ok(raw)) => serde_json::from_str(raw.get())
                 .map(|Initialized { server_info }| server_info.name)
-                .map_err(|error| CallError::protocol("initialize", error.to_string())),
-            ended => Err(failure("initialize", ended, DEADLINE)),
+                .map_err(|error| CallError::protocol(METHOD, error.to_string())),
+            ended => Err(failure(METHOD, ended, DEADLINE)),
         }
     }
 
@@ -137,18 +164,30 @@ impl Session {
     }
 }
 
-fn join(window: &str, agent: &AgentInfo, places: &Places) -> Result<Socket, OpenError> {
+/// Hello, join and MCP's first word, all at once: the hub takes them in this order, and none has an effect if the one
+/// before fails. Gives the last id that was used, too.
+fn join(
+    window: &str,
+    agent: &AgentInfo,
+    dialect: &dyn Dialect,
+    places: &Places,
+) -> Result<(Socket, i64), OpenError> {
     let mut control = Hub::connect(places)?;
-    control.hello("agent")?;
-    control.request(&AgentJoin {
+    let hello = control.ask_hello("agent");
+    let join = control.ask(&AgentJoin {
         window: window.to_owned(),
         session: agent.session.clone(),
         name: agent.name.clone(),
         version: agent.version.clone(),
         pid: Some(std::process::id()),
-    })?;
+    });
+    let introduction = control.ask(&Initialize::new(agent, dialect));
+    control.answer_to_hello(hello)?;
+    control.answer(join)?;
+    control.answer(introduction)?;
+    let last_id = control.last_id();
     let (stream, decoder) = control.into_parts();
-    Ok(Socket::Framed { stream, decoder })
+    Ok((Socket::Framed { stream, decoder }, last_id))
 }
 
 /// What a question that has no answer means to its caller.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use linkspan_editor_api::{HubStatus, HubStatusResult, Places, WindowStatus};
+use linkspan_editor_api::{HubWindows, Places, WindowStatus};
 
 use super::candidate::{Candidate, Found, Match, Verdict, Wire};
 use super::reason::Reason;
@@ -13,24 +13,24 @@ use crate::{ConnectError, Hub};
 pub(super) fn ask(places: &Places) -> (Vec<WindowStatus>, LookedIn) {
     // When the path is no path of a socket, the failure says so.
     let place = places.socket().unwrap_or_else(|_| places.runtime.clone());
-    match status(places) {
-        Ok(Some(status)) => {
-            let found = Seen::Hub { windows: status.windows.len() };
-            (status.windows, LookedIn { place, found })
+    match windows(places) {
+        Ok(Some(windows)) => {
+            let found = Seen::Hub { windows: windows.len() };
+            (windows, LookedIn { place, found })
         }
         Ok(None) => (Vec::new(), LookedIn { place, found: Seen::Nothing }),
         Err(message) => (Vec::new(), LookedIn { place, found: Seen::Failed(message) }),
     }
 }
 
-fn status(places: &Places) -> Result<Option<HubStatusResult>, String> {
+fn windows(places: &Places) -> Result<Option<Vec<WindowStatus>>, String> {
     let mut control = match Hub::connect(places) {
         Ok(control) => control,
         Err(ConnectError::NoHub { .. }) => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
-    let said = control.hello("discovery").and_then(|_| control.request(&HubStatus {}));
-    said.map(Some).map_err(|error| error.to_string())
+    let said = control.hello_and("discovery", &HubWindows {});
+    said.map(|(_, listed)| Some(listed.windows)).map_err(|error| error.to_string())
 }
 
 /// A window as a candidate; `matched` is what its folders and the environment say.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use linkspan_editor_api as api;
 use linkspan_editor_api::{
-    AgentStatus, DialectStatus, HubHelloResult, HubStatusResult, HubStopResult, Message, PROTOCOL, Ping,
-    Request, RequestId, ReviewsListResult, RpcError, WindowStatus, decode, errors,
+    AgentStatus, DialectStatus, HubHelloResult, HubStatusResult, HubStopResult, HubWindowsResult, Message,
+    PROTOCOL, Ping, Request, RequestId, ReviewsListResult, RpcError, WindowStatus, decode, errors,
 };
 use linkspan_review::{AgentId, Phase, Review, WindowId};
 use serde_json::value::RawValue;
@@ -28,7 +28,8 @@ pub(super) struct Probe {
     request: RequestId,
     due_ms: u64,
     editors: BTreeSet<LocalId>,
-    agents: BTreeSet<AgentId>,
+    /// None: only windows were asked about, and no agent is told of.
+    agents: Option<BTreeSet<AgentId>>,
 }
 
 impl Core {
@@ -54,7 +55,8 @@ impl Core {
                 };
                 self.send(local, &Message::response(id, &result));
             }
-            api::HubStatus::METHOD => self.probe(local, id),
+            api::HubStatus::METHOD => self.probe(local, id, Some(self.agents.keys().copied().collect())),
+            api::HubWindows::METHOD => self.probe(local, id, None),
             api::HubStop::METHOD => {
                 let api::HubStop { force } = decode(params)?;
                 let pending = self.pending(|_| true);
@@ -101,14 +103,13 @@ impl Core {
         u32::try_from(pending).unwrap_or(u32::MAX)
     }
 
-    /// Asks every editor and agent for a sign of life.
-    fn probe(&mut self, local: LocalId, request: RequestId) {
+    /// Asks every editor and these agents for a sign of life.
+    fn probe(&mut self, local: LocalId, request: RequestId, agents: Option<BTreeSet<AgentId>>) {
         let editors: BTreeSet<LocalId> = self.windows.values().filter_map(|window| window.local).collect();
-        let agents: BTreeSet<AgentId> = self.agents.keys().copied().collect();
         for editor in &editors {
             self.ask(*editor, &Ping {}, Resume::Ignore);
         }
-        for agent in &agents {
+        for agent in agents.iter().flatten() {
             self.ping_agent(*agent);
         }
         let due_ms = self.now_ms + PROBE_MS;
@@ -129,7 +130,7 @@ impl Core {
     pub(super) fn probed_agent(&mut self, agent: AgentId) {
         if !self.probes.is_empty() {
             for probe in &mut self.probes {
-                probe.agents.remove(&agent);
+                probe.agents.as_mut().map(|agents| agents.remove(&agent));
             }
             self.finish_probes(|_| false);
         }
@@ -142,33 +143,38 @@ impl Core {
 
     /// Answers those whose every question is answered, or whose time is up.
     fn finish_probes(&mut self, time_is_up: impl Fn(&Probe) -> bool) {
-        let finished =
-            |probe: &mut Probe| probe.editors.is_empty() && probe.agents.is_empty() || time_is_up(probe);
+        let finished = |probe: &mut Probe| {
+            let all_answered = probe.editors.is_empty() && probe.agents.iter().flatten().next().is_none();
+            all_answered || time_is_up(probe)
+        };
         let done: Vec<Probe> = self.probes.extract_if(.., finished).collect();
         for probe in done {
-            let status = self.status(&probe);
-            self.send(probe.local, &Message::response(probe.request, &status));
+            let windows =
+                self.windows.iter().map(|(id, window)| self.window_status(*id, window, &probe)).collect();
+            let answer = match probe.agents {
+                Some(_) => Message::response(probe.request, &self.status(windows)),
+                None => Message::response(probe.request, &HubWindowsResult { windows }),
+            };
+            self.send(probe.local, &answer);
         }
     }
 
-    /// What is connected right now: those still in `probe` did not answer.
-    fn status(&self, probe: &Probe) -> HubStatusResult {
+    fn status(&self, windows: Vec<WindowStatus>) -> HubStatusResult {
         HubStatusResult {
             version: self.identity.version.to_owned(),
             pid: self.identity.pid,
             uptime_ms: self.now_ms,
             socket: self.identity.socket.clone(),
             resident_bytes: (self.identity.resident_bytes)(),
-            windows: self.windows.iter().map(|(id, window)| self.window_status(*id, window, probe)).collect(),
+            windows,
             refused: self.refused.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
         }
     }
 
+    /// What is connected right now: those still in `probe` did not answer.
     fn window_status(&self, id: WindowId, window: &Window, probe: &Probe) -> WindowStatus {
-        let there = self
-            .agents
-            .iter()
-            .filter(|(agent_id, agent)| agent.window == id && !probe.agents.contains(agent_id));
+        let answered = |agent| probe.agents.as_ref().is_some_and(|silent| !silent.contains(agent));
+        let there = self.agents.iter().filter(|(agent_id, agent)| agent.window == id && answered(agent_id));
         let agents = there.map(|(agent_id, agent)| AgentStatus {
             agent: agent_id.to_string(),
             name: agent.name.clone(),

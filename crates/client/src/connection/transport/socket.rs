@@ -10,11 +10,12 @@ use tungstenite::{Error, Message, WebSocket};
 
 use super::heartbeat::Heartbeat;
 use super::{Link, Listener, MAX_MESSAGE};
+use crate::control::READ_BYTES;
 use crate::dial::TimedStream;
 
 /// A peer that lets more than this wait for it does not read.
 const MAX_UNSENT: usize = 4 * MAX_MESSAGE;
-const READ_BYTES: usize = 64 * 1024;
+
 /// After so many texts the other direction gets its turn.
 const TEXTS_PER_TURN: usize = 64;
 

@@ -294,6 +294,21 @@ fn status_waits_for_signs_of_life_and_leaves_out_who_gives_none() {
     assert_eq!((status["attached"].clone(), status["agents"].as_array().unwrap().len()), (json!(false), 0));
 }
 
+#[test]
+fn windows_are_told_without_waiting_for_agents_but_not_without_their_editor() {
+    let (mut desk, _silent_agent) = desk("claude");
+    let asked = desk.ask(COMMAND, "hub/windows", json!({}));
+    assert!(desk.answer_to(COMMAND, asked).is_none(), "the editor has not answered yet");
+    desk.wait_seconds(1);
+    let away = &desk.answer_to(COMMAND, asked).unwrap()["result"]["windows"][0];
+    assert_eq!((&away["attached"], &away["agents"]), (&json!(false), &json!([])));
+
+    desk.editor_answers.insert("ping", json!({}));
+    let asked = desk.ask(COMMAND, "hub/windows", json!({}));
+    let there = &desk.answer_to(COMMAND, asked).unwrap()["result"]["windows"][0];
+    assert_eq!((&there["attached"], &there["agents"]), (&json!(true), &json!([])));
+}
+
 /// An editor that has `a.txt` open with unsaved text.
 fn with_unsaved_text(text: &str) -> (Desk, AgentId) {
     let mut desk = Desk::new();
