@@ -69,7 +69,7 @@ pub(crate) fn existing_file(path: &Path) -> Result<PathBuf, Failure> {
     absolute(path)
 }
 
-fn no_such_file(path: &OsStr) -> Failure {
+pub(crate) fn no_such_file(path: &OsStr) -> Failure {
     Failure::usage(format!("there is no file {}: check the name, or create it first", path.display()))
 }
 

@@ -1,11 +1,11 @@
 //! Which editor window a command asks, and the connection to it: `--window`, else `LINKSPAN_WINDOW`, else what was
 //! chosen with `linkspan ide connect`, else the one that fits best. Every command that needs an editor comes here.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+mod name;
 
-use linkspan_client::discover::{Discovery, Found, Match, Reason, Verdict, Wire};
+use std::path::{Path, PathBuf};
+
+use linkspan_client::discover::{Discovery, Found, LookedIn, Match, Reason, Seen, Verdict, Wire};
 use linkspan_client::{AgentInfo, CallError, Candidate, Connection, Surroundings, discover};
 
 use crate::exit::{Exit, Failure};
@@ -13,6 +13,8 @@ use crate::headless;
 use crate::pins::{self, Pin};
 use crate::reach::Reach;
 use crate::visible::name;
+
+pub(crate) use name::WindowName;
 
 const VARIABLE: &str = "LINKSPAN_WINDOW";
 
@@ -23,42 +25,6 @@ pub(crate) struct WindowOptions {
     /// does the same; without both, what `linkspan ide connect` chose, or the window that fits best.
     #[arg(long, value_name = "WINDOW")]
     window: Option<WindowName>,
-}
-
-/// How a window is named: `w3`, its port, or a folder (`./w3` for one of that name).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum WindowName {
-    Id(String),
-    Port(u16),
-    Folder(PathBuf),
-}
-
-impl FromStr for WindowName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<WindowName, String> {
-        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        if text.is_empty() {
-            Err("a window is named like w3, by its port or by a folder; `linkspan ide` lists them".into())
-        } else if text.strip_prefix('w').is_some_and(is_number) {
-            Ok(WindowName::Id(text.into()))
-        } else if is_number(text) {
-            let port = text.parse().ok().filter(|port| *port > 0);
-            port.map(WindowName::Port).ok_or_else(|| "a port is a number from 1 to 65535".into())
-        } else {
-            Ok(WindowName::Folder(text.into()))
-        }
-    }
-}
-
-impl fmt::Display for WindowName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WindowName::Id(id) => f.write_str(id),
-            WindowName::Port(port) => write!(f, "{port}"),
-            WindowName::Folder(folder) => write!(f, "{}", folder.display()),
-        }
-    }
 }
 
 /// A window, and who chose it.
@@ -305,13 +271,19 @@ fn ambiguous(candidates: &[&Candidate]) -> Failure {
 
 fn none_fits(discovery: &Discovery) -> Failure {
     let fitting = |candidate: &&Candidate| candidate.matched.is_some() && !is_twin(candidate);
-    let message = match discovery.candidates.iter().find(fitting) {
+    let mut message = match discovery.candidates.iter().find(fitting) {
         Some(refused) => refusal(refused),
         None => format!(
             "no editor has this folder open: open it in an editor with Linkspan, or run `linkspan serve` here{}",
             listed(discovery)
         ),
     };
+    // Where we could not look, the editor may well be.
+    for LookedIn { place, found } in &discovery.looked_in {
+        if let Seen::Failed(why) = found {
+            message += &format!("; {}: {}", name(&place.to_string_lossy()), name(why));
+        }
+    }
     Failure::new(Exit::NoWindow, message)
 }
 

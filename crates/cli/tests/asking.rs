@@ -176,6 +176,7 @@ mod tests {
         check(&world.run(&["save", "a.txt"]), 0, &["saved a.txt"]);
         assert_eq!(world.read_text("a.txt"), "new");
         check(&world.run(&["dirty", "a.txt"]), 1, &["a.txt has no unsaved changes"]);
+        check(&world.run(&["dirty", "a.text"]), 2, &["there is no file", "a.text"]);
         check(&world.run(&["save", "never-open.txt"]), 5, &["never-open.txt"]);
     }
 

@@ -199,6 +199,28 @@ mod tests {
     }
 
     #[test]
+    fn a_foreign_editor_on_another_folder_is_asked_only_when_it_is_named() {
+        let world = World::new();
+        let nothing = |_: &str, _: &serde_json::Value| foreign::text("[]");
+        let other = world.folder("other");
+        let foreign = Foreign::on(&world, &other, "secret-token-of-the-editor", nothing);
+        let port = foreign.port.to_string();
+        check(&world.run(&["diagnostics"]), 7, &["no editor has this folder open", &port]);
+        assert!(foreign.called().is_empty());
+        check(&world.run(&["diagnostics", "--window", &port]), 0, &["no problems"]);
+        check(&world.run(&["diagnostics", "--window", "../other"]), 0, &["no problems"]);
+        assert_eq!(foreign.called().len(), 2);
+    }
+
+    #[test]
+    fn a_hub_that_cannot_be_asked_is_part_of_the_answer() {
+        let world = World::new();
+        std::fs::write(world.runtime(), "").unwrap();
+        check(&world.run(&["diagnostics"]), 7, &["no editor has this folder open", "not a directory"]);
+        std::fs::remove_file(world.runtime()).unwrap();
+    }
+
+    #[test]
     fn a_foreign_editor_that_does_not_let_us_in_is_named_with_the_reason() {
         let world = World::new();
         let nothing = |_: &str, _: &serde_json::Value| json!({});

@@ -33,7 +33,8 @@ const HEAD_LINES: usize = 64;
 /// hyper's smallest buffer for a head.
 const HEAD_BYTES_MIN: usize = 8 * 1024;
 
-/// Connections over all windows and lives of ports, so that no two agents share a number.
+/// Connections over all windows and lives of ports, so that no two agents share a number. Odd ones: the core mints
+/// even ones for agents that join on the hub's own socket.
 static AGENTS: AtomicU64 = AtomicU64::new(1);
 
 struct Door {
