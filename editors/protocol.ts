@@ -139,6 +139,8 @@ export interface CommandToHubRequests {
   "hub/hello": { params: HubHello; result: HubHelloResult };
   /** Asks what is connected right now. */
   "hub/status": { params: HubStatus; result: HubStatusResult };
+  /** Asks which windows there are. Quicker than `hub/status`: no agent is asked for a sign of life. */
+  "hub/windows": { params: HubWindows; result: HubWindowsResult };
   /** Stops the hub. It starts again by itself when somebody needs it. */
   "hub/stop": { params: HubStop; result: HubStopResult };
   /** Asks for the reviews. */
@@ -179,7 +181,7 @@ export interface AgentToHubNotifications {
 
 /** Joins a window as an agent. From the answer on, every message on this connection is MCP of the dialect `linkspan`, both ways. */
 export interface AgentJoin {
-  /** Id of the window, such as `w3`: `hub/status` lists them. */
+  /** Id of the window, such as `w3`: `hub/windows` lists them. */
   window: string;
   /** A random word of 1 to 64 letters, digits, `-` and `_` that the agent keeps over reconnects, and nobody else uses: by it, its name and its window an agent finds its own changes again. An older connection with the same three is taken for lost. */
   session: string;
@@ -743,6 +745,15 @@ export interface HubStopResult {
 export interface HubWatch {
   /** Id of the window to hear about; missing: all of them, also those that come later. */
   window?: string;
+}
+
+/** Asks which windows there are. Quicker than `hub/status`: no agent is asked for a sign of life. */
+export type HubWindows = Record<string, never>;
+
+/** The windows. */
+export interface HubWindowsResult {
+  /** Oldest first; their agents are left out. */
+  windows: Array<WindowStatus>;
 }
 
 /** Asks where the thing at a position is defined. */

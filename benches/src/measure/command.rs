@@ -117,7 +117,7 @@ fn clients(world: &World) -> [(&'static str, Option<Command>); 2] {
         command
     };
     let node = std::env::var_os("LINKSPAN_TEST_NODE_MODULES").map(|folder| {
-        let modules = std::path::Path::new(&folder).join("node_modules");
+        let modules = Path::new(&folder).join("node_modules");
         let mut command = client("node".into(), "one_shot.cjs");
         command.env("NODE_PATH", modules);
         command
