@@ -231,16 +231,19 @@ impl Core {
 
     /// Ends the connection, whatever the agent has open; that is not its own word.
     pub(super) fn hang_up(&mut self, id: AgentId, code: u16, reason: &'static str) {
-        match self.agents.get(&id).map(|agent| agent.reach) {
-            Some(Reach::Port) => {
-                self.act(Action::CloseAgent { agent: id, code, reason });
-                self.agent_closed(id, false);
-            }
-            Some(Reach::Local(local)) => {
-                self.act(Action::CloseLocal { local });
-                self.local_closed(local);
-            }
-            None => {}
+        let Some(reach) = self.agents.get(&id).map(|agent| agent.reach) else { return };
+        if matches!(reach, Reach::Port) {
+            self.act(Action::CloseAgent { agent: id, code, reason });
+        }
+        self.ended(id, reach, false);
+    }
+
+    /// The agent is gone, and with it the connection that it was.
+    pub(super) fn ended(&mut self, id: AgentId, reach: Reach, said_goodbye: bool) {
+        self.agent_closed(id, said_goodbye);
+        if let Reach::Local(local) = reach {
+            self.act(Action::CloseLocal { local });
+            self.local_closed(local);
         }
     }
 
