@@ -85,12 +85,13 @@ impl NotLetIn {
 }
 
 /// An agent may call itself anything; it stands in every list.
-pub(super) fn shortened(name: String) -> String {
-    const LONGEST: usize = 64;
-    if name.chars().nth(LONGEST).is_none() {
-        name
+pub(super) const LONGEST_NAME: usize = 64;
+
+pub(super) fn shortened(text: String, longest: usize) -> String {
+    if text.chars().nth(longest).is_none() {
+        text
     } else {
-        name.chars().take(LONGEST).chain(['…']).collect()
+        text.chars().take(longest).chain(['…']).collect()
     }
 }
 
@@ -157,8 +158,8 @@ impl Core {
             Step::Introduced { name, version, reply } => {
                 // Who has joined has said before who it is, and is found again by that.
                 if agent.key.is_none() {
-                    agent.name = shortened(name);
-                    agent.version = shortened(version);
+                    agent.name = shortened(name, LONGEST_NAME);
+                    agent.version = shortened(version, LONGEST_NAME);
                 }
                 self.send_agent(id, reply);
                 self.agent_joined(id);

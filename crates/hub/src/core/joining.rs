@@ -6,7 +6,7 @@ use linkspan_editor_api::{AgentJoin, AgentJoinResult, Message, RequestId, RpcErr
 use linkspan_review::{AgentId, SetId, WindowId};
 
 use super::Core;
-use super::agents::{NotLetIn, Reach, shortened};
+use super::agents::{LONGEST_NAME, NotLetIn, Reach, shortened};
 use super::event::LocalId;
 
 /// A word, not a text: it stands in the key of every review of its agent.
@@ -30,7 +30,7 @@ impl Core {
             return Err(RpcError::new(errors::INVALID_PARAMS, message));
         }
         let window = self.window_named(&join.window)?;
-        let name = shortened(join.name);
+        let name = shortened(join.name, LONGEST_NAME);
         // The same agent come back before we saw it leave.
         let stale = self.agents.iter().find(|(_, other)| {
             other.window == window && other.name == name && other.key.as_ref() == Some(session)
@@ -40,7 +40,7 @@ impl Core {
         }
         let mut agent = self.let_in(window, OWN, Reach::Local(local)).map_err(|not| refused(&not))?;
         agent.name = name;
-        agent.version = shortened(join.version);
+        agent.version = shortened(join.version, LONGEST_NAME);
         agent.pid = join.pid;
         agent.key = Some(join.session);
         self.joined += 1;
