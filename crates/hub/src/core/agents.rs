@@ -85,12 +85,13 @@ impl NotLetIn {
 }
 
 /// An agent may call itself anything; it stands in every list.
-pub(super) fn shortened(name: String) -> String {
-    const LONGEST: usize = 64;
-    if name.chars().nth(LONGEST).is_none() {
-        name
+pub(super) const LONGEST_NAME: usize = 64;
+
+pub(super) fn shortened(text: String, longest: usize) -> String {
+    if text.chars().nth(longest).is_none() {
+        text
     } else {
-        name.chars().take(LONGEST).chain(['…']).collect()
+        text.chars().take(longest).chain(['…']).collect()
     }
 }
 
@@ -157,8 +158,8 @@ impl Core {
             Step::Introduced { name, version, reply } => {
                 // Who has joined has said before who it is, and is found again by that.
                 if agent.key.is_none() {
-                    agent.name = shortened(name);
-                    agent.version = shortened(version);
+                    agent.name = shortened(name, LONGEST_NAME);
+                    agent.version = shortened(version, LONGEST_NAME);
                 }
                 self.send_agent(id, reply);
                 self.agent_joined(id);
@@ -231,16 +232,19 @@ impl Core {
 
     /// Ends the connection, whatever the agent has open; that is not its own word.
     pub(super) fn hang_up(&mut self, id: AgentId, code: u16, reason: &'static str) {
-        match self.agents.get(&id).map(|agent| agent.reach) {
-            Some(Reach::Port) => {
-                self.act(Action::CloseAgent { agent: id, code, reason });
-                self.agent_closed(id, false);
-            }
-            Some(Reach::Local(local)) => {
-                self.act(Action::CloseLocal { local });
-                self.local_closed(local);
-            }
-            None => {}
+        let Some(reach) = self.agents.get(&id).map(|agent| agent.reach) else { return };
+        if matches!(reach, Reach::Port) {
+            self.act(Action::CloseAgent { agent: id, code, reason });
+        }
+        self.ended(id, reach, false);
+    }
+
+    /// The agent is gone, and with it the connection that it was.
+    pub(super) fn ended(&mut self, id: AgentId, reach: Reach, said_goodbye: bool) {
+        self.agent_closed(id, said_goodbye);
+        if let Reach::Local(local) = reach {
+            self.act(Action::CloseLocal { local });
+            self.local_closed(local);
         }
     }
 

@@ -13,13 +13,16 @@ use linkspan_review::{
 };
 
 use super::Core;
-use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW};
+use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW, shortened};
 use super::editor::{NoAnswer, Resume};
 use super::event::{Action, LocalId, Ticket};
 use super::history::UndoRead;
 use super::timers::{Due, TimerId};
 use super::tools::{ToolCall, denied, failure_of};
 use crate::files::{FileError, FileState, Want};
+
+/// A title above a change, repeated in every list and message about it.
+const LONGEST_LABEL: usize = 300;
 
 /// Who wants to know.
 #[derive(Debug)]
@@ -291,7 +294,7 @@ impl Core {
             window,
             set: self.set_of(id, set),
             path,
-            label,
+            label: shortened(label, LONGEST_LABEL),
             writer,
             base,
             proposed,

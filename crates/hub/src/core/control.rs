@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::Core;
 use super::editor::Resume;
 use super::event::LocalId;
-use super::present;
+use super::present::{self, Size};
 use super::timers::Due;
 use super::windows::Window;
 
@@ -93,8 +93,12 @@ impl Core {
         Ok(())
     }
 
-    pub(super) fn age_of(&self, review: &Review) -> u64 {
-        self.ages.get(&review.id).map_or(0, |age| age.ms(self.now_ms))
+    /// How old it is, and how large.
+    pub(super) fn age_of(&self, review: &Review) -> (u64, Size) {
+        match self.ages.get(&review.id) {
+            Some(age) => (age.ms(self.now_ms), age.size_of(review)),
+            None => (0, Size::of(review)),
+        }
     }
 
     fn pending(&self, of: impl Fn(&Review) -> bool) -> u32 {

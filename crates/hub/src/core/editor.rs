@@ -119,8 +119,11 @@ impl Core {
     }
 
     pub(super) fn local_message(&mut self, local: LocalId, body: &[u8]) {
+        // Sent before the peer saw that we had hung up, or behind its own goodbye.
+        let Some(connection) = self.locals.get(&local) else { return };
+        let agent = connection.agent;
         self.local_heard(local);
-        if let Some(agent) = self.locals.get(&local).and_then(|local| local.agent) {
+        if let Some(agent) = agent {
             return self.joined_frame(agent, body);
         }
         match Message::parse(body) {

@@ -6,8 +6,8 @@ use linkspan_editor_api::{AgentJoin, AgentJoinResult, Message, RequestId, RpcErr
 use linkspan_review::{AgentId, SetId, WindowId};
 
 use super::Core;
-use super::agents::{NotLetIn, Reach, shortened};
-use super::event::{Action, LocalId};
+use super::agents::{LONGEST_NAME, NotLetIn, Reach, shortened};
+use super::event::LocalId;
 
 /// A word, not a text: it stands in the key of every review of its agent.
 const LONGEST_SESSION: usize = 64;
@@ -30,7 +30,7 @@ impl Core {
             return Err(RpcError::new(errors::INVALID_PARAMS, message));
         }
         let window = self.window_named(&join.window)?;
-        let name = shortened(join.name);
+        let name = shortened(join.name, LONGEST_NAME);
         // The same agent come back before we saw it leave.
         let stale = self.agents.iter().find(|(_, other)| {
             other.window == window && other.name == name && other.key.as_ref() == Some(session)
@@ -40,7 +40,7 @@ impl Core {
         }
         let mut agent = self.let_in(window, OWN, Reach::Local(local)).map_err(|not| refused(&not))?;
         agent.name = name;
-        agent.version = shortened(join.version);
+        agent.version = shortened(join.version, LONGEST_NAME);
         agent.pid = join.pid;
         agent.key = Some(join.session);
         self.joined += 1;
@@ -66,13 +66,13 @@ impl Core {
 
     /// Not an editor's connection, nor an agent's yet.
     pub(super) fn unbound(&self, local: LocalId) -> Result<(), RpcError> {
-        let bound = self
+        let unbound = self
             .locals
             .get(&local)
-            .is_some_and(|local| local.window.is_some() || local.attaching || local.agent.is_some());
-        match bound {
-            true => Err(RpcError::new(errors::INVALID_REQUEST, "this connection is attached already")),
-            false => Ok(()),
+            .is_some_and(|local| local.window.is_none() && !local.attaching && local.agent.is_none());
+        match unbound {
+            true => Ok(()),
+            false => Err(RpcError::new(errors::INVALID_REQUEST, "this connection is attached already")),
         }
     }
 
@@ -103,11 +103,8 @@ impl Core {
 
     /// The agent's own word: what it has open is withdrawn, and the connection ends.
     pub(super) fn leave(&mut self, id: AgentId) {
-        let reach = self.agents.get(&id).map(|agent| agent.reach);
-        self.agent_closed(id, true);
-        if let Some(Reach::Local(local)) = reach {
-            self.act(Action::CloseLocal { local });
-            self.local_closed(local);
+        if let Some(reach) = self.agents.get(&id).map(|agent| agent.reach) {
+            self.ended(id, reach, true);
         }
     }
 

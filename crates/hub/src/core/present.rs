@@ -110,11 +110,29 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-pub(super) fn summary(review: &Review, age_ms: u64) -> api::ReviewSummary {
-    let hunks = review.hunks();
+/// How large a change is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    hunks: u32,
+    added: u32,
+    removed: u32,
+}
+
+impl Size {
+    pub(super) fn of(review: &Review) -> Size {
+        let hunks = review.hunks();
+        let lines =
+            |side: fn(&Hunk) -> &Range<u32>| hunks.iter().map(|hunk| side(hunk).end - side(hunk).start).sum();
+        Size {
+            hunks: count(hunks.len()),
+            added: lines(|hunk| &hunk.after),
+            removed: lines(|hunk| &hunk.before),
+        }
+    }
+}
+
+pub(super) fn summary(review: &Review, (age_ms, size): (u64, Size)) -> api::ReviewSummary {
     let (dialect, agent) = asker(&review.owner_key);
-    let lines =
-        |side: fn(&Hunk) -> &Range<u32>| hunks.iter().map(|hunk| side(hunk).end - side(hunk).start).sum();
     api::ReviewSummary {
         review: review.id.to_string(),
         set: review.set.map(|set| set.to_string()),
@@ -125,9 +143,9 @@ pub(super) fn summary(review: &Review, age_ms: u64) -> api::ReviewSummary {
         label: review.label.clone(),
         phase: phase(review).to_owned(),
         age_ms,
-        hunks: count(hunks.len()),
-        added: lines(|hunk| &hunk.after),
-        removed: lines(|hunk| &hunk.before),
+        hunks: size.hunks,
+        added: size.added,
+        removed: size.removed,
         new_file: review.base.is_none(),
         conflicts: count(review.conflicts.len()),
         owner_gone: review.owner.is_none(),

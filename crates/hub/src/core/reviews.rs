@@ -1,5 +1,6 @@
 //! Carries out what the review core decides: records, shows, writes, answers. Every effect has one place here.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 
 use linkspan_dialect::{CallId, FailureKind};
@@ -7,15 +8,15 @@ use linkspan_editor_api as api;
 use linkspan_editor_api::{Message, RequestId, RpcError, errors};
 use linkspan_review as review;
 use linkspan_review::{
-    AgentId, Effect, HideReason, Outcome, Phase, Proposal, Reply, ReviewId, Revision, Step, SurfaceId,
-    Verdict, WindowId, Writer,
+    AgentId, Effect, HideReason, Outcome, Phase, Proposal, Reply, Review, ReviewId, Revision, Step,
+    SurfaceId, Verdict, WindowId, Writer,
 };
 
 use super::Core;
 use super::base::{BaseWanted, Buffer};
 use super::editor::Resume;
 use super::event::{Action, LocalId};
-use super::present;
+use super::present::{self, Size};
 use super::timers::Due;
 use crate::files::Replacement;
 use crate::journal::Past;
@@ -30,11 +31,24 @@ pub(super) struct Age {
     orphaned_ms: Option<u64>,
     /// How the editor had the file open when the decision was made.
     pub(super) buffer: Option<Buffer>,
+    /// Of the revision that was counted last: a diff of a large file is not made for each line of a list.
+    counted: Cell<Option<(Revision, Size)>>,
 }
 
 impl Age {
     pub(super) fn ms(&self, now_ms: u64) -> u64 {
         u64::try_from(now_ms.cast_signed().saturating_sub(self.proposed_ms)).unwrap_or_default()
+    }
+
+    pub(super) fn size_of(&self, review: &Review) -> Size {
+        match self.counted.get() {
+            Some((revision, size)) if revision == review.revision => size,
+            _ => {
+                let size = Size::of(review);
+                self.counted.set(Some((review.revision, size)));
+                size
+            }
+        }
     }
 }
 
@@ -266,7 +280,7 @@ impl Core {
     fn age(&mut self, id: ReviewId) -> Option<&mut Age> {
         let window = self.state.review(id)?.window;
         let proposed_ms = self.now_ms.cast_signed();
-        let fresh = Age { window, proposed_ms, orphaned_ms: None, buffer: None };
+        let fresh = Age { window, proposed_ms, orphaned_ms: None, buffer: None, counted: Cell::default() };
         Some(self.ages.entry(id).or_insert(fresh))
     }
 

@@ -201,8 +201,12 @@ impl Core {
 
     /// Closing the tab of a change is how an agent takes it back; other tabs are none of its business.
     fn close_tab(&mut self, agent: AgentId, call: CallId, label: &str) {
-        let mut theirs = self.open_reviews_of(agent);
-        theirs.retain(|review| self.state.review(*review).is_some_and(|review| review.label == label));
+        let Some(asker) = self.agents.get(&agent) else { return };
+        // By what the agent called it: the review has that only shortened.
+        let named: Vec<CallId> =
+            asker.session.open_changes().filter(|(_, named)| *named == label).map(|(call, _)| call).collect();
+        let waiting = asker.waiting.iter().filter(|(_, waiting)| named.contains(waiting));
+        let theirs: Vec<ReviewId> = waiting.map(|(review, _)| *review).collect();
         for review in theirs {
             self.apply(review::Event::Withdrawn { review });
         }

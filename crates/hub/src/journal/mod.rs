@@ -8,8 +8,9 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use linkspan_review::{ChangeId, Review, ReviewId, Step, WindowId};
@@ -131,15 +132,19 @@ impl Journal {
         recorded: impl Fn(Recorded) + Send + 'static,
     ) -> Result<(Journal, Remembered), JournalError> {
         let (mut connection, remembered) = schema::open(path, |mut connection| {
-            schema::prune(&mut connection, keep_days)?;
+            schema::prune(&mut connection, keep_days, &BTreeSet::new())?;
             let (reviews, past) = rows::unfinished(&connection, now_ms())?;
             let remembered = Remembered {
                 reviews,
                 past,
                 windows: rows::windows(&connection)?,
                 undos: history::begun(&connection)?,
-                next_review: next_id(&connection, "reviews")?,
-                next_window: next_id(&connection, "windows")?,
+                next_review: next_id(&connection, "reviews", "id")?,
+                next_window: next_id(&connection, "windows", "id")?.max(next_id(
+                    &connection,
+                    "reviews",
+                    "window",
+                )?),
             };
             Ok((connection, remembered))
         })?;
@@ -175,9 +180,9 @@ impl Journal {
     }
 }
 
-fn next_id(connection: &Connection, table: &str) -> rusqlite::Result<u64> {
+fn next_id(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<u64> {
     let last: Option<i64> =
-        connection.query_row(&format!("SELECT max(id) FROM {table}"), [], |row| row.get(0))?;
+        connection.query_row(&format!("SELECT max({column}) FROM {table}"), [], |row| row.get(0))?;
     Ok(last.unwrap_or(0).cast_unsigned() + 1)
 }
 
@@ -190,8 +195,15 @@ fn keep(
     let mut pruned = Instant::now();
     let mut waiting = None;
     let mut written = 0;
-    while let Some(first) = waiting.take().or_else(|| inbox.recv().ok()) {
-        let jobs: Vec<Job> = std::iter::once(first).chain(inbox.try_iter()).collect();
+    // Also those that were closed since; some rows too many do no harm.
+    let mut windows = BTreeSet::new();
+    loop {
+        let first = match waiting.take().map_or_else(|| inbox.recv_timeout(BETWEEN_PRUNINGS), Ok) {
+            Ok(job) => Some(job),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
+        let jobs: Vec<Job> = first.into_iter().chain(inbox.try_iter()).collect();
         written += jobs.iter().map(Job::bytes).sum::<usize>();
         let result = commit(connection, &jobs).map_err(|error| error.to_string());
         if let Err(error) = &result {
@@ -201,7 +213,10 @@ fn keep(
             let result = result.clone();
             recorded(match job {
                 Job::Record(entry) => Recorded::Review { review: entry.review.id, step: entry.step, result },
-                Job::Window(window) => Recorded::Window { window: window.id, result },
+                Job::Window(window) => {
+                    windows.insert(window.id);
+                    Recorded::Window { window: window.id, result }
+                }
                 Job::Ask { ticket, question } => {
                     let result = history::answer(connection, &question).map_err(told);
                     Recorded::History { ticket, result }
@@ -217,16 +232,17 @@ fn keep(
             });
         }
         waiting = inbox.try_recv().ok();
+        let mut tidied = Ok(());
+        if waiting.is_none() && pruned.elapsed() >= BETWEEN_PRUNINGS {
+            pruned = Instant::now();
+            tidied = schema::prune(connection, keep_days, &windows);
+        }
         if written > LOG_BYTES && (waiting.is_none() || written > LOG_BYTES_MOST) {
             written = 0;
-            let mut tidied = schema::checkpoint(connection);
-            if pruned.elapsed() > BETWEEN_PRUNINGS {
-                pruned = Instant::now();
-                tidied = tidied.and_then(|()| schema::prune(connection, keep_days));
-            }
-            if let Err(error) = tidied {
-                tracing::error!("journal: {error}");
-            }
+            tidied = tidied.and(schema::checkpoint(connection));
+        }
+        if let Err(error) = tidied {
+            tracing::error!("journal: {error}");
         }
     }
 }

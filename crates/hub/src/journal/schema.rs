@@ -2,9 +2,11 @@
 //!
 //! Texts and bytes are stored once each, by digest; `sqlite3 journal.db` reads the rest.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use linkspan_review::WindowId;
 use rusqlite::Connection;
 
 use super::JournalError;
@@ -118,8 +120,12 @@ pub(super) fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Forgets what was settled more than so many days ago, and the bytes only that referred to. An accepted change that
-/// was not written yet is not settled, and one that was undone lately can still be put in again.
-pub(super) fn prune(connection: &mut Connection, keep_days: u32) -> rusqlite::Result<()> {
+/// was not written yet is not settled, and one that was undone lately can still be put in again. These windows are in use.
+pub(super) fn prune(
+    connection: &mut Connection,
+    keep_days: u32,
+    windows: &BTreeSet<WindowId>,
+) -> rusqlite::Result<()> {
     let before_ms = super::now_ms() - i64::from(keep_days) * 24 * 3600 * 1000;
     let transaction = connection.transaction()?;
     transaction.execute(
@@ -132,7 +138,15 @@ pub(super) fn prune(connection: &mut Connection, keep_days: u32) -> rusqlite::Re
         "DELETE FROM writes WHERE review NOT IN (SELECT review FROM writes WHERE at >= ?1)",
         [before_ms],
     )?;
-    transaction.execute("DELETE FROM windows WHERE seen_at < ?1", [before_ms])?;
+    for window in windows {
+        let seen = (super::now_ms(), window.0.cast_signed());
+        transaction.execute("UPDATE windows SET seen_at = ?1 WHERE id = ?2", seen)?;
+    }
+    // A window that a review names is where that review's file may be written.
+    transaction.execute(
+        "DELETE FROM windows WHERE seen_at < ?1 AND id NOT IN (SELECT window FROM reviews)",
+        [before_ms],
+    )?;
     transaction.execute(
         "DELETE FROM blobs WHERE digest NOT IN (
            SELECT base FROM reviews WHERE base IS NOT NULL UNION SELECT proposed FROM reviews

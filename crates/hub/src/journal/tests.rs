@@ -1,5 +1,6 @@
 //! What a restarted hub reads back.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -9,7 +10,7 @@ use linkspan_review::{
     State, Step, SurfaceId, Text, Verdict, WindowId, Writer,
 };
 
-use super::{Change, Entry, Filter, Found, Journal, Name, Question, Recorded, Remembered};
+use super::{Change, Entry, Filter, Found, Journal, Name, Question, Recorded, Remembered, RememberedWindow};
 use crate::core::Ticket;
 
 /// A review core whose records go to a real journal.
@@ -197,6 +198,48 @@ fn old_reviews_are_forgotten_with_their_texts_unless_a_write_is_still_owed() {
         let blobs: i64 = connection.query_row("SELECT count(*) FROM blobs", [], |row| row.get(0)).unwrap();
         assert_eq!(blobs > 0, left > 0);
     }
+}
+
+fn window(id: u64) -> RememberedWindow {
+    RememberedWindow {
+        id: WindowId(id),
+        editor: "Desk".into(),
+        folders: Vec::new(),
+        real_folders: Vec::new(),
+        key: String::new(),
+        port: 1,
+        token: String::new(),
+        discovery: Vec::new(),
+    }
+}
+
+#[test]
+fn a_window_that_reviews_name_is_kept_and_its_name_not_given_again() {
+    let (_folder, path) = folder();
+    let mut desk = Desk::at(&path);
+    for id in [1, 2] {
+        desk.journal.remember_window(window(id));
+        desk.recorded.recv().unwrap();
+    }
+    desk.propose(Writer::Agent);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("UPDATE windows SET seen_at = 1").unwrap();
+    let left: Vec<WindowId> = open(&path).1.windows.iter().map(|window| window.id).collect();
+    assert_eq!(left, [WindowId(1)]);
+    connection.execute_batch("UPDATE reviews SET window = 7").unwrap();
+    assert_eq!(open(&path).1.next_window, 8);
+}
+
+#[test]
+fn a_window_of_this_life_is_not_pruned_however_long_ago_it_was_opened() {
+    let (_folder, path) = folder();
+    let desk = Desk::at(&path);
+    desk.journal.remember_window(window(1));
+    desk.recorded.recv().unwrap();
+    let mut connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("UPDATE windows SET seen_at = 1").unwrap();
+    super::schema::prune(&mut connection, 30, &BTreeSet::from([WindowId(1)])).unwrap();
+    assert_eq!(open(&path).1.windows.len(), 1);
 }
 
 #[test]

@@ -204,6 +204,27 @@ fn a_change_taken_back_while_its_file_is_read_is_shown_to_nobody() {
 }
 
 #[test]
+fn a_label_is_shown_shortened_and_told_and_closed_by_its_whole() {
+    let (mut desk, agent) = desk("claude");
+    let tab = |last: &str| format!("{}{last}", "é".repeat(5_000));
+    for (id, file, tab) in [(1, "/ws/a.txt", tab("1")), (2, "/ws/b.txt", tab("2"))] {
+        let change = json!({
+            "old_file_path": file, "new_file_path": file, "new_file_contents": NEW, "tab_name": tab,
+        });
+        desk.call(agent, id, "openDiff", change);
+    }
+    let shown = desk.shown()[0]["params"]["label"].as_str().unwrap();
+    assert!(shown.chars().count() < 500 && shown.starts_with("ééé") && shown.ends_with('…'), "{shown}");
+    assert!(desk.reviews().iter().all(|review| review.label.len() < 2_000));
+    desk.call(agent, 3, "close_tab", json!({ "tab_name": tab("2") }));
+    let left: Vec<_> = desk.reviews().iter().map(|review| review.path.clone()).collect();
+    assert_eq!(left, [std::path::PathBuf::from("/ws/a.txt")], "the other is left alone");
+    desk.decide(COMMAND, "reject");
+    let told = &desk.answers(agent, 1)[0]["result"]["content"];
+    assert_eq!((&told[0]["text"], &told[1]["text"]), (&json!("DIFF_REJECTED"), &json!(tab("1"))));
+}
+
+#[test]
 fn an_agent_that_stays_away_loses_its_review_but_not_before_its_time() {
     let (mut desk, agent) = desk("claude");
     desk.editor_answers.insert("ping", json!({}));

@@ -133,6 +133,42 @@ fn a_goodbye_takes_everything_back_and_ends_the_connection() {
 }
 
 #[test]
+fn nothing_that_was_sent_behind_a_goodbye_is_served() {
+    let mut desk = desk();
+    join(&mut desk, AGENT, "k3y");
+    desk.tell(AGENT, "agent/leave", json!({}));
+    let sent = desk.to_locals.len();
+    let join = json!({ "window": "w1", "session": "k3y", "name": "tester", "version": "1" });
+    desk.ask(AGENT, "agent/join", join);
+    desk.ask(AGENT, "hub/watch", json!({}));
+    propose(&mut desk, AGENT);
+    assert_eq!(desk.to_locals.len(), sent);
+    assert!(desk.reviews().is_empty());
+    let status = desk.ask(COMMAND, "hub/status", json!({}));
+    let editor_pinged = desk.to_locals.last().unwrap().1["id"].clone();
+    desk.answer(EDITOR, &editor_pinged, Value::Null);
+    let status = desk.answer_to(COMMAND, status).expect("at once: nobody else is asked for a sign of life");
+    assert_eq!(status["result"]["windows"][0]["agents"], json!([]));
+    desk.tell(EDITOR, "detach", json!({}));
+    desk.event(Event::LocalClosed { local: EDITOR });
+    desk.wait_seconds(24 * 3600);
+    assert!(desk.stopped, "nothing keeps the hub");
+}
+
+#[test]
+fn nothing_that_was_sent_behind_a_hang_up_is_served() {
+    let mut desk = desk();
+    join(&mut desk, AGENT, "k3y");
+    join(&mut desk, AGAIN, "k3y");
+    assert_eq!(desk.closed_locals, [AGENT]);
+    let sent = desk.to_locals.len();
+    desk.ask(AGENT, "agent/join", json!({ "window": "w1", "session": "k3y", "name": "x", "version": "1" }));
+    assert_eq!(desk.to_locals.len(), sent);
+    let id = desk.ask(AGAIN, "ping", json!({}));
+    assert_eq!(desk.answer_to(AGAIN, id).unwrap()["result"], json!({}), "the other goes on");
+}
+
+#[test]
 fn a_cancelled_call_takes_its_change_back() {
     let mut desk = desk();
     join(&mut desk, AGENT, "k3y");

@@ -44,6 +44,41 @@ fn the_whole_life_of_a_review_is_told_in_order() {
 }
 
 #[test]
+fn the_size_that_is_told_is_that_of_the_newest_revision() {
+    let (mut desk, agent) = watched("nexus3", json!({}));
+    desk.propose(agent, 1, NEW);
+    desk.tell(EDITOR, "review/edited", json!({ "review": "r1", "revision": 0, "text": "one\n2\n3\n" }));
+    let added: Vec<&Value> = heard(&desk).into_iter().map(|what| &what["summary"]["added"]).collect();
+    assert_eq!(added, [&json!(1), &json!(2)]);
+    desk.files.insert("/ws/a.txt".into(), b"zero\none\ntwo\n".to_vec());
+    desk.decide(COMMAND, "accept");
+    let list = desk.ask(COMMAND, "reviews/list", json!({ "all": true }));
+    let listed = &desk.answer_to(COMMAND, list).unwrap()["result"]["reviews"][0];
+    assert_eq!((&listed["hunks"], &listed["added"], &listed["removed"]), (&json!(1), &json!(2), &json!(1)));
+}
+
+#[test]
+fn a_large_change_is_compared_once_however_often_it_is_listed() {
+    let (mut desk, agent) = watched("nexus3", json!({}));
+    let lines = |word: &str| (0..4_000).map(|n| format!("{} {word}\n", n * 7919 % 4_001)).collect::<String>();
+    desk.files.insert("/ws/a.txt".into(), lines("old").into_bytes());
+    desk.propose(agent, 1, &lines("new"));
+    let took = |desk: &mut Desk| {
+        let begun = std::time::Instant::now();
+        desk.ask(COMMAND, "reviews/list", json!({}));
+        begun.elapsed()
+    };
+    let first = {
+        let review = desk.reviews()[0];
+        let begun = std::time::Instant::now();
+        assert!(!review.hunks().is_empty());
+        begun.elapsed()
+    };
+    let later = (0..20).map(|_| took(&mut desk)).min().unwrap();
+    assert!(later * 3 < first, "{later:?} of {first:?}");
+}
+
+#[test]
 fn nothing_is_told_before_it_is_recorded() {
     let (mut desk, agent) = watched("claude", json!({}));
     desk.hold_records = true;
