@@ -283,10 +283,11 @@ fn change_of_review(connection: &Connection, id: ReviewId) -> Result<Found, Jour
 /// The base of a review is kept as text; in its format it is the file's bytes again.
 fn base_bytes(connection: &Connection, row: &Row<'_>) -> Result<Option<Vec<u8>>, JournalError> {
     let bad = || JournalError::Row { column: "base".to_owned() };
-    let (Some(format), Some(base)) =
-        (row.get::<_, Option<String>>("format")?, row.get::<_, Option<Vec<u8>>>("base")?)
-    else {
-        return Ok(None);
+    let columns = (row.get::<_, Option<String>>("format")?, row.get::<_, Option<Vec<u8>>>("base")?);
+    let (format, base) = match columns {
+        (Some(format), Some(base)) => (format, base),
+        (None, None) => return Ok(None),
+        _ => return Err(bad()),
     };
     let format = Format::from_name(&format).ok_or_else(bad)?;
     let text = String::from_utf8(bytes_of(connection, &base)?).map_err(|_| bad())?;

@@ -60,7 +60,11 @@ impl Desk {
     }
 
     fn propose(&mut self, writer: Writer) {
-        let base = Some(Text { format: Format::UTF8, text: "one\ntwo\n".into() });
+        self.propose_on(Text { format: Format::UTF8, text: "one\ntwo\n".into() }, writer);
+    }
+
+    fn propose_on(&mut self, base: Text, writer: Writer) {
+        let base = Some(base);
         let proposal = Proposal {
             owner: Owner { agent: AgentId(1), key: "claude:x".into() },
             window: WindowId(1),
@@ -252,6 +256,25 @@ fn an_accepted_change_can_be_taken_back_whoever_wrote_it() {
             (Some(&b"one\ntwo\n"[..]), Some(&b"one\n2\n"[..]))
         );
         assert_eq!(change, desk.change(Name::Review(ReviewId(1))));
+    }
+}
+
+#[test]
+fn a_file_whose_bytes_before_are_not_known_is_not_taken_for_one_that_was_not_there() {
+    for writer in [Writer::Agent, Writer::Editor] {
+        let (_folder, path) = folder();
+        let mut desk = Desk::at(&path);
+        // As unsaved text may be: more than the file's encoding can say.
+        let format = Format::from_name("windows-1252").unwrap();
+        desk.propose_on(Text { format, text: "one\nя\n".into() }, writer);
+        desk.decide(Verdict::Accept, true);
+        let writes: i64 = rusqlite::Connection::open(&path)
+            .and_then(|db| db.query_row("SELECT count(*) FROM writes", [], |row| row.get(0)))
+            .unwrap();
+        assert_eq!(writes, 0);
+        desk.journal.ask(Ticket(1), Question::Change(Name::Review(ReviewId(1))));
+        let Recorded::History { result, .. } = desk.recorded.recv().unwrap() else { panic!("no answer") };
+        assert!(!matches!(result, Ok(Found::Change(_))), "{writer:?}: {result:?}");
     }
 }
 
