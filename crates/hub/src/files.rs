@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use linkspan_review::{Digest, ReviewId};
 
@@ -226,7 +227,7 @@ pub fn replace(order: &Replacement) -> Result<(), WriteError> {
     }
     let folder = path.parent().unwrap_or(Path::new("/"));
     create_folders(folder).map_err(|error| io_error(&error))?;
-    let name = format!(".linkspan-{}-{}", rustix::process::getuid().as_raw(), order.review);
+    let name = temporary_name(order.review);
     // Left by a hub that was killed just here.
     let _ = fs::remove_file(folder.join(&name));
     let mut temporary = tempfile::Builder::new()
@@ -238,6 +239,7 @@ pub fn replace(order: &Replacement) -> Result<(), WriteError> {
     temporary.write_all(&order.bytes).map_err(|error| io_error(&error))?;
     keep_mode(path, temporary.as_file()).map_err(|error| io_error(&error))?;
     temporary.as_file().sync_all().map_err(|error| io_error(&error))?;
+    let alone = one_at_a_time();
     // Someone may have written while we did; the window left is the rename itself.
     if identity_of(path) != identity {
         return Err(WriteError::BaseMoved(read_regular(path, order.limit_mib)?));
@@ -250,7 +252,38 @@ pub fn replace(order: &Replacement) -> Result<(), WriteError> {
             None => Err(io_error(&error.error)),
         };
     }
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| io_error(&error))
+    drop(alone);
+    sync_folder(folder).map_err(|error| io_error(&error))
+}
+
+/// Of all that this process writes: whoever has seen that a file is as expected also replaces it before another looks.
+static WRITING: Mutex<()> = Mutex::new(());
+
+fn one_at_a_time() -> impl Drop {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Some file systems cannot, and what was renamed is renamed all the same.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    use rustix::io::Errno;
+    let cannot = |error: &io::Error| {
+        Errno::from_io_error(error).is_some_and(|errno| [Errno::INVAL, Errno::NOTSUP].contains(&errno))
+    };
+    match File::open(folder)?.sync_all() {
+        Err(error) if !cannot(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn temporary_name(review: ReviewId) -> String {
+    format!(".linkspan-{}-{review}", rustix::process::getuid().as_raw())
+}
+
+/// Clears away what a hub left beside the file that was killed while it replaced it.
+pub fn sweep(folders: &[PathBuf], path: &Path, review: ReviewId) {
+    if let Some(folder) = resolve(folders, path).ok().as_deref().and_then(Path::parent) {
+        let _ = fs::remove_file(folder.join(temporary_name(review)));
+    }
 }
 
 /// Removes the file if it holds what is expected.
@@ -262,12 +295,13 @@ pub fn remove(order: &Removal) -> Result<(), WriteError> {
     }
     let identity = identity_of(path);
     let now = read_regular(path, order.limit_mib)?;
+    let alone = one_at_a_time();
     if now.as_deref().map(Digest::of) != Some(order.expect) || identity_of(path) != identity {
         return Err(WriteError::BaseMoved(now));
     }
     fs::remove_file(path).map_err(|error| io_error(&error))?;
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| io_error(&error))
+    drop(alone);
+    sync_folder(path.parent().unwrap_or(Path::new("/"))).map_err(|error| io_error(&error))
 }
 
 /// Inode, size and time of change: differs when anyone wrote or replaced the file.
@@ -284,7 +318,7 @@ fn create_folders(folder: &Path) -> io::Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
-        Ok(()) => File::open(parent)?.sync_all(),
+        Ok(()) => sync_folder(parent),
     }
 }
 
@@ -448,6 +482,39 @@ mod tests {
         assert_eq!(remove(&order), Err(WriteError::BaseMoved(Some(b"theirs".to_vec()))));
         fs::write(&path, "new").unwrap();
         assert_eq!((remove(&order), path.exists()), (Ok(()), false));
+    }
+
+    #[test]
+    fn of_two_who_write_over_the_same_bytes_one_is_told_that_they_are_gone() {
+        let ws = workspace();
+        for round in 0..40 {
+            let name = format!("a{round}");
+            fs::write(ws.root.join(&name), "old").unwrap();
+            let start = std::sync::Barrier::new(2);
+            let write = |id, bytes: &[u8]| {
+                let order = Replacement { review: ReviewId(id), ..ws.order(&name, bytes, Some(b"old")) };
+                start.wait();
+                replace(&order).is_ok()
+            };
+            let (one, other) = std::thread::scope(|scope| {
+                let one = scope.spawn(|| write(1, b"one"));
+                (write(2, b"other"), one.join().unwrap())
+            });
+            assert!(one != other, "round {round}");
+        }
+    }
+
+    #[test]
+    fn what_was_left_beside_a_file_is_swept_away_and_nothing_else() {
+        let ws = workspace();
+        fs::write(ws.root.join("a"), "mine").unwrap();
+        for place in [&ws.root, &ws.outside] {
+            fs::write(place.join(temporary_name(ReviewId(7))), "ha").unwrap();
+        }
+        sweep(&ws.folders(), &ws.root.join("a"), ReviewId(7));
+        sweep(&ws.folders(), &ws.outside.join("a"), ReviewId(7));
+        assert_eq!(fs::read_dir(&ws.root).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(&ws.outside).unwrap().count(), 1, "not ours");
     }
 
     #[test]
