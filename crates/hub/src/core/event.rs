@@ -183,6 +183,12 @@ pub enum Action {
         ticket: Ticket,
         restoration: Restoration,
     },
+    /// A hub that was killed may have left its temporary file beside this one.
+    SweepBeside {
+        review: ReviewId,
+        folders: Vec<PathBuf>,
+        path: PathBuf,
+    },
     EndUndo {
         undo: ChangeId,
         done: bool,

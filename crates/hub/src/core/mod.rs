@@ -18,6 +18,7 @@ mod reviews;
 mod tests;
 mod timers;
 mod tools;
+mod undo;
 mod watch;
 mod windows;
 mod writing;
@@ -193,6 +194,8 @@ impl Core {
                 Due::Heartbeat => self.beat(),
                 Due::Call { local, id } => self.call_timed_out(local, id),
                 Due::Read(ticket) => self.read_timed_out(ticket),
+                Due::Restore(ticket) => self.restore_timed_out(ticket),
+                Due::Undo(ticket) => self.undo_waited(ticket),
                 Due::Window(window) => self.window_grace_over(window),
                 Due::Review(review) => self.review_grace_over(review),
                 Due::Writes => self.go_on_writing(|_| true),

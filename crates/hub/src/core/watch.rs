@@ -1,6 +1,8 @@
 //! Telling those who watch what happens, as it happens. Only what is recorded is told of reviews, and nothing that
 //! `deny` covers. Watching changes nothing.
 
+use std::path::Path;
+
 use linkspan_editor_api as api;
 use linkspan_editor_api::{HubEvent, Message, RequestId, ReviewChange, RpcError, WindowEvent};
 use linkspan_review::{AgentId, Ended, Phase, Review, ReviewId, Step, WindowId};
@@ -87,7 +89,7 @@ impl Core {
                 _ => {}
             }
         }
-        if self.windows.get(&window).is_some_and(|window| window.policy.denies(&path)) {
+        if self.keeps_back(window, Path::new(&path)) {
             return;
         }
         let summary = review.map(|review| present::summary(review, self.age_of(review)));

@@ -160,6 +160,9 @@ impl Hub {
                         result: files::restore(&restoration),
                     });
                 }
+                Action::SweepBeside { review, folders, path } => {
+                    tokio::task::spawn_blocking(move || files::sweep(&folders, &path, review));
+                }
                 Action::EndUndo { undo, done } => self.journal.end_undo(undo, done),
                 Action::Stop => leave = Leave::Yes,
             }

@@ -69,8 +69,11 @@ pub struct Change {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BegunUndo {
     pub id: ChangeId,
+    pub review: ReviewId,
     pub window: WindowId,
     pub path: PathBuf,
+    /// What the file holds if it was not done; `None`: there is none then.
+    pub before: Option<Digest>,
     /// What the file holds if it was done; `None`: it is gone then.
     pub after: Option<Digest>,
 }
@@ -346,19 +349,24 @@ pub(super) fn end_undo(connection: &Connection, undo: ChangeId, done: bool) -> r
 
 pub(super) fn begun(connection: &Connection) -> Result<Vec<BegunUndo>, JournalError> {
     let mut statement = connection.prepare(
-        "SELECT w.id, w.path, w.after, r.window FROM writes w JOIN reviews r ON r.id = w.review
+        "SELECT w.id, w.review, w.path, w.before, w.after, r.window FROM writes w JOIN reviews r ON r.id = w.review
          WHERE w.state = 'begun'",
     )?;
     let mut rows = statement.query([])?;
     let mut begun = Vec::new();
     while let Some(row) = rows.next()? {
-        let after: Option<Vec<u8>> = row.get("after")?;
-        let bad = |_| JournalError::Row { column: "after".to_owned() };
+        let digest = |column: &str| -> Result<Option<Digest>, JournalError> {
+            let bad = |_| JournalError::Row { column: column.to_owned() };
+            let digest: Option<Vec<u8>> = row.get(column)?;
+            digest.map(|digest| digest.try_into().map(Digest::from_bytes).map_err(bad)).transpose()
+        };
         begun.push(BegunUndo {
             id: ChangeId(id_of(row, "id")?),
+            review: ReviewId(id_of(row, "review")?),
             window: WindowId(id_of(row, "window")?),
             path: path_of(row)?,
-            after: after.map(|digest| digest.try_into().map(Digest::from_bytes).map_err(bad)).transpose()?,
+            before: digest("before")?,
+            after: digest("after")?,
         });
     }
     Ok(begun)

@@ -4,6 +4,7 @@
 mod desk;
 mod own;
 mod past;
+mod undoing;
 mod watching;
 
 use linkspan_review::AgentId;
