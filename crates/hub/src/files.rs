@@ -485,23 +485,25 @@ mod tests {
     }
 
     #[test]
-    fn of_two_who_write_over_the_same_bytes_one_is_told_that_they_are_gone() {
+    fn whoever_replaces_a_file_sees_what_another_wrote_just_before() {
         let ws = workspace();
-        for round in 0..40 {
-            let name = format!("a{round}");
-            fs::write(ws.root.join(&name), "old").unwrap();
-            let start = std::sync::Barrier::new(2);
-            let write = |id, bytes: &[u8]| {
-                let order = Replacement { review: ReviewId(id), ..ws.order(&name, bytes, Some(b"old")) };
-                start.wait();
-                replace(&order).is_ok()
-            };
-            let (one, other) = std::thread::scope(|scope| {
-                let one = scope.spawn(|| write(1, b"one"));
-                (write(2, b"other"), one.join().unwrap())
-            });
-            assert!(one != other, "round {round}");
-        }
+        let (path, temporary) = (ws.root.join("a"), ws.root.join(temporary_name(ReviewId(7))));
+        fs::write(&path, "old").unwrap();
+        let order = ws.order("a", b"new", Some(b"old"));
+        let other = one_at_a_time();
+        let moved = std::thread::scope(|scope| {
+            let writer = scope.spawn(|| replace(&order));
+            while !writer.is_finished() && fs::read(&temporary).unwrap_or_default() != b"new" {
+                std::thread::yield_now();
+            }
+            // Long enough to be first, if it did not wait.
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            assert_eq!(fs::read(&path).unwrap(), b"old");
+            fs::write(&path, "theirs").unwrap();
+            drop(other);
+            writer.join().unwrap()
+        });
+        assert_eq!(moved, Err(WriteError::BaseMoved(Some(b"theirs".to_vec()))));
     }
 
     #[test]
