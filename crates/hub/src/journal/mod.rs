@@ -8,6 +8,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -190,8 +191,13 @@ fn keep(
     let mut pruned = Instant::now();
     let mut waiting = None;
     let mut written = 0;
-    while let Some(first) = waiting.take().or_else(|| inbox.recv().ok()) {
-        let jobs: Vec<Job> = std::iter::once(first).chain(inbox.try_iter()).collect();
+    let mut later = VecDeque::new();
+    loop {
+        if waiting.is_none() && later.is_empty() {
+            let Ok(first) = inbox.recv() else { return };
+            waiting = Some(first);
+        }
+        let jobs: Vec<Job> = waiting.take().into_iter().chain(inbox.try_iter()).collect();
         written += jobs.iter().map(Job::bytes).sum::<usize>();
         let result = commit(connection, &jobs).map_err(|error| error.to_string());
         if let Err(error) = &result {
@@ -199,22 +205,28 @@ fn keep(
         }
         for job in jobs {
             let result = result.clone();
-            recorded(match job {
-                Job::Record(entry) => Recorded::Review { review: entry.review.id, step: entry.step, result },
-                Job::Window(window) => Recorded::Window { window: window.id, result },
-                Job::Ask { ticket, question } => {
-                    let result = history::answer(connection, &question).map_err(told);
-                    Recorded::History { ticket, result }
+            match job {
+                Job::Record(entry) => {
+                    recorded(Recorded::Review { review: entry.review.id, step: entry.step, result })
                 }
-                Job::BeginUndo { ticket, change } => {
-                    let result = history::begin_undo(connection, &change, now_ms()).map_err(told);
-                    Recorded::UndoBegun { ticket, result }
-                }
-                Job::EndUndo { undo, done } => {
-                    let _ = history::end_undo(connection, undo, done).map_err(told);
-                    continue;
-                }
-            });
+                Job::Window(window) => recorded(Recorded::Window { window: window.id, result }),
+                other => later.push_back(other),
+            }
+        }
+        // One at a time: no decision waits for those who read the past.
+        match later.pop_front() {
+            Some(Job::Ask { ticket, question }) => {
+                let result = history::answer(connection, &question).map_err(told);
+                recorded(Recorded::History { ticket, result });
+            }
+            Some(Job::BeginUndo { ticket, change }) => {
+                let result = history::begin_undo(connection, &change, now_ms()).map_err(told);
+                recorded(Recorded::UndoBegun { ticket, result });
+            }
+            Some(Job::EndUndo { undo, done }) => {
+                let _ = history::end_undo(connection, undo, done).map_err(told);
+            }
+            Some(Job::Record(_) | Job::Window(_)) | None => {}
         }
         waiting = inbox.try_recv().ok();
         if written > LOG_BYTES && (waiting.is_none() || written > LOG_BYTES_MOST) {

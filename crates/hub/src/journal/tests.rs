@@ -237,6 +237,37 @@ fn each_step_is_answered_once_in_the_order_it_was_handed_in() {
 }
 
 #[test]
+fn a_decision_does_not_wait_for_those_who_read_the_past() {
+    let (_folder, path) = folder();
+    let mut desk = Desk::at(&path);
+    desk.propose(Writer::Agent);
+    let review = desk.state.review(ReviewId(1)).unwrap().clone();
+    let (told, recorded) = channel();
+    let (go, gone) = channel::<()>();
+    // Held at the first, so that the others wait together.
+    let (journal, _) = Journal::open(&path, 30, move |entry| {
+        let _ = told.send(entry);
+        let _ = gone.recv();
+    })
+    .unwrap();
+    let edited = || Entry { review: review.clone(), step: Step::Edited, by: None };
+    let ask = |ticket| journal.ask(Ticket(ticket), Question::List(Filter::default()));
+    journal.record(edited());
+    recorded.recv().unwrap();
+    ask(1);
+    ask(2);
+    journal.record(edited());
+    drop(go);
+    let order: Vec<u64> = (0..3)
+        .map(|_| match recorded.recv().unwrap() {
+            Recorded::History { ticket, .. } => ticket.0,
+            _ => 0,
+        })
+        .collect();
+    assert_eq!(order, [0, 1, 2]);
+}
+
+#[test]
 fn an_accepted_change_can_be_taken_back_whoever_wrote_it() {
     for writer in [Writer::Agent, Writer::Editor] {
         let (_folder, path) = folder();
