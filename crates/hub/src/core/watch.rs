@@ -81,12 +81,20 @@ impl Core {
         let Some(News { window, path, mut change }) = news else { return };
         let review = self.state.review(id);
         if let Some(error) = failed {
-            let pending = review.is_none_or(|review| review.phase == Phase::Pending);
+            let pending = review.is_some_and(|review| review.phase == Phase::Pending);
             match change {
                 ReviewChange::Failed { .. } if pending => change = ReviewChange::Reopened { error },
-                // Nobody has heard of it.
-                ReviewChange::Proposed | ReviewChange::Decided { .. } => return,
-                _ => {}
+                // It did not come to that, and nobody has heard of it.
+                ReviewChange::Proposed | ReviewChange::Decided { .. } | ReviewChange::Failed { .. } => return,
+                // These stand without their record.
+                ReviewChange::Edited { .. }
+                | ReviewChange::Rebased { .. }
+                | ReviewChange::Written
+                | ReviewChange::Superseded { .. }
+                | ReviewChange::Withdrawn
+                | ReviewChange::Delivered
+                | ReviewChange::Shown { .. }
+                | ReviewChange::Reopened { .. } => {}
             }
         }
         if self.keeps_back(window, Path::new(&path)) {
