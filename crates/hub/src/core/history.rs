@@ -19,6 +19,8 @@ use crate::journal::{BegunUndo, Filter, Found, Question};
 
 const LISTED: u32 = 50;
 const LISTED_MOST: u32 = 1000;
+/// Connections that ask about the past at the same time.
+const ASKING_MOST: usize = 64;
 
 /// Questions about the past that are under way.
 #[derive(Debug, Default)]
@@ -51,6 +53,7 @@ impl Core {
         list: api::HistoryList,
     ) -> Result<(), RpcError> {
         let window = list.window.as_deref().map(window_named).transpose()?;
+        self.may_ask(local)?;
         let filter = Filter {
             limit: list.limit.unwrap_or(LISTED).min(LISTED_MOST) as usize,
             path: list.path.map(PathBuf::from),
@@ -60,6 +63,21 @@ impl Core {
         let ticket = self.ticket();
         self.history.lists.insert(ticket, Listing { local, request, entries: Vec::new(), unread: 0 });
         self.ask_history(ticket, Question::List(filter));
+        Ok(())
+    }
+
+    /// One question about the past for each connection, and not too many for all.
+    pub(super) fn may_ask(&self, local: LocalId) -> Result<(), RpcError> {
+        let lists = self.history.lists.values().map(|list| list.local);
+        let asking: Vec<LocalId> = lists.chain(self.history.undos.values().map(Undo::asker)).collect();
+        if asking.contains(&local) {
+            let message = "this connection waits for an answer about the past already: one at a time";
+            return Err(RpcError::new(errors::INVALID_REQUEST, message));
+        }
+        if asking.len() >= ASKING_MOST {
+            let message = format!("{ASKING_MOST} others ask about the past right now; ask again in a moment");
+            return Err(RpcError::new(errors::TIMEOUT, message));
+        }
         Ok(())
     }
 

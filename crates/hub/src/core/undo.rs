@@ -41,6 +41,12 @@ pub(super) struct Undo {
     deadline: Option<TimerId>,
 }
 
+impl Undo {
+    pub(super) fn asker(&self) -> LocalId {
+        self.local
+    }
+}
+
 /// An editor that has the file open, without unsaved text.
 #[derive(Debug, Clone, Copy)]
 struct Open {
@@ -75,6 +81,7 @@ impl Core {
             let message = format!("`{}` names no change; `linkspan history` lists them", undo.change);
             RpcError::new(errors::INVALID_PARAMS, message)
         })?;
+        self.may_ask(local)?;
         let ticket = self.ticket();
         let undo = Undo {
             local,

@@ -170,6 +170,21 @@ fn a_disk_that_does_not_answer_leaves_the_undo_in_doubt_and_the_path_free() {
     assert_eq!(desk.ended, [(ChangeId(2), false), (ChangeId(2), true)], "the first is settled first");
 }
 
+#[test]
+fn a_connection_asks_one_thing_about_the_past_at_a_time() {
+    let mut desk = desk(NEW.as_bytes(), json!({}));
+    let first = desk.ask(COMMAND, "history/list", json!({}));
+    let second = desk.ask(COMMAND, "history/list", json!({}));
+    assert!(desk.answer_to(COMMAND, first).is_none());
+    assert!(refusal(desk.answer_to(COMMAND, second).unwrap()).contains("one at a time"));
+    assert_eq!(desk.questions.len(), 1);
+    for other in 100..200 {
+        desk.event(Event::LocalOpened { local: LocalId(other) });
+        desk.ask(LocalId(other), "history/list", json!({}));
+    }
+    assert_eq!(desk.questions.len(), 64);
+}
+
 fn restarted(window: RememberedWindow) -> Desk {
     let windows = vec![window];
     let files = BTreeMap::from([("/ws/a.txt".into(), NEW.as_bytes().to_vec())]);
