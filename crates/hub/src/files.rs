@@ -177,6 +177,8 @@ pub struct Replacement {
     pub bytes: Vec<u8>,
     /// Digest of the bytes the decision was about; `None`: the file must not exist.
     pub expect: Option<Digest>,
+    /// Of a file that is not there, if it had one.
+    pub mode: Option<u32>,
     pub limit_mib: usize,
 }
 
@@ -197,10 +199,11 @@ pub enum Restoration {
     Remove(Removal),
 }
 
-pub fn restore(order: &Restoration) -> Result<(), WriteError> {
+/// Gives the mode of a file that was removed.
+pub fn restore(order: &Restoration) -> Result<Option<u32>, WriteError> {
     match order {
-        Restoration::Replace(replacement) => replace(replacement),
-        Restoration::Remove(removal) => remove(removal),
+        Restoration::Replace(replacement) => replace(replacement).map(|()| None),
+        Restoration::Remove(removal) => remove(removal).map(Some),
     }
 }
 
@@ -237,7 +240,7 @@ pub fn replace(order: &Replacement) -> Result<(), WriteError> {
         .tempfile_in(folder)
         .map_err(|error| io_error(&error))?;
     temporary.write_all(&order.bytes).map_err(|error| io_error(&error))?;
-    keep_mode(path, temporary.as_file()).map_err(|error| io_error(&error))?;
+    keep_mode(path, temporary.as_file(), order.mode).map_err(|error| io_error(&error))?;
     temporary.as_file().sync_all().map_err(|error| io_error(&error))?;
     let alone = one_at_a_time();
     // Someone may have written while we did; the window left is the rename itself.
@@ -286,8 +289,8 @@ pub fn sweep(folders: &[PathBuf], path: &Path, review: ReviewId) {
     }
 }
 
-/// Removes the file if it holds what is expected.
-pub fn remove(order: &Removal) -> Result<(), WriteError> {
+/// Removes the file if it holds what is expected; gives its mode.
+pub fn remove(order: &Removal) -> Result<u32, WriteError> {
     let path = &order.path;
     let io_error = |error: &io::Error| WriteError::Failed(FileError::io(path, error));
     if resolve(&order.folders, path)? != *path {
@@ -299,9 +302,11 @@ pub fn remove(order: &Removal) -> Result<(), WriteError> {
     if now.as_deref().map(Digest::of) != Some(order.expect) || identity_of(path) != identity {
         return Err(WriteError::BaseMoved(now));
     }
+    let mode = fs::symlink_metadata(path).map_err(|error| io_error(&error))?.mode();
     fs::remove_file(path).map_err(|error| io_error(&error))?;
     drop(alone);
-    sync_folder(path.parent().unwrap_or(Path::new("/"))).map_err(|error| io_error(&error))
+    sync_folder(path.parent().unwrap_or(Path::new("/"))).map_err(|error| io_error(&error))?;
+    Ok(mode & 0o777)
 }
 
 /// Inode, size and time of change: differs when anyone wrote or replaced the file.
@@ -322,8 +327,8 @@ fn create_folders(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// An existing file keeps mode and owner; a new one gets what the user's umask says.
-fn keep_mode(path: &Path, temporary: &File) -> io::Result<()> {
+/// An existing file keeps mode and owner; a new one gets the mode it had before, else what the user's umask says.
+fn keep_mode(path: &Path, temporary: &File, before: Option<u32>) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(old) => {
             let new = temporary.metadata()?;
@@ -333,7 +338,10 @@ fn keep_mode(path: &Path, temporary: &File) -> io::Result<()> {
             }
             temporary.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))
         }
-        Err(_) => temporary.set_permissions(fs::Permissions::from_mode(0o666 & !umask())),
+        Err(_) => {
+            let mode = before.map_or_else(|| 0o666 & !umask(), |mode| mode & 0o777);
+            temporary.set_permissions(fs::Permissions::from_mode(mode))
+        }
     }
 }
 
@@ -375,6 +383,7 @@ mod tests {
                 path: self.root.join(name),
                 bytes: bytes.to_vec(),
                 expect: expect.map(Digest::of),
+                mode: None,
                 limit_mib: 1,
             }
         }
@@ -481,7 +490,10 @@ mod tests {
         fs::write(&path, "theirs").unwrap();
         assert_eq!(remove(&order), Err(WriteError::BaseMoved(Some(b"theirs".to_vec()))));
         fs::write(&path, "new").unwrap();
-        assert_eq!((remove(&order), path.exists()), (Ok(()), false));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o710)).unwrap();
+        assert_eq!((remove(&order), path.exists()), (Ok(0o710), false));
+        replace(&Replacement { mode: Some(0o710), ..ws.order("a", b"new", None) }).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o710, "it comes back as it was");
     }
 
     #[test]

@@ -187,9 +187,9 @@ impl Core {
     pub(super) fn doubt_read(&mut self, undo: BegunUndo, base: Result<Base, Failure>) {
         let now = base.as_ref().map(|base| base.text.as_ref());
         if now.as_ref().is_ok_and(|now| holds(*now, undo.after)) {
-            self.act(Action::EndUndo { undo: undo.id, done: true });
+            self.act(Action::EndUndo { undo: undo.id, done: true, mode: None });
         } else if now.as_ref().is_ok_and(|now| holds(*now, undo.before)) {
-            self.act(Action::EndUndo { undo: undo.id, done: false });
+            self.act(Action::EndUndo { undo: undo.id, done: false, mode: None });
         } else {
             self.history.doubts.push(undo);
         }

@@ -339,15 +339,15 @@ impl Core {
     fn restore(&mut self, ticket: Ticket, change: Change) {
         let Some(window) = self.history.undos.get(&ticket).map(|undo| undo.window) else { return };
         let (folders, limit_mib) = self.folders_of(window);
-        let Change { review, path, before, after, .. } = change;
+        let Change { review, path, before, after, mode, .. } = change;
         let expect = after.as_deref().map(Digest::of);
         let restoration = match (before, expect) {
             (Some(bytes), expect) => {
-                Restoration::Replace(Replacement { review, folders, path, bytes, expect, limit_mib })
+                Restoration::Replace(Replacement { review, folders, path, bytes, expect, mode, limit_mib })
             }
             (None, Some(expect)) => Restoration::Remove(Removal { folders, path, expect, limit_mib }),
             // From no file to no file.
-            (None, None) => return self.undone(ticket),
+            (None, None) => return self.undone(ticket, None),
         };
         let deadline = self.timers.add(self.now_ms + READ_SECONDS * 1000, Due::Restore(ticket));
         if let Some(undo) = self.history.undos.get_mut(&ticket) {
@@ -383,14 +383,14 @@ impl Core {
         self.read_base(BaseWanted::Undo(UndoRead::Check(ticket)), path);
     }
 
-    pub(super) fn file_restored(&mut self, ticket: Ticket, result: Result<(), WriteError>) {
+    pub(super) fn file_restored(&mut self, ticket: Ticket, result: Result<Option<u32>, WriteError>) {
         // Too late, if it is not waited for any more: the file will be looked at.
         let Some(undo) = self.history.undos.get_mut(&ticket) else { return };
         if let Some(deadline) = undo.deadline.take() {
             self.timers.cancel(deadline);
         }
         match result {
-            Ok(()) => self.undone(ticket),
+            Ok(mode) => self.undone(ticket, mode),
             Err(WriteError::BaseMoved(_)) => {
                 let message =
                     "the file was changed at this very moment: look at it, then undo again".to_owned();
@@ -425,16 +425,16 @@ impl Core {
         };
         let (untouched, (code, message)) = (holds(&change.after) && !undo.unanswered, undo.doubt.clone());
         match (holds(&change.before), untouched) {
-            (true, _) => self.undone(ticket),
+            (true, _) => self.undone(ticket, None),
             (false, true) => self.not_undone(ticket, code, message),
             (false, false) => self.in_doubt(ticket, code, message),
         }
     }
 
-    fn undone(&mut self, ticket: Ticket) {
+    fn undone(&mut self, ticket: Ticket, mode: Option<u32>) {
         let Some(undo) = self.history.undos.remove(&ticket) else { return };
         let (Some(change), Some((name, redo))) = (undo.change, undo.names) else { return };
-        self.act(Action::EndUndo { undo: redo, done: true });
+        self.act(Action::EndUndo { undo: redo, done: true, mode });
         let path = change.path.display().to_string();
         tracing::info!("{name} of {path} is undone");
         let result = HistoryUndoResult {
@@ -455,7 +455,7 @@ impl Core {
     fn not_undone(&mut self, ticket: Ticket, code: i64, message: String) {
         let Some(undo) = self.history.undos.remove(&ticket) else { return };
         if let Some((_, id)) = undo.names {
-            self.act(Action::EndUndo { undo: id, done: false });
+            self.act(Action::EndUndo { undo: id, done: false, mode: None });
         }
         self.send(undo.local, &Message::error(Some(undo.request), RpcError::new(code, message)));
     }

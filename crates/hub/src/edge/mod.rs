@@ -163,7 +163,7 @@ impl Hub {
                 Action::SweepBeside { review, folders, path } => {
                     tokio::task::spawn_blocking(move || files::sweep(&folders, &path, review));
                 }
-                Action::EndUndo { undo, done } => self.journal.end_undo(undo, done),
+                Action::EndUndo { undo, done, mode } => self.journal.end_undo(undo, done, mode),
                 Action::Stop => leave = Leave::Yes,
             }
         }

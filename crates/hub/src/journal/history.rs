@@ -62,6 +62,8 @@ pub struct Change {
     pub path: PathBuf,
     pub before: Option<Vec<u8>>,
     pub after: Option<Vec<u8>>,
+    /// The file's, where this change removed it.
+    pub mode: Option<u32>,
     pub undone_by: Option<ChangeId>,
 }
 
@@ -251,6 +253,7 @@ fn change(connection: &Connection, id: ChangeId) -> Result<Found, JournalError> 
         path: path_of(row)?,
         before: bytes("before")?,
         after: bytes("after")?,
+        mode: row.get("mode")?,
         undone_by: undone_by.map(|undo| ChangeId(undo.cast_unsigned())),
     })))
 }
@@ -279,6 +282,7 @@ fn change_of_review(connection: &Connection, id: ReviewId) -> Result<Found, Jour
         path: path_of(row)?,
         before: base_bytes(connection, row)?,
         after: Some(bytes_of(connection, &result)?),
+        mode: None,
         undone_by: None,
     })))
 }
@@ -339,11 +343,18 @@ pub(super) fn begin_undo(
     Ok((ChangeId(undone.cast_unsigned()), ChangeId(undo.cast_unsigned())))
 }
 
-pub(super) fn end_undo(connection: &Connection, undo: ChangeId, done: bool) -> rusqlite::Result<()> {
+pub(super) fn end_undo(
+    connection: &Connection,
+    undo: ChangeId,
+    done: bool,
+    mode: Option<u32>,
+) -> rusqlite::Result<()> {
     let state = if done { "done" } else { "failed" };
-    connection
-        .prepare_cached("UPDATE writes SET state = ?2 WHERE id = ?1")?
-        .execute(params![id_column(undo.0), state])?;
+    connection.prepare_cached("UPDATE writes SET state = ?2, mode = ?3 WHERE id = ?1")?.execute(params![
+        id_column(undo.0),
+        state,
+        mode
+    ])?;
     Ok(())
 }
 

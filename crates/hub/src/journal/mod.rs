@@ -116,7 +116,7 @@ enum Job {
     Window(Box<RememberedWindow>),
     Ask { ticket: Ticket, question: Question },
     BeginUndo { ticket: Ticket, change: Box<Change> },
-    EndUndo { undo: ChangeId, done: bool },
+    EndUndo { undo: ChangeId, done: bool, mode: Option<u32> },
 }
 
 #[derive(Debug, Clone)]
@@ -171,8 +171,8 @@ impl Journal {
     }
 
     /// Nobody waits for it: a hub that finds an undo only begun looks at the file.
-    pub fn end_undo(&self, undo: ChangeId, done: bool) {
-        let _ = self.jobs.send(Job::EndUndo { undo, done });
+    pub fn end_undo(&self, undo: ChangeId, done: bool, mode: Option<u32>) {
+        let _ = self.jobs.send(Job::EndUndo { undo, done, mode });
     }
 }
 
@@ -223,8 +223,8 @@ fn keep(
                 let result = history::begin_undo(connection, &change, now_ms()).map_err(told);
                 recorded(Recorded::UndoBegun { ticket, result });
             }
-            Some(Job::EndUndo { undo, done }) => {
-                let _ = history::end_undo(connection, undo, done).map_err(told);
+            Some(Job::EndUndo { undo, done, mode }) => {
+                let _ = history::end_undo(connection, undo, done, mode).map_err(told);
             }
             Some(Job::Record(_) | Job::Window(_)) | None => {}
         }

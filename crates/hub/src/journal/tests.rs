@@ -114,7 +114,7 @@ impl Desk {
         self.journal.begin_undo(Ticket(1), self.change(name));
         let Recorded::UndoBegun { result, .. } = self.recorded.recv().unwrap() else { panic!("not begun") };
         let (_, undo) = result.unwrap();
-        self.journal.end_undo(undo, done);
+        self.journal.end_undo(undo, done, Some(0o750));
         self.list(Filter::default());
         undo
     }
@@ -326,6 +326,7 @@ fn an_undo_is_undone_by_its_own_name_and_so_on() {
     assert_eq!(desk.change(Name::Change(undo)).undone_by, Some(redo));
     let again = desk.change(Name::Last);
     assert_eq!((again.id, again.undone_by), (undone.id, None));
+    assert_eq!((undone.mode, desk.change(Name::Change(undo)).mode), (None, Some(0o750)));
     let changes: Vec<_> =
         desk.list(Filter::default()).into_iter().map(|e| (e.change, e.undoes, e.undone)).collect();
     let name = |id: ChangeId| Some(id.to_string());

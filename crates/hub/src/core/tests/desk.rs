@@ -54,6 +54,7 @@ pub(super) struct Desk {
     /// A disk that does not say whether it gave a file back what it held.
     pub(super) hold_restores: bool,
     pub(super) restores_fail: Option<WriteError>,
+    pub(super) removed_mode: Option<u32>,
     pub(super) swept: Vec<PathBuf>,
     pub(super) remembered: Vec<RememberedWindow>,
     /// What each workspace says for itself.
@@ -109,6 +110,7 @@ impl Desk {
             undos_held: Vec::new(),
             hold_restores: false,
             restores_fail: None,
+            removed_mode: None,
             swept: Vec::new(),
             remembered: Vec::new(),
             workspace: Vec::new(),
@@ -202,15 +204,18 @@ impl Desk {
                 Action::RestoreFile { ticket, restoration } => {
                     let result = match restoration {
                         _ if self.restores_fail.is_some() => Err(self.restores_fail.clone().unwrap()),
-                        Restoration::Replace(replacement) => self.write(replacement),
+                        Restoration::Replace(replacement) => self.write(replacement).map(|()| None),
                         Restoration::Remove(removal) => {
                             self.files.remove(&removal.path);
-                            Ok(())
+                            Ok(Some(0o750))
                         }
                     };
                     next.push_back(Event::FileRestored { ticket, result });
                 }
-                Action::EndUndo { undo, done } => self.ended.push((undo, done)),
+                Action::EndUndo { undo, done, mode } => {
+                    self.ended.push((undo, done));
+                    self.removed_mode = mode;
+                }
                 Action::RememberWindow { window } => {
                     self.remembered.push(window.clone());
                     next.push_back(Event::WindowRemembered { window: window.id, result: Ok(()) });

@@ -22,6 +22,7 @@ pub(super) fn change() -> Change {
         path: "/ws/a.txt".into(),
         before: Some(OLD.to_vec()),
         after: Some(NEW.into()),
+        mode: None,
         undone_by: None,
     }
 }
@@ -93,6 +94,7 @@ fn a_new_file_is_removed_unless_it_is_open() {
     let mut closed = desk(NEW.as_bytes(), json!({}));
     assert_eq!(undo(&mut closed, new.clone())["result"]["removedFile"], true);
     assert!(closed.files.is_empty());
+    assert_eq!(closed.removed_mode, Some(0o750));
     let mut open = desk(NEW.as_bytes(), json!({ "documents": true, "edits": true }));
     open.editor_answers
         .insert("document/text", json!({ "open": true, "dirty": false, "version": 1, "text": NEW }));
