@@ -53,6 +53,8 @@ pub(super) struct Desk {
     pub(super) undos_held: Vec<Ticket>,
     /// A disk that does not say whether it gave a file back what it held.
     pub(super) hold_restores: bool,
+    /// The same of accepted changes.
+    pub(super) hold_writes: bool,
     pub(super) restores_fail: Option<WriteError>,
     pub(super) removed_mode: Option<u32>,
     pub(super) swept: Vec<PathBuf>,
@@ -109,6 +111,7 @@ impl Desk {
             hold_undos: false,
             undos_held: Vec::new(),
             hold_restores: false,
+            hold_writes: false,
             restores_fail: None,
             removed_mode: None,
             swept: Vec::new(),
@@ -160,6 +163,7 @@ impl Desk {
                         next.push_back(read);
                     }
                 }
+                Action::WriteFile { .. } if self.hold_writes => {}
                 Action::WriteFile { review, replacement } => {
                     let result = self.write(replacement);
                     next.push_back(Event::FileWritten { review, result });
