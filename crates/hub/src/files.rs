@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use linkspan_review::{Digest, ReviewId};
 
@@ -176,6 +177,8 @@ pub struct Replacement {
     pub bytes: Vec<u8>,
     /// Digest of the bytes the decision was about; `None`: the file must not exist.
     pub expect: Option<Digest>,
+    /// Of a file that is not there, if it had one.
+    pub mode: Option<u32>,
     pub limit_mib: usize,
 }
 
@@ -196,10 +199,11 @@ pub enum Restoration {
     Remove(Removal),
 }
 
-pub fn restore(order: &Restoration) -> Result<(), WriteError> {
+/// Gives the mode of a file that was removed.
+pub fn restore(order: &Restoration) -> Result<Option<u32>, WriteError> {
     match order {
-        Restoration::Replace(replacement) => replace(replacement),
-        Restoration::Remove(removal) => remove(removal),
+        Restoration::Replace(replacement) => replace(replacement).map(|()| None),
+        Restoration::Remove(removal) => remove(removal).map(Some),
     }
 }
 
@@ -226,7 +230,7 @@ pub fn replace(order: &Replacement) -> Result<(), WriteError> {
     }
     let folder = path.parent().unwrap_or(Path::new("/"));
     create_folders(folder).map_err(|error| io_error(&error))?;
-    let name = format!(".linkspan-{}-{}", rustix::process::getuid().as_raw(), order.review);
+    let name = temporary_name(order.review);
     // Left by a hub that was killed just here.
     let _ = fs::remove_file(folder.join(&name));
     let mut temporary = tempfile::Builder::new()
@@ -236,8 +240,9 @@ pub fn replace(order: &Replacement) -> Result<(), WriteError> {
         .tempfile_in(folder)
         .map_err(|error| io_error(&error))?;
     temporary.write_all(&order.bytes).map_err(|error| io_error(&error))?;
-    keep_mode(path, temporary.as_file()).map_err(|error| io_error(&error))?;
+    keep_mode(path, temporary.as_file(), order.mode).map_err(|error| io_error(&error))?;
     temporary.as_file().sync_all().map_err(|error| io_error(&error))?;
+    let alone = one_at_a_time();
     // Someone may have written while we did; the window left is the rename itself.
     if identity_of(path) != identity {
         return Err(WriteError::BaseMoved(read_regular(path, order.limit_mib)?));
@@ -250,11 +255,42 @@ pub fn replace(order: &Replacement) -> Result<(), WriteError> {
             None => Err(io_error(&error.error)),
         };
     }
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| io_error(&error))
+    drop(alone);
+    sync_folder(folder).map_err(|error| io_error(&error))
 }
 
-/// Removes the file if it holds what is expected.
-pub fn remove(order: &Removal) -> Result<(), WriteError> {
+/// Of all that this process writes: whoever has seen that a file is as expected also replaces it before another looks.
+static WRITING: Mutex<()> = Mutex::new(());
+
+fn one_at_a_time() -> impl Drop {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Some file systems cannot, and what was renamed is renamed all the same.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    use rustix::io::Errno;
+    let cannot = |error: &io::Error| {
+        Errno::from_io_error(error).is_some_and(|errno| [Errno::INVAL, Errno::NOTSUP].contains(&errno))
+    };
+    match File::open(folder)?.sync_all() {
+        Err(error) if !cannot(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn temporary_name(review: ReviewId) -> String {
+    format!(".linkspan-{}-{review}", rustix::process::getuid().as_raw())
+}
+
+/// Clears away what a hub left beside the file that was killed while it replaced it.
+pub fn sweep(folders: &[PathBuf], path: &Path, review: ReviewId) {
+    if let Some(folder) = resolve(folders, path).ok().as_deref().and_then(Path::parent) {
+        let _ = fs::remove_file(folder.join(temporary_name(review)));
+    }
+}
+
+/// Removes the file if it holds what is expected; gives its mode.
+pub fn remove(order: &Removal) -> Result<u32, WriteError> {
     let path = &order.path;
     let io_error = |error: &io::Error| WriteError::Failed(FileError::io(path, error));
     if resolve(&order.folders, path)? != *path {
@@ -262,12 +298,15 @@ pub fn remove(order: &Removal) -> Result<(), WriteError> {
     }
     let identity = identity_of(path);
     let now = read_regular(path, order.limit_mib)?;
+    let alone = one_at_a_time();
     if now.as_deref().map(Digest::of) != Some(order.expect) || identity_of(path) != identity {
         return Err(WriteError::BaseMoved(now));
     }
+    let mode = fs::symlink_metadata(path).map_err(|error| io_error(&error))?.mode();
     fs::remove_file(path).map_err(|error| io_error(&error))?;
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| io_error(&error))
+    drop(alone);
+    sync_folder(path.parent().unwrap_or(Path::new("/"))).map_err(|error| io_error(&error))?;
+    Ok(mode & 0o777)
 }
 
 /// Inode, size and time of change: differs when anyone wrote or replaced the file.
@@ -284,12 +323,12 @@ fn create_folders(folder: &Path) -> io::Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
-        Ok(()) => File::open(parent)?.sync_all(),
+        Ok(()) => sync_folder(parent),
     }
 }
 
-/// An existing file keeps mode and owner; a new one gets what the user's umask says.
-fn keep_mode(path: &Path, temporary: &File) -> io::Result<()> {
+/// An existing file keeps mode and owner; a new one gets the mode it had before, else what the user's umask says.
+fn keep_mode(path: &Path, temporary: &File, before: Option<u32>) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(old) => {
             let new = temporary.metadata()?;
@@ -299,7 +338,10 @@ fn keep_mode(path: &Path, temporary: &File) -> io::Result<()> {
             }
             temporary.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))
         }
-        Err(_) => temporary.set_permissions(fs::Permissions::from_mode(0o666 & !umask())),
+        Err(_) => {
+            let mode = before.map_or_else(|| 0o666 & !umask(), |mode| mode & 0o777);
+            temporary.set_permissions(fs::Permissions::from_mode(mode))
+        }
     }
 }
 
@@ -341,6 +383,7 @@ mod tests {
                 path: self.root.join(name),
                 bytes: bytes.to_vec(),
                 expect: expect.map(Digest::of),
+                mode: None,
                 limit_mib: 1,
             }
         }
@@ -447,7 +490,45 @@ mod tests {
         fs::write(&path, "theirs").unwrap();
         assert_eq!(remove(&order), Err(WriteError::BaseMoved(Some(b"theirs".to_vec()))));
         fs::write(&path, "new").unwrap();
-        assert_eq!((remove(&order), path.exists()), (Ok(()), false));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o710)).unwrap();
+        assert_eq!((remove(&order), path.exists()), (Ok(0o710), false));
+        replace(&Replacement { mode: Some(0o710), ..ws.order("a", b"new", None) }).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o710, "it comes back as it was");
+    }
+
+    #[test]
+    fn whoever_replaces_a_file_sees_what_another_wrote_just_before() {
+        let ws = workspace();
+        let (path, temporary) = (ws.root.join("a"), ws.root.join(temporary_name(ReviewId(7))));
+        fs::write(&path, "old").unwrap();
+        let order = ws.order("a", b"new", Some(b"old"));
+        let other = one_at_a_time();
+        let moved = std::thread::scope(|scope| {
+            let writer = scope.spawn(|| replace(&order));
+            while !writer.is_finished() && fs::read(&temporary).unwrap_or_default() != b"new" {
+                std::thread::yield_now();
+            }
+            // Long enough to be first, if it did not wait.
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            assert_eq!(fs::read(&path).unwrap(), b"old");
+            fs::write(&path, "theirs").unwrap();
+            drop(other);
+            writer.join().unwrap()
+        });
+        assert_eq!(moved, Err(WriteError::BaseMoved(Some(b"theirs".to_vec()))));
+    }
+
+    #[test]
+    fn what_was_left_beside_a_file_is_swept_away_and_nothing_else() {
+        let ws = workspace();
+        fs::write(ws.root.join("a"), "mine").unwrap();
+        for place in [&ws.root, &ws.outside] {
+            fs::write(place.join(temporary_name(ReviewId(7))), "ha").unwrap();
+        }
+        sweep(&ws.folders(), &ws.root.join("a"), ReviewId(7));
+        sweep(&ws.folders(), &ws.outside.join("a"), ReviewId(7));
+        assert_eq!(fs::read_dir(&ws.root).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(&ws.outside).unwrap().count(), 1, "not ours");
     }
 
     #[test]

@@ -16,9 +16,9 @@ use super::Core;
 use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW, shortened};
 use super::editor::{NoAnswer, Resume};
 use super::event::{Action, LocalId, Ticket};
-use super::history::UndoRead;
 use super::timers::{Due, TimerId};
 use super::tools::{ToolCall, denied, failure_of};
+use super::undo::UndoRead;
 use crate::files::{FileError, FileState, Want};
 
 /// A title above a change, repeated in every list and message about it.
@@ -62,7 +62,7 @@ pub(super) struct Reading {
 }
 
 /// A disk may be slow to wake up, but not for ever.
-const READ_SECONDS: u64 = 20;
+pub(super) const READ_SECONDS: u64 = 20;
 
 /// What a file holds, and how the editor has it open.
 #[derive(Debug)]

@@ -259,12 +259,13 @@ impl Core {
     pub(super) fn local_closed(&mut self, local: LocalId) {
         let Some(connection) = self.locals.remove(&local) else { return };
         self.watchers.remove(&local);
+        // First, so that whoever gets no answer finds an editor that is away, and not one without the document.
+        if let Some(window) = connection.window {
+            self.window_away(window);
+        }
         for asked in connection.asked.into_values() {
             self.timers.cancel(asked.timer);
             self.resume(asked.resume, Err(NoAnswer::Gone));
-        }
-        if let Some(window) = connection.window {
-            self.window_away(window);
         }
         if let Some(agent) = connection.agent {
             self.agent_closed(agent, false);

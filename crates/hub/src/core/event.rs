@@ -90,9 +90,10 @@ pub enum Event {
         ticket: Ticket,
         result: Result<(ChangeId, ChangeId), String>,
     },
+    /// With the mode of a file that was removed.
     FileRestored {
         ticket: Ticket,
-        result: Result<(), WriteError>,
+        result: Result<Option<u32>, WriteError>,
     },
     /// A signal asks the hub to leave.
     StopRequested,
@@ -183,9 +184,17 @@ pub enum Action {
         ticket: Ticket,
         restoration: Restoration,
     },
+    /// A hub that was killed may have left its temporary file beside this one.
+    SweepBeside {
+        review: ReviewId,
+        folders: Vec<PathBuf>,
+        path: PathBuf,
+    },
     EndUndo {
         undo: ChangeId,
         done: bool,
+        /// Of the file that it removed.
+        mode: Option<u32>,
     },
     Stop,
 }

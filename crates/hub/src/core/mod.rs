@@ -18,6 +18,7 @@ mod reviews;
 mod tests;
 mod timers;
 mod tools;
+mod undo;
 mod watch;
 mod windows;
 mod writing;
@@ -80,6 +81,8 @@ pub struct Core {
     next_ticket: u64,
     /// When each review was proposed, and since when it has had no agent.
     ages: BTreeMap<ReviewId, reviews::Age>,
+    /// Changes that are being written to disk.
+    writing: BTreeMap<ReviewId, TimerId>,
     /// Accepted changes that an earlier life may or may not have written.
     unfinished_writes: Vec<ReviewId>,
     probes: Vec<Probe>,
@@ -128,6 +131,7 @@ impl Core {
             history: History::default(),
             next_ticket: 0,
             ages: BTreeMap::new(),
+            writing: BTreeMap::new(),
             unfinished_writes: Vec::new(),
             probes: Vec::new(),
             timers: Timers::default(),
@@ -193,6 +197,9 @@ impl Core {
                 Due::Heartbeat => self.beat(),
                 Due::Call { local, id } => self.call_timed_out(local, id),
                 Due::Read(ticket) => self.read_timed_out(ticket),
+                Due::Write(review) => self.write_timed_out(review),
+                Due::Restore(ticket) => self.restore_timed_out(ticket),
+                Due::Undo(ticket) => self.undo_waited(ticket),
                 Due::Window(window) => self.window_grace_over(window),
                 Due::Review(review) => self.review_grace_over(review),
                 Due::Writes => self.go_on_writing(|_| true),

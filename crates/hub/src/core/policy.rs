@@ -15,6 +15,10 @@ impl Policy {
         Policy { folders, deny }
     }
 
+    pub(super) fn everything(folders: Vec<PathBuf>) -> Policy {
+        Policy { folders, deny: DenyGlobs::new(&["**".to_owned()]).unwrap_or_default() }
+    }
+
     pub(super) fn denies(&self, path: impl AsRef<Path>) -> bool {
         self.deny.denies(&self.folders, path.as_ref())
     }

@@ -86,7 +86,8 @@ impl Core {
                         continue;
                     };
                     let (folders, limit_mib) = self.folders_of(window);
-                    let replacement = Replacement { review, folders, path, bytes, expect, limit_mib };
+                    let replacement =
+                        Replacement { review, folders, path, bytes, expect, mode: None, limit_mib };
                     self.write(review, replacement);
                 }
                 Effect::Answer { review, agent, outcome } => self.tell(review, agent, &outcome),

@@ -17,6 +17,12 @@ pub(super) enum Due {
     },
     /// A disk has not answered.
     Read(Ticket),
+    /// A disk has not said whether an accepted change was written.
+    Write(ReviewId),
+    /// A disk has not said whether a file got back what it held.
+    Restore(Ticket),
+    /// Editors that lost the last hub had their time to come to this one.
+    Undo(Ticket),
     /// A window did not come back.
     Window(WindowId),
     /// A review's agent did not come back.

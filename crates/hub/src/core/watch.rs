@@ -1,6 +1,8 @@
 //! Telling those who watch what happens, as it happens. Only what is recorded is told of reviews, and nothing that
 //! `deny` covers. Watching changes nothing.
 
+use std::path::Path;
+
 use linkspan_editor_api as api;
 use linkspan_editor_api::{HubEvent, Message, RequestId, ReviewChange, RpcError, WindowEvent};
 use linkspan_review::{AgentId, Ended, Phase, Review, ReviewId, Step, WindowId};
@@ -79,15 +81,23 @@ impl Core {
         let Some(News { window, path, mut change }) = news else { return };
         let review = self.state.review(id);
         if let Some(error) = failed {
-            let pending = review.is_none_or(|review| review.phase == Phase::Pending);
+            let pending = review.is_some_and(|review| review.phase == Phase::Pending);
             match change {
                 ReviewChange::Failed { .. } if pending => change = ReviewChange::Reopened { error },
-                // Nobody has heard of it.
-                ReviewChange::Proposed | ReviewChange::Decided { .. } => return,
-                _ => {}
+                // It did not come to that, and nobody has heard of it.
+                ReviewChange::Proposed | ReviewChange::Decided { .. } | ReviewChange::Failed { .. } => return,
+                // These stand without their record.
+                ReviewChange::Edited { .. }
+                | ReviewChange::Rebased { .. }
+                | ReviewChange::Written
+                | ReviewChange::Superseded { .. }
+                | ReviewChange::Withdrawn
+                | ReviewChange::Delivered
+                | ReviewChange::Shown { .. }
+                | ReviewChange::Reopened { .. } => {}
             }
         }
-        if self.windows.get(&window).is_some_and(|window| window.policy.denies(&path)) {
+        if self.keeps_back(window, Path::new(&path)) {
             return;
         }
         let summary = review.map(|review| present::summary(review, self.age_of(review)));

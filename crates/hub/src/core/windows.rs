@@ -99,6 +99,11 @@ pub(super) enum Preparing {
         window: WindowId,
         folders: Vec<PathBuf>,
     },
+    /// What a window that is not open kept from agents.
+    Closed {
+        window: WindowId,
+        asked_by: Ticket,
+    },
 }
 
 impl Core {
@@ -198,8 +203,30 @@ impl Core {
                 Ok(prepared) => self.folders_ready(window, folders, prepared),
                 Err(message) => tracing::error!("{window} keeps its folders: {message}"),
             },
+            Some(Preparing::Closed { window, asked_by }) => {
+                let folders = self.remembered.iter().find(|old| old.id == window);
+                let named = folders.map(|old| old.folders.clone()).unwrap_or_default();
+                let policy = match result {
+                    Ok(prepared) => {
+                        let config = self.config_of(&prepared);
+                        Policy::new(both_names(&named, &prepared.folders), config.deny_globs())
+                    }
+                    // A broken file may have been meant to forbid something.
+                    Err(message) => {
+                        tracing::error!("nothing is told of {window}: {message}");
+                        Policy::everything(named)
+                    }
+                };
+                self.closed_policy(window, policy, asked_by);
+            }
             None => {}
         }
+    }
+
+    /// The person's, tightened by the workspace.
+    fn config_of(&self, prepared: &Prepared) -> Config {
+        let workspaces = prepared.workspace.iter();
+        workspaces.fold(self.config.clone(), |config, workspace| config.tightened_by(workspace))
     }
 
     fn window_ready(
@@ -211,10 +238,7 @@ impl Core {
         (port, token): (u16, Token),
         prepared: Prepared,
     ) {
-        let config = prepared
-            .workspace
-            .iter()
-            .fold(self.config.clone(), |config, workspace| config.tightened_by(workspace));
+        let config = self.config_of(&prepared);
         let before = self.windows.remove(&id);
         if let Some(timer) = before.as_ref().and_then(|window| window.grace) {
             self.timers.cancel(timer);
@@ -300,10 +324,7 @@ impl Core {
     }
 
     fn folders_ready(&mut self, id: WindowId, folders: Vec<PathBuf>, prepared: Prepared) {
-        let config = prepared
-            .workspace
-            .iter()
-            .fold(self.config.clone(), |config, workspace| config.tightened_by(workspace));
+        let config = self.config_of(&prepared);
         let Some(window) = self.windows.get_mut(&id) else { return };
         window.identity.folders = folders;
         window.policy =
@@ -351,6 +372,8 @@ impl Core {
         }
         self.remove_discovery(id);
         self.act(Action::ClosePort { window: id });
+        // That its discovery files are gone tells the next hub that nobody will come back to it.
+        self.remember_window(id);
         if let Some(window) = self.windows.remove(&id) {
             if let Some(timer) = window.grace {
                 self.timers.cancel(timer);
@@ -358,6 +381,7 @@ impl Core {
             if let Some(local) = window.local.and_then(|local| self.locals.get_mut(&local)) {
                 local.window = None;
             }
+            self.history.closed.insert(id, window.policy);
             self.publish(id, WindowEvent::Closed);
         }
     }

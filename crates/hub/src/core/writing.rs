@@ -7,7 +7,7 @@ use linkspan_review as review;
 use linkspan_review::{Effect, Phase, Review, ReviewId, Text};
 
 use super::Core;
-use super::base::{BaseWanted, Buffer};
+use super::base::{BaseWanted, Buffer, READ_SECONDS};
 use super::editor::{NoAnswer, Resume};
 use super::event::Action;
 use super::timers::Due;
@@ -43,8 +43,24 @@ impl Core {
                     Resume::Applied { review: id, save: !dirty },
                 );
             }
-            _ => self.act(Action::WriteFile { review: id, replacement }),
+            _ => {
+                let when = self.now_ms + READ_SECONDS * 1000;
+                let deadline = self.timers.add(when, Due::Write(id));
+                if let Some(earlier) = self.writing.insert(id, deadline) {
+                    self.timers.cancel(earlier);
+                }
+                self.act(Action::WriteFile { review: id, replacement });
+            }
         }
+    }
+
+    pub(super) fn write_timed_out(&mut self, id: ReviewId) {
+        self.writing.remove(&id);
+        let error = format!(
+            "the disk did not answer within {READ_SECONDS} s: it is not known whether the change was written; \
+             look at the file"
+        );
+        self.look_again(id, false, Some(error));
     }
 
     pub(super) fn edits_applied(
@@ -127,6 +143,9 @@ impl Core {
     }
 
     pub(super) fn file_written(&mut self, id: ReviewId, result: Result<(), WriteError>) {
+        // Too late, if it is not waited for any more: what the file held has decided.
+        let Some(deadline) = self.writing.remove(&id) else { return };
+        self.timers.cancel(deadline);
         self.apply(match result {
             Ok(()) => review::Event::Written { review: id },
             Err(WriteError::BaseMoved(bytes)) => {

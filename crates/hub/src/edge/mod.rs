@@ -160,7 +160,10 @@ impl Hub {
                         result: files::restore(&restoration),
                     });
                 }
-                Action::EndUndo { undo, done } => self.journal.end_undo(undo, done),
+                Action::SweepBeside { review, folders, path } => {
+                    tokio::task::spawn_blocking(move || files::sweep(&folders, &path, review));
+                }
+                Action::EndUndo { undo, done, mode } => self.journal.end_undo(undo, done, mode),
                 Action::Stop => leave = Leave::Yes,
             }
         }

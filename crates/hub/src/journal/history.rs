@@ -62,6 +62,8 @@ pub struct Change {
     pub path: PathBuf,
     pub before: Option<Vec<u8>>,
     pub after: Option<Vec<u8>>,
+    /// The file's, where this change removed it.
+    pub mode: Option<u32>,
     pub undone_by: Option<ChangeId>,
 }
 
@@ -69,8 +71,11 @@ pub struct Change {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BegunUndo {
     pub id: ChangeId,
+    pub review: ReviewId,
     pub window: WindowId,
     pub path: PathBuf,
+    /// What the file holds if it was not done; `None`: there is none then.
+    pub before: Option<Digest>,
     /// What the file holds if it was done; `None`: it is gone then.
     pub after: Option<Digest>,
 }
@@ -248,6 +253,7 @@ fn change(connection: &Connection, id: ChangeId) -> Result<Found, JournalError> 
         path: path_of(row)?,
         before: bytes("before")?,
         after: bytes("after")?,
+        mode: row.get("mode")?,
         undone_by: undone_by.map(|undo| ChangeId(undo.cast_unsigned())),
     })))
 }
@@ -276,6 +282,7 @@ fn change_of_review(connection: &Connection, id: ReviewId) -> Result<Found, Jour
         path: path_of(row)?,
         before: base_bytes(connection, row)?,
         after: Some(bytes_of(connection, &result)?),
+        mode: None,
         undone_by: None,
     })))
 }
@@ -283,10 +290,11 @@ fn change_of_review(connection: &Connection, id: ReviewId) -> Result<Found, Jour
 /// The base of a review is kept as text; in its format it is the file's bytes again.
 fn base_bytes(connection: &Connection, row: &Row<'_>) -> Result<Option<Vec<u8>>, JournalError> {
     let bad = || JournalError::Row { column: "base".to_owned() };
-    let (Some(format), Some(base)) =
-        (row.get::<_, Option<String>>("format")?, row.get::<_, Option<Vec<u8>>>("base")?)
-    else {
-        return Ok(None);
+    let columns = (row.get::<_, Option<String>>("format")?, row.get::<_, Option<Vec<u8>>>("base")?);
+    let (format, base) = match columns {
+        (Some(format), Some(base)) => (format, base),
+        (None, None) => return Ok(None),
+        _ => return Err(bad()),
     };
     let format = Format::from_name(&format).ok_or_else(bad)?;
     let text = String::from_utf8(bytes_of(connection, &base)?).map_err(|_| bad())?;
@@ -335,29 +343,41 @@ pub(super) fn begin_undo(
     Ok((ChangeId(undone.cast_unsigned()), ChangeId(undo.cast_unsigned())))
 }
 
-pub(super) fn end_undo(connection: &Connection, undo: ChangeId, done: bool) -> rusqlite::Result<()> {
+pub(super) fn end_undo(
+    connection: &Connection,
+    undo: ChangeId,
+    done: bool,
+    mode: Option<u32>,
+) -> rusqlite::Result<()> {
     let state = if done { "done" } else { "failed" };
-    connection
-        .prepare_cached("UPDATE writes SET state = ?2 WHERE id = ?1")?
-        .execute(params![id_column(undo.0), state])?;
+    connection.prepare_cached("UPDATE writes SET state = ?2, mode = ?3 WHERE id = ?1")?.execute(params![
+        id_column(undo.0),
+        state,
+        mode
+    ])?;
     Ok(())
 }
 
 pub(super) fn begun(connection: &Connection) -> Result<Vec<BegunUndo>, JournalError> {
     let mut statement = connection.prepare(
-        "SELECT w.id, w.path, w.after, r.window FROM writes w JOIN reviews r ON r.id = w.review
+        "SELECT w.id, w.review, w.path, w.before, w.after, r.window FROM writes w JOIN reviews r ON r.id = w.review
          WHERE w.state = 'begun'",
     )?;
     let mut rows = statement.query([])?;
     let mut begun = Vec::new();
     while let Some(row) = rows.next()? {
-        let after: Option<Vec<u8>> = row.get("after")?;
-        let bad = |_| JournalError::Row { column: "after".to_owned() };
+        let digest = |column: &str| -> Result<Option<Digest>, JournalError> {
+            let bad = |_| JournalError::Row { column: column.to_owned() };
+            let digest: Option<Vec<u8>> = row.get(column)?;
+            digest.map(|digest| digest.try_into().map(Digest::from_bytes).map_err(bad)).transpose()
+        };
         begun.push(BegunUndo {
             id: ChangeId(id_of(row, "id")?),
+            review: ReviewId(id_of(row, "review")?),
             window: WindowId(id_of(row, "window")?),
             path: path_of(row)?,
-            after: after.map(|digest| digest.try_into().map(Digest::from_bytes).map_err(bad)).transpose()?,
+            before: digest("before")?,
+            after: digest("after")?,
         });
     }
     Ok(begun)

@@ -8,7 +8,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -116,7 +116,7 @@ enum Job {
     Window(Box<RememberedWindow>),
     Ask { ticket: Ticket, question: Question },
     BeginUndo { ticket: Ticket, change: Box<Change> },
-    EndUndo { undo: ChangeId, done: bool },
+    EndUndo { undo: ChangeId, done: bool, mode: Option<u32> },
 }
 
 #[derive(Debug, Clone)]
@@ -175,8 +175,8 @@ impl Journal {
     }
 
     /// Nobody waits for it: a hub that finds an undo only begun looks at the file.
-    pub fn end_undo(&self, undo: ChangeId, done: bool) {
-        let _ = self.jobs.send(Job::EndUndo { undo, done });
+    pub fn end_undo(&self, undo: ChangeId, done: bool, mode: Option<u32>) {
+        let _ = self.jobs.send(Job::EndUndo { undo, done, mode });
     }
 }
 
@@ -197,13 +197,16 @@ fn keep(
     let mut written = 0;
     // Also those that were closed since; some rows too many do no harm.
     let mut windows = BTreeSet::new();
+    let mut later = VecDeque::new();
     loop {
-        let first = match waiting.take().map_or_else(|| inbox.recv_timeout(BETWEEN_PRUNINGS), Ok) {
-            Ok(job) => Some(job),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => return,
-        };
-        let jobs: Vec<Job> = first.into_iter().chain(inbox.try_iter()).collect();
+        if waiting.is_none() && later.is_empty() {
+            waiting = match inbox.recv_timeout(BETWEEN_PRUNINGS) {
+                Ok(first) => Some(first),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+        }
+        let jobs: Vec<Job> = waiting.take().into_iter().chain(inbox.try_iter()).collect();
         written += jobs.iter().map(Job::bytes).sum::<usize>();
         let result = commit(connection, &jobs).map_err(|error| error.to_string());
         if let Err(error) = &result {
@@ -211,25 +214,31 @@ fn keep(
         }
         for job in jobs {
             let result = result.clone();
-            recorded(match job {
-                Job::Record(entry) => Recorded::Review { review: entry.review.id, step: entry.step, result },
+            match job {
+                Job::Record(entry) => {
+                    recorded(Recorded::Review { review: entry.review.id, step: entry.step, result })
+                }
                 Job::Window(window) => {
                     windows.insert(window.id);
-                    Recorded::Window { window: window.id, result }
+                    recorded(Recorded::Window { window: window.id, result })
                 }
-                Job::Ask { ticket, question } => {
-                    let result = history::answer(connection, &question).map_err(told);
-                    Recorded::History { ticket, result }
-                }
-                Job::BeginUndo { ticket, change } => {
-                    let result = history::begin_undo(connection, &change, now_ms()).map_err(told);
-                    Recorded::UndoBegun { ticket, result }
-                }
-                Job::EndUndo { undo, done } => {
-                    let _ = history::end_undo(connection, undo, done).map_err(told);
-                    continue;
-                }
-            });
+                other => later.push_back(other),
+            }
+        }
+        // One at a time: no decision waits for those who read the past.
+        match later.pop_front() {
+            Some(Job::Ask { ticket, question }) => {
+                let result = history::answer(connection, &question).map_err(told);
+                recorded(Recorded::History { ticket, result });
+            }
+            Some(Job::BeginUndo { ticket, change }) => {
+                let result = history::begin_undo(connection, &change, now_ms()).map_err(told);
+                recorded(Recorded::UndoBegun { ticket, result });
+            }
+            Some(Job::EndUndo { undo, done, mode }) => {
+                let _ = history::end_undo(connection, undo, done, mode).map_err(told);
+            }
+            Some(Job::Record(_) | Job::Window(_)) | None => {}
         }
         waiting = inbox.try_recv().ok();
         let mut tidied = Ok(());

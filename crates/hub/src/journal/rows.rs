@@ -164,10 +164,10 @@ fn put_size(tx: &Transaction<'_>, review: &Review) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The before-image is what undo reads.
+/// The before-image is what undo reads. Without it there is nothing to go back to: NULL means that there was no file.
 fn put_write(tx: &Transaction<'_>, review: &Review, now: i64) -> rusqlite::Result<()> {
     let Some(Outcome { ended: Ended::Accepted(accepted), .. }) = review.outcome() else { return Ok(()) };
-    let before = review.base.as_ref().and_then(|base| base.encode().ok());
+    let Ok(before) = review.base.as_ref().map(|base| base.encode()).transpose() else { return Ok(()) };
     let before = before.map(|bytes| blob(tx, &bytes)).transpose()?;
     let after = blob(tx, &accepted.bytes)?;
     tx.prepare_cached("INSERT INTO writes (review, path, before, after, at) VALUES (?1,?2,?3,?4,?5)")?

@@ -32,11 +32,12 @@ CREATE TABLE windows (
 ";
 
 /// No bytes before: there was no file. None after: an undo removed it. An undo is `begun` before the file is
-/// touched, and `done` or `failed` once it is known which.
+/// touched, and `done` or `failed` once it is known which. What was removed comes back with the mode it had.
 const WRITES: &str = "
 CREATE TABLE writes (
   id INTEGER PRIMARY KEY, review INTEGER NOT NULL, path BLOB NOT NULL, before BLOB REFERENCES blobs,
-  after BLOB REFERENCES blobs, at INTEGER NOT NULL, undoes INTEGER, state TEXT NOT NULL DEFAULT 'done');
+  after BLOB REFERENCES blobs, at INTEGER NOT NULL, undoes INTEGER, state TEXT NOT NULL DEFAULT 'done',
+  mode INTEGER);
 CREATE INDEX writes_of ON writes (review);
 ";
 

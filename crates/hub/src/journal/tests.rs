@@ -61,7 +61,11 @@ impl Desk {
     }
 
     fn propose(&mut self, writer: Writer) {
-        let base = Some(Text { format: Format::UTF8, text: "one\ntwo\n".into() });
+        self.propose_on(Text { format: Format::UTF8, text: "one\ntwo\n".into() }, writer);
+    }
+
+    fn propose_on(&mut self, base: Text, writer: Writer) {
+        let base = Some(base);
         let proposal = Proposal {
             owner: Owner { agent: AgentId(1), key: "claude:x".into() },
             window: WindowId(1),
@@ -111,7 +115,7 @@ impl Desk {
         self.journal.begin_undo(Ticket(1), self.change(name));
         let Recorded::UndoBegun { result, .. } = self.recorded.recv().unwrap() else { panic!("not begun") };
         let (_, undo) = result.unwrap();
-        self.journal.end_undo(undo, done);
+        self.journal.end_undo(undo, done, Some(0o750));
         self.list(Filter::default());
         undo
     }
@@ -276,6 +280,37 @@ fn each_step_is_answered_once_in_the_order_it_was_handed_in() {
 }
 
 #[test]
+fn a_decision_does_not_wait_for_those_who_read_the_past() {
+    let (_folder, path) = folder();
+    let mut desk = Desk::at(&path);
+    desk.propose(Writer::Agent);
+    let review = desk.state.review(ReviewId(1)).unwrap().clone();
+    let (told, recorded) = channel();
+    let (go, gone) = channel::<()>();
+    // Held at the first, so that the others wait together.
+    let (journal, _) = Journal::open(&path, 30, move |entry| {
+        let _ = told.send(entry);
+        let _ = gone.recv();
+    })
+    .unwrap();
+    let edited = || Entry { review: review.clone(), step: Step::Edited, by: None };
+    let ask = |ticket| journal.ask(Ticket(ticket), Question::List(Filter::default()));
+    journal.record(edited());
+    recorded.recv().unwrap();
+    ask(1);
+    ask(2);
+    journal.record(edited());
+    drop(go);
+    let order: Vec<u64> = (0..3)
+        .map(|_| match recorded.recv().unwrap() {
+            Recorded::History { ticket, .. } => ticket.0,
+            _ => 0,
+        })
+        .collect();
+    assert_eq!(order, [0, 1, 2]);
+}
+
+#[test]
 fn an_accepted_change_can_be_taken_back_whoever_wrote_it() {
     for writer in [Writer::Agent, Writer::Editor] {
         let (_folder, path) = folder();
@@ -299,6 +334,25 @@ fn an_accepted_change_can_be_taken_back_whoever_wrote_it() {
 }
 
 #[test]
+fn a_file_whose_bytes_before_are_not_known_is_not_taken_for_one_that_was_not_there() {
+    for writer in [Writer::Agent, Writer::Editor] {
+        let (_folder, path) = folder();
+        let mut desk = Desk::at(&path);
+        // As unsaved text may be: more than the file's encoding can say.
+        let format = Format::from_name("windows-1252").unwrap();
+        desk.propose_on(Text { format, text: "one\nя\n".into() }, writer);
+        desk.decide(Verdict::Accept, true);
+        let writes: i64 = rusqlite::Connection::open(&path)
+            .and_then(|db| db.query_row("SELECT count(*) FROM writes", [], |row| row.get(0)))
+            .unwrap();
+        assert_eq!(writes, 0);
+        desk.journal.ask(Ticket(1), Question::Change(Name::Review(ReviewId(1))));
+        let Recorded::History { result, .. } = desk.recorded.recv().unwrap() else { panic!("no answer") };
+        assert!(!matches!(result, Ok(Found::Change(_))), "{writer:?}: {result:?}");
+    }
+}
+
+#[test]
 fn an_undo_is_undone_by_its_own_name_and_so_on() {
     let (_folder, path) = folder();
     let mut desk = Desk::at(&path);
@@ -315,6 +369,7 @@ fn an_undo_is_undone_by_its_own_name_and_so_on() {
     assert_eq!(desk.change(Name::Change(undo)).undone_by, Some(redo));
     let again = desk.change(Name::Last);
     assert_eq!((again.id, again.undone_by), (undone.id, None));
+    assert_eq!((undone.mode, desk.change(Name::Change(undo)).mode), (None, Some(0o750)));
     let changes: Vec<_> =
         desk.list(Filter::default()).into_iter().map(|e| (e.change, e.undoes, e.undone)).collect();
     let name = |id: ChangeId| Some(id.to_string());

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use linkspan_review::{AgentId, ChangeId, Digest, Review, ReviewId, Step, WindowId};
 use serde_json::{Value, json};
 
-use crate::config::Config;
-use crate::core::{Action, Core, Event, Identity, LocalId, Prepared};
+use crate::config::{Config, WorkspaceConfig};
+use crate::core::{Action, Core, Event, Identity, LocalId, Prepared, Ticket};
 use crate::files::{FileState, Replacement, Restoration, WriteError};
-use crate::journal::{Change, Found, Past, Question, Remembered};
+use crate::journal::{Change, Found, Past, Question, Remembered, RememberedWindow};
 use crate::token::Token;
 
 pub(super) const EDITOR: LocalId = LocalId(1);
@@ -48,6 +48,19 @@ pub(super) struct Desk {
     pub(super) questions: Vec<Question>,
     pub(super) begun: Vec<Change>,
     pub(super) ended: Vec<(ChangeId, bool)>,
+    /// Undos wait in `undos_held` until they are recorded.
+    pub(super) hold_undos: bool,
+    pub(super) undos_held: Vec<Ticket>,
+    /// A disk that does not say whether it gave a file back what it held.
+    pub(super) hold_restores: bool,
+    /// The same of accepted changes.
+    pub(super) hold_writes: bool,
+    pub(super) restores_fail: Option<WriteError>,
+    pub(super) removed_mode: Option<u32>,
+    pub(super) swept: Vec<PathBuf>,
+    pub(super) remembered: Vec<RememberedWindow>,
+    /// What each workspace says for itself.
+    pub(super) workspace: Vec<WorkspaceConfig>,
     next_request: i64,
     /// How long no hub is there when it is restarted.
     pub(super) away_ms: u64,
@@ -95,6 +108,15 @@ impl Desk {
             questions: Vec::new(),
             begun: Vec::new(),
             ended: Vec::new(),
+            hold_undos: false,
+            undos_held: Vec::new(),
+            hold_restores: false,
+            hold_writes: false,
+            restores_fail: None,
+            removed_mode: None,
+            swept: Vec::new(),
+            remembered: Vec::new(),
+            workspace: Vec::new(),
             next_request: 0,
             away_ms: 0,
         };
@@ -122,7 +144,7 @@ impl Desk {
                 Action::PrepareWindow { ticket, folders, listen } => {
                     let fresh = || (4711, Token::remembered("fresh".to_owned()));
                     let door = listen.map(|listen| listen.before.unwrap_or_else(fresh));
-                    let result = Ok(Prepared { folders, workspace: Vec::new(), door });
+                    let result = Ok(Prepared { folders, workspace: self.workspace.clone(), door });
                     let place = Event::WindowPrepared { ticket, result };
                     if self.hold_places {
                         self.places.push(place);
@@ -141,6 +163,7 @@ impl Desk {
                         next.push_back(read);
                     }
                 }
+                Action::WriteFile { .. } if self.hold_writes => {}
                 Action::WriteFile { review, replacement } => {
                     let result = self.write(replacement);
                     next.push_back(Event::FileWritten { review, result });
@@ -170,6 +193,9 @@ impl Desk {
                         next.push_back(Event::HistoryRead { ticket, result: found });
                     }
                 }
+                Action::BeginUndo { ticket, .. } if self.hold_undos => self.undos_held.push(ticket),
+                Action::RestoreFile { .. } if self.hold_restores => {}
+                Action::SweepBeside { path, .. } => self.swept.push(path),
                 Action::BeginUndo { ticket, change } => {
                     self.begun.push(change);
                     let result = if self.hold_records {
@@ -181,16 +207,21 @@ impl Desk {
                 }
                 Action::RestoreFile { ticket, restoration } => {
                     let result = match restoration {
-                        Restoration::Replace(replacement) => self.write(replacement),
+                        _ if self.restores_fail.is_some() => Err(self.restores_fail.clone().unwrap()),
+                        Restoration::Replace(replacement) => self.write(replacement).map(|()| None),
                         Restoration::Remove(removal) => {
                             self.files.remove(&removal.path);
-                            Ok(())
+                            Ok(Some(0o750))
                         }
                     };
                     next.push_back(Event::FileRestored { ticket, result });
                 }
-                Action::EndUndo { undo, done } => self.ended.push((undo, done)),
+                Action::EndUndo { undo, done, mode } => {
+                    self.ended.push((undo, done));
+                    self.removed_mode = mode;
+                }
                 Action::RememberWindow { window } => {
+                    self.remembered.push(window.clone());
                     next.push_back(Event::WindowRemembered { window: window.id, result: Ok(()) });
                 }
             }

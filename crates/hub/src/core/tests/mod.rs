@@ -4,6 +4,7 @@
 mod desk;
 mod own;
 mod past;
+mod undoing;
 mod watching;
 
 use linkspan_review::AgentId;
@@ -73,6 +74,33 @@ fn a_decision_that_cannot_be_recorded_is_refused_and_the_review_goes_on() {
     let taken = desk.decide(COMMAND, "accept");
     assert_eq!(outcome(&desk, COMMAND, taken), "taken");
     assert_eq!(desk.file(), NEW.as_bytes());
+}
+
+#[test]
+fn a_disk_that_never_says_what_became_of_a_write_is_asked_what_the_file_holds() {
+    for (holds, answer) in [(OLD, "did not answer"), (NEW.as_bytes(), "FILE_SAVED")] {
+        let (mut desk, agent) = desk("nexus3");
+        desk.propose(agent, 1, NEW);
+        desk.hold_writes = true;
+        desk.decide(COMMAND, "accept");
+        desk.wait_seconds(19);
+        assert!(desk.answers(agent, 1).is_empty());
+        desk.files.insert("/ws/a.txt".into(), holds.to_vec());
+        desk.wait_seconds(2);
+        let told = desk.answers(agent, 1);
+        assert!(told.len() == 1 && told[0].to_string().contains(answer), "{told:?}");
+    }
+}
+
+#[test]
+fn a_write_that_was_answered_in_time_has_no_deadline_left() {
+    let (mut desk, agent) = desk("nexus3");
+    desk.propose(agent, 1, NEW);
+    desk.decide(COMMAND, "accept");
+    assert_eq!(first_text(desk.answers(agent, 1)[0]), "FILE_SAVED");
+    desk.hold_reads = true;
+    desk.wait_seconds(25);
+    assert!(desk.take_reads().is_empty());
 }
 
 #[test]
