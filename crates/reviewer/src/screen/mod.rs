@@ -57,6 +57,8 @@ pub enum Input {
     Edited {
         /// Id of the review.
         review: String,
+        /// What it was when the editor was opened.
+        revision: u32,
         /// Its text, or what went wrong.
         text: Result<String, String>,
     },
@@ -133,6 +135,8 @@ pub enum Command {
     Edit {
         /// Id of the review.
         review: String,
+        /// The revision that the person has seen.
+        revision: u32,
         /// Path of the file, for its name.
         path: String,
         /// The text to begin with.
@@ -242,7 +246,7 @@ impl Screen {
             Input::Tick => self.tick(),
             Input::Hub(news) => self.news(news),
             Input::Painted(chunk) => self.painted(chunk),
-            Input::Edited { review, text } => self.edited(&review, text),
+            Input::Edited { review, revision, text } => self.edited(&review, revision, text),
         }
         std::mem::take(&mut self.commands)
     }

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Bulk, Command, Screen, Tone};
+use super::{Bulk, Screen, Tone};
 use crate::input_line::{InputLine, Typed};
 
 #[derive(Debug)]
@@ -147,15 +147,6 @@ impl Screen {
                 self.find_next(true, true);
             }
         }
-    }
-
-    pub(super) fn edit(&mut self) {
-        let Some(entry) = self.current() else { return };
-        let Some(document) = entry.document.as_deref() else { return };
-        let text = document.draft.clone().unwrap_or_else(|| document.shown.proposed.clone());
-        let command =
-            Command::Edit { review: entry.id().to_owned(), path: document.shown.path.clone(), text };
-        self.commands.push(command);
     }
 }
 
