@@ -15,7 +15,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use crossterm::event::{KeyEvent, KeyEventKind, MouseEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, MouseEvent};
 use linkspan_editor_api::{ReviewDecidedResult, ReviewSummary, ReviewsDecide, ReviewsGetResult};
 use ratatui::layout::Rect;
 
@@ -197,6 +197,9 @@ pub struct Screen {
     pub(crate) list_hidden: bool,
     pub(crate) needle: String,
     steady: Option<Steady>,
+    pressed: Option<KeyCode>,
+    /// The key that decided last, and when.
+    decided_with: Option<(KeyCode, Duration)>,
     asked_colours: HashSet<(String, u32, Side, usize)>,
     wishes: Wishes,
     commands: Vec<Command>,
@@ -220,6 +223,8 @@ impl Screen {
             list_hidden: false,
             needle: String::new(),
             steady: None,
+            pressed: None,
+            decided_with: None,
             asked_colours: HashSet::new(),
             wishes,
             commands: Vec::new(),
@@ -233,6 +238,7 @@ impl Screen {
             Input::Key(key) if key.kind != KeyEventKind::Release => {
                 // Whoever goes on has read it.
                 self.note = None;
+                self.pressed = Some(key.code);
                 self.key(&key);
             }
             Input::Key(_) => {}

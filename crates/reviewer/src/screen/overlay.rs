@@ -58,6 +58,8 @@ impl Screen {
                 _ => self.overlay = Overlay::None,
             },
             Overlay::Confirm(_) if cancel => self.close_question(),
+            // Such a key means something else, which is not asked here.
+            Overlay::Confirm(_) if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {}
             Overlay::Confirm(confirm) => {
                 let KeyCode::Char(answer) = key.code else { return true };
                 let question = match confirm {

@@ -1,5 +1,7 @@
 //! What keys and news do, with the time in the test's hands.
 
+mod held;
+
 use std::collections::HashMap;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEventKind};
