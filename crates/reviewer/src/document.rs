@@ -24,6 +24,14 @@ pub(crate) enum Side {
     After,
 }
 
+/// A text of the person's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Draft {
+    pub(crate) text: String,
+    /// What she had seen of the review when she made it: on any other it would undo what changed since.
+    pub(crate) revision: u32,
+}
+
 /// The colours of one line.
 pub(crate) type Painted = Vec<(Range<usize>, Ink)>;
 
@@ -38,7 +46,7 @@ pub(crate) struct Document {
     pub(crate) marks: BTreeMap<String, Mark>,
     pub(crate) comments: Vec<ReviewComment>,
     /// The person's own text, until it is accepted.
-    pub(crate) draft: Option<String>,
+    pub(crate) draft: Option<Draft>,
     pub(crate) rows: Vec<Row>,
     pub(crate) mode: Mode,
     unfolded: Vec<bool>,
@@ -106,6 +114,11 @@ impl Document {
             new.cursor = row;
         }
         new
+    }
+
+    /// The person's own text was made before the review became what it is.
+    pub(crate) fn has_old_draft(&self) -> bool {
+        self.draft.as_ref().is_some_and(|draft| draft.revision != self.shown.revision)
     }
 
     pub(crate) fn shape(&self) -> Shape<'_> {

@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 
 use super::shortened;
+use crate::document::Document;
 use crate::keys::PARTS;
 use crate::palette::Palette;
 use crate::screen::{Bulk, Confirm, Overlay, Purpose, Screen};
@@ -60,6 +61,11 @@ fn question(screen: &Screen, confirm: &Confirm, palette: &Palette, frame: &mut F
             ))],
             vec![("y", "accept all"), ("Esc", "no: s submits the marks")],
         ),
+        Confirm::Draft if screen.document().is_some_and(Document::has_old_draft) => (
+            "Your text is of before".into(),
+            vec![Line::from("The change is another since you made it."), Line::from(draft(screen))],
+            vec![("e", "edit again"), ("d", "drop it"), ("Esc", "later")],
+        ),
         Confirm::Draft => (
             "Accept your text?".into(),
             vec![Line::from(draft(screen))],
@@ -75,8 +81,8 @@ fn question(screen: &Screen, confirm: &Confirm, palette: &Palette, frame: &mut F
 /// What the person's text is like, next to the proposal.
 fn draft(screen: &Screen) -> String {
     let Some(document) = screen.document() else { return String::new() };
-    let text = document.draft.as_deref().unwrap_or_default();
-    format!("{}; the proposal has {}", count(text.lines().count() as u64, "line"), document.after.count())
+    let lines = document.draft.as_ref().map_or(0, |draft| draft.text.lines().count());
+    format!("{}; the proposal has {}", count(lines as u64, "line"), document.after.count())
 }
 
 fn many(

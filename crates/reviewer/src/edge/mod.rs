@@ -114,11 +114,11 @@ impl Loop {
                 Command::Redraw => terminal.clear()?,
                 Command::Suspend => terminal.suspend()?,
                 Command::Quit => self.leave = true,
-                Command::Edit { review, path, text } => {
+                Command::Edit { review, revision, path, text } => {
                     terminal.pause()?;
                     let text = editor::edit(&path, &text);
                     terminal.resume()?;
-                    self.handle(Input::Edited { review, text }, terminal)?;
+                    self.handle(Input::Edited { review, revision, text }, terminal)?;
                 }
             }
         }

@@ -3,9 +3,12 @@
 use linkspan_editor_api::{Decision, ReviewsDecide, Verdict};
 
 use super::{Command, Confirm, Overlay, Purpose, Screen, Tone};
-use crate::document::Mark;
+use crate::document::{Draft, Mark};
 use crate::input_line::InputLine;
 use crate::keys::Action;
+
+const OLD_DRAFT: &str =
+    "nothing is decided: the change is another since you made your text; e goes on with it, d drops it";
 
 impl Screen {
     pub(super) fn deciding_key(&mut self, action: Action) {
@@ -22,6 +25,9 @@ impl Screen {
         let hunk = document.hunk();
         let left = document.marks.values().filter(|mark| **mark == Mark::Leave).count();
         match action {
+            Action::Accept | Action::Submit if document.draft.is_some() => {
+                self.show(Overlay::Confirm(Confirm::Draft));
+            }
             Action::Accept if left > 0 => self.show(Overlay::Confirm(Confirm::DespiteMarks { left })),
             Action::Accept => self.accept_whole(),
             Action::Reject => self.decide(Verdict::Reject { reason: None }),
@@ -97,7 +103,11 @@ impl Screen {
     }
 
     pub(super) fn accept_draft(&mut self) {
-        let Some(text) = self.document().and_then(|document| document.draft.clone()) else { return };
+        let Some(document) = self.document() else { return };
+        if document.has_old_draft() {
+            return self.say(Tone::Warning, OLD_DRAFT);
+        }
+        let Some(text) = document.draft.as_ref().map(|draft| draft.text.clone()) else { return };
         self.decide(Verdict::AcceptEdited { text });
     }
 
@@ -122,8 +132,22 @@ impl Screen {
         self.commands.push(Command::Decide(ReviewsDecide { review, revision, decision }));
     }
 
+    /// Opens the person's editor, with the text she made so far or else with the proposal.
+    pub(super) fn edit(&mut self) {
+        let Some(entry) = self.current() else { return };
+        let Some(document) = entry.document.as_deref() else { return };
+        let draft = document.draft.as_ref().map(|draft| draft.text.clone());
+        let command = Command::Edit {
+            review: entry.id().to_owned(),
+            revision: document.shown.revision,
+            path: document.shown.path.clone(),
+            text: draft.unwrap_or_else(|| document.shown.proposed.clone()),
+        };
+        self.commands.push(command);
+    }
+
     /// The person's editor is closed.
-    pub(super) fn edited(&mut self, review: &str, text: Result<String, String>) {
+    pub(super) fn edited(&mut self, review: &str, revision: u32, text: Result<String, String>) {
         let Some(entry) = self.list.get_mut(review) else {
             return self.say(Tone::Warning, "it was taken away while you edited; nothing is decided");
         };
@@ -137,11 +161,17 @@ impl Screen {
             document.draft = None;
             return self.say(Tone::Quiet, "the text is as it was; nothing is decided");
         }
-        document.draft = Some(text);
-        if open && self.selected.as_deref() == Some(review) {
-            self.show(Overlay::Confirm(Confirm::Draft));
-        } else {
-            self.say(Tone::Warning, format!("{review} does not wait any more; nothing is decided"));
+        // Closing the editor takes nothing over of what changed.
+        let unchanged = document.draft.as_ref().filter(|draft| draft.text == text);
+        let revision = unchanged.map_or(revision, |draft| draft.revision);
+        document.draft = Some(Draft { text, revision });
+        let old = document.has_old_draft();
+        if !open || self.selected.as_deref() != Some(review) {
+            return self.say(Tone::Warning, format!("{review} does not wait any more; nothing is decided"));
+        }
+        self.show(Overlay::Confirm(Confirm::Draft));
+        if old {
+            self.say(Tone::Warning, OLD_DRAFT);
         }
     }
 }

@@ -15,7 +15,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use crossterm::event::{KeyEvent, KeyEventKind, MouseEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, MouseEvent};
 use linkspan_editor_api::{ReviewDecidedResult, ReviewSummary, ReviewsDecide, ReviewsGetResult};
 use ratatui::layout::Rect;
 
@@ -57,6 +57,8 @@ pub enum Input {
     Edited {
         /// Id of the review.
         review: String,
+        /// What it was when the editor was opened.
+        revision: u32,
         /// Its text, or what went wrong.
         text: Result<String, String>,
     },
@@ -133,6 +135,8 @@ pub enum Command {
     Edit {
         /// Id of the review.
         review: String,
+        /// The revision that the person has seen.
+        revision: u32,
         /// Path of the file, for its name.
         path: String,
         /// The text to begin with.
@@ -193,6 +197,9 @@ pub struct Screen {
     pub(crate) list_hidden: bool,
     pub(crate) needle: String,
     steady: Option<Steady>,
+    pressed: Option<KeyCode>,
+    /// The key that decided last, and when.
+    decided_with: Option<(KeyCode, Duration)>,
     asked_colours: HashSet<(String, u32, Side, usize)>,
     wishes: Wishes,
     commands: Vec<Command>,
@@ -216,6 +223,8 @@ impl Screen {
             list_hidden: false,
             needle: String::new(),
             steady: None,
+            pressed: None,
+            decided_with: None,
             asked_colours: HashSet::new(),
             wishes,
             commands: Vec::new(),
@@ -229,6 +238,7 @@ impl Screen {
             Input::Key(key) if key.kind != KeyEventKind::Release => {
                 // Whoever goes on has read it.
                 self.note = None;
+                self.pressed = Some(key.code);
                 self.key(&key);
             }
             Input::Key(_) => {}
@@ -242,7 +252,7 @@ impl Screen {
             Input::Tick => self.tick(),
             Input::Hub(news) => self.news(news),
             Input::Painted(chunk) => self.painted(chunk),
-            Input::Edited { review, text } => self.edited(&review, text),
+            Input::Edited { review, revision, text } => self.edited(&review, revision, text),
         }
         std::mem::take(&mut self.commands)
     }

@@ -3,7 +3,7 @@
 
 use linkspan_editor_api::{ReviewDecidedResult, ReviewEnded, ReviewSummary, ReviewsGetResult, VerdictKind};
 
-use super::{Command, News, Screen, Tone};
+use super::{Command, Confirm, News, Overlay, Screen, Tone};
 use crate::document::Document;
 use crate::rows::Mode;
 use crate::visible;
@@ -133,7 +133,13 @@ impl Screen {
         {
             self.ended(&review, ended(&outcome.ended).to_owned());
         } else if is_newer && selected {
-            self.say(Tone::Warning, format!("{review} changed: look again before you decide"));
+            let kept = self.document().is_some_and(|document| document.draft.is_some());
+            let kept = if kept { "; your text is kept, e goes on with it" } else { "" };
+            // What was asked was about what it was; many at once are bound to their revisions by themselves.
+            if matches!(&self.overlay, Overlay::Confirm(confirm) if !matches!(confirm, Confirm::Bulk(_))) {
+                self.overlay = Overlay::None;
+            }
+            self.say(Tone::Warning, format!("{review} changed: look again before you decide{kept}"));
         }
         self.fit();
     }

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Bulk, Command, Screen, Tone};
+use super::{Bulk, Screen, Tone};
 use crate::input_line::{InputLine, Typed};
 
 #[derive(Debug)]
@@ -58,6 +58,8 @@ impl Screen {
                 _ => self.overlay = Overlay::None,
             },
             Overlay::Confirm(_) if cancel => self.close_question(),
+            // Such a key means something else, which is not asked here.
+            Overlay::Confirm(_) if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {}
             Overlay::Confirm(confirm) => {
                 let KeyCode::Char(answer) = key.code else { return true };
                 let question = match confirm {
@@ -147,15 +149,6 @@ impl Screen {
                 self.find_next(true, true);
             }
         }
-    }
-
-    pub(super) fn edit(&mut self) {
-        let Some(entry) = self.current() else { return };
-        let Some(document) = entry.document.as_deref() else { return };
-        let text = document.draft.clone().unwrap_or_else(|| document.shown.proposed.clone());
-        let command =
-            Command::Edit { review: entry.id().to_owned(), path: document.shown.path.clone(), text };
-        self.commands.push(command);
     }
 }
 

@@ -1,5 +1,6 @@
 //! No decision is stolen: a key that decides counts only when what it decides on has been on the screen,
-//! unchanged, for a moment. Whatever changes under the person's hands begins the moment anew.
+//! unchanged, for a moment. Whatever changes under the person's hands begins the moment anew, and so does a key that
+//! came too early: one that is held down never gets its moment.
 
 use std::time::Duration;
 
@@ -7,6 +8,9 @@ use super::{Overlay, Screen, Tone};
 
 /// The moment. Longer than it takes to press a key that was meant for what was there before.
 pub(super) const MOMENT: Duration = Duration::from_millis(400);
+
+/// The key that decided may still be held down: it begins to repeat within this time.
+const HELD: Duration = Duration::from_millis(700);
 
 /// What a decision would be about, as it is seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,12 +60,18 @@ impl Screen {
 
     /// Whether the person has had the time to see what she decides on; says so if not.
     pub(super) fn was_seen(&mut self) -> bool {
-        let sight = self.sight();
-        let seen = self
-            .steady
-            .as_ref()
-            .is_some_and(|steady| steady.sight == sight && self.now.saturating_sub(steady.since) >= MOMENT);
-        if !seen {
+        let (now, sight) = (self.now, self.sight());
+        let held = self
+            .decided_with
+            .is_some_and(|(key, at)| self.pressed == Some(key) && now.saturating_sub(at) < HELD);
+        let steady = self.steady.as_ref().filter(|steady| steady.sight == sight);
+        let seen = !held && steady.is_some_and(|steady| now.saturating_sub(steady.since) >= MOMENT);
+        if seen {
+            self.decided_with = self.pressed.map(|key| (key, now));
+        } else {
+            if let Some(steady) = &mut self.steady {
+                steady.since = now;
+            }
             self.say(
                 Tone::Warning,
                 "that key was ignored: this has only just appeared; look, then press it again",

@@ -1,5 +1,7 @@
 //! What keys and news do, with the time in the test's hands.
 
+mod held;
+
 use std::collections::HashMap;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEventKind};
@@ -74,6 +76,12 @@ impl Desk {
         self.input(Input::Drawn);
         self.now += time;
         self.input(Input::Tick);
+    }
+
+    /// The person's editor gives this text, which began with what that revision was.
+    fn edits(&mut self, review: &str, revision: u32, text: &str) {
+        self.input(Input::Edited { review: review.into(), revision, text: Ok(text.into()) });
+        self.input(Input::Drawn);
     }
 
     fn press(&mut self, keys: &str) {
@@ -372,7 +380,7 @@ fn an_edited_text_is_accepted_only_after_a_word() {
         matches!(desk.commands.as_slice(), [Command::Edit { text, .. }] if *text == three_hunks("r1").proposed)
     );
     desk.commands.clear();
-    desk.input(Input::Edited { review: "r1".into(), text: Ok("mine\n".into()) });
+    desk.edits("r1", 1, "mine\n");
     desk.press("y");
     assert_eq!(desk.decided(), []);
     desk.look();
@@ -384,7 +392,7 @@ fn an_edited_text_is_accepted_only_after_a_word() {
 #[test]
 fn an_editor_that_changes_nothing_decides_nothing() {
     let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.input(Input::Edited { review: "r1".into(), text: Ok(three_hunks("r1").proposed) });
+    desk.edits("r1", 1, &three_hunks("r1").proposed);
     desk.look();
     desk.press("y");
     assert_eq!(desk.decided(), []);
@@ -393,10 +401,68 @@ fn an_editor_that_changes_nothing_decides_nothing() {
 #[test]
 fn a_text_edited_while_the_change_changed_is_kept() {
     let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.input(Input::Edited { review: "r1".into(), text: Ok("mine\n".into()) });
+    desk.edits("r1", 1, "mine\n");
     desk.got(newer("r1"));
     desk.press("\u{1b}e");
     assert!(matches!(desk.commands.as_slice(), [Command::Edit { text, .. }] if text == "mine\n"));
+}
+
+#[test]
+fn a_text_made_on_an_older_state_is_not_accepted_until_it_is_edited_again() {
+    let mut desk = Desk::with(vec![three_hunks("r1")]);
+    desk.edits("r1", 1, "mine\n");
+    desk.look();
+    desk.got(newer("r1"));
+    assert!(matches!(desk.screen.overlay, Overlay::None), "the question is closed");
+    desk.look();
+    desk.press("y");
+    desk.look();
+    desk.press("a");
+    desk.look();
+    desk.press("y");
+    assert_eq!(desk.decided(), []);
+    desk.press("e");
+    let begin = ("mine\n".to_owned(), 2);
+    assert!(
+        matches!(desk.commands.as_slice(), [Command::Edit { text, revision, .. }] if (text.clone(), *revision) == begin)
+    );
+    desk.commands.clear();
+    desk.edits("r1", 2, "mine\n");
+    desk.look();
+    desk.press("y");
+    assert_eq!(desk.decided(), [], "nothing was edited");
+    desk.edits("r1", 2, "mine too\n");
+    desk.look();
+    desk.press("y");
+    let text = "mine too\n".to_owned();
+    assert_eq!(desk.decided(), [("r1".into(), Some(2), Verdict::AcceptEdited { text })]);
+}
+
+#[test]
+fn a_text_edited_while_the_change_changed_belongs_to_what_it_began_with() {
+    let mut desk = Desk::with(vec![three_hunks("r1")]);
+    desk.got(newer("r1"));
+    desk.edits("r1", 1, "mine\n");
+    desk.look();
+    desk.press("y");
+    assert_eq!(desk.decided(), []);
+}
+
+#[test]
+fn a_text_of_ones_own_is_not_thrown_away_by_accepting() {
+    for key in ["a", "ys"] {
+        let mut desk = Desk::with(vec![three_hunks("r1")]);
+        desk.edits("r1", 1, "mine\n");
+        desk.press("\u{1b}");
+        desk.look();
+        desk.press(key);
+        assert_eq!(desk.decided(), []);
+        assert!(matches!(desk.screen.overlay, Overlay::Confirm(Confirm::Draft)), "{key}");
+        desk.look();
+        desk.press("y");
+        let text = "mine\n".to_owned();
+        assert_eq!(desk.decided(), [("r1".into(), Some(1), Verdict::AcceptEdited { text })]);
+    }
 }
 
 #[test]
