@@ -9,6 +9,7 @@ mod error;
 mod events;
 mod pending;
 mod session;
+mod tabs;
 mod transport;
 mod types;
 mod wire;
@@ -25,6 +26,7 @@ use serde_json::{Value, json};
 use crate::discover::Candidate;
 use calls::Ended;
 use session::{DEADLINE, Session, failure};
+use tabs::Tabs;
 use wire::{Ask, shapes};
 
 pub use error::{CallError, OpenError};
@@ -50,7 +52,10 @@ pub struct Connection {
 #[derive(Debug)]
 struct Inner {
     candidate: Candidate,
+    /// The name of the agent, as the person knows it.
+    agent: String,
     session: Session,
+    tabs: Tabs,
 }
 
 impl Drop for Inner {
@@ -63,7 +68,9 @@ impl Connection {
     /// Connects to an editor that was found, as this agent.
     pub fn open(candidate: &Candidate, agent: &AgentInfo, places: &Places) -> Result<Connection, OpenError> {
         let session = Session::open(candidate, agent, places)?;
-        Ok(Connection { inner: Arc::new(Inner { candidate: candidate.clone(), session }) })
+        let inner =
+            Inner { candidate: candidate.clone(), agent: agent.name.clone(), session, tabs: Tabs::default() };
+        Ok(Connection { inner: Arc::new(inner) })
     }
 
     /// The editor, as it was found.
@@ -109,9 +116,13 @@ impl Connection {
 
     /// Shows a change, and leaves the waiting for later.
     pub fn propose(&self, change: &Change) -> Result<PendingChange, CallError> {
-        let Ask { tool, arguments } = self.inner.session.dialect.propose(change)?;
+        let tab = match self.is_hub() {
+            true => String::new(),
+            false => self.inner.tabs.open(&self.inner.agent, &change.label),
+        };
+        let Ask { tool, arguments } = self.inner.session.dialect.propose(change, &tab)?;
         let call = self.start(tool, &arguments)?;
-        Ok(PendingChange { call, change: Arc::new(change.clone()) })
+        Ok(PendingChange { call, change: Arc::new(change.clone()), tab })
     }
 
     /// Opens a file in a tab. Servers that know no places in files only open it.
@@ -167,9 +178,15 @@ impl Connection {
         self.do_it(&self.inner.session.dialect.save(path)?)
     }
 
-    /// Closes the tab of a change, which withdraws it.
+    /// Closes the tab of a change, which withdraws it. On foreign wires a label that no change of this connection
+    /// has is taken for the full name of a tab.
     pub fn close_tab(&self, label: &str) -> Result<(), CallError> {
-        self.do_it(&self.inner.session.dialect.close_tab(label))
+        let dialect = self.inner.session.dialect;
+        let tabs = self.inner.tabs.close(label);
+        if tabs.is_empty() {
+            return self.do_it(&dialect.close_tab(label));
+        }
+        tabs.iter().try_for_each(|tab| self.do_it(&dialect.close_tab(tab)))
     }
 
     /// Closes the tabs of all changes of this agent. Some servers then leave those who wait without an answer.

@@ -58,6 +58,8 @@ impl PendingCall {
 pub struct PendingChange {
     pub(super) call: PendingCall,
     pub(super) change: Arc<Change>,
+    /// Its name on the screen of a foreign editor.
+    pub(super) tab: String,
 }
 
 impl PendingChange {
@@ -76,7 +78,7 @@ impl PendingChange {
     /// ignored.
     pub fn withdraw(&self) {
         let connection = &self.call.connection;
-        match connection.inner.session.dialect.withdraw(&self.change) {
+        match connection.inner.session.dialect.withdraw(&self.tab) {
             Withdrawal::Cancel => {
                 self.call.tell_cancelled();
                 if self.call.waiting.wait_at_most(DEADLINE).is_none() {

@@ -17,7 +17,10 @@ pub(super) fn replace(text: &str, old: &str, new: &str, all: bool) -> Result<Str
         return Ok(literal.with_as_said(&changes(&literal, old, new, all)?));
     }
     let spoken = Spoken::new(text);
-    Ok(spoken.with(&changes(&spoken, &old.replace("\r\n", "\n"), new, all)?))
+    // The same habit is in the text that replaces it.
+    let lf = |said: &str| said.replace("\r\n", "\n");
+    let new = if old.contains("\r\n") { Cow::Owned(lf(new)) } else { Cow::Borrowed(new) };
+    Ok(spoken.with(&changes(&spoken, &lf(old), &new, all)?))
 }
 
 type Changes<'n> = Vec<(Range<usize>, Cow<'n, str>)>;
@@ -79,6 +82,8 @@ mod tests {
     #[test]
     fn a_crlf_text_is_found_in_an_lf_file() {
         assert_eq!(replace("a\nb\nc\n", "a\r\nb", "x", false).unwrap(), "x\nc\n");
+        assert_eq!(replace("a\nb\nc\n", "a\r\nb", "x\r\ny", false).unwrap(), "x\ny\nc\n");
+        assert_eq!(replace("a\nb\r\nc", "a\r\nb\r\n", "x\r\ny\r\n", false).unwrap(), "x\ny\r\nc");
     }
 
     #[test]

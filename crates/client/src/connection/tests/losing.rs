@@ -65,6 +65,8 @@ fn a_change_that_is_taken_back_is_taken_off_the_screen_as_each_wire_has_it() {
         pending.withdraw();
         assert_eq!(waiter.join().unwrap(), Err(CallError::Withdrawn));
         let taken_back = server.hears(|_| true);
+        let tab = &asked["params"]["arguments"]["tab_name"];
+        assert!(kind == Kind::Own || tab.as_str().unwrap().contains("[tester] my change ("), "{tab}");
         match kind {
             Kind::Own => {
                 assert_eq!(taken_back["method"], "notifications/cancelled");
@@ -72,12 +74,36 @@ fn a_change_that_is_taken_back_is_taken_off_the_screen_as_each_wire_has_it() {
             }
             Kind::Claude => {
                 assert_eq!(tool(&taken_back), Some("close_tab"));
-                assert_eq!(taken_back["params"]["arguments"], json!({ "tab_name": "my change" }));
+                assert_eq!(taken_back["params"]["arguments"]["tab_name"], *tab);
             }
             Kind::Nexus3 => {
                 assert_eq!(tool(&taken_back), Some("closeTab"));
-                assert_eq!(taken_back["params"]["arguments"], json!({ "tabName": "my change" }));
+                assert_eq!(taken_back["params"]["arguments"]["tabName"], *tab);
             }
+        }
+    }
+}
+
+#[test]
+fn two_changes_of_one_name_have_tabs_of_their_own_on_a_foreign_screen() {
+    for kind in [Kind::Claude, Kind::Nexus3] {
+        let server = Server::start(kind, |request| match tool(request) {
+            Some("openDiff") => vec![],
+            _ => texts_of(request),
+        });
+        let editor = server.connect();
+        let tabs = [(), ()].map(|()| {
+            editor.propose(&Change::new(A, "new")).unwrap();
+            let asked = server.hears(|message| tool(message) == Some("openDiff"));
+            asked["params"]["arguments"]["tab_name"].clone()
+        });
+        assert_ne!(tabs[0], tabs[1]);
+        let label = Change::new(A, "new").label;
+        editor.close_tab(&label).unwrap();
+        for tab in &tabs {
+            let closed = server.hears(|message| tool(message).is_some());
+            let arguments = closed["params"]["arguments"].as_object().unwrap();
+            assert_eq!(arguments.values().collect::<Vec<_>>(), [tab]);
         }
     }
 }

@@ -31,12 +31,15 @@ impl Recording {
 
     /// What was said between this call and the next one.
     fn answer(&mut self, request: &Value) -> Vec<Say> {
+        let asked = &request["params"]["arguments"];
         let fits = |frame: &Value| {
+            let recorded = &frame["params"]["arguments"];
+            // Ours are never the same twice.
+            let same_tab = recorded["tab_name"].as_str() == asked["tab_name"].as_str().map(label_in);
             frame["method"] == request["method"]
                 && frame["params"]["name"] == request["params"]["name"]
-                && ["filePath", "uri", "tab_name"]
-                    .iter()
-                    .all(|name| frame["params"]["arguments"][name] == request["params"]["arguments"][name])
+                && ["filePath", "uri"].iter().all(|name| recorded[name] == asked[name])
+                && same_tab
         };
         let Some(found) =
             self.frames.iter().enumerate().skip(self.at).find(|(_, (asks, frame))| *asks && fits(frame))
@@ -60,6 +63,11 @@ impl Recording {
         }
         Some(Say::Json(frame))
     }
+}
+
+/// What the change was called that got this tab.
+fn label_in(tab: &str) -> &str {
+    tab.strip_prefix("✻ [tester] ").and_then(|tab| Some(tab.rsplit_once(" (")?.0)).unwrap_or(tab)
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::shapes::Lines;
-use super::{Ask, Dialect, Withdrawal, text_of};
+use super::{Ask, Dialect, text_of};
 use crate::connection::error::CallError;
 use crate::connection::types::{Change, Decided, DiffOutcome, OpenAt, Tool, ToolResult};
 
@@ -52,10 +52,6 @@ impl Dialect for Claude {
         }
     }
 
-    fn withdraw(&self, change: &Change) -> Withdrawal {
-        Withdrawal::Call(self.close_tab(&change.label))
-    }
-
     /// Lines on this wire count from 1. The real extension knows no lines, and wants both texts to be there
     /// even if they are empty.
     fn open_file(
@@ -83,8 +79,8 @@ impl Dialect for Claude {
         Ok(Ask::new("openFile", arguments))
     }
 
-    fn close_tab(&self, label: &str) -> Ask {
-        Ask::new("close_tab", json!({ "tab_name": label }))
+    fn close_tab(&self, tab: &str) -> Ask {
+        Ask::new("close_tab", json!({ "tab_name": tab }))
     }
 }
 
@@ -172,6 +168,6 @@ mod tests {
     #[test]
     fn two_texts_are_not_compared_on_this_wire() {
         let change = Change { old_text: Some(String::new()), ..Change::new("/w/a", "x") };
-        assert!(matches!(CLAUDE.propose(&change), Err(CallError::NotOnThisWire(_))));
+        assert!(matches!(CLAUDE.propose(&change, "tab"), Err(CallError::NotOnThisWire(_))));
     }
 }

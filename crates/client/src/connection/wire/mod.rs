@@ -59,7 +59,8 @@ pub(super) trait Dialect: Debug + Send + Sync {
         Lines::FromZero
     }
 
-    fn propose(&self, change: &Change) -> Result<Ask, CallError> {
+    /// `tab` is a name that no other change has.
+    fn propose(&self, change: &Change, tab: &str) -> Result<Ask, CallError> {
         if change.old_text.is_some() {
             return Err(CallError::NotOnThisWire(
                 "this editor compares a text only with what its file holds: attach the editor to Linkspan's hub \
@@ -74,14 +75,16 @@ pub(super) trait Dialect: Debug + Send + Sync {
                 "old_file_path": path,
                 "new_file_path": path,
                 "new_file_contents": change.new_text,
-                "tab_name": change.label,
+                "tab_name": tab,
             }),
         ))
     }
 
     fn read_decided(&self, change: &Change, answer: &ToolResult) -> Result<Decided, CallError>;
 
-    fn withdraw(&self, change: &Change) -> Withdrawal;
+    fn withdraw(&self, tab: &str) -> Withdrawal {
+        Withdrawal::Call(self.close_tab(tab))
+    }
 
     /// `tool` is what the server says of the tool.
     fn open_file(
@@ -129,7 +132,8 @@ pub(super) trait Dialect: Debug + Send + Sync {
         Ok(Ask::new("saveDocument", json!({ "filePath": text_of(path)? })))
     }
 
-    fn close_tab(&self, label: &str) -> Ask;
+    /// By the name that it has on the screen; our hub knows it by its label.
+    fn close_tab(&self, tab: &str) -> Ask;
 }
 
 /// The dialect of a wire, and of the server at its other end, by the name it introduces itself with.

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::claude::shortened;
-use super::{Ask, Dialect, Withdrawal, text_of};
+use super::{Ask, Dialect, text_of};
 use crate::connection::error::CallError;
 use crate::connection::types::{Change, Decided, DiffOutcome, OpenAt, Tool, ToolResult};
 
@@ -41,10 +41,6 @@ impl Dialect for Nexus3 {
         }
     }
 
-    fn withdraw(&self, change: &Change) -> Withdrawal {
-        Withdrawal::Call(self.close_tab(&change.label))
-    }
-
     /// There are no places in files on this wire.
     fn open_file(
         &self,
@@ -56,13 +52,14 @@ impl Dialect for Nexus3 {
         Ok(Ask::new("openFile", json!({ "filePath": text_of(path)?, "preview": preview })))
     }
 
-    fn close_tab(&self, label: &str) -> Ask {
-        Ask::new("closeTab", json!({ "tabName": label }))
+    fn close_tab(&self, tab: &str) -> Ask {
+        Ask::new("closeTab", json!({ "tabName": tab }))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Withdrawal;
     use super::*;
 
     fn decided(texts: &[&str]) -> Result<Decided, CallError> {
@@ -95,6 +92,6 @@ mod tests {
     #[test]
     fn tabs_are_closed_by_this_wires_own_name_for_it() {
         let expected = Ask::new("closeTab", json!({ "tabName": "a.rs" }));
-        assert_eq!(NEXUS3.withdraw(&Change::new("/w/a.rs", "")), Withdrawal::Call(expected));
+        assert_eq!(NEXUS3.withdraw("a.rs"), Withdrawal::Call(expected));
     }
 }

@@ -70,7 +70,7 @@ impl Dialect for Own {
         true
     }
 
-    fn propose(&self, change: &Change) -> Result<Ask, CallError> {
+    fn propose(&self, change: &Change, _tab: &str) -> Result<Ask, CallError> {
         let mut arguments = json!({
             "path": text_of(&change.path)?,
             "newText": change.new_text,
@@ -110,7 +110,7 @@ impl Dialect for Own {
         })
     }
 
-    fn withdraw(&self, _change: &Change) -> Withdrawal {
+    fn withdraw(&self, _tab: &str) -> Withdrawal {
         Withdrawal::Cancel
     }
 
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn two_texts_are_compared_and_nobody_writes() {
         let change = Change { old_text: Some("a".into()), set: Some("s".into()), ..Change::new("/w/a", "b") };
-        let ask = OWN.propose(&change).unwrap();
+        let ask = OWN.propose(&change, "").unwrap();
         let expected = json!({ "path": "/w/a", "oldText": "a", "newText": "b", "label": "a", "set": "s" });
         assert_eq!((ask.tool, ask.arguments), ("compareTexts", expected));
     }

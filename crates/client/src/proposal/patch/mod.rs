@@ -59,7 +59,8 @@ fn apply_hunks(text: &str, hunks: &[Hunk<'_>], mode: PatchMode) -> Result<String
     let speaks_cr = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.ends_with('\r'));
     let placed = place::place(&lines, hunks, mode, speaks_cr)?;
 
-    let mut result = Patched { lines: &lines, speaks_cr, out: Vec::new(), keeps_unended: false };
+    let mut result =
+        Patched { lines: &lines, speaks_cr, out: Vec::new(), keeps_unended: false, ends_added: false };
     let mut at = 0;
     for place in &placed {
         result.keep(at..place.start);
@@ -76,11 +77,14 @@ struct Patched<'a> {
     out: Vec<(Cow<'a, str>, Option<&'static str>)>,
     /// The file's last line has no ending, and the diff replaces it without knowing that.
     keeps_unended: bool,
+    /// What ends the text so far is a line of the diff, and not one of the file, which keeps its own ending.
+    ends_added: bool,
 }
 
 impl<'a> Patched<'a> {
     fn keep(&mut self, range: std::ops::Range<usize>) {
         let lines = self.lines.get(range).unwrap_or_default();
+        self.ends_added &= lines.is_empty();
         self.out.extend(lines.iter().map(|line| (Cow::Borrowed(content(line)), ending(line))));
     }
 
@@ -114,6 +118,7 @@ impl<'a> Patched<'a> {
             };
             added += 1;
             self.out.push((text, line_end));
+            self.ends_added = true;
         }
         at
     }
@@ -131,6 +136,7 @@ impl<'a> Patched<'a> {
 
     fn finish(mut self) -> String {
         if self.keeps_unended
+            && self.ends_added
             && let Some((_, ending)) = self.out.last_mut()
         {
             *ending = None;
@@ -226,6 +232,8 @@ mod tests {
     fn a_missing_final_newline_stays_missing_unless_the_diff_says_so() {
         check("a\nb", "@@ -1,2 +1,2 @@\n a\n-b\n+c\n", PatchMode::Strict, "a\nc");
         check("a\nb", "@@ -1,2 +1,3 @@\n a\n b\n+c\n", PatchMode::Strict, "a\nb\nc");
+        check("a\nb", "@@ -1,2 +1 @@\n a\n-b\n", PatchMode::Strict, "a\n");
+        check("z\na\nb", "@@ -3 +2,0 @@\n-b\n", PatchMode::Strict, "z\na\n");
         let adds = "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n";
         check("a\nb", adds, PatchMode::Strict, "a\nc\n");
         let removes = "@@ -1,2 +1,2 @@\n a\n-b\n+c\n\\ No newline at end of file\n";
