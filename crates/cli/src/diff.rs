@@ -188,6 +188,7 @@ fn written(difference: &Difference, decided: Decided) -> Result<Decided, Failure
         bytes: proposal.bytes().to_vec(),
         expect: difference.before.as_deref().map(Digest::of),
         limit_mib: 1024,
+        mode: None,
     };
     files::replace(&order).map_err(|error| match error {
         files::WriteError::BaseMoved(_) => {
