@@ -183,11 +183,11 @@ impl Control {
                     .map_err(|error| ControlError::Result { method: R::METHOD, reason: error.to_string() });
             }
             match self.receive(deadline)?.ok_or_else(timeout)? {
-                // To a question we gave up on, if the id is an older one.
-                Message::Response { id: Some(RequestId::Number(id)), result } => {
-                    if (asked.id..=self.last_id).contains(&id) {
-                        self.early.insert(id, result);
-                    }
+                // With an older id it is an answer to a question we gave up on.
+                Message::Response { id: Some(RequestId::Number(id)), result }
+                    if (asked.id..=self.last_id).contains(&id) =>
+                {
+                    self.early.insert(id, result);
                 }
                 // About a message whose id could not be read, which is one of ours.
                 Message::Response { id: None, result: Err(error) } => return Err(answer(error)),
