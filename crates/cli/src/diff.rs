@@ -194,6 +194,7 @@ fn write(difference: &Difference, decided: &Decided) -> Result<(), Failure> {
         path: difference.path.clone(),
         bytes: proposal.bytes().to_vec(),
         expect: difference.before.as_deref().map(Digest::of),
+        mode: None,
         limit_mib: 1024,
     };
     files::replace(&order).map_err(|error| match error {
