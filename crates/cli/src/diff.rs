@@ -187,6 +187,7 @@ fn written(difference: &Difference, decided: Decided) -> Result<Decided, Failure
         path: difference.path.clone(),
         bytes: proposal.bytes().to_vec(),
         expect: difference.before.as_deref().map(Digest::of),
+        mode: None,
         limit_mib: 1024,
         mode: None,
     };

@@ -185,9 +185,12 @@ fn what_was_denied_or_left_the_workspace_meanwhile_stays_as_it_is() {
     serve.interrupt();
     world.file(".linkspan.toml", "deny = [\"a.txt\"]\n");
     let serve = world.serve();
-    refused(&world, &["undo", "--last"], 5, "deny");
-    assert_eq!(world.read_text("a.txt"), NEW);
+    refused(&world, &["undo", "c1"], 5, "deny");
+    refused(&world, &["undo", "--last"], 4, "nothing to undo");
     serve.interrupt();
+    refused(&world, &["undo", "c1"], 5, "deny");
+    refused(&world, &["undo", "--last"], 4, "nothing to undo");
+    assert_eq!(world.read_text("a.txt"), NEW);
     fs::remove_file(world.path(".linkspan.toml")).unwrap();
     let outside = world.folder("outside");
     fs::rename(&path, outside.join("a.txt")).unwrap();
