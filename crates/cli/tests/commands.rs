@@ -420,14 +420,20 @@ mod tests {
         use std::io::{BufRead, BufReader};
         let world = World::new();
         world.run(&["hub", "start"]).ok();
-        let mut command = world.command(&["hub", "log", "--follow", "-n", "0"]);
+        let mut command = world.command(&["hub", "log", "--follow", "-n", "1"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (say, heard) = std::sync::mpsc::channel();
+        std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| say.send(line)));
+        let next = || heard.recv_timeout(DEADLINE);
+        // The last line so far: from here on it follows.
+        let last = next();
         world.run(&["hub", "stop"]).ok();
-        let line = lines.next().unwrap().unwrap();
+        let mut followed = std::iter::from_fn(|| next().ok());
+        let found = followed.any(|line| line.contains("hub leaves"));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(line.contains("hub leaves"), "{line}");
+        assert!(last.is_ok_and(|last| !last.contains("hub leaves")) && found);
     }
 
     #[test]

@@ -350,4 +350,47 @@ mod tests {
         let files = agent.ask("getDiagnostics", json!({ "path": path, "waitMs": 1 }))["files"].clone();
         assert_eq!(files, json!([{ "path": path, "version": 1, "settled": true, "diagnostics": [] }]));
     }
+
+    #[test]
+    fn what_is_sent_behind_a_goodbye_leaves_nobody_there() {
+        let world = World::new();
+        let serve = world.serve();
+        let mut line = Line::to(&world);
+        let request = |id: u32, method: &str, params: Value| {
+            api::encode(
+                json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+                    .to_string()
+                    .as_bytes(),
+            )
+        };
+        let leave = api::encode(br#"{"jsonrpc":"2.0","method":"agent/leave"}"#);
+        let again = [request(2, "agent/join", join("w1", "k3y")), request(3, "hub/watch", json!({}))];
+        let at_once = [request(1, "agent/join", join("w1", "k3y")), leave, again.concat()].concat();
+        std::io::Write::write_all(&mut line.stream, &at_once).unwrap();
+        let joined = line.hear().expect("no answer to the first");
+        assert_eq!(joined["id"], 1, "{joined}");
+        assert_eq!(line.hear(), None, "nothing more is said");
+        assert_eq!(world.status()["windows"][0]["agents"], json!([]));
+        drop(serve);
+    }
+
+    #[test]
+    fn an_agent_sends_no_faster_than_it_may_and_others_are_not_held_up() {
+        let world = World::with_config("[limits]\nmessages_per_second = 20\n");
+        let serve = world.serve();
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let mut command = Line::to(&world);
+        let begun = std::time::Instant::now();
+        let ids: Vec<i64> = (0..60).map(|_| agent.send_request("ping", json!({}))).collect();
+        for _ in 0..60 {
+            assert!(command.ask("ping", json!({}))["error"].is_null());
+        }
+        let held_up = begun.elapsed();
+        for id in ids {
+            assert!(agent.answer(id)["error"].is_null());
+        }
+        let took = begun.elapsed();
+        assert!(took.as_millis() > 1_500 && held_up < took / 2, "{took:?}, others {held_up:?}");
+        drop(serve);
+    }
 }

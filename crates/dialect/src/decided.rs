@@ -9,8 +9,9 @@ pub struct Accepted {
     /// Id of the review, such as `r12`.
     pub review: String,
     pub path: PathBuf,
-    /// The final text, in the agent's own line-ending convention.
-    pub text: String,
+    /// The final text, in the agent's own line-ending convention; none only where it is written and there is no
+    /// room to repeat it.
+    pub text: Option<String>,
     pub new_file: bool,
     /// The editor side has written it. If not, that is for the agent, or for nobody.
     pub written: bool,
@@ -23,13 +24,12 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    pub(crate) fn has_remarks(&self) -> bool {
-        self.person_diff.is_some() || !self.comments.is_empty()
-    }
-
-    /// The same decision without what the person remarked, for a wire that has no room for it.
-    pub(crate) fn without_remarks(&self) -> Accepted {
-        Accepted { person_diff: None, comments: Vec::new(), ..self.clone() }
+    /// The same decision for a wire that has no room for all of it, the fullest first: without what the person
+    /// remarked, then without what stands in the file.
+    pub(crate) fn shorter(&self) -> Vec<Accepted> {
+        let unremarked = Accepted { person_diff: None, comments: Vec::new(), ..self.clone() };
+        let untold = Accepted { text: None, hunks: Vec::new(), ..unremarked.clone() };
+        if self.written { vec![unremarked, untold] } else { vec![unremarked] }
     }
 }
 
@@ -40,6 +40,12 @@ pub struct Rejected {
     pub new_file: bool,
     pub reason: Option<String>,
     pub comments: Vec<ReviewComment>,
+}
+
+impl Rejected {
+    pub(crate) fn without_remarks(&self) -> Rejected {
+        Rejected { reason: None, comments: Vec::new(), ..self.clone() }
+    }
 }
 
 /// Lines from 0, as the review showed them.

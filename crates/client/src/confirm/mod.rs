@@ -9,7 +9,7 @@ mod reviewer;
 mod terminal;
 
 use crate::bridge::BridgeConfig;
-use crate::connection::{Change, ChangeWriter, Comment, Decided};
+use crate::connection::{Change, ChangeWriter, Comment, Decided, Taken};
 use crate::proposal::FILE_TOOLS;
 
 pub use cancelled::Cancelled;
@@ -133,10 +133,14 @@ fn decided(question: &Question, decided: Decided) -> Confirmation {
     let Some(change) = &question.change else {
         return Confirmation::AllowOnce { text: decided.text, written: decided.written, bytes: None, by };
     };
-    let text = decided.text.unwrap_or_else(|| change.proposed.text().to_owned());
+    let proposed = || change.proposed.text().to_owned();
     if decided.written {
-        return Confirmation::AllowOnce { text: Some(text), written: true, bytes: None, by };
+        // Not all of it was taken, and what was is too large to be told: it is in the file.
+        let unknown = matches!(decided.taken, Some(Taken::Some | Taken::Edited));
+        let text = decided.text.or_else(|| (!unknown).then(proposed));
+        return Confirmation::AllowOnce { text, written: true, bytes: None, by };
     }
+    let text = decided.text.unwrap_or_else(proposed);
     match change.proposed.encode(&text) {
         Ok(bytes) => Confirmation::AllowOnce { text: Some(text), written: false, bytes: Some(bytes), by },
         Err(error) => Confirmation::Undecided {

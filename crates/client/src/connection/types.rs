@@ -95,7 +95,8 @@ pub enum DiffOutcome {
 pub struct Decided {
     /// Yes or no.
     pub outcome: DiffOutcome,
-    /// What the file holds or shall hold now; only after a yes. It may differ from what was proposed.
+    /// What the file holds or shall hold now; only after a yes. It may differ from what was proposed. A text
+    /// that is written already and too large for one message is left out.
     pub text: Option<String>,
     /// The file holds it already. If not, it is the caller who writes.
     pub written: bool,

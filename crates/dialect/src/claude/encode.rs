@@ -13,7 +13,11 @@ use crate::meaning::{Answer, Failure, FailureKind};
 pub(super) fn encode<'a>(answer: &'a Answer, context: &Context<'a>) -> Encoded<'a> {
     match answer {
         Answer::Accepted(accepted) => {
-            let text = saved_text(&accepted.text, accepted.new_file, context.client);
+            let Some(text) = &accepted.text else {
+                // Here the agent writes, so there always is one; an empty text would empty the file.
+                return Encoded::Error(code_of(FailureKind::TooLarge), "the text is too large".into());
+            };
+            let text = saved_text(text, accepted.new_file, context.client);
             Encoded::Texts(vec!["FILE_SAVED".into(), text])
         }
         // These two texts and no more: with anything else the agent asks again, blindly. So the reason

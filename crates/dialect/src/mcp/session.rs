@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 
 use super::envelope::{self, Message, RequestId};
 use super::{Arguments, BadArgument, listed, reply, version};
-use crate::decided::Rejected;
 use crate::dialect::Dialect;
 use crate::meaning::{Answer, EditorEvent, Failure, FailureKind, Request};
 
@@ -183,21 +182,22 @@ impl Session {
     pub fn answer(&mut self, call: CallId, answer: &Answer) -> Option<String> {
         let OpenCall { id, asked } = self.open.remove(&call)?;
         let mcp = &self.dialect.mcp;
-        let encode =
-            |answer| (mcp.encode)(answer, &Context { asked: &asked, client: &self.client }).into_frame(&id);
+        let encode = |answer: &Answer| {
+            (mcp.encode)(answer, &Context { asked: &asked, client: &self.client }).into_frame(&id)
+        };
         let frame = encode(answer);
         let Some(limit) = mcp.frame_limit.filter(|limit| frame.len() > *limit) else { return Some(frame) };
-        // A decision has to arrive; what the person remarked is then the part that can go.
-        Some(match answer {
-            Answer::Rejected(_) => encode(&Answer::Rejected(Rejected::default())),
-            Answer::Accepted(accepted) if accepted.has_remarks() => {
-                encode(&Answer::Accepted(accepted.without_remarks()))
-            }
-            _ => {
-                let message = format!("the answer is larger than the {limit} bytes that the agent takes");
-                encode(&Answer::Failed(Failure::new(FailureKind::TooLarge, message)))
-            }
-        })
+        // A decision has to arrive, above all one that is written already.
+        let shorter = match answer {
+            Answer::Rejected(rejected) => vec![Answer::Rejected(rejected.without_remarks())],
+            Answer::Accepted(accepted) => accepted.shorter().into_iter().map(Answer::Accepted).collect(),
+            _ => Vec::new(),
+        };
+        let shorter = shorter.iter().map(encode).find(|frame| frame.len() <= limit);
+        Some(shorter.unwrap_or_else(|| {
+            let message = format!("the answer is larger than the {limit} bytes that the agent takes");
+            encode(&Answer::Failed(Failure::new(FailureKind::TooLarge, message)))
+        }))
     }
 
     /// The answer to a frame that is not text.

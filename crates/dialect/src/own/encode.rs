@@ -96,6 +96,9 @@ struct Decided<'a> {
     path: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
+    /// It is in the file, and too large to be repeated.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    text_omitted: bool,
     new_file: bool,
     written: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,7 +139,8 @@ fn accepted_shape(accepted: &Accepted) -> Decided<'_> {
         outcome: "accepted",
         review: &accepted.review,
         path: accepted.path.to_string_lossy(),
-        text: Some(&accepted.text),
+        text: accepted.text.as_deref(),
+        text_omitted: accepted.text.is_none(),
         new_file: accepted.new_file,
         written: accepted.written,
         taken: Some(accepted.taken),
@@ -153,6 +157,7 @@ fn rejected_shape(rejected: &Rejected) -> Decided<'_> {
         review: &rejected.review,
         path: rejected.path.to_string_lossy(),
         text: None,
+        text_omitted: false,
         new_file: rejected.new_file,
         written: false,
         taken: None,

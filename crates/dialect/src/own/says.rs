@@ -17,6 +17,9 @@ pub(super) fn accepted(accepted: &Accepted) -> String {
     };
     let written = if accepted.written { "the file is written" } else { "nothing is written yet" };
     let mut says = vec![format!("Accepted {how}: {path}; {written}.")];
+    if accepted.text.is_none() {
+        says.push("The accepted text is too large to be repeated here: read the file.".to_owned());
+    }
     if let Some(diff) = &accepted.person_diff {
         says.push(format!("What was accepted, compared with what was proposed:\n{}", diff.trim_end()));
     }

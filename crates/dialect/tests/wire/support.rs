@@ -17,7 +17,7 @@ pub(crate) fn accepted(text: &str, new_file: bool) -> Accepted {
     Accepted {
         review: "r1".into(),
         path: "/w/a".into(),
-        text: text.into(),
+        text: Some(text.into()),
         new_file,
         written: true,
         taken: Taken::All,

@@ -272,19 +272,16 @@ impl Core {
     /// Makes a question of it, unless nobody asks any more or there are too many.
     pub(super) fn enter(&mut self, id: AgentId, call: CallId, change: Change) {
         let Some(agent) = self.agents.get(&id) else { return };
-        // Taken back while its file was read: nobody shall be shown it.
-        if !agent.session.open_changes().any(|(open, _)| open == call) {
-            return;
-        }
-        if agent.waiting.len() >= OPEN_REVIEWS_PER_AGENT {
+        let (window, key) = (agent.window, agent.key());
+        let taken_back = !agent.session.open_changes().any(|(open, _)| open == call);
+        if agent.waiting.len() >= OPEN_REVIEWS_PER_AGENT && !taken_back {
             let message = format!(
                 "{OPEN_REVIEWS_PER_AGENT} changes of this agent wait for a decision; ask again when some are decided"
             );
             return self.fail(id, call, FailureKind::Denied, message);
         }
-        let (window, key) = (agent.window, agent.key());
         let waiting = self.state.reviews().filter(|review| review.window == window && review.is_open());
-        if waiting.count() >= OPEN_REVIEWS_PER_WINDOW {
+        if waiting.count() >= OPEN_REVIEWS_PER_WINDOW && !taken_back {
             let message = format!("{OPEN_REVIEWS_PER_WINDOW} changes wait in this window; decide some first");
             return self.fail(id, call, FailureKind::Denied, message);
         }
@@ -299,7 +296,13 @@ impl Core {
             base,
             proposed,
         };
-        self.proposed(call, proposal);
+        if !taken_back {
+            return self.proposed(call, proposal);
+        }
+        // While its file was read: nobody shall be shown it, nor what the same agent asked before it lost us.
+        if let Some(review) = self.state.asked_before(&proposal) {
+            self.apply(review::Event::Withdrawn { review });
+        }
     }
 
     /// Counts the decision; the surface hears about it once it is recorded.

@@ -120,6 +120,10 @@ pub enum Action {
     CloseLocal {
         local: LocalId,
     },
+    /// It may send no more than agents may.
+    PaceLocal {
+        local: LocalId,
+    },
     SendAgent {
         agent: AgentId,
         text: String,

@@ -7,7 +7,7 @@ use linkspan_review::{AgentId, SetId, WindowId};
 
 use super::Core;
 use super::agents::{LONGEST_NAME, NotLetIn, Reach, shortened};
-use super::event::LocalId;
+use super::event::{Action, LocalId};
 
 /// A word, not a text: it stands in the key of every review of its agent.
 const LONGEST_SESSION: usize = 64;
@@ -49,6 +49,7 @@ impl Core {
         if let Some(connection) = self.locals.get_mut(&local) {
             connection.agent = Some(id);
         }
+        self.act(Action::PaceLocal { local });
         // From now on all frames are of its dialect.
         self.watchers.remove(&local);
         tracing::info!("agent {id} ({}) joined {window}", agent.name);

@@ -242,7 +242,7 @@ pub(super) fn answer(review: Option<&Review>, outcome: &Outcome) -> Answer {
         Ended::Accepted(accepted) => Answer::Accepted(Accepted {
             review: name(),
             path: path(),
-            text: accepted.text.clone(),
+            text: Some(accepted.text.clone()),
             new_file: accepted.new_file,
             written: review.is_some_and(|review| review.writer == Writer::Editor),
             taken: taken(&accepted.taken),

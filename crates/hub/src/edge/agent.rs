@@ -6,15 +6,13 @@ use futures_util::{SinkExt, StreamExt};
 use linkspan_dialect::Dialect;
 use linkspan_review::{AgentId, WindowId};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 use tokio_websockets::{CloseCode, Limits, Message, ServerBuilder, WebSocketStream};
 
-use super::outbox::{self, Inbox};
+use super::outbox::{self, Inbox, SEND_DEADLINE};
+use super::pace::Pace;
 use super::{Edge, Happening};
 use crate::core::Event;
-
-/// A peer that takes nothing for this long has hung up without saying so.
-const SEND_DEADLINE: Duration = Duration::from_secs(30);
 
 /// How long a closing handshake may take.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
@@ -171,33 +169,4 @@ async fn close<S: AsyncRead + AsyncWrite + Unpin>(
     })
     .await;
     Ending::Lost
-}
-
-/// Slows a peer down that sends more than it may: nothing is refused, nothing is lost, and the others go on.
-struct Pace {
-    per_second: u32,
-    sent: u32,
-    since: Instant,
-}
-
-impl Pace {
-    fn new(per_second: u32) -> Pace {
-        Pace { per_second, sent: 0, since: Instant::now() }
-    }
-
-    async fn step(&mut self) {
-        if self.per_second == 0 {
-            return;
-        }
-        self.sent += 1;
-        if self.sent < self.per_second {
-            return;
-        }
-        let second = Duration::from_secs(1);
-        let taken = self.since.elapsed();
-        if taken < second {
-            tokio::time::sleep(second - taken).await;
-        }
-        *self = Pace::new(self.per_second);
-    }
 }

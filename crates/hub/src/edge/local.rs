@@ -1,13 +1,32 @@
 //! The hub's own socket: framed JSON-RPC with editors and commands of the same user.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use linkspan_editor_api::{Decoder, Limits};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::time::timeout;
 
-use super::outbox::{self, Inbox};
+use super::outbox::{self, Inbox, Outbox, SEND_DEADLINE};
+use super::pace::Pace;
 use super::{Edge, Happening};
 use crate::core::{Event, LocalId};
+
+/// The hub's end of one connection.
+pub(crate) struct ToLocal {
+    pub(super) outbox: Outbox<Vec<u8>>,
+    /// An agent's: it sends no faster than any other.
+    pub(super) paced: Arc<AtomicBool>,
+}
+
+struct FromLocal {
+    local: LocalId,
+    message_bytes: usize,
+    paced: Arc<AtomicBool>,
+}
 
 pub(super) async fn accept(listener: UnixListener, edge: Edge) {
     let mut last = 0;
@@ -17,7 +36,7 @@ pub(super) async fn accept(listener: UnixListener, edge: Edge) {
             Err(error) => {
                 // Out of descriptors, most likely: others may close some soon.
                 tracing::error!("cannot accept on the hub's socket: {error}");
-                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }
         };
@@ -31,26 +50,32 @@ pub(super) async fn accept(listener: UnixListener, edge: Edge) {
         // A person's own version of the largest file must fit, escaped as JSON.
         let message_bytes = edge.limits.message_mib.max(4 * edge.limits.file_mib) * 1024 * 1024;
         let (outbox, inbox) = outbox::new(2 * message_bytes);
-        if edge.inbox.send(Happening::NewLocal(local, outbox)).await.is_err()
+        let paced: Arc<AtomicBool> = Arc::default();
+        let to = ToLocal { outbox, paced: paced.clone() };
+        if edge.inbox.send(Happening::NewLocal(local, to)).await.is_err()
             || !edge.tell(Event::LocalOpened { local }).await
         {
             return;
         }
-        tokio::spawn(serve(local, stream, inbox, edge.clone(), message_bytes));
+        let from = FromLocal { local, message_bytes, paced };
+        tokio::spawn(serve(from, stream, inbox, edge.clone()));
     }
 }
 
 /// Ends when either side has had enough.
-async fn serve(local: LocalId, stream: UnixStream, inbox: Inbox<Vec<u8>>, edge: Edge, message_bytes: usize) {
+async fn serve(from: FromLocal, stream: UnixStream, inbox: Inbox<Vec<u8>>, edge: Edge) {
+    let local = from.local;
     let (reading, writing) = stream.into_split();
     tokio::select! {
-        () = read(local, reading, &edge, message_bytes) => {}
-        () = write(writing, inbox) => {}
+        () = read(from, reading, &edge) => {}
+        () = write(writing, inbox, SEND_DEADLINE) => {}
     }
     edge.tell(Event::LocalClosed { local }).await;
 }
 
-async fn read(local: LocalId, mut stream: OwnedReadHalf, edge: &Edge, message_bytes: usize) {
+async fn read(from: FromLocal, mut stream: OwnedReadHalf, edge: &Edge) {
+    let FromLocal { local, message_bytes, paced } = from;
+    let mut pace = Pace::new(edge.limits.messages_per_second);
     let mut decoder = Decoder::new(Limits { body: message_bytes, ..Limits::default() });
     let mut chunk = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = stream.read(&mut chunk).await {
@@ -60,6 +85,9 @@ async fn read(local: LocalId, mut stream: OwnedReadHalf, edge: &Edge, message_by
                 Ok(Some(body)) => {
                     if !edge.tell(Event::LocalMessage { local, body }).await {
                         return;
+                    }
+                    if paced.load(Ordering::Relaxed) {
+                        pace.step().await;
                     }
                 }
                 Ok(None) => break,
@@ -72,11 +100,64 @@ async fn read(local: LocalId, mut stream: OwnedReadHalf, edge: &Edge, message_by
     }
 }
 
-async fn write(mut stream: OwnedWriteHalf, mut inbox: Inbox<Vec<u8>>) {
+/// Ends with what the hub has to say, or with a peer that does not take it.
+async fn write(mut stream: OwnedWriteHalf, mut inbox: Inbox<Vec<u8>>, deadline: Duration) {
     while let Some(body) = inbox.recv().await {
         let framed = linkspan_editor_api::encode(&body);
-        if stream.write_all(&framed).await.is_err() {
-            return;
+        match timeout(deadline, stream.write_all(&framed)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return,
+            Err(_) => {
+                tracing::warn!(
+                    "a connection on the hub's socket is closed: it does not read what it is sent"
+                );
+                return;
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_time(work: impl Future<Output = ()>) -> bool {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async { timeout(Duration::from_secs(20), work).await.is_ok() })
+    }
+
+    #[test]
+    fn a_peer_that_does_not_read_is_let_go_whether_or_not_the_hub_still_holds_on() {
+        for hub_holds_on in [true, false] {
+            let given_up = in_time(async {
+                let (ours, _theirs) = UnixStream::pair().unwrap();
+                let (outbox, inbox) = outbox::new(usize::MAX);
+                outbox.send(vec![b'x'; 8 << 20], 8 << 20);
+                let kept = Some(outbox).filter(|_| hub_holds_on);
+                let (_reading, writing) = ours.into_split();
+                write(writing, inbox, Duration::from_millis(50)).await;
+                drop(kept);
+            });
+            assert!(given_up, "{hub_holds_on}");
+        }
+    }
+
+    #[test]
+    fn a_peer_that_reads_gets_everything_and_is_kept() {
+        let kept = in_time(async {
+            let (ours, mut theirs) = UnixStream::pair().unwrap();
+            let (outbox, inbox) = outbox::new(usize::MAX);
+            outbox.send(vec![b'x'; 8 << 20], 8 << 20);
+            drop(outbox);
+            let (reading, writing) = ours.into_split();
+            let mut got = Vec::new();
+            let read = async { while let Ok(1..) = theirs.read_buf(&mut got).await {} };
+            tokio::join!(read, async {
+                write(writing, inbox, Duration::from_secs(10)).await;
+                drop(reading);
+            });
+            assert!(got.len() > 8 << 20);
+        });
+        assert!(kept);
     }
 }

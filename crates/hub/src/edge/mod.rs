@@ -6,11 +6,13 @@ mod discovery;
 mod listen;
 mod local;
 mod outbox;
+mod pace;
 mod startup;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use linkspan_editor_api::Places;
@@ -25,6 +27,7 @@ use crate::journal::{Entry, Journal, Recorded};
 pub use startup::{RunError, run};
 
 use agent::ToAgent;
+use local::ToLocal;
 use outbox::Outbox;
 
 /// Events wait here for the core; a full queue makes the senders wait, which is what slows a flood down.
@@ -56,7 +59,7 @@ impl Edge {
 pub(crate) enum Happening {
     Event(Event),
     NewAgent(AgentId, Outbox<ToAgent>),
-    NewLocal(LocalId, Outbox<Vec<u8>>),
+    NewLocal(LocalId, ToLocal),
     NewPort(WindowId, AbortHandle),
 }
 
@@ -66,7 +69,7 @@ struct Hub {
     edge: Edge,
     started: Instant,
     agents: HashMap<AgentId, Outbox<ToAgent>>,
-    locals: HashMap<LocalId, Outbox<Vec<u8>>>,
+    locals: HashMap<LocalId, ToLocal>,
     ports: HashMap<WindowId, AbortHandle>,
 }
 
@@ -79,7 +82,7 @@ impl Hub {
         match happening {
             Happening::Event(event) => return self.event(event),
             Happening::NewAgent(id, outbox) => drop(self.agents.insert(id, outbox)),
-            Happening::NewLocal(id, outbox) => drop(self.locals.insert(id, outbox)),
+            Happening::NewLocal(id, to) => drop(self.locals.insert(id, to)),
             Happening::NewPort(window, port) => drop(self.ports.insert(window, port)),
         }
         Leave::No
@@ -107,9 +110,14 @@ impl Hub {
             match action {
                 Action::SendAgent { agent, text } => self.to_agent(agent, ToAgent::Text(text)),
                 Action::SendLocal { local, body } => {
-                    if let Some(outbox) = self.locals.get(&local) {
+                    if let Some(to) = self.locals.get(&local) {
                         let size = body.len();
-                        outbox.send(body, size);
+                        to.outbox.send(body, size);
+                    }
+                }
+                Action::PaceLocal { local } => {
+                    if let Some(to) = self.locals.get(&local) {
+                        to.paced.store(true, Ordering::Relaxed);
                     }
                 }
                 Action::PingAgent { agent, number } => self.to_agent(agent, ToAgent::Ping { number }),
@@ -180,11 +188,11 @@ impl Hub {
         let mut behind = Vec::new();
         for local in to {
             match self.locals.get(&local) {
-                Some(outbox) if outbox.waiting() > WATCHER_BYTES => {
+                Some(to) if to.outbox.waiting() > WATCHER_BYTES => {
                     tracing::warn!("a watcher does not read what it asked for, and is let go");
                     behind.push(local);
                 }
-                Some(outbox) => outbox.send(body.to_vec(), body.len()),
+                Some(to) => to.outbox.send(body.to_vec(), body.len()),
                 None => {}
             }
         }

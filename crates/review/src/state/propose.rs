@@ -7,13 +7,21 @@ use crate::{
 
 impl State {
     pub(super) fn proposed(&mut self, proposal: Proposal) -> Vec<Effect> {
+        match self.asked_before(&proposal) {
+            Some(id) => self.adopt(id, proposal),
+            None => {
+                let original = Digest::of(proposal.proposed.as_bytes());
+                self.open(proposal, original)
+            }
+        }
+    }
+
+    /// The review that this proposal asks for again, if its agent asked for it and lost us since.
+    pub fn asked_before(&self, proposal: &Proposal) -> Option<ReviewId> {
         let original = Digest::of(proposal.proposed.as_bytes());
         // The latest: an older one of the same words was asked before it.
-        let found = self.reviews().filter(|review| review.is_asked_again(&proposal, original)).last();
-        match found.map(|review| review.id) {
-            Some(id) => self.adopt(id, proposal),
-            None => self.open(proposal, original),
-        }
+        let found = self.reviews().filter(|review| review.is_asked_again(proposal, original)).last();
+        found.map(|review| review.id)
     }
 
     fn adopt(&mut self, id: ReviewId, proposal: Proposal) -> Vec<Effect> {

@@ -28,6 +28,9 @@ struct Outcome {
     review: Option<String>,
     #[serde(default)]
     text: Option<String>,
+    /// It stands in the file, and was too large to be repeated.
+    #[serde(default)]
+    text_omitted: bool,
     #[serde(default)]
     new_file: bool,
     #[serde(default)]
@@ -93,7 +96,7 @@ impl Dialect for Own {
     fn read_decided(&self, _change: &Change, answer: &ToolResult) -> Result<Decided, CallError> {
         let outcome: Outcome = read("proposeChange", answer)?;
         let accepted = outcome.outcome == Verdict::Accepted;
-        if accepted && outcome.text.is_none() {
+        if accepted && outcome.text.is_none() && !(outcome.written && outcome.text_omitted) {
             return Err(CallError::protocol("proposeChange", "it is accepted, but without its text"));
         }
         Ok(Decided {
@@ -251,7 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn an_accept_without_a_text_is_none() {
+    fn an_accept_without_a_text_is_none_unless_it_is_written() {
+        let omitted =
+            |written| decided(json!({ "outcome": "accepted", "written": written, "textOmitted": true }));
+        let accepted = omitted(true).unwrap();
+        assert!(accepted.is_accepted() && accepted.written && accepted.text.is_none());
+        assert!(matches!(omitted(false), Err(CallError::Protocol { .. })));
         assert!(matches!(decided(json!({ "outcome": "accepted" })), Err(CallError::Protocol { .. })));
         assert!(matches!(decided(json!({ "outcome": "perhaps" })), Err(CallError::Protocol { .. })));
         let empty = OWN.read_decided(&Change::new("/w/a", "x"), &ToolResult::default());

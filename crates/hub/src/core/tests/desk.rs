@@ -183,7 +183,8 @@ impl Desk {
                 Action::ClosePort { .. } => self.ports_closed += 1,
                 Action::Stop => self.stopped = true,
                 Action::CloseLocal { local } => self.closed_locals.push(local),
-                Action::WriteDiscovery { .. } | Action::RemoveDiscovery { .. } => {}
+                Action::PaceLocal { .. } | Action::WriteDiscovery { .. } | Action::RemoveDiscovery { .. } => {
+                }
                 Action::Publish { to, body } => {
                     self.to_locals.extend(to.into_iter().map(|local| (local, parse(&body))));
                 }

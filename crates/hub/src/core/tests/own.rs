@@ -192,6 +192,22 @@ fn a_cancelled_call_whose_change_was_decided_before_is_told_the_decision() {
 }
 
 #[test]
+fn who_comes_back_can_take_back_what_it_asked_before() {
+    let mut desk = desk();
+    join(&mut desk, AGENT, "k3y");
+    propose(&mut desk, AGENT);
+    lose(&mut desk, AGENT);
+    join(&mut desk, AGAIN, "k3y");
+    desk.hold_reads = true;
+    let again = propose(&mut desk, AGAIN);
+    desk.tell(AGAIN, "notifications/cancelled", json!({ "requestId": again }));
+    assert_eq!(told(&desk, AGAIN, again).unwrap()["error"]["kind"], "withdrawn");
+    desk.let_reads_go();
+    assert!(desk.reviews().is_empty(), "nobody waits for it");
+    assert_eq!(desk.shown().len(), 1);
+}
+
+#[test]
 fn only_the_same_session_finds_its_answer_again() {
     let mut desk = desk();
     join(&mut desk, AGENT, "k3y");
