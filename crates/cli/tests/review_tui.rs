@@ -246,6 +246,33 @@ fn new_changes_announce_themselves_and_many_are_accepted_at_once() {
 }
 
 #[test]
+fn leaving_at_once_takes_no_decision_back() {
+    let (world, _serve, mut agent) = desk();
+    let names: Vec<String> = (0..12).map(|number| format!("f{number}.rs")).collect();
+    for name in &names {
+        propose(&world, &mut agent, name, &[10]);
+    }
+    world.pending(names.len());
+    for signal in [false, true] {
+        let mut tty = Tty::review(&world, 80, 24, &[]);
+        tty.sees("hunk 1 of 1");
+        if signal {
+            tty.looks_and_types("A");
+            tty.sees("at once?");
+            tty.looks_and_types("y");
+            tty.sees_no("at once?");
+            support::world::signal(tty.pid(), rustix::process::Signal::TERM);
+        } else {
+            tty.looks_and_types("aq");
+        }
+        assert_eq!(tty.ends(), 0, "{}", tty.text());
+        tty.is_as_before();
+        let decided = if signal { names.len() } else { 1 };
+        world.pending(names.len() - decided);
+    }
+}
+
+#[test]
 fn a_click_chooses_a_file_and_a_hunk() {
     for (columns, rows) in SIZES {
         let (world, _serve, mut agent) = desk();

@@ -1,12 +1,14 @@
 //! What keys and news do, with the time in the test's hands.
 
 mod held;
+mod leaving;
 
 use std::collections::HashMap;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEventKind};
 use linkspan_editor_api::{Decision, ReviewShow, Verdict};
 
+use super::leave::TELLING;
 use super::*;
 use crate::regions::Regions;
 use crate::sample::{summary, three_hunks};
