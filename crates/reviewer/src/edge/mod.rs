@@ -132,9 +132,7 @@ impl Loop {
                 Command::Suspend => terminal.suspend()?,
                 Command::Quit => self.leave = true,
                 Command::Edit { review, revision, path, text } => {
-                    terminal.pause()?;
-                    let text = editor::edit(&path, &text);
-                    terminal.resume()?;
+                    let text = terminal.lend(|| editor::edit(&path, &text))?;
                     self.handle(Input::Edited { review, revision, text }, terminal)?;
                 }
             }
