@@ -6,17 +6,16 @@ mod hub;
 mod terminal;
 
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event};
-use linkspan_client::Control;
 
 use crate::draw::draw;
 use crate::paint;
 use crate::palette::Palette;
+use crate::patient::Connect;
 use crate::screen::{Command, Input, Screen, Wishes};
 use terminal::Terminal;
 
@@ -25,9 +24,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// So much news is taken in at once; then keys have their turn.
 const BATCH: usize = 64;
 const TICK: Duration = Duration::from_millis(500);
-
-/// Makes a connection to the hub, greeted, and starts one if there is none; an error is told to the person.
-pub type Connect = Arc<dyn Fn() -> Result<Control, String> + Send + Sync>;
 
 /// Why the reviewer ended otherwise than by the person's wish.
 #[derive(Debug)]

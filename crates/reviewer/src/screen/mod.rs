@@ -17,7 +17,9 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, MouseEvent};
-use linkspan_editor_api::{ReviewDecidedResult, ReviewSummary, ReviewsDecide, ReviewsGetResult};
+use linkspan_editor_api::{
+    ReviewDecidedResult, ReviewOutcome, ReviewSummary, ReviewsDecide, ReviewsGetResult,
+};
 use ratatui::layout::Rect;
 
 use crate::document::{Document, Side};
@@ -114,8 +116,8 @@ pub enum News {
         review: String,
         /// The hub's answer, or why there is none.
         result: Result<ReviewDecidedResult, String>,
-        /// It had to be said twice, so that a decision that exists already is ours.
-        repeated: bool,
+        /// How it ended, when it was decided already and that is known.
+        outcome: Option<ReviewOutcome>,
     },
     /// The hub is gone; we look for it.
     Lost(String),

@@ -3,7 +3,7 @@
 use super::*;
 
 fn answer(review: &str) -> News {
-    News::Decided { review: review.into(), result: Ok(ReviewDecidedResult::Taken), repeated: false }
+    News::Decided { review: review.into(), result: Ok(ReviewDecidedResult::Taken), outcome: None }
 }
 
 impl Desk {
@@ -70,7 +70,7 @@ fn a_decision_that_was_not_taken_is_said_after_leaving() {
     desk.press("q");
     desk.hub(answer("r1"));
     let result = Ok(ReviewDecidedResult::Stale { revision: 2 });
-    desk.hub(News::Decided { review: "r2".into(), result, repeated: false });
+    desk.hub(News::Decided { review: "r2".into(), result, outcome: None });
     assert!(desk.has_left());
     assert!(desk.screen.last_words().unwrap().contains("r2 changed while you decided"));
 }
