@@ -97,7 +97,11 @@ fn quiet(reach: &Reach) -> Result<Control, Failure> {
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
-        let RunError::Terminal(error) = error;
-        Failure::internal(format!("the terminal does not work: {error}; try `linkspan review --plain`"))
+        match error {
+            RunError::Terminal(error) => Failure::internal(format!(
+                "the terminal does not work: {error}; try `linkspan review --plain`"
+            )),
+            RunError::Untold(words) => Failure::new(Exit::No, words),
+        }
     }
 }

@@ -124,6 +124,29 @@ fn a_text_edited_in_the_persons_editor_is_what_is_written() {
 }
 
 #[test]
+fn an_interrupt_in_the_persons_editor_is_not_meant_for_us() {
+    for key in ["\u{3}", "\u{1c}"] {
+        let (world, _serve, mut agent) = desk();
+        propose(&world, &mut agent, "a.rs", &[10]);
+        world.one_pending();
+        let script = world.root().join("edit.sh");
+        let text = "trap 'hit=yes' INT QUIT\necho editing\nwhile [ -z \"$hit\" ]; do sleep 0.1; done\n\
+                    echo mine > \"$1\"\n";
+        std::fs::write(&script, text).unwrap();
+        let editor = format!("exec sh {}", script.display());
+        let mut tty = Tty::review(&world, 80, 24, &[("EDITOR", &editor)]);
+        tty.sees("hunk 1 of 1");
+        tty.types("e");
+        tty.sees("editing");
+        tty.types(key);
+        tty.sees("Accept your text?");
+        tty.looks_and_types("y");
+        tty.sees("Nothing waits for a decision");
+        support::eventually("the text is written", || (world.read_text("a.rs") == "mine\n").then_some(()));
+    }
+}
+
+#[test]
 fn an_editor_that_fails_decides_nothing_and_the_screen_comes_back() {
     let (world, _serve, mut agent) = desk();
     propose(&world, &mut agent, "a.rs", &[10]);
@@ -243,6 +266,33 @@ fn new_changes_announce_themselves_and_many_are_accepted_at_once() {
         (world.read_text("a.rs") == numbered(&[10]) && world.read_text("b.rs") == numbered(&[20]))
             .then_some(())
     });
+}
+
+#[test]
+fn leaving_at_once_takes_no_decision_back() {
+    let (world, _serve, mut agent) = desk();
+    let names: Vec<String> = (0..12).map(|number| format!("f{number}.rs")).collect();
+    for name in &names {
+        propose(&world, &mut agent, name, &[10]);
+    }
+    world.pending(names.len());
+    for signal in [false, true] {
+        let mut tty = Tty::review(&world, 80, 24, &[]);
+        tty.sees("hunk 1 of 1");
+        if signal {
+            tty.looks_and_types("A");
+            tty.sees("at once?");
+            tty.looks_and_types("y");
+            tty.sees_no("at once?");
+            support::world::signal(tty.pid(), rustix::process::Signal::TERM);
+        } else {
+            tty.looks_and_types("aq");
+        }
+        assert_eq!(tty.ends(), 0, "{}", tty.text());
+        tty.is_as_before();
+        let decided = if signal { names.len() } else { 1 };
+        world.pending(names.len() - decided);
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod lines;
 mod list;
 mod paint;
 mod palette;
+mod patient;
 mod regions;
 mod rows;
 #[cfg(test)]
@@ -23,8 +24,11 @@ mod wording;
 mod words;
 
 pub use draw::draw;
-pub use edge::{Connect, RunError, run};
+pub use edge::{RunError, run};
 pub use palette::{Depth, Ground, Palette};
+pub use patient::{Connect, Patient};
 pub use screen::{Command, Input, News, Screen, Wishes};
-pub use wording::{IN_CONFLICT, accepted, age, change, count, decided, is_in_conflict, place_of, relative};
+pub use wording::{
+    IN_CONFLICT, accepted, age, change, count, decided, ended, is_in_conflict, place_of, relative,
+};
 pub use words::emphasised;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use linkspan_editor_api::{ReviewHunk, ReviewShow, Taken, VerdictKind};
+use linkspan_editor_api::{ReviewEnded, ReviewHunk, ReviewShow, Taken, VerdictKind};
 
 use crate::visible;
 
@@ -53,6 +53,17 @@ pub fn accepted(taken: Taken) -> VerdictKind {
         Taken::All => VerdictKind::Accept,
         Taken::Some => VerdictKind::AcceptHunks,
         Taken::Edited => VerdictKind::AcceptEdited,
+    }
+}
+
+/// How it ended.
+pub fn ended(ended: &ReviewEnded) -> &'static str {
+    match ended {
+        ReviewEnded::Accepted { taken, .. } => decided(accepted(*taken)),
+        ReviewEnded::Rejected { .. } => decided(VerdictKind::Reject),
+        ReviewEnded::Withdrawn => "withdrawn by its agent",
+        ReviewEnded::Superseded { .. } => "superseded by a newer change",
+        ReviewEnded::Failed { .. } => "accepted, but it could not be carried out",
     }
 }
 

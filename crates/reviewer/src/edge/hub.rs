@@ -1,5 +1,5 @@
 //! The hub, on two connections with a thread each: one hears what happens, one asks and tells. Both come back when
-//! the hub went away; a decision that was on its way is told again, because it counts once however often it is told.
+//! the hub went away.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,16 +8,15 @@ use std::time::Duration;
 
 use linkspan_client::{Control, ControlError};
 use linkspan_editor_api::{
-    HubEvent, HubStatus, HubWatch, ReviewChange, ReviewsDecide, ReviewsGet, ReviewsList, WindowEvent,
+    HubEvent, HubStatus, HubWatch, ReviewChange, ReviewDecidedResult, ReviewsDecide, ReviewsGet, ReviewsList,
+    WindowEvent,
 };
 
-use super::Connect;
+use crate::patient::{Connect, FIRST_PAUSE, LONGEST_PAUSE, Patient};
 use crate::screen::{Input, News};
 use crate::visible;
 use crate::wording::decided;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// The hub tells when it has something to tell.
 const LONG: Duration = Duration::from_secs(3600);
 
@@ -33,7 +32,7 @@ pub(super) fn start(connect: Connect, news: Sender<Input>) -> Sender<Request> {
     let (requests, asked) = channel();
     let (watching, watching_news) = (Connect::clone(&connect), news.clone());
     thread::spawn(move || watch(&watching, &watching_news));
-    let asker = Asker { connect, control: None, news, folders: HashMap::new() };
+    let asker = Asker { hub: Patient::new(connect), news, folders: HashMap::new() };
     thread::spawn(move || asker.serve(&asked));
     requests
 }
@@ -101,8 +100,7 @@ fn told(event: HubEvent) -> Option<News> {
 }
 
 struct Asker {
-    connect: Connect,
-    control: Option<Control>,
+    hub: Patient,
     news: Sender<Input>,
     folders: HashMap<String, Vec<String>>,
 }
@@ -122,50 +120,42 @@ impl Asker {
     }
 
     fn list(&mut self) -> News {
-        let reviews = match self.ask(&ReviewsList { all: false }).0 {
+        let reviews = match self.ask(&ReviewsList { all: false }) {
             Ok(list) => list.reviews,
             Err(message) => return News::Lost(message),
         };
         if reviews.iter().any(|review| !self.folders.contains_key(&review.window)) {
             // Without it files have long names, and nothing else is amiss.
-            let windows = self.ask(&HubStatus {}).0.map(|status| status.windows).unwrap_or_default();
+            let windows = self.ask(&HubStatus {}).map(|status| status.windows).unwrap_or_default();
             self.folders.extend(windows.into_iter().map(|window| (window.window, window.folders)));
         }
         News::Listed { reviews, folders: self.folders.clone() }
     }
 
     fn get(&mut self, review: String) -> News {
-        match self.ask(&ReviewsGet { review: review.clone() }).0 {
+        match self.ask(&ReviewsGet { review: review.clone() }) {
             Ok(got) => News::Got(Box::new(got)),
             Err(message) => News::NotGot { review, message },
         }
     }
 
     fn decide(&mut self, decide: &ReviewsDecide) -> News {
-        let (result, repeated) = self.ask(decide);
-        News::Decided { review: decide.review.clone(), result, repeated }
+        let result = self.ask(decide);
+        let outcome = match &result {
+            // How it was decided the hub still knows; what was told before it went away may have been first.
+            Ok(ReviewDecidedResult::AlreadyDecided { .. }) => {
+                let got = self.ask(&ReviewsGet { review: decide.review.clone() });
+                got.ok().and_then(|got| got.outcome)
+            }
+            _ => None,
+        };
+        News::Decided { review: decide.review.clone(), result, outcome }
     }
 
-    /// Asks until there is an answer, over restarts of the hub; whether it had to be asked again.
-    fn ask<R: linkspan_editor_api::Request>(&mut self, request: &R) -> (Result<R::Result, String>, bool) {
-        let mut repeated = false;
-        let mut pause = FIRST_PAUSE;
-        loop {
-            if self.control.is_none() {
-                self.control = (self.connect)().ok();
-            }
-            match self.control.as_mut().map(|control| control.request(request)) {
-                Some(Ok(answer)) => return (Ok(answer), repeated),
-                Some(Err(ControlError::Answer(error))) => return (Err(error.message), repeated),
-                Some(Err(ControlError::Closed | ControlError::Io(_) | ControlError::Timeout { .. })) => {
-                    self.control = None;
-                    repeated = true;
-                }
-                Some(Err(error)) => return (Err(error.to_string()), repeated),
-                None => {}
-            }
-            thread::sleep(pause);
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        }
+    fn ask<R: linkspan_editor_api::Request>(&mut self, request: &R) -> Result<R::Result, String> {
+        self.hub.ask(request).map_err(|error| match error {
+            ControlError::Answer(error) => error.message,
+            other => other.to_string(),
+        })
     }
 }

@@ -6,17 +6,16 @@ mod hub;
 mod terminal;
 
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event};
-use linkspan_client::Control;
 
 use crate::draw::draw;
 use crate::paint;
 use crate::palette::Palette;
+use crate::patient::Connect;
 use crate::screen::{Command, Input, Screen, Wishes};
 use terminal::Terminal;
 
@@ -26,14 +25,13 @@ const PAUSE: Duration = Duration::from_millis(50);
 const BATCH: usize = 64;
 const TICK: Duration = Duration::from_millis(500);
 
-/// Makes a connection to the hub, greeted, and starts one if there is none; an error is told to the person.
-pub type Connect = Arc<dyn Fn() -> Result<Control, String> + Send + Sync>;
-
 /// Why the reviewer ended otherwise than by the person's wish.
 #[derive(Debug)]
 pub enum RunError {
     /// The terminal does not do what it is asked.
     Terminal(io::Error),
+    /// She left, and not all that she decided counts; the words say what.
+    Untold(String),
 }
 
 /// Shows the reviews until the person leaves. The terminal is as it was afterwards, whatever happens.
@@ -45,7 +43,7 @@ pub fn run(connect: Connect, palette: &Palette, wishes: Wishes) -> Result<(), Ru
 
     let mut terminal = Terminal::open().map_err(RunError::Terminal)?;
     let (width, height) = terminal.size().map_err(RunError::Terminal)?;
-    let edge = Loop {
+    let mut edge = Loop {
         screen: Screen::new(width, height, wishes),
         started: Instant::now(),
         requests,
@@ -53,7 +51,11 @@ pub fn run(connect: Connect, palette: &Palette, wishes: Wishes) -> Result<(), Ru
         news,
         leave: false,
     };
-    edge.turn(&mut terminal, palette).map_err(RunError::Terminal)
+    let shown = edge.turn(&mut terminal, palette);
+    edge.tell_the_rest();
+    drop(terminal);
+    shown.map_err(RunError::Terminal)?;
+    edge.screen.last_words().map_or(Ok(()), |words| Err(RunError::Untold(words)))
 }
 
 struct Loop {
@@ -66,7 +68,7 @@ struct Loop {
 }
 
 impl Loop {
-    fn turn(mut self, terminal: &mut Terminal, palette: &Palette) -> io::Result<()> {
+    fn turn(&mut self, terminal: &mut Terminal, palette: &Palette) -> io::Result<()> {
         let mut dirty = true;
         let mut ticked = Instant::now();
         self.ask(hub::Request::List);
@@ -103,6 +105,17 @@ impl Loop {
         Ok(())
     }
 
+    /// After a signal, or without the screen, which may be gone.
+    fn tell_the_rest(&mut self) {
+        let mut input = Input::Leave;
+        while !self.leave {
+            let commands = self.screen.handle(self.started.elapsed(), input);
+            self.leave = commands.iter().any(|command| matches!(command, Command::Quit));
+            // Whoever tells has gone on until now, so that silence is all that can come.
+            input = self.news.recv_timeout(PAUSE).unwrap_or(Input::Tick);
+        }
+    }
+
     fn handle(&mut self, input: Input, terminal: &mut Terminal) -> io::Result<()> {
         for command in self.screen.handle(self.started.elapsed(), input) {
             match command {
@@ -115,9 +128,7 @@ impl Loop {
                 Command::Suspend => terminal.suspend()?,
                 Command::Quit => self.leave = true,
                 Command::Edit { review, revision, path, text } => {
-                    terminal.pause()?;
-                    let text = editor::edit(&path, &text);
-                    terminal.resume()?;
+                    let text = terminal.lend(|| editor::edit(&path, &text))?;
                     self.handle(Input::Edited { review, revision, text }, terminal)?;
                 }
             }

@@ -18,24 +18,28 @@ use ratatui::Frame;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use rustix::process::{Signal, kill_current_process_group};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 pub(super) struct Terminal {
     inner: ratatui::Terminal<CrosstermBackend<Stdout>>,
     /// Somebody wants the process to end.
     end: Arc<AtomicBool>,
+    /// Somebody pressed Ctrl-C or Ctrl-\\ where that is a signal, which it is in the person's editor.
+    interrupted: Arc<AtomicBool>,
 }
 
 impl Terminal {
     pub(super) fn open() -> io::Result<Terminal> {
-        let end = Arc::new(AtomicBool::new(false));
-        for signal in [SIGHUP, SIGINT, SIGTERM] {
-            signal_hook::flag::register(signal, Arc::clone(&end))?;
+        let (end, interrupted) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        for (signal, flag) in
+            [(SIGHUP, &end), (SIGTERM, &end), (SIGINT, &interrupted), (SIGQUIT, &interrupted)]
+        {
+            signal_hook::flag::register(signal, Arc::clone(flag))?;
         }
         give_back_on_panic();
         // Made before anything is taken, so that it is given back when taking fails half-way.
         let inner = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        let mut terminal = Terminal { inner, end };
+        let mut terminal = Terminal { inner, end, interrupted };
         terminal.resume()?;
         Ok(terminal)
     }
@@ -46,7 +50,17 @@ impl Terminal {
     }
 
     pub(super) fn shall_end(&self) -> bool {
-        self.end.load(Ordering::Relaxed)
+        self.end.load(Ordering::Relaxed) || self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Lends it to another program. What interrupts that one is not meant for us; a handler, unlike a signal that is
+    /// ignored, is not inherited by it.
+    pub(super) fn lend<T>(&mut self, other: impl FnOnce() -> T) -> io::Result<T> {
+        self.pause()?;
+        let given = other();
+        self.interrupted.store(false, Ordering::Relaxed);
+        self.resume()?;
+        Ok(given)
     }
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
@@ -64,12 +78,12 @@ impl Terminal {
     }
 
     /// Gives it back for a while.
-    pub(super) fn pause(&mut self) -> io::Result<()> {
+    fn pause(&mut self) -> io::Result<()> {
         give_back()
     }
 
     /// Takes it over again.
-    pub(super) fn resume(&mut self) -> io::Result<()> {
+    fn resume(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste)?;
         self.clear()

@@ -3,6 +3,7 @@
 
 mod bulk;
 mod decide;
+mod leave;
 mod look;
 mod mouse;
 mod news;
@@ -16,7 +17,9 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, MouseEvent};
-use linkspan_editor_api::{ReviewDecidedResult, ReviewSummary, ReviewsDecide, ReviewsGetResult};
+use linkspan_editor_api::{
+    ReviewDecidedResult, ReviewOutcome, ReviewSummary, ReviewsDecide, ReviewsGetResult,
+};
 use ratatui::layout::Rect;
 
 use crate::document::{Document, Side};
@@ -25,6 +28,7 @@ use crate::list::{Entry, List};
 use crate::paint::{PaintRequest, PaintedChunk};
 use crate::rows::Mode;
 pub(crate) use bulk::Bulk;
+use leave::Leaving;
 pub(crate) use overlay::{Confirm, Overlay, Purpose};
 pub(crate) use search::matches;
 use steady::Steady;
@@ -49,6 +53,8 @@ pub enum Input {
     Drawn,
     /// Time went by.
     Tick,
+    /// Somebody wants the process to end.
+    Leave,
     /// The hub says something.
     Hub(News),
     /// Lines have got their colours.
@@ -110,8 +116,8 @@ pub enum News {
         review: String,
         /// The hub's answer, or why there is none.
         result: Result<ReviewDecidedResult, String>,
-        /// It had to be said twice, so that a decision that exists already is ours.
-        repeated: bool,
+        /// How it ended, when it was decided already and that is known.
+        outcome: Option<ReviewOutcome>,
     },
     /// The hub is gone; we look for it.
     Lost(String),
@@ -201,6 +207,7 @@ pub struct Screen {
     /// The key that decided last, and when.
     decided_with: Option<(KeyCode, Duration)>,
     asked_colours: HashSet<(String, u32, Side, usize)>,
+    leaving: Option<Leaving>,
     wishes: Wishes,
     commands: Vec<Command>,
 }
@@ -226,6 +233,7 @@ impl Screen {
             pressed: None,
             decided_with: None,
             asked_colours: HashSet::new(),
+            leaving: None,
             wishes,
             commands: Vec::new(),
         }
@@ -250,20 +258,34 @@ impl Screen {
             }
             Input::Drawn => self.drawn(),
             Input::Tick => self.tick(),
-            Input::Hub(news) => self.news(news),
+            Input::Hub(news) => {
+                let is_answer = matches!(news, News::Decided { .. });
+                self.news(news);
+                if is_answer {
+                    self.heard_while_leaving();
+                }
+            }
+            Input::Leave => self.leave(),
             Input::Painted(chunk) => self.painted(chunk),
             Input::Edited { review, revision, text } => self.edited(&review, revision, text),
         }
+        self.go_on_leaving();
         std::mem::take(&mut self.commands)
     }
 
     fn key(&mut self, key: &KeyEvent) {
+        if self.leaving.is_some() {
+            if keys::action(key) == Some(Action::Quit) {
+                self.leave_by_key();
+            }
+            return;
+        }
         if self.overlay_key(key) {
             return;
         }
         let Some(action) = keys::action(key) else { return };
         match action {
-            Action::Quit => self.commands.push(Command::Quit),
+            Action::Quit => self.leave_by_key(),
             Action::Suspend => self.commands.push(Command::Suspend),
             Action::Redraw => self.commands.push(Command::Redraw),
             Action::Help => self.show(Overlay::Help { top: 0 }),
@@ -349,7 +371,7 @@ impl Screen {
             !over || selected.as_deref() == Some(entry.id())
         });
         if self.wishes.once && self.listed && self.list.entries.iter().all(|entry| entry.ended.is_some()) {
-            self.commands.push(Command::Quit);
+            self.leave();
         }
     }
 

@@ -1,22 +1,22 @@
 //! What the hub says: reviews come, change and end. The selection never jumps because of it, except to fill an
 //! empty screen or to go on after the person's own decision.
 
-use linkspan_editor_api::{ReviewDecidedResult, ReviewEnded, ReviewSummary, ReviewsGetResult, VerdictKind};
+use linkspan_editor_api::{
+    ReviewDecidedResult, ReviewEnded, ReviewOutcome, ReviewSummary, ReviewsGetResult, Taken, VerdictKind,
+};
 
 use super::{Command, Confirm, News, Overlay, Screen, Tone};
 use crate::document::Document;
 use crate::rows::Mode;
 use crate::visible;
-use crate::wording::{accepted, count, decided};
+use crate::wording::{count, decided, ended};
 
-/// How it ended, as a word.
-fn ended(ended: &ReviewEnded) -> &'static str {
-    match ended {
-        ReviewEnded::Accepted { taken, .. } => decided(accepted(*taken)),
-        ReviewEnded::Rejected { .. } => decided(VerdictKind::Reject),
-        ReviewEnded::Withdrawn => "withdrawn by its agent",
-        ReviewEnded::Superseded { .. } => "superseded by a newer change",
-        ReviewEnded::Failed { .. } => "accepted, but it could not be carried out",
+/// Whether it ended as this verdict wants it, whoever said so.
+fn is_what(verdict: VerdictKind, outcome: &ReviewOutcome) -> bool {
+    match &outcome.ended {
+        ReviewEnded::Accepted { taken: Taken::All, .. } => verdict == VerdictKind::Accept,
+        ReviewEnded::Rejected { .. } => verdict == VerdictKind::Reject,
+        _ => false,
     }
 }
 
@@ -51,7 +51,9 @@ impl Screen {
                 let path = visible::name(&path);
                 self.say(Tone::Warning, format!("{review} {path} could not be written: {error}"));
             }
-            News::Decided { review, result, repeated } => self.answered_by_hub(&review, result, repeated),
+            News::Decided { review, result, outcome } => {
+                self.answered_by_hub(&review, result, outcome.as_ref())
+            }
             News::Lost(why) => self.lost = Some(why),
             News::Listening { again } => {
                 self.lost = None;
@@ -160,17 +162,27 @@ impl Screen {
         self.say(Tone::Quiet, format!("{review} {name}: {how}"));
     }
 
-    fn answered_by_hub(&mut self, review: &str, result: Result<ReviewDecidedResult, String>, repeated: bool) {
+    fn answered_by_hub(
+        &mut self,
+        review: &str,
+        result: Result<ReviewDecidedResult, String>,
+        outcome: Option<&ReviewOutcome>,
+    ) {
         let Some(entry) = self.list.get_mut(review) else { return };
         let verdict = entry.sent.take();
         let summary = entry.summary.clone();
         let warning = match result {
             Ok(ReviewDecidedResult::Taken) => None,
-            Ok(ReviewDecidedResult::AlreadyDecided { .. }) if repeated => None,
             Ok(ReviewDecidedResult::AlreadyDecided { by }) => {
-                self.ended(review, format!("decided in {}", visible::name(&by)));
-                return self
-                    .say(Tone::Warning, format!("{review} was already decided in {}", visible::name(&by)));
+                let how = outcome.map_or("decided", |outcome| ended(&outcome.ended));
+                let how = format!("{how} in {}", visible::name(&by));
+                if verdict.is_some_and(|verdict| outcome.is_some_and(|outcome| is_what(verdict, outcome))) {
+                    let name = self.name_of(&summary);
+                    self.say(Tone::Good, format!("{how}: {name}"));
+                    return self.go_on_after(review);
+                }
+                self.ended(review, how.clone());
+                return self.say(Tone::Warning, format!("{review} was already {how}"));
             }
             Ok(ReviewDecidedResult::NotPending) => {
                 self.commands.push(Command::List);

@@ -1,12 +1,14 @@
 //! What keys and news do, with the time in the test's hands.
 
 mod held;
+mod leaving;
 
 use std::collections::HashMap;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEventKind};
-use linkspan_editor_api::{Decision, ReviewShow, Verdict};
+use linkspan_editor_api::{Decision, ReviewEnded, ReviewShow, Taken, Verdict};
 
+use super::leave::TELLING;
 use super::*;
 use crate::regions::Regions;
 use crate::sample::{summary, three_hunks};
@@ -197,7 +199,7 @@ fn after_a_decision_the_next_one_is_shown_and_needs_its_own_look() {
     let mut desk = Desk::with(vec![three_hunks("r1"), three_hunks("r2")]);
     desk.press("a");
     desk.decided();
-    desk.hub(News::Decided { review: "r1".into(), result: Ok(ReviewDecidedResult::Taken), repeated: false });
+    desk.hub(News::Decided { review: "r1".into(), result: Ok(ReviewDecidedResult::Taken), outcome: None });
     desk.serve();
     assert_eq!((desk.selected(), desk.note()), ("r2", "accepted: src/r1.rs"));
     desk.press("a");
@@ -318,17 +320,26 @@ fn a_decision_that_came_second_says_who_was_first() {
     let mut desk = Desk::with(vec![three_hunks("r1")]);
     desk.press("a");
     let result = Ok(ReviewDecidedResult::AlreadyDecided { by: "VS Code".into() });
-    desk.hub(News::Decided { review: "r1".into(), result, repeated: false });
+    desk.hub(News::Decided { review: "r1".into(), result, outcome: None });
     assert_eq!(desk.note(), "r1 was already decided in VS Code");
 }
 
 #[test]
-fn a_decision_told_twice_is_ours() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("a");
-    let result = Ok(ReviewDecidedResult::AlreadyDecided { by: "the terminal reviewer".into() });
-    desk.hub(News::Decided { review: "r1".into(), result, repeated: true });
-    assert_eq!(desk.note(), "accepted: src/r1.rs");
+fn a_decision_told_twice_is_said_to_be_what_it_became() {
+    let accepted = |taken| ReviewEnded::Accepted { taken, person_diff: None };
+    for (ended, note, goes_on) in [
+        (accepted(Taken::All), "accepted in the terminal reviewer: src/r1.rs", true),
+        (accepted(Taken::Some), "r1 was already accepted in part in the terminal reviewer", false),
+        (ReviewEnded::Rejected { reason: None }, "r1 was already rejected in the terminal reviewer", false),
+    ] {
+        let mut desk = Desk::with(vec![three_hunks("r1")]);
+        desk.press("a");
+        let result = Ok(ReviewDecidedResult::AlreadyDecided { by: "the terminal reviewer".into() });
+        let outcome = Some(ReviewOutcome { ended, comments: Vec::new(), delivered: false });
+        desk.hub(News::Decided { review: "r1".into(), result, outcome });
+        assert_eq!(desk.note(), note);
+        assert_eq!(desk.screen.list.get("r1").is_none(), goes_on);
+    }
 }
 
 #[test]
@@ -337,7 +348,7 @@ fn a_stale_decision_is_looked_at_again() {
     desk.press("a");
     desk.decided();
     let result = Ok(ReviewDecidedResult::Stale { revision: 2 });
-    desk.hub(News::Decided { review: "r1".into(), result, repeated: false });
+    desk.hub(News::Decided { review: "r1".into(), result, outcome: None });
     assert!(matches!(desk.commands.as_slice(), [Command::Get(review)] if review == "r1"));
     assert!(desk.note().contains("look again"));
 }
@@ -541,7 +552,7 @@ fn quitting_decides_nothing_and_once_ends_when_nothing_waits() {
     assert!(desk.commands.is_empty());
     desk.press("a");
     desk.commands.clear();
-    desk.hub(News::Decided { review: "r1".into(), result: Ok(ReviewDecidedResult::Taken), repeated: false });
+    desk.hub(News::Decided { review: "r1".into(), result: Ok(ReviewDecidedResult::Taken), outcome: None });
     desk.look();
     assert!(matches!(desk.commands.as_slice(), [Command::Quit]));
 }

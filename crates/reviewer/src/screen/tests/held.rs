@@ -15,7 +15,7 @@ fn a_held_key_decides_once() {
         desk.hub(News::Decided {
             review: "r1".into(),
             result: Ok(ReviewDecidedResult::Taken),
-            repeated: false,
+            outcome: None,
         });
         desk.serve();
         assert_eq!(desk.selected(), "r2");
