@@ -8,6 +8,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::io::{Read, Write};
     use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
     use std::sync::mpsc::{Receiver, channel};
     use std::thread;
     use std::time::Duration;
@@ -39,6 +40,10 @@ mod tests {
 
     /// Asks about this call as an agent would, in the editor and, with `both`, in the terminal.
     fn ask(world: &World, tool: &str, call: &Value, both: bool) -> (Terminal, Receiver<Confirmation>) {
+        ask_on(bridge(world), world, tool, call, both)
+    }
+
+    fn bridge(world: &World) -> Arc<Bridge> {
         let surroundings = Surroundings {
             cwd: world.workspace(),
             places: Places {
@@ -53,6 +58,16 @@ mod tests {
         };
         let bridge = Bridge::new(BridgeConfig::default(), AgentInfo::new("library", "1.0"), surroundings);
         bridge.auto_connect(&world.workspace()).unwrap().expect("no editor found");
+        Arc::new(bridge)
+    }
+
+    fn ask_on(
+        bridge: Arc<Bridge>,
+        world: &World,
+        tool: &str,
+        call: &Value,
+        both: bool,
+    ) -> (Terminal, Receiver<Confirmation>) {
         let question = Question::of_call(tool, call, &world.workspace()).unwrap();
         let rules = Rules { ask_both: both, ..Rules::new(PermissionMode::Trusted) };
 
@@ -61,7 +76,7 @@ mod tests {
         sees.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let console = Console::over(input.into(), output.into());
         let (say, heard) = channel();
-        thread::spawn(move || say.send(confirm(&question, &rules, Some(&bridge), &console)));
+        thread::spawn(move || say.send(confirm(&question, &rules, Some(&*bridge), &console)));
         (Terminal { types, sees }, heard)
     }
 
@@ -128,5 +143,26 @@ mod tests {
             "{confirmation:?}"
         );
         assert_eq!(world.read_text("a.txt"), "one\n2\n2.5\n");
+    }
+
+    #[test]
+    fn what_was_answered_in_the_terminal_while_the_hub_was_away_is_taken_back_when_it_returns() {
+        let world = World::new();
+        let editor = Editor::attach(&world);
+        let path = world.file("a.txt", "one\ntwo\n");
+        let bridge = bridge(&world);
+        let (mut terminal, heard) = ask_on(bridge.clone(), &world, "edit_file", &edit(), false);
+        editor.shown(&path);
+        // Nobody starts another until the terminal has answered.
+        editor.kill();
+        world.kill_hub();
+        terminal.reads("why: ");
+        terminal.types.write_all(b"n\n").unwrap();
+        let confirmation = end(&heard);
+        assert!(matches!(confirmation, Confirmation::Deny { by: Place::Terminal, .. }), "{confirmation:?}");
+        let _editor = Editor::attach(&world);
+        eventually("it is taken back", || world.reviews().is_empty().then_some(()));
+        assert!(bridge.is_connected());
+        assert_eq!(world.read_text("a.txt"), "one\ntwo\n");
     }
 }

@@ -68,9 +68,12 @@ impl Asking {
                 lost_at = None;
             }
             let until = *lost_at.get_or_insert_with(Instant::now) + RETURN_PATIENCE;
-            let again = self.connection(Some(&connection), until).map_err(|error| match error {
-                BridgeError::NotConnected => BridgeError::Lost,
-                other => other,
+            let again = self.connection(Some(&connection), until).map_err(|error| {
+                self.inner.leave_behind(&self.change, &connection);
+                match error {
+                    BridgeError::NotConnected => BridgeError::Lost,
+                    other => other,
+                }
             })?;
             // Another editor knows nothing of the change, and a decision may have been made in this one.
             if !is_same_editor(again.candidate(), connection.candidate()) {

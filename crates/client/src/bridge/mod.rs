@@ -20,6 +20,9 @@ use crate::discover::{Candidate, Surroundings, Wire, discover};
 pub use asking::{Asking, Contact};
 pub use config::BridgeConfig;
 
+/// Each holds a whole text. What is dropped here the hub itself withdraws once its agent has stayed away too long.
+const LEFT_BEHIND: usize = 32;
+
 /// Why an editor was not reached, or not asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -72,6 +75,8 @@ struct State {
     choice: u64,
     /// A foreign editor shows a change.
     showing: bool,
+    /// Changes that a lost hub may still show and nobody waits for, each with where it was asked.
+    left_behind: Vec<(Candidate, Change)>,
 }
 
 impl Drop for Bridge {
@@ -125,6 +130,7 @@ impl Bridge {
             state.wanted = false;
             state.choice += 1;
             state.last = None;
+            state.left_behind.clear();
             self.inner.changed.notify_all();
             state.connection.take()
         };
@@ -203,6 +209,34 @@ impl Bridge {
 }
 
 impl Inner {
+    /// Nobody waits any more for what was asked on this connection before it was lost.
+    fn leave_behind(&self, change: &Change, lost: &Connection) {
+        let mut state = self.locked();
+        if !state.wanted {
+            return;
+        }
+        if state.left_behind.len() == LEFT_BEHIND {
+            state.left_behind.remove(0);
+        }
+        state.left_behind.push((lost.candidate().clone(), change.clone()));
+        let back = state.connection.clone().filter(|now| !now.is_same(lost));
+        drop(state);
+        if let Some(connection) = back {
+            self.take_back(&connection);
+        }
+    }
+
+    /// Asks for what was left behind here once more, and takes it back at once.
+    fn take_back(&self, connection: &Connection) {
+        let here = |(place, _): &mut (Candidate, Change)| is_same_editor(connection.candidate(), place);
+        let left: Vec<_> = self.locked().left_behind.extract_if(.., here).collect();
+        for (_, change) in left {
+            if let Ok(pending) = connection.propose(&change) {
+                pending.withdraw();
+            }
+        }
+    }
+
     fn locked(&self) -> MutexGuard<'_, State> {
         locked(&self.state)
     }

@@ -72,8 +72,10 @@ impl Supervisor {
                 return None;
             }
             state.last = Some(connection.candidate().clone());
-            state.connection = Some(connection);
+            state.connection = Some(connection.clone());
             self.inner.changed.notify_all();
+            drop(state);
+            self.inner.take_back(&connection);
             return Some(events);
         }
     }
