@@ -6,13 +6,14 @@ mod prompt;
 use std::env;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use linkspan_client::Control;
 use linkspan_editor_api::ReviewsGet;
 use linkspan_reviewer::{Connect, Depth, Ground, Palette, RunError, Wishes};
 
 use crate::exit::{Exit, Failure};
-use crate::output::Report;
+use crate::output::{Report, warn};
 use crate::reach::{Reach, greet_as};
 use crate::review_args::ReviewName;
 
@@ -68,12 +69,12 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
         }
         None => None,
     };
+    drop(control);
     let variable = |name: &str| env::var(name).ok();
     let is_dumb = variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     if args.plain || is_dumb || !io::stdout().is_terminal() {
-        return prompt::run(reach, review, args.once);
+        return prompt::run(said(connect(reach)), review, args.once);
     }
-    drop(control);
     let ground = match args.theme {
         Theme::Auto => Ground::from_env(variable),
         Theme::Dark => Ground::Dark,
@@ -88,6 +89,19 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
 fn connect(reach: &Reach) -> Connect {
     let reach = reach.clone();
     Arc::new(move || quiet(&reach).map_err(|failure| failure.message))
+}
+
+/// For those who print lines: that the hub is away is said once each time.
+fn said(connect: Connect) -> Connect {
+    let away = AtomicBool::new(false);
+    Arc::new(move || {
+        let connected = connect();
+        let was_away = away.swap(connected.is_err(), Ordering::Relaxed);
+        if let (Err(message), false) = (&connected, was_away) {
+            warn(&format!("{message}; looking for it again (Ctrl-C leaves)"));
+        }
+        connected
+    })
 }
 
 /// A connection that says nothing to the terminal.

@@ -373,6 +373,22 @@ fn a_dumb_terminal_is_asked_line_by_line() {
 }
 
 #[test]
+fn the_prompt_goes_on_when_the_hub_comes_back() {
+    let (world, _serve, mut agent) = desk();
+    propose(&world, &mut agent, "a.rs", &[10]);
+    world.one_pending();
+    let mut tty = Tty::run(&world, 80, 60, &["review", "--once"], &[("TERM", "dumb")]);
+    tty.sees("[q]uit?");
+    world.kill_hub();
+    tty.looks_and_types("a\n");
+    tty.sees("accepted");
+    assert_eq!(tty.ends(), 0, "{}", tty.text());
+    support::eventually("the accepted text is in the file", || {
+        (world.read_text("a.rs") == numbered(&[10])).then_some(())
+    });
+}
+
+#[test]
 fn without_a_terminal_it_says_what_to_use_instead() {
     let world = World::new();
     let ran = world.run(&["review"]);

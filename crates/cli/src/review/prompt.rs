@@ -4,19 +4,19 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::thread;
 use std::time::Duration;
 
-use linkspan_client::Control;
 use linkspan_editor_api::{
-    Decision, ReviewComment, ReviewShow, ReviewsDecide, ReviewsGet, ReviewsList, Verdict,
+    Decision, ReviewComment, ReviewDecidedResult, ReviewOutcome, ReviewShow, ReviewsDecide, ReviewsGet,
+    ReviewsList, Verdict,
 };
+use linkspan_reviewer::{Connect, Patient, ended};
 use rustix::termios::{QueueSelector, tcflush};
 
-use super::quiet;
 use crate::decide::{done, not_taken};
 use crate::exit::Failure;
 use crate::output::{HEAD, Report, count, styled};
-use crate::reach::Reach;
 use crate::review_args::{HunkName, hunk_ids};
 use crate::show;
+use crate::visible::name;
 
 /// How often we look whether something new waits.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -31,13 +31,13 @@ enum Next {
     Leave,
 }
 
-pub(super) fn run(reach: &Reach, first: Option<String>, once: bool) -> Result<Report, Failure> {
-    let mut control = quiet(reach)?;
+pub(super) fn run(connect: Connect, first: Option<String>, once: bool) -> Result<Report, Failure> {
+    let mut hub = Patient::new(connect);
     let mut first = first;
     let mut skipped: Vec<String> = Vec::new();
     let mut said_waiting = false;
     loop {
-        let waiting = control.request(&ReviewsList { all: false })?.reviews;
+        let waiting = hub.ask(&ReviewsList { all: false })?.reviews;
         let open = waiting.iter().filter(|review| matches!(review.phase.as_str(), "pending" | "conflict"));
         let mut ids = open.map(|review| review.review.clone()).filter(|id| !skipped.contains(id));
         let Some(review) = first.take().or_else(|| ids.next()) else {
@@ -55,7 +55,7 @@ pub(super) fn run(reach: &Reach, first: Option<String>, once: bool) -> Result<Re
             continue;
         };
         said_waiting = false;
-        match ask(&mut control, &review)? {
+        match ask(&mut hub, &review)? {
             Next::Following => {}
             Next::Skip => skipped.push(review),
             Next::Leave => return Ok(Report::default()),
@@ -63,11 +63,11 @@ pub(super) fn run(reach: &Reach, first: Option<String>, once: bool) -> Result<Re
     }
 }
 
-fn ask(control: &mut Control, review: &str) -> Result<Next, Failure> {
+fn ask(hub: &mut Patient, review: &str) -> Result<Next, Failure> {
     let mut comments: Vec<ReviewComment> = Vec::new();
     let mut shown: Option<ReviewShow> = None;
     loop {
-        let got = control.request(&ReviewsGet { review: review.to_owned() })?;
+        let got = hub.ask(&ReviewsGet { review: review.to_owned() })?;
         if shown.as_ref().is_none_or(|shown| shown.revision != got.shown.revision) {
             say(&format!("\n{}", show::render(&got)))?;
         }
@@ -93,16 +93,32 @@ fn ask(control: &mut Control, review: &str) -> Result<Next, Failure> {
             let word = done(&verdict, &current);
             let decision = Decision { verdict, comments: comments.clone() };
             let revision = Some(current.revision);
-            let result = control.request(&ReviewsDecide { review: review.to_owned(), revision, decision })?;
-            match not_taken(review, &result) {
-                None => {
-                    say(&format!("{word}\n"))?;
-                    return Ok(Next::Following);
-                }
-                Some((_, message)) => say(&format!("{message}\n"))?,
+            let result = hub.ask(&ReviewsDecide { review: review.to_owned(), revision, decision })?;
+            let Some((_, message)) = not_taken(review, &result) else {
+                say(&format!("{word}\n"))?;
+                return Ok(Next::Following);
+            };
+            if matches!(result, ReviewDecidedResult::AlreadyDecided { .. }) {
+                let outcome = hub.ask(&ReviewsGet { review: review.to_owned() })?.outcome;
+                say(&already(&message, outcome.as_ref()))?;
+                return Ok(Next::Following);
             }
+            say(&line(&message))?;
         }
         shown = Some(current);
+    }
+}
+
+/// Paths and the words of others are in it, and none of them may reach the terminal as it is.
+fn line(message: &str) -> String {
+    format!("{}\n", name(message))
+}
+
+/// What was told to a hub that went away may have been first, so it is said how it was decided.
+fn already(message: &str, outcome: Option<&ReviewOutcome>) -> String {
+    match outcome {
+        Some(outcome) => line(&format!("{message}: {}", ended(&outcome.ended))),
+        None => line(message),
     }
 }
 
@@ -117,7 +133,7 @@ fn hunks(shown: &ReviewShow) -> Result<Option<Verdict>, Failure> {
         Ok(hunks) if hunks.is_empty() => Ok(None),
         Ok(hunks) => Ok(Some(Verdict::AcceptHunks { hunks })),
         Err(failure) => {
-            say(&format!("{}\n", failure.message))?;
+            say(&line(&failure.message))?;
             Ok(None)
         }
     }
@@ -155,4 +171,28 @@ fn say(text: &str) -> Result<(), Failure> {
     write!(out, "{text}")
         .and_then(|()| out.flush())
         .map_err(|error| Failure::internal(format!("the output could not be written: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use linkspan_editor_api::ReviewEnded;
+
+    use super::*;
+
+    #[test]
+    fn the_words_of_others_do_not_reach_the_terminal_as_they_are() {
+        let result = ReviewDecidedResult::Refused { message: "/w/\u{1b}]0;sly\u{7}.rs is denied".into() };
+        let (_, message) = not_taken("r1", &result).unwrap();
+        assert_eq!(line(&message), "r1: /w/\\u{1b}]0;sly\\u{7}.rs is denied\n");
+    }
+
+    #[test]
+    fn what_was_decided_already_is_said_as_it_was_decided() {
+        let result = ReviewDecidedResult::AlreadyDecided { by: "VS\u{1b}Code".into() };
+        let (_, message) = not_taken("r1", &result).unwrap();
+        let ended = ReviewEnded::Rejected { reason: None };
+        let outcome = ReviewOutcome { ended, comments: Vec::new(), delivered: true };
+        let said = already(&message, Some(&outcome));
+        assert_eq!(said, "r1 was already decided in VS\\u{1b}Code: rejected\n");
+    }
 }
