@@ -107,6 +107,11 @@ impl Desk {
             seat.own.take().into_iter().for_each(OwnWindow::leave);
             return Ok(moved);
         }
+        if seat.bridge.is_some() && self.is_waited_for() {
+            return Err("the editor that shows a change is away, and no other one is asked before it is back or the \
+                        change is taken back: try again later"
+                .into());
+        }
         if let Some(found) = self.choose(caller)? {
             return self.connect(&mut seat, &found, caller);
         }
