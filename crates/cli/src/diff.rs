@@ -118,7 +118,7 @@ fn connect(args: &Args, reach: &Reach, here: &Path) -> Result<(Bridge, Option<Ow
         Choice::Window(chosen) => (chosen.candidate, None),
         Choice::NoneFits(_) => {
             let own = OwnWindow::open(reach, &[folder])?;
-            (own.candidate(&surroundings)?, Some(own))
+            (own.candidate().clone(), Some(own))
         }
     };
     let agent = AgentInfo::new("linkspan diff", env!("CARGO_PKG_VERSION"));

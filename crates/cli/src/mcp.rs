@@ -3,7 +3,6 @@
 mod arguments;
 mod desk;
 mod folders;
-mod own_window;
 mod perform;
 mod proposing;
 mod results;

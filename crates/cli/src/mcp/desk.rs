@@ -15,8 +15,8 @@ use linkspan_client::{AgentInfo, Candidate, Surroundings};
 use linkspan_editor_api::{DenyGlobs, ReviewSummary, ReviewsList};
 use tokio::sync::watch;
 
-use super::own_window::OwnWindow;
 use crate::context::config_for;
+use crate::own_window::OwnWindow;
 use crate::reach::Reach;
 use crate::window::{Choice, WindowOptions, choose};
 
@@ -107,12 +107,19 @@ impl Desk {
             seat.own.take().into_iter().for_each(OwnWindow::leave);
             return Ok(moved);
         }
+        if seat.bridge.is_some() && self.is_waited_for() {
+            return Err(
+                "the editor that shows a change is away, and no other one is asked before it is back or the \
+                        change is taken back: try again later"
+                    .into(),
+            );
+        }
         if let Some(found) = self.choose(caller)? {
             return self.connect(&mut seat, &found, caller);
         }
         let own = match seat.own.take() {
             Some(own) => own,
-            None => OwnWindow::open(&self.reach, &caller.folders)?,
+            None => OwnWindow::open(&self.reach, &caller.folders).map_err(|failure| failure.message)?,
         };
         let candidate = own.candidate().clone();
         seat.own = Some(own);

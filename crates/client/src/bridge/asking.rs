@@ -12,7 +12,7 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
 /// A hub that is lost while a person thinks has so long to come back.
 const RETURN_PATIENCE: Duration = Duration::from_secs(60);
 /// A connection that lived so long was a return, and not one more failure.
-const SOUND_LIFE: Duration = Duration::from_secs(5);
+pub(super) const SOUND_LIFE: Duration = Duration::from_secs(5);
 
 /// A change to be decided. [`wait`](Asking::wait) shows it; another thread may [`withdraw`](Asking::withdraw) it.
 #[derive(Debug)]
@@ -49,6 +49,7 @@ impl Asking {
 
     /// The same, and tells when the hub is lost and when it is back.
     pub fn wait_told(&self, tell: &dyn Fn(Contact)) -> Result<Decided, BridgeError> {
+        let _asked = Asked::new(&self.inner);
         let mut connection = self.connection(None, Instant::now() + CONNECT_PATIENCE)?;
         let mut lost_at = None;
         loop {
@@ -152,6 +153,25 @@ impl Asking {
             }
             state = self.inner.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+/// While it lives, the bridge goes to no other editor.
+struct Asked<'a> {
+    inner: &'a Inner,
+}
+
+impl Asked<'_> {
+    fn new(inner: &Inner) -> Asked<'_> {
+        inner.locked().asked += 1;
+        inner.changed.notify_all();
+        Asked { inner }
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.inner.locked().asked -= 1;
     }
 }
 

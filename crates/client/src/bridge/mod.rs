@@ -73,10 +73,21 @@ struct State {
     wanted: bool,
     /// Grows with each editor that somebody chose; a supervisor of an older one has nothing to do any more.
     choice: u64,
+    /// Somebody named the editor: no other one will do.
+    named: bool,
+    /// Changes that somebody waits for. They are at the last editor, so we go nowhere else.
+    asked: usize,
     /// A foreign editor shows a change.
     showing: bool,
     /// Changes that a lost hub may still show and nobody waits for, each with where it was asked.
     left_behind: Vec<(Candidate, Change)>,
+}
+
+impl State {
+    /// The editor to go back to, where another one would be wrong.
+    fn bound(&self) -> Option<&Candidate> {
+        self.last.as_ref().filter(|_| self.named || self.asked > 0)
+    }
 }
 
 impl Drop for Bridge {
@@ -107,19 +118,21 @@ impl Bridge {
     }
 
     /// Connects to the best editor for a working directory; `None` when there is none, or when the configuration
-    /// does not want one.
+    /// does not want one. Between editors that fit equally well, our hub's windows come first, and then the lowest
+    /// port: who wants to ask the person instead looks at [`discover`] and [connects](Bridge::connect) to one.
+    /// While a change waits for a decision, it is the editor that shows it, whatever the working directory.
     pub fn auto_connect(&self, cwd: &Path) -> Result<Option<Connection>, BridgeError> {
         if !self.inner.config.enabled || !self.inner.config.auto_connect {
             return Ok(None);
         }
-        self.connect_by(cwd)
+        self.connect_by(cwd, |state| state.last.as_ref().filter(|_| state.asked > 0))
     }
 
-    /// Connects to this editor, and leaves the one before.
+    /// Connects to this editor, and leaves the one before. After a loss it goes back to this one and no other.
     pub fn connect(&self, candidate: &Candidate) -> Result<Connection, BridgeError> {
         let _one = locked(&self.inner.connecting);
         let connection = self.inner.open(candidate)?;
-        self.adopt(connection.clone(), None);
+        self.adopt(connection.clone(), None, true);
         Ok(connection)
     }
 
@@ -131,6 +144,7 @@ impl Bridge {
             state.choice += 1;
             state.last = None;
             state.left_behind.clear();
+            state.named = false;
             self.inner.changed.notify_all();
             state.connection.take()
         };
@@ -139,14 +153,14 @@ impl Bridge {
         }
     }
 
-    /// Connects again if the editor does not answer; by the last working directory if none is given. `true` when
-    /// an editor is there now.
+    /// Connects again if the editor does not answer: to the one that was named or shows a change, else to the best
+    /// for the working directory, by the last one if none is given. `true` when an editor is there now.
     pub fn reconnect_if_dead(&self, cwd: Option<&Path>) -> bool {
         if self.is_connected() {
             return true;
         }
         let cwd = cwd.map_or_else(|| self.inner.last_cwd(), Path::to_owned);
-        self.inner.config.enabled && matches!(self.connect_by(&cwd), Ok(Some(_)))
+        self.inner.config.enabled && matches!(self.connect_by(&cwd, State::bound), Ok(Some(_)))
     }
 
     /// The connection as it is now; a lost one is replaced by itself.
@@ -176,24 +190,38 @@ impl Bridge {
         Asking::new(Arc::clone(&self.inner), change.clone())
     }
 
-    fn connect_by(&self, cwd: &Path) -> Result<Option<Connection>, BridgeError> {
+    fn connect_by(
+        &self,
+        cwd: &Path,
+        only: impl Fn(&State) -> Option<&Candidate>,
+    ) -> Result<Option<Connection>, BridgeError> {
         let _one = locked(&self.inner.connecting);
         if self.inner.locked().cwd.as_deref() == Some(cwd)
             && let Some(connection) = self.connection().filter(Connection::is_connected)
         {
             return Ok(Some(connection));
         }
-        let Some(connection) = self.inner.find(cwd, |_| true)? else { return Ok(None) };
-        self.adopt(connection.clone(), Some(cwd));
+        let (only, named) = {
+            let state = self.inner.locked();
+            let only = only(&state).cloned();
+            (only.clone(), only.is_some() && state.named)
+        };
+        let found = match &only {
+            Some(only) => self.inner.back_to(only)?,
+            None => self.inner.find(cwd, |_| true)?,
+        };
+        let Some(connection) = found else { return Ok(None) };
+        self.adopt(connection.clone(), only.is_none().then_some(cwd), named);
         Ok(Some(connection))
     }
 
-    fn adopt(&self, connection: Connection, cwd: Option<&Path>) {
+    fn adopt(&self, connection: Connection, cwd: Option<&Path>, named: bool) {
         let events = connection.events();
         let (before, choice) = {
             let mut state = self.inner.locked();
             state.wanted = true;
             state.choice += 1;
+            state.named = named;
             state.last = Some(connection.candidate().clone());
             if let Some(cwd) = cwd {
                 state.cwd = Some(cwd.to_owned());
@@ -249,6 +277,15 @@ impl Inner {
         Connection::open(candidate, &self.agent, &self.surroundings.places)
     }
 
+    /// Connects to the editor we were with. A window of our hub keeps its id, and needs no looking for; the server
+    /// of another editor may have a new port.
+    fn back_to(&self, last: &Candidate) -> Result<Option<Connection>, OpenError> {
+        match last.wire {
+            Wire::Hub { .. } => self.open(last).map(Some),
+            _ => self.find(&self.last_cwd(), |now| is_same_editor(now, last)),
+        }
+    }
+
     /// Connects to the best editor that will do. One that does not let us in is passed over for the next.
     fn find(
         &self,
@@ -274,13 +311,13 @@ impl Inner {
     }
 }
 
-/// Whether this is the editor we were with, perhaps after a restart of its server.
+/// Whether this is the editor we were with, perhaps after a restart of its server. Two windows of our hub may have
+/// the same folders, and only one of them shows what was asked there.
 fn is_same_editor(now: &Candidate, before: &Candidate) -> bool {
-    let same_place = now.folders == before.folders && now.editor == before.editor;
     match (&now.wire, &before.wire) {
-        (Wire::Hub { window, .. }, Wire::Hub { window: before, .. }) => window == before || same_place,
+        (Wire::Hub { window, .. }, Wire::Hub { window: before, .. }) => window == before,
         (Wire::Hub { .. }, _) | (_, Wire::Hub { .. }) => false,
-        _ => same_place,
+        _ => now.folders == before.folders && now.editor == before.editor,
     }
 }
 

@@ -5,12 +5,17 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::asking::SOUND_LIFE;
 use super::backoff::Backoff;
-use super::{Inner, State, is_same_editor, locked};
+use super::{Inner, State, locked};
 use crate::connection::EditorEvent;
+use crate::discover::Wire;
 
-/// For so long after a loss only the same editor will do: what was asked there is shown there again.
+/// For so long after a loss only the same editor will do, even where nothing was asked and nobody named it.
 const FAITHFUL: Duration = Duration::from_secs(5);
+/// After so many losses, each soon after the connection was there, a foreign editor is left alone: some serve one
+/// agent at a time, and two that both come back would throw each other out for ever.
+const MOST_QUICK_LOSSES: u32 = 4;
 
 pub(super) fn start(inner: Arc<Inner>, choice: u64, events: Receiver<EditorEvent>) {
     let supervisor = Supervisor { inner, choice };
@@ -25,19 +30,31 @@ struct Supervisor {
 
 impl Supervisor {
     fn run(&self, mut events: Receiver<EditorEvent>) {
+        let (mut backoff, mut quick_losses) = (Backoff::new(), 0);
         loop {
+            let connected_at = Instant::now();
             for event in events {
                 self.inner.events.tell(&event);
             }
-            {
+            let is_hub = {
                 let mut state = self.inner.locked();
                 if !self.is_mine(&state) {
                     return;
                 }
                 state.connection = None;
                 self.inner.changed.notify_all();
+                state.last.as_ref().is_some_and(|last| matches!(last.wire, Wire::Hub { .. }))
+            };
+            quick_losses += 1;
+            if connected_at.elapsed() > SOUND_LIFE {
+                (backoff, quick_losses) = (Backoff::new(), 0);
+            } else if !is_hub && quick_losses >= MOST_QUICK_LOSSES {
+                if self.until_asked().is_none() {
+                    return;
+                }
+                (backoff, quick_losses) = (Backoff::new(), 0);
             }
-            let Some(again) = self.reconnect() else { return };
+            let Some(again) = self.reconnect(&mut backoff) else { return };
             events = again;
         }
     }
@@ -47,22 +64,24 @@ impl Supervisor {
     }
 
     /// Tries until it works; none when nobody wants it any more.
-    fn reconnect(&self) -> Option<Receiver<EditorEvent>> {
+    fn reconnect(&self, backoff: &mut Backoff) -> Option<Receiver<EditorEvent>> {
         let lost_at = Instant::now();
-        let mut backoff = Backoff::new();
         loop {
             self.pause(backoff.pause())?;
             let _one = locked(&self.inner.connecting);
-            let last = {
+            let (last, is_bound) = {
                 let state = self.inner.locked();
                 if !self.is_mine(&state) {
                     return None;
                 }
-                state.last.clone()
+                (state.last.clone(), state.bound().is_some() || lost_at.elapsed() < FAITHFUL)
             };
-            let faithful = lost_at.elapsed() < FAITHFUL;
-            let will_do = |now: &_| !faithful || last.as_ref().is_none_or(|last| is_same_editor(now, last));
-            let Ok(Some(connection)) = self.inner.find(&self.inner.last_cwd(), will_do) else { continue };
+            let back = last.as_ref().and_then(|last| self.inner.back_to(last).ok()?);
+            let found = match back {
+                None if !is_bound => self.inner.find(&self.inner.last_cwd(), |_| true).ok().flatten(),
+                back => back,
+            };
+            let Some(connection) = found else { continue };
 
             let events = connection.events();
             let mut state = self.inner.locked();
@@ -78,6 +97,18 @@ impl Supervisor {
             self.inner.take_back(&connection);
             return Some(events);
         }
+    }
+
+    /// Waits until somebody has a question; none when nobody wants an editor any more.
+    fn until_asked(&self) -> Option<()> {
+        let mut state = self.inner.locked();
+        while self.is_mine(&state) {
+            if state.asked > 0 {
+                return Some(());
+            }
+            state = self.inner.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        None
     }
 
     /// Waits; none when nobody wants an editor any more.

@@ -182,3 +182,73 @@ fn an_agent_that_wants_no_editor_gets_none() {
     let lost = bridge(&server, BridgeConfig::default());
     assert!(lost.auto_connect(&elsewhere).unwrap().is_none(), "no editor has that folder");
 }
+
+#[test]
+fn after_a_lost_hub_the_window_is_joined_by_its_id_and_no_other() {
+    // The other one has the same folder and fits the working directory; ours does not.
+    let server = Server::start(Kind::Own, |request| match tool(request) {
+        Some("hangUp") => vec![Say::HangUp],
+        _ if request["method"] == "hub/status" => {
+            let other = json!({
+                "window": "w2", "port": 2, "editor": { "name": "Fake", "version": "1" }, "editorPid": 1,
+                "folders": ["/"], "attached": true, "openReviews": 0, "agents": [], "openedAtMs": 0,
+            });
+            let status = json!({
+                "version": "1", "protocol": 1, "pid": 1, "startedAtMs": 0, "windows": [other], "pendingReviews": 0,
+            });
+            vec![crate::connection::tests::server::result(request, status)]
+        }
+        _ => vec![],
+    });
+    let agent = AgentInfo::new("tester", "1");
+    let bridge = Bridge::new(BridgeConfig::default(), agent, surroundings(&server));
+    let connection = bridge.connect(&server.candidate).unwrap();
+    for _ in 0..2 {
+        let join = server.hears(|message| message["method"] == "agent/join");
+        assert_eq!(join["params"]["window"], "w1");
+        if bridge.connection().is_some_and(|now| now.is_same(&connection)) {
+            assert!(connection.call("hangUp", &json!({})).is_err());
+        }
+    }
+    eventually("it is connected again", || bridge.connection().is_some_and(|now| !now.is_same(&connection)));
+}
+
+#[test]
+fn two_windows_of_one_folder_are_two_editors() {
+    let window = |window: &str| Candidate {
+        wire: Wire::Hub { window: window.into(), port: 1 },
+        editor: "Fake".into(),
+        folders: vec!["/w".into()],
+        pid: None,
+        found: crate::discover::Found::Hub,
+        matched: None,
+        verdict: crate::discover::Verdict::Usable,
+    };
+    assert!(is_same_editor(&window("w1"), &window("w1")));
+    assert!(!is_same_editor(&window("w2"), &window("w1")));
+}
+
+#[test]
+fn an_editor_that_throws_us_out_again_and_again_is_left_alone_until_somebody_asks() {
+    let server = Server::start(Kind::Claude, |request| match request["method"].as_str() {
+        Some("ide_connected") => vec![Say::HangUp],
+        _ => vec![],
+    });
+    let bridge = bridge(&server, BridgeConfig::default());
+    let cwd = bridge.inner.surroundings.cwd.clone();
+    bridge.auto_connect(&cwd).unwrap().unwrap();
+    let visits = |patience: Duration| {
+        let until = Instant::now() + patience;
+        let mut visits = 0;
+        while let Ok(heard) = server.heard.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            visits += usize::from(heard["method"] == "ide_connected");
+        }
+        visits
+    };
+    let visited = visits(Duration::from_secs(4));
+    assert!((2..=4).contains(&visited), "{visited} visits");
+    assert_eq!(visits(Duration::from_secs(3)), 0);
+    let refused = bridge.review(&Change::new(cwd.join("a"), "b"));
+    assert!(matches!(refused, Err(BridgeError::Lost | BridgeError::NotConnected)), "{refused:?}");
+    assert!(visits(Duration::from_secs(1)) > 0);
+}
