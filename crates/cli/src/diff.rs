@@ -189,7 +189,6 @@ fn written(difference: &Difference, decided: Decided) -> Result<Decided, Failure
         expect: difference.before.as_deref().map(Digest::of),
         mode: None,
         limit_mib: 1024,
-        mode: None,
     };
     files::replace(&order).map_err(|error| match error {
         files::WriteError::BaseMoved(_) => {
