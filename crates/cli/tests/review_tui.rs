@@ -237,6 +237,27 @@ fn quitting_leaves_it_pending_and_the_terminal_as_it_was() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_screen_that_waits_sleeps() {
+    let world = World::new();
+    let _serve = world.serve();
+    let mut tty = Tty::review(&world, 80, 24, &[]);
+    tty.sees("Nothing waits for a decision");
+    let status = format!("/proc/{0}/task/{0}/status", tty.pid());
+    let slept = || {
+        let status = std::fs::read_to_string(&status).unwrap();
+        let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        count.unwrap().trim().parse::<u64>().unwrap()
+    };
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let before = slept();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!(slept(), before);
+    tty.types("?");
+    tty.sees("accept this change, all of it");
+}
+
 #[test]
 fn a_signal_gives_the_terminal_back() {
     let world = World::new();

@@ -12,6 +12,7 @@ use linkspan_editor_api::{
     WindowEvent,
 };
 
+use super::wake::Teller;
 use crate::patient::{Connect, FIRST_PAUSE, LONGEST_PAUSE, Patient};
 use crate::screen::{Input, News};
 use crate::visible;
@@ -28,7 +29,7 @@ pub(super) enum Request {
     Decide(ReviewsDecide),
 }
 
-pub(super) fn start(connect: Connect, news: Sender<Input>) -> Sender<Request> {
+pub(super) fn start(connect: Connect, news: Teller) -> Sender<Request> {
     let (requests, asked) = channel();
     let (watching, watching_news) = (Connect::clone(&connect), news.clone());
     thread::spawn(move || watch(&watching, &watching_news));
@@ -38,7 +39,7 @@ pub(super) fn start(connect: Connect, news: Sender<Input>) -> Sender<Request> {
 }
 
 /// Hears what happens, over restarts of the hub.
-fn watch(connect: &Connect, news: &Sender<Input>) {
+fn watch(connect: &Connect, news: &Teller) {
     let mut was_lost = false;
     let mut pause = FIRST_PAUSE;
     loop {
@@ -64,7 +65,7 @@ fn watch(connect: &Connect, news: &Sender<Input>) {
     }
 }
 
-fn listen(control: &mut Control, news: &Sender<Input>) -> ControlError {
+fn listen(control: &mut Control, news: &Teller) -> ControlError {
     loop {
         match control.notification::<HubEvent>(LONG) {
             Err(error) => return error,
@@ -101,7 +102,7 @@ fn told(event: HubEvent) -> Option<News> {
 
 struct Asker {
     hub: Patient,
-    news: Sender<Input>,
+    news: Teller,
     folders: HashMap<String, Vec<String>>,
 }
 

@@ -4,6 +4,7 @@
 mod editor;
 mod hub;
 mod terminal;
+mod wake;
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -18,12 +19,12 @@ use crate::palette::Palette;
 use crate::patient::Connect;
 use crate::screen::{Command, Input, Screen, Wishes};
 use terminal::Terminal;
+use wake::Sleep;
 
-/// How long a key is waited for before the hub's news and the clock are looked at.
+/// No time comes sooner than this.
 const PAUSE: Duration = Duration::from_millis(50);
 /// So much news is taken in at once; then keys have their turn.
 const BATCH: usize = 64;
-const TICK: Duration = Duration::from_millis(500);
 
 /// Why the reviewer ended otherwise than by the person's wish.
 #[derive(Debug)]
@@ -36,12 +37,12 @@ pub enum RunError {
 
 /// Shows the reviews until the person leaves. The terminal is as it was afterwards, whatever happens.
 pub fn run(connect: Connect, palette: &Palette, wishes: Wishes) -> Result<(), RunError> {
-    let (news_in, news) = channel();
+    let (told, news) = channel();
     let (paint_wishes, wished) = channel();
-    let requests = hub::start(connect, news_in.clone());
-    thread::spawn(move || paint::paint(&wished, |chunk| news_in.send(Input::Painted(chunk)).is_ok()));
-
-    let mut terminal = Terminal::open().map_err(RunError::Terminal)?;
+    let (sleep, teller) = Sleep::new(told).map_err(RunError::Terminal)?;
+    let requests = hub::start(connect, teller.clone());
+    let mut terminal = Terminal::open(&teller).map_err(RunError::Terminal)?;
+    thread::spawn(move || paint::paint(&wished, |chunk| teller.send(Input::Painted(chunk)).is_ok()));
     let (width, height) = terminal.size().map_err(RunError::Terminal)?;
     let mut edge = Loop {
         screen: Screen::new(width, height, wishes),
@@ -49,6 +50,7 @@ pub fn run(connect: Connect, palette: &Palette, wishes: Wishes) -> Result<(), Ru
         requests,
         paint_wishes,
         news,
+        sleep,
         leave: false,
     };
     let shown = edge.turn(&mut terminal, palette);
@@ -64,13 +66,14 @@ struct Loop {
     requests: Sender<hub::Request>,
     paint_wishes: Sender<paint::PaintRequest>,
     news: Receiver<Input>,
+    sleep: Sleep,
     leave: bool,
 }
 
 impl Loop {
     fn turn(&mut self, terminal: &mut Terminal, palette: &Palette) -> io::Result<()> {
         let mut dirty = true;
-        let mut ticked = Instant::now();
+        let mut more = true;
         self.ask(hub::Request::List);
         while !self.leave && !terminal.shall_end() {
             if dirty {
@@ -78,7 +81,13 @@ impl Loop {
                 self.handle(Input::Drawn, terminal)?;
                 dirty = false;
             }
-            if event::poll(PAUSE)? {
+            let due = self.screen.next_change();
+            let longest = due.map(|due| due.saturating_sub(self.started.elapsed()).max(PAUSE));
+            // What is read already wakes nobody.
+            self.sleep.sleep(if more { Some(Duration::ZERO) } else { longest })?;
+            more = false;
+            if event::poll(Duration::ZERO)? {
+                more = true;
                 let input = match event::read()? {
                     Event::Key(key) => Some(Input::Key(key)),
                     Event::Mouse(mouse) => Some(Input::Mouse(mouse)),
@@ -94,10 +103,9 @@ impl Loop {
             for _ in 0..BATCH {
                 let Ok(input) = self.news.try_recv() else { break };
                 self.handle(input, terminal)?;
-                dirty = true;
+                (dirty, more) = (true, true);
             }
-            if ticked.elapsed() >= TICK {
-                ticked = Instant::now();
+            if due.is_some_and(|due| due <= self.started.elapsed()) {
                 self.handle(Input::Tick, terminal)?;
                 dirty = true;
             }

@@ -4,10 +4,11 @@ use std::io::{self, Stdout};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use crossterm::cursor::Show;
 use crossterm::event::{
-    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
 use crossterm::execute;
 use crossterm::terminal::{
@@ -18,7 +19,9 @@ use ratatui::Frame;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use rustix::process::{Signal, kill_current_process_group};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
+
+use super::wake::Teller;
 
 pub(super) struct Terminal {
     inner: ratatui::Terminal<CrosstermBackend<Stdout>>,
@@ -29,12 +32,17 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    pub(super) fn open() -> io::Result<Terminal> {
+    pub(super) fn open(teller: &Teller) -> io::Result<Terminal> {
         let (end, interrupted) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         for (signal, flag) in
             [(SIGHUP, &end), (SIGTERM, &end), (SIGINT, &interrupted), (SIGQUIT, &interrupted)]
         {
             signal_hook::flag::register(signal, Arc::clone(flag))?;
+        }
+        // Those who look for the size come first, so that there is something to see for whom we wake.
+        event::poll(Duration::ZERO)?;
+        for signal in [SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGWINCH] {
+            teller.wake_at(signal)?;
         }
         give_back_on_panic();
         // Made before anything is taken, so that it is given back when taking fails half-way.

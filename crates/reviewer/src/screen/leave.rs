@@ -52,6 +52,10 @@ impl Screen {
         }
     }
 
+    pub(super) fn longest_telling(&self) -> Option<Duration> {
+        Some(self.leaving.as_ref()?.since + TELLING)
+    }
+
     /// What the person has to know after she left, if anything.
     pub fn last_words(&self) -> Option<String> {
         let untold = self.list.entries.iter().filter_map(|entry| {

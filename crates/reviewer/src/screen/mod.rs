@@ -12,6 +12,7 @@ mod search;
 mod steady;
 #[cfg(test)]
 mod tests;
+mod time;
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -35,8 +36,6 @@ use steady::Steady;
 
 /// How long a word about what happened stays.
 const MESSAGE: Duration = Duration::from_secs(8);
-/// How long a review that somebody else ended stays in the list.
-const ENDED: Duration = Duration::from_secs(6);
 
 /// What happens.
 #[derive(Debug)]
@@ -358,21 +357,6 @@ impl Screen {
     fn show(&mut self, overlay: Overlay) {
         self.overlay_count += 1;
         self.overlay = overlay;
-    }
-
-    /// Old words go, and so does what somebody else ended a while ago, unless it is being looked at.
-    fn tick(&mut self) {
-        if self.note.as_ref().is_some_and(|note| note.until <= self.now) {
-            self.note = None;
-        }
-        let (now, selected) = (self.now, self.selected.clone());
-        self.list.entries.retain(|entry| {
-            let over = entry.ended.as_ref().is_some_and(|(_, since)| *since + ENDED <= now);
-            !over || selected.as_deref() == Some(entry.id())
-        });
-        if self.wishes.once && self.listed && self.list.entries.iter().all(|entry| entry.ended.is_some()) {
-            self.leave();
-        }
     }
 
     /// A name for people: the path as seen from its workspace folder.

@@ -2,6 +2,7 @@
 
 mod held;
 mod leaving;
+mod time;
 
 use std::collections::HashMap;
 
@@ -9,6 +10,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEventK
 use linkspan_editor_api::{Decision, ReviewEnded, ReviewShow, Taken, Verdict};
 
 use super::leave::TELLING;
+use super::time::ENDED;
 use super::*;
 use crate::regions::Regions;
 use crate::sample::{summary, three_hunks};
