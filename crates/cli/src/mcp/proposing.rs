@@ -2,9 +2,10 @@
 //! client hears that we wait, and may take the question back.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::OpenOptions;
 use std::future::pending;
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
@@ -58,6 +59,11 @@ pub(super) async fn compare(
 ) -> Result<Answer, String> {
     let texts: TwoTexts = arguments(Tool::CompareTexts, given)?;
     let path = absolute(&texts.path, &caller.folders)?;
+    let checked = {
+        let (desk, caller, path) = (Arc::clone(&server.desk), caller.clone(), path.clone());
+        blocking(move || desk.guard(&caller)?.check(&path)).await?
+    };
+    checked?;
     let mut change = labelled(Change::new(path, texts.new_text), texts.label);
     change.old_text = Some(texts.old_text);
     let decided = only(decide(server, vec![change.clone()], caller, call).await?)?;
@@ -120,7 +126,10 @@ fn labelled(change: Change, label: Option<String>) -> Change {
 fn change(desk: &Arc<Desk>, caller: &Caller, proposed: ProposedChange) -> Result<Change, String> {
     let path = absolute(&proposed.path, &caller.folders)?;
     let text = match (proposed.new_text, proposed.edits, proposed.patch) {
-        (Some(text), None, None) => text,
+        (Some(text), None, None) => {
+            desk.guard(caller)?.check(&path)?;
+            text
+        }
         (None, Some(edits), None) => {
             let edits = edits.into_iter().map(replacement).collect();
             edited(desk, caller, &path, &Edit::EditFileBatch { edits })?
@@ -144,6 +153,7 @@ fn replacement(asked: Replacement) -> proposal::Replacement {
 /// What the file would hold after an edit of what is on disk.
 fn edited(desk: &Arc<Desk>, caller: &Caller, path: &Path, edit: &Edit) -> Result<String, String> {
     let about = |error: String| format!("{}: {error}", shown(path));
+    desk.guard(caller)?.check(path)?;
     // Asked first: whoever may not speak of the file at all must not learn from our errors what is in it.
     if desk.ask(caller, |editor| editor.is_dirty(path))? {
         return Err(about(
@@ -164,10 +174,12 @@ fn edited(desk: &Arc<Desk>, caller: &Caller, path: &Path, edit: &Edit) -> Result
     Ok(proposed.text().to_owned())
 }
 
+/// A name may lead to a pipe or a device, where opening or reading would wait.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let file = fs::File::open(path)?;
+    let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     // One byte more than may be, so that what is too large is seen to be.
