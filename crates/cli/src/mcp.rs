@@ -3,6 +3,7 @@
 mod arguments;
 mod desk;
 mod folders;
+mod guard;
 mod perform;
 mod proposing;
 mod results;

@@ -76,7 +76,8 @@ impl OwnWindow {
 fn project(folder: &Path) -> Result<String, Failure> {
     let no = |why: &str| {
         let message = format!(
-            "no editor has {} open, and {why}. Open the project in an editor, or go to its folder first",
+            "no editor has {} open, and {why}. Open the project in an editor, or go to its folder first (an MCP \
+             server is told it: `linkspan mcp DIR`)",
             folder.display()
         );
         Failure::new(Exit::NoWindow, message)

@@ -15,6 +15,7 @@ use linkspan_client::{AgentInfo, Candidate, Surroundings};
 use linkspan_editor_api::{DenyGlobs, ReviewSummary, ReviewsList};
 use tokio::sync::watch;
 
+use super::guard::Guard;
 use crate::context::config_for;
 use crate::own_window::OwnWindow;
 use crate::reach::Reach;
@@ -169,6 +170,17 @@ impl Desk {
         let folder = caller.folders.first().map_or(Path::new("."), PathBuf::as_path);
         let config = config_for(&self.reach, folder).map_err(|failure| failure.message)?;
         Ok(config.deny_globs())
+    }
+
+    /// What may be asked of the editor we sit at, and told of it.
+    pub(super) fn guard(self: &Arc<Desk>, caller: &Caller) -> Result<Guard, String> {
+        let editor = self.sit_down(caller)?;
+        if editor.is_hub() {
+            return Ok(Guard::Hub);
+        }
+        let told = &editor.candidate().folders;
+        let folders = if told.is_empty() { &caller.folders } else { told };
+        Ok(Guard::Here { folders: folders.clone(), deny: self.deny(caller)? })
     }
 
     fn bridge(self: &Arc<Desk>, caller: &Caller) -> Result<Arc<Bridge>, String> {

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::arguments as takes;
 use super::desk::{Caller, Desk};
 use super::folders::absolute;
+use super::guard::Guard;
 use super::results::{self as gives, from_one, shown};
 use super::tools::{self, Row, Tool};
 use super::wording::Words;
@@ -51,16 +52,16 @@ pub(super) fn perform(
     desk: &Arc<Desk>,
     caller: &Caller,
 ) -> Result<Answer, String> {
-    let path = |named: &str| absolute(named, &caller.folders);
     let ask = Ask { desk, caller };
+    let path = |named: &str| ask.path(named);
     match tool {
         Tool::ProposeChange | Tool::ProposeChanges | Tool::CompareTexts => {
             Err("this tool waits for a person".into())
         }
         Tool::OpenFile => {
             let asked: takes::FileToOpen = arguments(tool, given)?;
-            let path = path(&asked.path)?;
             let at = place(&asked)?;
+            let path = path(&asked.path)?;
             ask.answer(|editor| {
                 editor.open_file(&path, at, asked.preview)?;
                 Ok(gives::Opened { path: shown(&path) })
@@ -70,20 +71,25 @@ pub(super) fn perform(
             let asked: takes::DiagnosticsWanted = arguments(tool, given)?;
             let path = asked.path.as_deref().map(path).transpose()?;
             let wait = asked.wait_ms.map(|wait| Duration::from_millis(wait.into()).min(LONGEST_WAIT));
-            ask.answer(|editor| diagnostics(editor, path.as_deref(), wait))
+            let guard = desk.guard(caller)?;
+            ask.answer(|editor| diagnostics(editor, &guard, path.as_deref(), wait))
         }
         Tool::GetCurrentSelection => {
             let takes::Nothing {} = arguments(tool, given)?;
-            ask.answer(|editor| Ok(selection(editor.current_selection()?)))
+            let guard = desk.guard(caller)?;
+            ask.answer(|editor| Ok(selection(&guard, editor.current_selection()?)))
         }
         Tool::GetLatestSelection => {
             let takes::Nothing {} = arguments(tool, given)?;
-            ask.answer(|editor| Ok(selection(editor.latest_selection()?)))
+            let guard = desk.guard(caller)?;
+            ask.answer(|editor| Ok(selection(&guard, editor.latest_selection()?)))
         }
         Tool::GetOpenEditors => {
             let takes::Nothing {} = arguments(tool, given)?;
+            let guard = desk.guard(caller)?;
             ask.answer(|editor| {
-                let editors = editor.open_editors()?;
+                let mut editors = editor.open_editors()?;
+                editors.retain(|editor| guard.may_tell(&editor.file_path));
                 Ok(gives::OpenEditors { editors: editors.into_iter().map(Into::into).collect() })
             })
         }
@@ -97,8 +103,8 @@ pub(super) fn perform(
         }
         Tool::GetContext => {
             let takes::Nothing {} = arguments(tool, given)?;
-            let deny = desk.deny(caller)?;
-            ask.answer(|editor| context(editor, &deny))
+            let (deny, guard) = (desk.deny(caller)?, desk.guard(caller)?);
+            ask.answer(|editor| context(editor, &guard, &deny))
         }
         Tool::CheckDocumentDirty => {
             let path = path(&arguments::<takes::OneFile>(tool, given)?.path)?;
@@ -172,6 +178,13 @@ struct Ask<'a> {
 }
 
 impl Ask<'_> {
+    /// The file that a model names, if it may.
+    fn path(&self, named: &str) -> Result<PathBuf, String> {
+        let path = absolute(named, &self.caller.folders)?;
+        self.desk.guard(self.caller)?.check(&path)?;
+        Ok(path)
+    }
+
     fn answer<T: Serialize + Words>(
         &self,
         question: impl Fn(&Connection) -> Result<T, CallError>,
@@ -205,7 +218,7 @@ impl Ask<'_> {
         read: impl Fn(F) -> T,
     ) -> Result<Answer, String> {
         let asked: takes::Place = arguments(tool, given)?;
-        let path: PathBuf = absolute(&asked.path, &self.caller.folders)?;
+        let path = self.path(&asked.path)?;
         let arguments =
             json!({ "path": path, "line": from_zero(asked.line), "character": from_zero(asked.column) });
         self.by_name(name, &arguments, read)
@@ -246,10 +259,12 @@ fn place(asked: &takes::FileToOpen) -> Result<Option<OpenAt>, String> {
 
 fn diagnostics(
     editor: &Connection,
+    guard: &Guard,
     path: Option<&Path>,
     wait: Option<Duration>,
 ) -> Result<gives::Diagnostics, CallError> {
-    let found = editor.diagnostics(path, wait)?;
+    let mut found = editor.diagnostics(path, wait)?;
+    found.retain(|found| guard.may_tell(&found.file_path));
     let settled = found.iter().all(|found| found.settled);
     let mut diagnostics: Vec<gives::Diagnostic> = found.iter().map(Into::into).collect();
     diagnostics.sort_by_key(|found| found.severity);
@@ -257,8 +272,12 @@ fn diagnostics(
 }
 
 /// What the person works on: the selection, and what an agent's prompt would be told.
-fn context(editor: &Connection, deny: &DenyGlobs) -> Result<gives::Context, CallError> {
-    let (open_editors, diagnostics) = (editor.open_editors()?, editor.diagnostics(None, None)?);
+fn context(editor: &Connection, guard: &Guard, deny: &DenyGlobs) -> Result<gives::Context, CallError> {
+    let (mut open_editors, mut diagnostics) = (editor.open_editors()?, editor.diagnostics(None, None)?);
+    // Those that are denied stay: what is told of others may mention them, and is then withheld.
+    let inside = |path: &Path| guard.may_tell(path) || deny.denies(&editor.candidate().folders, path);
+    open_editors.retain(|editor| inside(&editor.file_path));
+    diagnostics.retain(|found| inside(&found.file_path));
     let input = ContextInput {
         ide_name: &editor.candidate().editor,
         open_editors: &open_editors,
@@ -271,8 +290,9 @@ fn context(editor: &Connection, deny: &DenyGlobs) -> Result<gives::Context, Call
     Ok(gives::Context { context: format_ide_context(&input) })
 }
 
-fn selection(found: Option<linkspan_client::connection::Selection>) -> gives::MaybeSelection {
-    gives::MaybeSelection { selection: found.map(Into::into) }
+fn selection(guard: &Guard, found: Option<linkspan_client::connection::Selection>) -> gives::MaybeSelection {
+    let told = found.filter(|found| guard.may_tell(&found.file_path));
+    gives::MaybeSelection { selection: told.map(Into::into) }
 }
 
 fn locations(found: Vec<api::Location>) -> gives::Locations {

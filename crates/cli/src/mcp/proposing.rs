@@ -2,7 +2,6 @@
 //! client hears that we wait, and may take the question back.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::future::pending;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -13,6 +12,7 @@ use std::time::Duration;
 
 use linkspan_client::connection::{Change, Decided};
 use linkspan_client::proposal::{self, Edit, LARGEST_FILE, PatchMode};
+use linkspan_hub::files::open_regular;
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
@@ -58,6 +58,11 @@ pub(super) async fn compare(
 ) -> Result<Answer, String> {
     let texts: TwoTexts = arguments(Tool::CompareTexts, given)?;
     let path = absolute(&texts.path, &caller.folders)?;
+    let checked = {
+        let (desk, caller, path) = (Arc::clone(&server.desk), caller.clone(), path.clone());
+        blocking(move || desk.guard(&caller)?.check(&path)).await?
+    };
+    checked?;
     let mut change = labelled(Change::new(path, texts.new_text), texts.label);
     change.old_text = Some(texts.old_text);
     let decided = only(decide(server, vec![change.clone()], caller, call).await?)?;
@@ -120,7 +125,10 @@ fn labelled(change: Change, label: Option<String>) -> Change {
 fn change(desk: &Arc<Desk>, caller: &Caller, proposed: ProposedChange) -> Result<Change, String> {
     let path = absolute(&proposed.path, &caller.folders)?;
     let text = match (proposed.new_text, proposed.edits, proposed.patch) {
-        (Some(text), None, None) => text,
+        (Some(text), None, None) => {
+            desk.guard(caller)?.check(&path)?;
+            text
+        }
         (None, Some(edits), None) => {
             let edits = edits.into_iter().map(replacement).collect();
             edited(desk, caller, &path, &Edit::EditFileBatch { edits })?
@@ -144,11 +152,8 @@ fn replacement(asked: Replacement) -> proposal::Replacement {
 /// What the file would hold after an edit of what is on disk.
 fn edited(desk: &Arc<Desk>, caller: &Caller, path: &Path, edit: &Edit) -> Result<String, String> {
     let about = |error: String| format!("{}: {error}", shown(path));
-    // First, because who may not speak of the file at all must not learn from our errors what is in it. The hub
-    // sees to it when it is asked; another editor's server does not.
-    if desk.deny(caller)?.denies(&caller.folders, path) {
-        return Err(about("it is kept from agents by `deny` in the configuration".into()));
-    }
+    desk.guard(caller)?.check(path)?;
+    // Asked first: whoever may not speak of the file at all must not learn from our errors what is in it.
     if desk.ask(caller, |editor| editor.is_dirty(path))? {
         return Err(about(
             "it has unsaved changes in the editor, so an edit of what is on disk would undo them. Ask the person \
@@ -168,14 +173,11 @@ fn edited(desk: &Arc<Desk>, caller: &Caller, path: &Path, edit: &Edit) -> Result
     Ok(proposed.text().to_owned())
 }
 
+/// A name may lead to a pipe or a device, where opening or reading would wait.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let file = fs::File::open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
     let mut bytes = Vec::new();
     // One byte more than may be, so that what is too large is seen to be.
-    file.take(LARGEST_FILE as u64 + 1).read_to_end(&mut bytes)?;
+    open_regular(path)?.take(LARGEST_FILE as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -17,6 +17,9 @@ use crate::visible;
 
 /// More of a diff than this is not read by anyone in a terminal.
 const MOST_LINES: usize = 1000;
+/// How a diff ends that is longer. A change whose own last line ends so is only asked about more strictly.
+const CUT: &str = "more lines, which are not shown\n";
+const UNSEEN: &str = "allow unseen";
 const CONTEXT: usize = 3;
 const LONGEST_ANSWER: usize = 4096;
 /// Between two looks where the system cannot tell us.
@@ -72,15 +75,24 @@ impl Terminal for Console {
 
 impl Files {
     fn ask(&mut self, question: &Question, cancelled: &Cancelled) -> io::Result<Answer> {
-        // What was typed before there was a question is no answer to it.
+        // What was typed before there was a question is no answer to it, nor is the line that it began. Where this
+        // is no terminal, there is no such line.
+        let _ = rustix::termios::tcflush(&self.input, rustix::termios::QueueSelector::IFlush);
         while self.is_ready(None, Some(Duration::ZERO))? == Ready::Input {
             if self.input.read(&mut [0; LONGEST_ANSWER])? == 0 {
                 return Ok(ended());
             }
         }
-        self.output.write_all(render(question).as_bytes())?;
+        let shown = render(question);
+        // Who allows what she has not seen has to say so.
+        let is_cut = shown.ends_with(CUT);
+        let prompt = match is_cut {
+            true => format!("Allow? {UNSEEN:?}, [n]o, or n and a word why: "),
+            false => "Allow? [y]es, [n]o, or n and a word why: ".to_owned(),
+        };
+        self.output.write_all(shown.as_bytes())?;
         loop {
-            self.output.write_all(b"Allow? [y]es, [n]o, or n and a word why: ")?;
+            self.output.write_all(prompt.as_bytes())?;
             self.output.flush()?;
             let Some(line) = self.line(cancelled)? else {
                 if !cancelled.is_cancelled() {
@@ -89,7 +101,12 @@ impl Files {
                 self.output.write_all(b"\n(answered in the editor)\n")?;
                 return Ok(Answer::Cancelled);
             };
-            if let Some(answer) = parse(&line) {
+            let answer = match parse(&line) {
+                Some(Answer::Allow) if is_cut => None,
+                None if is_cut && line.trim() == UNSEEN => Some(Answer::Allow),
+                answer => answer,
+            };
+            if let Some(answer) = answer {
                 return Ok(answer);
             }
         }
@@ -204,7 +221,7 @@ fn lines(out: &mut String, text: &str) {
         let _ = writeln!(out, "{}", visible::code(line));
     }
     if count > MOST_LINES {
-        let _ = writeln!(out, "… and {} more lines", count - MOST_LINES);
+        let _ = write!(out, "… and {} {CUT}", count - MOST_LINES);
     }
 }
 

@@ -13,6 +13,13 @@ use super::template::Template;
 
 const LONGEST_PATTERN: usize = 8 * 1024;
 const LARGEST_PROGRAM: usize = 2 * 1024 * 1024;
+/// Bytes of program times bytes of text that one search may cost at worst, which is some seconds: time is only looked
+/// at between matches.
+const MOST_WORK: usize = 8 * 1024 * 1024 * 1024;
+/// So much of a program is let over any text.
+const SMALL_PROGRAM: usize = 2 * 1024;
+/// How much of a program with classes of Unicode is never busy at once.
+const UNICODE_SHARE: usize = 64;
 const LARGEST_TEXT: usize = 8 * 1024 * 1024;
 const MOST_MATCHES: usize = 10_000;
 const TIME: Duration = Duration::from_secs(2);
@@ -40,6 +47,10 @@ pub(super) fn replace(
         }
     }
     let regex = compile(pattern, flags)?;
+    if !is_bounded(pattern, flags, text.len()) {
+        let reason = "it takes too long over a file of this size: use smaller repetitions".to_owned();
+        return Err(ProposalError::BadRegex { reason });
+    }
     let template = Template::parse(replacement, &regex)?;
     let means_cr = pattern.contains('\r') || pattern.contains("\\r");
     let spoken = if means_cr { Spoken::as_it_is(text) } else { Spoken::new(text) };
@@ -66,6 +77,27 @@ pub(super) fn replace(
         return Err(ProposalError::PatternMatchesNothing);
     }
     Ok(if means_cr { spoken.with_as_said(&changes) } else { spoken.with(&changes) })
+}
+
+/// Whether a single search ends in time. Tables of Unicode make a program large but not slow, so it is measured without
+/// them where it can be.
+fn is_bounded(pattern: &str, flags: Flags, text: usize) -> bool {
+    let most = (MOST_WORK / text.max(1)).clamp(SMALL_PROGRAM, LARGEST_PROGRAM);
+    let fits = |unicode: bool, most: usize| {
+        let program = regex::bytes::RegexBuilder::new(pattern)
+            .case_insensitive(flags.ignore_case)
+            .multi_line(flags.multiline)
+            .dot_matches_new_line(flags.dotall)
+            .unicode(unicode)
+            .size_limit(most)
+            .build();
+        program.map(|_| ())
+    };
+    match fits(false, most) {
+        Ok(()) => true,
+        Err(regex::Error::CompiledTooBig(_)) => false,
+        Err(_) => fits(true, most.saturating_mul(UNICODE_SHARE)).is_ok(),
+    }
 }
 
 fn compile(pattern: &str, flags: Flags) -> Result<Regex, ProposalError> {
@@ -135,6 +167,16 @@ mod tests {
         check(&text, "a", PLAIN, "b", 1, &format!("b{}", "a".repeat(MOST_MATCHES)));
         let big = "x".repeat(1 << 20);
         assert!(matches!(replace(&text, "a", PLAIN, &big, 100), Err(ProposalError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn one_search_that_would_take_minutes_is_refused_and_common_ones_are_not() {
+        let text = "ab".repeat(1 << 20);
+        let error = replace(&text, "[ab]*a[ab]{3000}c", PLAIN, "x", 1).unwrap_err();
+        assert!(matches!(error, ProposalError::BadRegex { .. }), "{error:?}");
+        for common in [r"\bfn\s+(\w+)\s*\(", r"\p{Lu}\w+", r"^\s*(\d+)\.(\d+)$"] {
+            assert_eq!(replace(&text, common, PLAIN, "x", 1), Err(ProposalError::PatternMatchesNothing));
+        }
     }
 
     #[test]

@@ -32,9 +32,13 @@ fn person() -> Person {
 
 impl Person {
     fn is_asked(&self, cancelled: &Arc<Cancelled>) -> Receiver<Answer> {
+        self.is_asked_about(question(), cancelled)
+    }
+
+    fn is_asked_about(&self, question: Question, cancelled: &Arc<Cancelled>) -> Receiver<Answer> {
         let (say, heard) = channel();
         let (console, cancelled) = (Arc::clone(&self.console), Arc::clone(cancelled));
-        thread::spawn(move || say.send(console.ask(&question(), &cancelled)));
+        thread::spawn(move || say.send(console.ask(&question, &cancelled)));
         heard
     }
 
@@ -141,4 +145,18 @@ fn another_tool_is_shown_by_its_arguments() {
     let call = json!({ "program": "rm\u{7}" });
     let seen = render(&Question::of_call("exec", &call, Path::new("/")).unwrap());
     assert_eq!(seen, "\nexec:\n{\n  \"program\": \"rm\\u0007\"\n}\n");
+}
+
+#[test]
+fn a_change_that_is_not_shown_to_its_end_needs_more_than_a_yes() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = json!({ "path": "f", "content": "line\n".repeat(MOST_LINES + 1) });
+    let question = Question::of_call("write_file", &call, folder.path()).unwrap();
+    let mut person = person();
+    let heard = person.is_asked_about(question, &Arc::new(Cancelled::new()));
+    assert!(person.reads().contains("not shown"));
+    person.types.write_all(b"yes\n").unwrap();
+    assert!(person.reads().contains(UNSEEN));
+    person.types.write_all(b"allow unseen\n").unwrap();
+    assert_eq!(end(&heard), Answer::Allow);
 }
