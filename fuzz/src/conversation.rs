@@ -76,7 +76,7 @@ fn answer_to(request: Request) -> Answer {
             Answer::Accepted(Accepted {
                 review: "r1".into(),
                 path,
-                text: proposed,
+                text: Some(proposed),
                 new_file: label.is_empty(),
                 written: true,
                 taken: Taken::Edited,
