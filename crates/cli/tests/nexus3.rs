@@ -60,12 +60,12 @@ mod tests {
     }
 
     #[test]
-    fn the_discovery_file_has_its_five_keys() {
+    fn the_discovery_file_has_its_five_keys_and_the_mark_by_which_we_know_it_as_ours() {
         let world = World::new();
         let serve = world.serve();
         let lock = Dialect::Nexus3.lock(&world, serve.port);
         let keys: Vec<&str> = lock.as_object().unwrap().keys().map(String::as_str).collect();
-        let mut expected = ["pid", "workspaceFolders", "ideName", "transport", "authToken"];
+        let mut expected = ["pid", "workspaceFolders", "ideName", "transport", "authToken", "linkspan"];
         expected.sort_unstable();
         let mut sorted = keys.clone();
         sorted.sort_unstable();
