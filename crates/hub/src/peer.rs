@@ -5,16 +5,41 @@
 
 use std::net::SocketAddr;
 #[cfg(target_os = "linux")]
-use std::net::SocketAddrV4;
+use std::{
+    fs::File,
+    io::{ErrorKind, Read},
+    net::SocketAddrV4,
+};
+
+#[cfg(target_os = "linux")]
+const PIECE_BYTES: usize = 64 * 1024;
 
 /// The uid of the process that opened `peer → ours`, or `None` when it cannot be told.
 #[cfg(target_os = "linux")]
 pub(crate) fn uid(peer: SocketAddr, ours: SocketAddr) -> Option<u32> {
     let (SocketAddr::V4(peer), SocketAddr::V4(ours)) = (peer, ours) else { return None };
-    let table = |path| std::fs::read_to_string(path).ok();
+    let look = |path, local: &str, remote: &str| search(File::open(path).ok()?, local, remote);
     // Some runtimes dial IPv4 through IPv6 sockets; those stand in the other table.
-    uid_in(&table("/proc/net/tcp")?, &hex(peer), &hex(ours))
-        .or_else(|| uid_in(&table("/proc/net/tcp6")?, &mapped(peer), &mapped(ours)))
+    look("/proc/net/tcp", &hex(peer), &hex(ours))
+        .or_else(|| look("/proc/net/tcp6", &mapped(peer), &mapped(ours)))
+}
+
+/// In large pieces and no further than needed: for each piece, the kernel walks over all its sockets anew.
+#[cfg(target_os = "linux")]
+fn search(mut table: impl Read, local: &str, remote: &str) -> Option<u32> {
+    let (mut text, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
+    loop {
+        match table.read(&mut piece) {
+            Ok(length @ 1..) => text.extend(piece.get(..length)?),
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Ok(0) | Err(_) => return None,
+        }
+        let whole_lines = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let lines: Vec<u8> = text.drain(..whole_lines).collect();
+        if let Some(uid) = uid_in(std::str::from_utf8(&lines).ok()?, local, remote) {
+            return Some(uid);
+        }
+    }
 }
 
 /// Elsewhere the token alone has to do.
@@ -25,7 +50,7 @@ pub(crate) fn uid(_peer: SocketAddr, _ours: SocketAddr) -> Option<u32> {
 
 #[cfg(target_os = "linux")]
 fn uid_in(table: &str, local: &str, remote: &str) -> Option<u32> {
-    table.lines().skip(1).find_map(|line| {
+    table.lines().find_map(|line| {
         let mut columns = line.split_ascii_whitespace().skip(1);
         (columns.next()? == local && columns.next()? == remote)
             .then(|| columns.nth(4)?.parse().ok())
@@ -63,6 +88,22 @@ mod tests {
         let peer = hex("127.0.0.1:41394".parse().unwrap());
         assert_eq!(uid_in(table, &peer, &hex("127.0.0.1:8080".parse().unwrap())), Some(1001));
         assert_eq!(uid_in(table, &peer, &hex("127.0.0.1:8081".parse().unwrap())), None);
+    }
+
+    #[test]
+    fn a_line_that_comes_in_two_pieces_is_read_whole_and_nothing_after_it() {
+        struct Pieces(std::vec::IntoIter<&'static str>);
+        impl Read for Pieces {
+            fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+                let piece = self.0.next().expect("read after it was found").as_bytes();
+                buffer[..piece.len()].copy_from_slice(piece);
+                Ok(piece.len())
+            }
+        }
+        let pieces = |pieces: &[&'static str]| Pieces(pieces.to_vec().into_iter());
+        let table = pieces(&["sl local rem\n 0: A:1 B:", "2 01 0 0 0 1001 0\n 1: A:1 B:3 01 0 0 0 1002 0\n"]);
+        assert_eq!(search(table, "A:1", "B:2"), Some(1001));
+        assert_eq!(search(pieces(&["sl local rem\n 0: A:1 B:2 01 0 0 0 1", ""]), "A:1", "B:2"), None);
     }
 
     #[test]
