@@ -92,15 +92,15 @@ mod tests {
 
     #[test]
     fn a_line_that_comes_in_two_pieces_is_read_whole_and_nothing_after_it() {
-        struct Pieces(std::vec::IntoIter<&'static str>);
+        struct Pieces(std::collections::VecDeque<&'static str>);
         impl Read for Pieces {
             fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-                let piece = self.0.next().expect("read after it was found").as_bytes();
+                let piece = self.0.pop_front().expect("read after it was found").as_bytes();
                 buffer[..piece.len()].copy_from_slice(piece);
                 Ok(piece.len())
             }
         }
-        let pieces = |pieces: &[&'static str]| Pieces(pieces.to_vec().into_iter());
+        let pieces = |pieces: &[&'static str]| Pieces(pieces.to_vec().into());
         let table = pieces(&["sl local rem\n 0: A:1 B:", "2 01 0 0 0 1001 0\n 1: A:1 B:3 01 0 0 0 1002 0\n"]);
         assert_eq!(search(table, "A:1", "B:2"), Some(1001));
         assert_eq!(search(pieces(&["sl local rem\n 0: A:1 B:2 01 0 0 0 1", ""]), "A:1", "B:2"), None);
