@@ -309,4 +309,14 @@ mod tests {
         editor.desk().silent.push("diagnostics/get".into());
         check(&world.run(&["diagnostics"]), 5, &["did not answer"]);
     }
+
+    #[test]
+    fn a_file_that_is_not_open_cannot_be_saved_and_that_is_said() {
+        let world = World::new();
+        world.file("a.txt", "one\n");
+        let _window = world.serve();
+        let ran = world.run(&["save", "a.txt"]);
+        assert_eq!(ran.code, 5, "{ran:?}");
+        assert!(ran.stderr.contains("not open in the editor"), "{ran:?}");
+    }
 }

@@ -39,8 +39,11 @@ pub(in crate::connection) fn value(answer: &ToolResult) -> Value {
 pub(in crate::connection) fn complaint(value: &Value) -> Option<String> {
     (value.get("success") == Some(&Value::Bool(false)) || value.get("saved") == Some(&Value::Bool(false)))
         .then(|| {
-            let message = value.get("message").and_then(Value::as_str);
-            message.unwrap_or("the editor says that it did not succeed").to_owned()
+            let unsaid = match value.get("open") {
+                Some(Value::Bool(false)) => "it is not open in the editor",
+                _ => "the editor says that it did not succeed",
+            };
+            value.get("message").and_then(Value::as_str).unwrap_or(unsaid).to_owned()
         })
 }
 
