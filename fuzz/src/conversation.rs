@@ -31,7 +31,13 @@ pub fn conversation(dialect: &str, data: &[u8]) {
                 assert!(open.insert(call, (id, request)).is_none(), "a call id came twice");
             }
             Step::Reply(reply) | Step::Introduced { reply, .. } => is_reply_to(&reply, sent.as_ref()),
-            Step::Cancelled(call) => drop(open.remove(&call).expect("only an open call is cancelled")),
+            Step::Cancelled(call) => {
+                assert!(open.contains_key(&call), "only an open call is cancelled");
+                // Our own agents hear whether a person was first; the others want no answer any more.
+                if !own {
+                    open.remove(&call);
+                }
+            }
             Step::Pid(_) | Step::Nothing | Step::Pong(_) | Step::Goodbye => {
                 assert!(!sent.is_some_and(|sent| wants_answer(&sent)), "no answer to {frame}");
             }
