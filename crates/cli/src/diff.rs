@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::thread;
 
 use linkspan_client::connection::ChangeWriter;
+use linkspan_client::discover::Wire;
 use linkspan_client::proposal::{Edit, proposed};
 use linkspan_client::{AgentInfo, Bridge, BridgeConfig, BridgeError, CallError, Change, Decided, visible};
 use linkspan_hub::files;
@@ -105,7 +106,7 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
         return one.decided.map(|_| Report::default());
     }
     match ended.as_slice() {
-        [one] if args.print => Ok(print(one)),
+        [one] if args.print => print(one),
         all => Ok(report(all, args.dir, &unasked)),
     }
 }
@@ -115,6 +116,12 @@ fn connect(args: &Args, reach: &Reach, here: &Path) -> Result<(Bridge, Option<Ow
     let folder = nearest_folder(&args.file).unwrap_or_else(|| here.to_owned());
     let surroundings = window::surroundings(&folder)?;
     let (candidate, own) = match window::choose(&args.window, reach, &folder)? {
+        Choice::Window(chosen) if args.print && matches!(chosen.candidate.wire, Wire::Nexus3 { .. }) => {
+            let editor = window::described(&chosen.candidate);
+            let message =
+                format!("{editor} writes what is accepted itself: leave `--print` out, or use `--window`");
+            return Err(Failure::new(Exit::Refused, message));
+        }
         Choice::Window(chosen) => (chosen.candidate, None),
         Choice::NoneFits(_) => {
             let own = OwnWindow::open(reach, &[folder])?;
@@ -177,7 +184,10 @@ fn written(difference: &Difference, decided: Decided) -> Result<Decided, Failure
     let path = difference.path.display();
     let refused =
         |why: String| Failure::new(Exit::Refused, format!("{path} was accepted but not written: {why}"));
-    let content = decided.text.clone().unwrap_or_default();
+    // Never a guess: an empty text is a text too.
+    let Some(content) = decided.text.clone() else {
+        return Err(refused("the editor did not say which text was accepted; look at it there".into()));
+    };
     let proposal = proposed(&Edit::WriteFile { content }, difference.before.as_deref())
         .map_err(|error| refused(error.to_string()))?;
     let order = files::Replacement {
@@ -200,13 +210,54 @@ fn written(difference: &Difference, decided: Decided) -> Result<Decided, Failure
 }
 
 /// The accepted text alone; everything else goes where it does not get into the text.
-fn print(ended: &Ended) -> Report {
+fn print(ended: &Ended) -> Result<Report, Failure> {
     let report = report(std::slice::from_ref(ended), false, &Unasked::default());
-    match ended.accepted().and_then(|decided| decided.text.as_deref()) {
-        Some(text) => foreign(text, None, report.json.unwrap_or_default()),
+    match ended.accepted().map(|decided| decided.text.as_deref()) {
+        Some(Some(text)) => Ok(foreign(text, None, report.json.unwrap_or_default())),
+        // Nothing printed would pass for an empty text.
+        Some(None) => {
+            let message = format!("{} was accepted, but the editor did not say which text", ended.name);
+            Err(Failure::new(Exit::Refused, message))
+        }
         None => {
             let _ = writeln!(anstream::stderr(), "{}", report.text);
-            Report { text: String::new(), ..report }
+            Ok(Report { text: String::new(), ..report })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use linkspan_client::connection::DiffOutcome;
+
+    use super::*;
+
+    fn accepted_without_a_text() -> Decided {
+        Decided {
+            outcome: DiffOutcome::FileSaved,
+            text: None,
+            written: false,
+            review: None,
+            new_file: false,
+            taken: None,
+            hunks: Vec::new(),
+            person_diff: None,
+            reason: None,
+            comments: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_text_that_was_not_told_is_neither_written_nor_printed_as_an_empty_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        std::fs::write(&path, "one").unwrap();
+        let (before, new_text) = (Some(b"one".to_vec()), "two".to_owned());
+        let difference = Difference { path: path.clone(), before, old_text: None, new_text };
+        let refused = written(&difference, accepted_without_a_text()).unwrap_err();
+        assert_eq!(refused.exit, Exit::Refused);
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        let ended = Ended { name: "a.txt".into(), decided: Ok(accepted_without_a_text()) };
+        assert_eq!(print(&ended).unwrap_err().exit, Exit::Refused);
     }
 }

@@ -12,7 +12,7 @@ use linkspan_review::decode;
 use super::Args;
 use crate::exit::Failure;
 
-/// The hub reviews no larger file unless it is told to.
+/// No hub takes a larger message.
 const LARGEST: u64 = 1024 * 1024 * 1024;
 /// As many as one agent may have open at the hub.
 const MOST_FILES: usize = 256;
@@ -163,7 +163,7 @@ fn existing(path: &Path) -> io::Result<Option<Vec<u8>>> {
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |error: io::Error| Failure::usage(format!("{} cannot be read: {error}", path.display()));
-    // Git names what does not exist on one side so.
+    // Also what is no regular file: `/dev/null` is how git names a side that does not exist, and pipes are welcome.
     limited(File::open(path).map_err(failed)?).map_err(failed)
 }
 
