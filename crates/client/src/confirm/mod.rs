@@ -67,7 +67,8 @@ pub enum Confirmation {
     Unchanged,
     /// The person said yes, to this one call.
     AllowOnce {
-        /// What the file holds or shall hold; it may differ from what was proposed. `None` for other tools.
+        /// What the file holds or shall hold; it may differ from what was proposed. `None` for other tools,
+        /// and where the editor wrote it and did not tell.
         text: Option<String>,
         /// The file holds it already: do not write, and do not run the tool.
         written: bool,
@@ -133,14 +134,16 @@ fn decided(question: &Question, decided: Decided) -> Confirmation {
     let Some(change) = &question.change else {
         return Confirmation::AllowOnce { text: decided.text, written: decided.written, bytes: None, by };
     };
-    let proposed = || change.proposed.text().to_owned();
     if decided.written {
-        // Not all of it was taken, and what was is too large to be told: it is in the file.
-        let unknown = matches!(decided.taken, Some(Taken::Some | Taken::Edited));
-        let text = decided.text.or_else(|| (!unknown).then(proposed));
+        // Some editors do not tell the text, and some texts are too large to be told: they are in the file.
+        let known = decided.taken == Some(Taken::All);
+        let text = decided.text.or_else(|| known.then(|| change.proposed.text().to_owned()));
         return Confirmation::AllowOnce { text, written: true, bytes: None, by };
     }
-    let text = decided.text.unwrap_or_else(proposed);
+    let Some(text) = decided.text else {
+        let why = "the change was accepted, but the editor did not say which text: look at it there";
+        return Confirmation::Undecided { why: why.to_owned() };
+    };
     match change.proposed.encode(&text) {
         Ok(bytes) => Confirmation::AllowOnce { text: Some(text), written: false, bytes: Some(bytes), by },
         Err(error) => Confirmation::Undecided {

@@ -431,3 +431,18 @@ fn an_edit_that_can_not_be_made_is_an_error_for_the_model() {
     let error = Question::of_call("write_file", &directory, folder.path()).unwrap_err().to_string();
     assert!(error.contains("not a regular file"), "{error}");
 }
+
+#[test]
+fn a_text_that_the_editor_did_not_tell_is_not_made_up() {
+    let untold = |written| Happens::Decided(Decided { written, ..Decided::bare(DiffOutcome::FileSaved) });
+    let (desk, (_press, keys)) = (Desk::with([untold(true)]), keys());
+    let expect = Confirmation::AllowOnce { text: None, written: true, bytes: None, by: Place::Editor };
+    assert_eq!(
+        end(&start(question(), TRUSTED(), Some(&desk), &keys)),
+        expect,
+        "the file holds it, whatever it is"
+    );
+    let desk = Desk::with([untold(false)]);
+    let confirmation = end(&start(question(), TRUSTED(), Some(&desk), &keys));
+    assert!(matches!(confirmation, Confirmation::Undecided { .. }), "{confirmation:?}");
+}
