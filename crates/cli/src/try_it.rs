@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
     let mut demonstration = Demonstration {
         reach,
         says: Says::new(json),
-        proposals: proposals().map(|proposal| Asked { proposal, shown: None, pending: None, ended: false }),
+        proposals: proposals().map(Asked::new),
         project,
         window: None,
         lock: PathBuf::new(),
@@ -131,6 +131,18 @@ struct Asked {
     shown: Option<ReviewShow>,
     pending: Option<PendingChange>,
     ended: bool,
+    accepted: bool,
+}
+
+impl Asked {
+    fn new(proposal: Proposal) -> Asked {
+        Asked { proposal, shown: None, pending: None, ended: false, accepted: false }
+    }
+
+    fn name(&self) -> String {
+        let review = self.shown.as_ref().map_or("", |shown| &shown.review);
+        format!("{review} {}", self.proposal.name)
+    }
 }
 
 struct Demonstration<'a> {
@@ -158,8 +170,11 @@ impl Demonstration<'_> {
         let agent = self.connect()?;
         self.says.context(&agent.context())?;
         self.agent = Some(agent);
-        self.propose();
-        self.wait_until(|asked| asked.shown.is_some())?;
+        // One after the other, so that they are numbered as they are told here; nobody waits for a decision.
+        for index in 0..self.proposals.len() {
+            self.propose(index);
+            self.wait_until(|asked, number| number > index || asked.shown.is_some())?;
+        }
         let shown: Vec<_> = self
             .proposals
             .iter()
@@ -171,7 +186,7 @@ impl Demonstration<'_> {
         } else {
             self.ask_the_person(args)?;
         }
-        self.wait_until(|asked| asked.ended)?;
+        self.wait_until(|asked, _| asked.ended)?;
         self.says.changed(&self.diffs())?;
         if args.auto {
             script::check(&self.project, self.proposals.each_ref().map(|asked| &asked.proposal))?;
@@ -218,22 +233,19 @@ impl Demonstration<'_> {
         Ok(agent)
     }
 
-    /// Asks for what is not decided yet, all at once; the answers come as events.
-    fn propose(&mut self) {
-        let Some(agent) = &self.agent else { return };
-        for (index, asked) in self.proposals.iter_mut().enumerate().filter(|(_, asked)| !asked.ended) {
-            let (events, asked_by) = (self.events.clone(), self.agents);
-            let path = self.project.file(&asked.proposal);
-            match agent.propose(&path, &asked.proposal.proposed) {
-                Ok(pending) => {
-                    asked.pending = Some(pending.clone());
-                    thread::spawn(move || {
-                        let _ = events.send(Event::Answered { index, asked_by, answer: pending.wait() });
-                    });
-                }
-                Err(error) => {
-                    let _ = events.send(Event::Answered { index, asked_by, answer: Err(error) });
-                }
+    /// Shows a change to whoever decides; the answer comes as an event.
+    fn propose(&mut self, index: usize) {
+        let (Some(agent), Some(asked)) = (&self.agent, self.proposals.get_mut(index)) else { return };
+        let (events, asked_by) = (self.events.clone(), self.agents);
+        match agent.propose(&self.project.file(&asked.proposal), &asked.proposal.proposed) {
+            Ok(pending) => {
+                asked.pending = Some(pending.clone());
+                thread::spawn(move || {
+                    let _ = events.send(Event::Answered { index, asked_by, answer: pending.wait() });
+                });
+            }
+            Err(error) => {
+                let _ = events.send(Event::Answered { index, asked_by, answer: Err(error) });
             }
         }
     }
@@ -259,7 +271,9 @@ impl Demonstration<'_> {
     }
 
     fn stay(&mut self) -> Result<(), Stop> {
-        self.says.stay(self.project.name())?;
+        let accepted = self.proposals.iter().find(|asked| asked.accepted);
+        let accepted = accepted.and_then(|asked| asked.shown.as_ref()).map(|shown| shown.review.as_str());
+        self.says.stay(self.project.name(), accepted)?;
         let events = self.events.clone();
         thread::spawn(move || {
             let _ = io::stdin().read_line(&mut String::new());
@@ -270,8 +284,8 @@ impl Demonstration<'_> {
         Ok(())
     }
 
-    fn wait_until(&mut self, reached: impl Fn(&Asked) -> bool) -> Result<(), Stop> {
-        while !self.proposals.iter().all(&reached) {
+    fn wait_until(&mut self, reached: impl Fn(&Asked, usize) -> bool) -> Result<(), Stop> {
+        while !self.proposals.iter().zip(0..).all(|(asked, number)| reached(asked, number)) {
             if self.deadline.is_none() {
                 let open = self.proposals.iter().filter(|asked| !asked.ended);
                 let names: Vec<String> = open.map(Asked::name).collect();
@@ -332,6 +346,7 @@ impl Demonstration<'_> {
         };
         let decided = write_accepted(&path, asked.proposal.before.map(str::as_bytes), decided)?;
         asked.ended = true;
+        asked.accepted = decided.is_accepted();
         asked.pending = None;
         let review = asked.shown.as_ref().map_or_else(String::new, |shown| shown.review.clone());
         let entry = in_the_journal(self.reach, &path, &review);
@@ -351,7 +366,9 @@ impl Demonstration<'_> {
             Ok(agent) => {
                 self.lost_at = None;
                 self.agent = Some(agent);
-                self.propose();
+                let open = self.proposals.iter().zip(0..).filter(|(asked, _)| asked.pending.is_some());
+                let open: Vec<usize> = open.map(|(_, index)| index).collect();
+                open.into_iter().for_each(|index| self.propose(index));
                 Ok(self.says.notice("the agent is back, and asks again")?)
             }
             Err(failure) if self.lost_at.is_some_and(|lost| lost.elapsed() > RETURN_PATIENCE) => {
@@ -384,13 +401,6 @@ impl Demonstration<'_> {
             let _ = says.left();
         }
         project.tidy_up()
-    }
-}
-
-impl Asked {
-    fn name(&self) -> String {
-        let review = self.shown.as_ref().map_or("", |shown| &shown.review);
-        format!("{review} {}", self.proposal.name)
     }
 }
 

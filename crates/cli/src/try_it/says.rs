@@ -49,7 +49,7 @@ impl Says {
 
     pub(super) fn project(&mut self, folder: &str) -> io::Result<()> {
         self.tell(json!({ "event": "project", "folder": folder }), || {
-            styled(HEAD, "Linkspan: an agent proposes, you decide, and only then a file changes.\n")
+            styled(HEAD, "Linkspan: an agent proposes, you decide, and only then a file changes.") + "\n\n"
         })?;
         let text = format!("{}\n", name(folder));
         self.step("A sample project", &[text])
@@ -170,7 +170,7 @@ impl Says {
             _ => "rejected",
         };
         let style = if answer.is_accepted() { ADDED } else { REMOVED };
-        let place = by.map_or_else(String::new, |by| format!(" in {}", name(by)));
+        let place = by.map_or_else(String::new, |by| format!(", in {}", name(by)));
         let head = format!(
             "{}  {:<12} {}{place}",
             styled(HEAD, &name(review)),
@@ -183,7 +183,7 @@ impl Says {
         }
         lines.extend(comments.iter().map(|said| format!("On line {}: “{}”", said.line, name(&said.text))));
         if reason.is_some() || !comments.is_empty() {
-            lines.push("The words stay in the history: this protocol has no place for them.".into());
+            lines.push("Your words are in the history; this protocol has no place for them.".into());
         }
         self.tell(document, || {
             let lines = lines.iter().enumerate().map(|(index, line)| match index {
@@ -211,13 +211,18 @@ impl Says {
         self.step("What changed on disk, and nothing else", &lines)
     }
 
-    pub(super) fn stay(&mut self, folder: &str) -> io::Result<()> {
+    /// `accepted` is a review that can be undone.
+    pub(super) fn stay(&mut self, folder: &str, accepted: Option<&str>) -> io::Result<()> {
         self.blank()?;
-        let lines = [
+        let command = |words: &str| styled(HEAD, &format!("{} {words}", self.program));
+        let mut lines = vec![
             format!("The files are in {}\n", name(folder)),
-            format!("What was decided: {}\n", styled(HEAD, &format!("{} history", self.program))),
-            format!("To take it back:  {}\n", styled(HEAD, &format!("{} undo r1", self.program))),
+            format!("What was decided: {}\n", command("history")),
         ];
+        lines.extend(
+            accepted
+                .map(|review| format!("To take it back:  {}\n", command(&format!("undo {}", name(review))))),
+        );
         self.step("Look around; press Enter to leave", &lines)
     }
 
@@ -286,15 +291,14 @@ impl Says {
 fn heard(ended: &Ended<'_>) -> String {
     let Ended { proposal, decided, now, .. } = ended;
     if !decided.is_accepted() {
-        return "The agent heard DIFF_REJECTED, and wrote nothing.".into();
+        return "It heard DIFF_REJECTED and wrote nothing.".into();
     }
     let bytes = count(now.map_or(0, |now| now.len() as u64), "byte");
-    let exactly = if decided.text.as_deref() == Some(&proposal.proposed) { "" } else { " as you left it" };
     let endings = match (proposal.before.map(str::as_bytes), now) {
-        (Some(before), Some(now)) if is_crlf(before) && is_crlf(now) => "; every line still ends in CR LF",
+        (Some(before), Some(now)) if is_crlf(before) && is_crlf(now) => "; all lines still end in CR LF",
         _ => "",
     };
-    format!("The agent heard FILE_SAVED and the text{exactly}, and wrote {bytes}{endings}.")
+    format!("It heard FILE_SAVED and wrote {bytes}{endings}.")
 }
 
 fn is_crlf(bytes: &[u8]) -> bool {
