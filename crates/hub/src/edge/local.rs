@@ -82,6 +82,7 @@ async fn serve(from: FromLocal, stream: UnixStream, inbox: Inbox<Vec<u8>>, edge:
     let local = from.local;
     let (reading, writing) = stream.into_split();
     tokio::select! {
+        () = inbox.cut_off() => {}
         () = read(from, reading, &edge) => {}
         () = write(writing, inbox, SEND_DEADLINE) => {}
     }

@@ -207,6 +207,7 @@ impl Hub {
             match self.locals.get(&local) {
                 Some(to) if to.outbox.waiting() > WATCHER_BYTES => {
                     tracing::warn!("a watcher does not read what it asked for, and is let go");
+                    to.outbox.cut_off();
                     behind.push(local);
                 }
                 Some(to) => to.outbox.send(body.to_vec(), body.len()),
