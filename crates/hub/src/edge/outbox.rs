@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 
 /// A peer that takes nothing for this long has hung up without saying so.
-pub(super) const SEND_DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const SEND_DEADLINE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Outbox<T> {
