@@ -7,7 +7,7 @@ mod says;
 mod script;
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,6 +36,8 @@ const DIALECT: &str = "claude";
 const MACHINE_DEADLINE: Duration = Duration::from_secs(30);
 /// A hub that is gone is started again by the window, and the agent then finds it.
 const RETURN_PATIENCE: Duration = Duration::from_secs(60);
+/// What cannot be taken back within this time, the hub takes back by our absence.
+const LEAVE_DEADLINE: Duration = Duration::from_secs(2);
 const RETURN_PAUSE: Duration = Duration::from_millis(250);
 
 /// See what Linkspan does: a sample project, an agent that proposes changes, and you decide.
@@ -59,6 +61,7 @@ pub(crate) struct Args {
 
 enum Event {
     Shown(Box<ReviewShow>),
+    Hidden(String),
     Answered { index: usize, asked_by: u32, answer: Result<Decided, CallError> },
     Notice(String),
     Interrupted,
@@ -207,7 +210,7 @@ impl Demonstration<'_> {
                 }
                 Happening::Shown(shown) => events.send(Event::Shown(Box::new((*shown).clone()))),
                 Happening::Notice(notice) => events.send(Event::Notice(notice.to_string())),
-                Happening::Hidden(_) => Ok(()),
+                Happening::Hidden(hidden) => events.send(Event::Hidden(hidden.review.clone())),
             };
         };
         let window = OwnWindow::open_on(self.reach, vec![self.project.name().to_owned()], hear)?;
@@ -317,7 +320,7 @@ impl Demonstration<'_> {
             Ok(Event::Answered { index, asked_by, answer }) if asked_by == self.agents => {
                 self.answered(index, answer)?;
             }
-            Ok(Event::Answered { .. }) => {}
+            Ok(Event::Hidden(_) | Event::Answered { .. }) => {}
             Ok(Event::Notice(notice)) => self.says.notice(&notice)?,
             Ok(Event::Interrupted) => return Err(Stop::Interrupted),
             Ok(Event::Enter) => return Ok(None),
@@ -391,9 +394,9 @@ impl Demonstration<'_> {
     }
 
     /// Takes back what waits, and closes and removes everything, however it ended.
-    fn tidy_up(self, ended: &Result<(), Stop>) -> Result<(), Failure> {
-        let Demonstration { mut says, project, proposals, window, agent, .. } = self;
-        proposals.iter().filter_map(|asked| asked.pending.as_ref()).for_each(PendingChange::withdraw);
+    fn tidy_up(mut self, ended: &Result<(), Stop>) -> Result<(), Failure> {
+        self.withdraw();
+        let Demonstration { mut says, project, window, agent, .. } = self;
         agent.into_iter().for_each(DemoAgent::leave);
         window.into_iter().for_each(OwnWindow::leave);
         if matches!(ended, Err(Stop::Interrupted)) {
@@ -402,10 +405,29 @@ impl Demonstration<'_> {
         }
         project.tidy_up()
     }
+
+    /// Returns when nothing is shown any more: the hub keeps a window for whose changes somebody waits.
+    fn withdraw(&mut self) {
+        let pending =
+            self.proposals.iter_mut().filter_map(|asked| Some((asked.pending.take()?, &asked.shown)));
+        let mut open: Vec<&str> = Vec::new();
+        for (pending, shown) in pending {
+            pending.withdraw();
+            open.extend(shown.as_ref().map(|shown| shown.review.as_str()));
+        }
+        let until = Instant::now() + LEAVE_DEADLINE;
+        while !open.is_empty() {
+            match self.inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Event::Hidden(hidden)) => open.retain(|review| *review != hidden),
+                Ok(_) => {}
+                Err(_) => return,
+            }
+        }
+    }
 }
 
 /// What was decided and said; a story is told without it too.
-fn in_the_journal(reach: &Reach, path: &std::path::Path, review: &str) -> Option<HistoryEntry> {
+fn in_the_journal(reach: &Reach, path: &Path, review: &str) -> Option<HistoryEntry> {
     let list = HistoryList { path: Some(path.to_str()?.to_owned()), ..HistoryList::default() };
     let history = reach.greeted().ok()?.request(&list).ok()?;
     history.entries.into_iter().find(|entry| entry.review == review && entry.undoes.is_none())
