@@ -85,6 +85,13 @@ impl Link {
         json!({ "url": url, "port": port, "expiresInSeconds": expires_in_seconds, "opened": self.is_open() })
     }
 
+    /// As one event among others.
+    pub(crate) fn event(&self) -> Value {
+        let mut document = self.json();
+        document["event"] = json!("page");
+        document
+    }
+
     /// A link that a browser was given is used up, so it is not shown.
     pub(crate) fn text(&self) -> String {
         if self.is_open() {

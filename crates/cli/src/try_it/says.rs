@@ -106,9 +106,7 @@ impl Says {
         let mut lines = Vec::new();
         match page {
             Ok(link) => {
-                let mut document = link.json();
-                document["event"] = json!("page");
-                self.tell(document, String::new)?;
+                self.tell(link.event(), String::new)?;
                 lines.extend(link.text().lines().map(|line| format!("{line}\n")));
             }
             Err(why) => {
