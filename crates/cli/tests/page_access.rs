@@ -184,7 +184,7 @@ mod tests {
             format!("linkspan-{}={secret}", door.port.wrapping_add(1)),
             format!("linkspan-{}=", door.port),
             format!("linkspan-{}=\"{secret}\"", door.port),
-            format!("linkspan-{}={}", door.port, &secret[1..]),
+            format!("linkspan-{}={}", door.port, secret.split_at(1).1),
             format!("linkspan-{}={}", door.port, door.secret),
         ] {
             let lines = with(&plain(door.port), format!("Cookie: {cookie}"));
@@ -576,20 +576,30 @@ mod tests {
     }
 
     #[test]
-    fn an_open_page_keeps_the_hub_and_a_silent_one_is_let_go() {
-        let world = World::with_config("idle_exit_seconds = 1\n[limits]\nheartbeat_seconds = 1\n");
-        let door = door_in(world);
+    fn an_open_page_keeps_the_hub_and_a_closed_one_does_not() {
+        let door = door_in(World::with_config("idle_exit_seconds = 3\n"));
         let browser = door.let_in();
-        let hub = door.world.hub_pid().unwrap();
-        // No link waits any longer, so only the page is left to stay for.
-        offer(door.port, &door.secret);
+        // The next hub has given out no link that it would stay for.
+        door.world.kill_hub();
+        door.world.run(&["hub", "start"]).ok();
         let mut page = browser.open();
-        ask(&door.world, "page/link");
-        std::thread::sleep(Duration::from_secs(4));
+        let hub = door.world.hub_pid().unwrap();
+        std::thread::sleep(Duration::from_secs(5));
         page.is_served();
-        assert!(alive(hub));
+        page.goodbye();
+        eventually("the hub leaves", || (!alive(hub)).then_some(()));
+        assert!(!door.world.runtime().join("page.json").exists());
+    }
+
+    #[test]
+    fn a_page_that_answers_no_ping_is_let_go() {
+        let door = door_in(World::with_config("[limits]\nheartbeat_seconds = 1\n"));
+        let browser = door.let_in();
+        let (mut lively, page) = (browser.open(), browser.open());
         page.freeze();
         eventually("it is let go", || door.world.log().contains("does not answer").then_some(()));
+        lively.is_served();
+        assert_eq!(door.world.log().matches("does not answer").count(), 1);
         page.thaw();
     }
 }
