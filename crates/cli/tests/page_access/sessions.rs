@@ -131,7 +131,7 @@ fn sessions_are_forgotten_when_somebody_else_has_the_port_meanwhile() {
     let door = door();
     let browser = door.let_in();
     door.world.kill_hub();
-    let taken = TcpListener::bind(("127.0.0.1", door.port)).unwrap();
+    let taken = eventually("the port is free", || TcpListener::bind(("127.0.0.1", door.port)).ok());
     door.world.run(&["hub", "start"]).ok();
     let (port, _) = link(&door.world);
     assert_ne!(port, door.port);
@@ -140,6 +140,20 @@ fn sessions_are_forgotten_when_somebody_else_has_the_port_meanwhile() {
         let cookie = browser.cookie.replace(&door.port.to_string(), &name.to_string());
         assert_eq!(Browser { port, cookie }.session(), 401);
     }
+}
+
+#[test]
+fn sessions_are_forgotten_though_the_chosen_port_comes_free_again() {
+    let door = door();
+    let browser = door.let_in();
+    door.world.config(&format!("[page]\nport = {}\n", door.port));
+    door.world.kill_hub();
+    let taken = eventually("the port is free", || TcpListener::bind(("127.0.0.1", door.port)).ok());
+    door.world.run(&["hub", "start"]).ok();
+    assert!(ask(&door.world, "page/link")["error"]["message"].is_string());
+    drop(taken);
+    assert_eq!(link(&door.world).0, door.port);
+    assert_eq!(browser.session(), 401);
 }
 
 #[test]
