@@ -123,7 +123,7 @@ pub fn cookie_name(port: u16) -> String {
 }
 
 /// All values of our cookie: other ports of the host can set one of the same name beside ours.
-pub fn cookies<'a>(headers: &'a HeaderMap, port: u16) -> impl Iterator<Item = &'a str> {
+pub fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
     let name = cookie_name(port);
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
