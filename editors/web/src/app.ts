@@ -1,0 +1,3 @@
+// The page's entry: puts the parts together.
+
+document.title = "Linkspan";
