@@ -2,18 +2,27 @@
 
 import type { Chunk } from "@codemirror/merge";
 import { RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
-import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
+import { Decoration, type DecorationSet, BlockType, EditorView } from "@codemirror/view";
+import { Block } from "./block";
 import { basePosition, firstEndingAfter } from "./chunks";
 import { foldedAt } from "./collapse";
 import { element } from "./element";
 
-class Gap extends WidgetType {
-  constructor(readonly height: number) {
+class Gap extends Block {
+  /** `last`: it stands after the last line, not before one. */
+  constructor(
+    readonly height: number,
+    readonly last: boolean,
+  ) {
     super();
   }
 
+  override get edge(): string {
+    return "ls-gap";
+  }
+
   override eq(other: Gap): boolean {
-    return this.height === other.height;
+    return this.height === other.height && this.last === other.last;
   }
 
   override toDOM(): HTMLElement {
@@ -62,19 +71,21 @@ class Column {
     this.#old = view.state.field(gaps).iter();
   }
 
-  /** Where the line at `pos` begins, with the gaps laid so far and none of the old ones. */
+  /** Where the text of the line at `pos` begins, with the gaps laid so far and none of the old ones. */
   top(pos: number): number {
-    this.#forget(pos);
-    return this.view.lineBlockAt(pos).top + this.#shift;
+    this.#forget((at, gap) => at <= pos && !gap.last);
+    const block = this.view.lineBlockAt(pos);
+    const text = Array.isArray(block.type) ? block.type.find((part) => part.type === BlockType.Text) : undefined;
+    return (text ?? block).top + this.#shift;
   }
 
   bottom(): number {
-    this.#forget(Number.POSITIVE_INFINITY);
+    this.#forget(() => true);
     return this.view.contentHeight + this.#shift;
   }
 
-  gap(pos: number, height: number, where: -1 | 1): void {
-    this.#builder.add(pos, pos, Decoration.widget({ widget: new Gap(height), block: true, side: where < 0 ? -9 : 9 }));
+  gap(pos: number, height: number, last: boolean): void {
+    this.#builder.add(pos, pos, Decoration.widget({ widget: new Gap(height, last), block: true, side: last ? 9 : -1 }));
     this.#shift += height;
   }
 
@@ -83,14 +94,17 @@ class Column {
     if (!alike(next, this.view.state.field(gaps))) this.view.dispatch({ effects: setGaps.of(next) });
   }
 
-  #forget(before: number): void {
-    for (; this.#old.value !== null && this.#old.from < before; this.#old.next()) this.#shift -= heightOf(this.#old.value);
+  #forget(which: (at: number, gap: Gap) => boolean): void {
+    for (let gap = gapOf(this.#old.value); gap !== null && which(this.#old.from, gap); gap = gapOf(this.#old.value)) {
+      this.#shift -= gap.height;
+      this.#old.next();
+    }
   }
 }
 
-function heightOf(gap: Decoration): number {
-  const widget: unknown = gap.spec["widget"];
-  return widget instanceof Gap ? widget.height : 0;
+function gapOf(decoration: Decoration | null): Gap | null {
+  const widget: unknown = decoration?.spec["widget"];
+  return widget instanceof Gap ? widget : null;
 }
 
 function alike(one: DecorationSet, other: DecorationSet): boolean {
@@ -98,7 +112,7 @@ function alike(one: DecorationSet, other: DecorationSet): boolean {
   const a = one.iter();
   const b = other.iter();
   for (; a.value !== null && b.value !== null; a.next(), b.next()) {
-    if (a.from !== b.from || Math.abs(heightOf(a.value) - heightOf(b.value)) > TOLERANCE) return false;
+    if (a.from !== b.from || Math.abs((gapOf(a.value)?.height ?? 0) - (gapOf(b.value)?.height ?? 0)) > TOLERANCE) return false;
   }
   return true;
 }
@@ -109,12 +123,12 @@ export function level(before: EditorView, after: EditorView, meetings: readonly 
   const b = new Column(after);
   for (const meeting of meetings) {
     const difference = a.top(meeting.before) - b.top(meeting.after);
-    if (difference < -TOLERANCE) a.gap(meeting.before, -difference, -1);
-    else if (difference > TOLERANCE) b.gap(meeting.after, difference, -1);
+    if (difference < -TOLERANCE) a.gap(meeting.before, -difference, false);
+    else if (difference > TOLERANCE) b.gap(meeting.after, difference, false);
   }
   const difference = a.bottom() - b.bottom();
-  if (difference < -TOLERANCE) a.gap(before.state.doc.length, -difference, 1);
-  else if (difference > TOLERANCE) b.gap(after.state.doc.length, difference, 1);
+  if (difference < -TOLERANCE) a.gap(before.state.doc.length, -difference, true);
+  else if (difference > TOLERANCE) b.gap(after.state.doc.length, difference, true);
   a.apply();
   b.apply();
 }
