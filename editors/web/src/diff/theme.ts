@@ -66,7 +66,6 @@ const controls = {
     whiteSpace: "pre-wrap",
     overflowWrap: "anywhere",
     padding: "8px 12px",
-    margin: "4px 10px 6px",
     maxWidth: "56em",
     boxSizing: "border-box",
     border: "1px solid var(--ls-rule)",
@@ -75,6 +74,8 @@ const controls = {
     background: "var(--ls-bar)",
     color: "var(--ls-text)",
   },
+  // Padding and not a margin: an editor does not see margins between its lines.
+  ".ls-commentRow": { padding: "4px 10px 6px" },
   ".ls-comment p": { margin: "0 0 6px" },
   ".ls-comment button": { marginRight: "6px" },
   ".ls-comment textarea": {
