@@ -3,7 +3,8 @@
 
 import type { Chunk } from "@codemirror/merge";
 import { type EditorState, type Range, StateEffect, StateField, type Text } from "@codemirror/state";
-import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
+import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
+import { Bar } from "./block";
 import { button, counted, element } from "./element";
 import { type Side, actions, side } from "./shown";
 
@@ -40,12 +41,16 @@ function firstLine(doc: Text, pos: number | undefined): number {
   return pos === undefined || pos > doc.length ? doc.lines : doc.lineAt(pos).number - 1;
 }
 
-class Fold extends WidgetType {
+class Fold extends Bar {
   constructor(
     readonly region: Region,
     readonly on: Side,
   ) {
     super();
+  }
+
+  override get edge(): string {
+    return "ls-barEdge ls-foldEdge";
   }
 
   override eq(other: Fold): boolean {
@@ -61,14 +66,6 @@ class Fold extends WidgetType {
     const twin = element("div", { class: "ls-foldRow ls-fold", "aria-hidden": "true" }, "⋯");
     twin.addEventListener("click", open);
     return twin;
-  }
-
-  override get estimatedHeight(): number {
-    return 29;
-  }
-
-  override ignoreEvent(): boolean {
-    return true;
   }
 }
 

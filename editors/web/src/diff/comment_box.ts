@@ -1,7 +1,8 @@
 // How a comment looks: a saved one with its buttons, and the box to write one.
 
 import { Facet } from "@codemirror/state";
-import { type EditorView, WidgetType } from "@codemirror/view";
+import type { EditorView } from "@codemirror/view";
+import { Block } from "./block";
 import type { Comment } from "./comments";
 import { button, element } from "./element";
 import { visible } from "./hidden";
@@ -18,7 +19,7 @@ export interface CommentActions {
 
 export const commentActions = Facet.define<CommentActions, CommentActions | undefined>({ combine: (values) => values[0] });
 
-export class SavedComment extends WidgetType {
+export class SavedComment extends Block {
   constructor(
     readonly line: number,
     readonly comment: Comment,
@@ -41,19 +42,15 @@ export class SavedComment extends WidgetType {
         button("Remove", { "data-action": "remove-comment", "aria-label": `Remove ${where}` }, () => does.remove(this.comment)),
       );
     }
-    return note;
+    return element("div", { class: "ls-commentRow" }, note);
   }
 
   override get estimatedHeight(): number {
     return 60;
   }
-
-  override ignoreEvent(): boolean {
-    return true;
-  }
 }
 
-export class CommentBox extends WidgetType {
+export class CommentBox extends Block {
   constructor(
     readonly line: number,
     readonly text: string,
@@ -80,14 +77,10 @@ export class CommentBox extends WidgetType {
     });
     const save = button("Save comment", { class: "ls-primary", "data-action": "save-comment" }, () => does?.save(field.value));
     const cancel = button("Cancel", { "data-action": "cancel-comment" }, () => does?.cancel());
-    return element("div", { class: "ls-comment ls-commentBox" }, field, save, cancel);
+    return element("div", { class: "ls-commentRow" }, element("div", { class: "ls-comment" }, field, save, cancel));
   }
 
   override get estimatedHeight(): number {
     return 130;
-  }
-
-  override ignoreEvent(): boolean {
-    return true;
   }
 }

@@ -1,15 +1,20 @@
 // Says where the file changed meanwhile: what it holds now on one side, what the agent wants on the other.
 
 import { type Extension, type EditorState, StateField } from "@codemirror/state";
-import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
+import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import type { ReviewConflict } from "../../../protocol";
+import { Bar } from "./block";
 import { element } from "./element";
 import { side } from "./shown";
 import { lineStart } from "./text";
 
-class Notice extends WidgetType {
+class Notice extends Bar {
   constructor(readonly text: string) {
     super();
+  }
+
+  override get edge(): string {
+    return "ls-barEdge ls-conflictEdge";
   }
 
   override eq(other: Notice): boolean {
@@ -18,10 +23,6 @@ class Notice extends WidgetType {
 
   override toDOM(): HTMLElement {
     return element("div", { class: "ls-conflict", role: "note", title: this.text, "data-conflict": "" }, this.text);
-  }
-
-  override get estimatedHeight(): number {
-    return 29;
   }
 }
 

@@ -1,9 +1,11 @@
 // The bar above each changed stretch: on the proposed side its checkbox, or how to put the text before back. The side
 // before has one of the same height, so that the lines below stay level.
 
-import { type EditorState, StateField } from "@codemirror/state";
-import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
-import { button, counted, element } from "./element";
+import { Chunk } from "@codemirror/merge";
+import { type EditorState, type Range, StateField } from "@codemirror/state";
+import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
+import { Bar } from "./block";
+import { button, element } from "./element";
 import { type Mode, type Shown, actions, baseText, isLeft, shownField, side } from "./shown";
 
 interface Head {
@@ -17,9 +19,13 @@ interface Head {
   readonly added: number;
 }
 
-class HeadBar extends WidgetType {
+class HeadBar extends Bar {
   constructor(readonly head: Head) {
     super();
+  }
+
+  override get edge(): string {
+    return edgeOf(this.head.atHand);
   }
 
   override eq(other: HeadBar): boolean {
@@ -30,10 +36,7 @@ class HeadBar extends WidgetType {
     const { head } = this;
     const bar = element("div", { class: "ls-head", "data-chunk": String(head.index) });
     bar.append(head.mode === "editing" || head.id === undefined ? this.#putBack(view) : this.#checkbox(view, head.id));
-    const counts = element("span", { class: "ls-counts" });
-    if (head.removed > 0) counts.append(element("span", { class: "ls-minus" }, `−${head.removed}`));
-    if (head.added > 0) counts.append(element("span", { class: "ls-plus" }, `+${head.added}`));
-    bar.append(counts);
+    bar.append(counts(head.removed, head.added));
     this.#dress(bar);
     return bar;
   }
@@ -42,14 +45,6 @@ class HeadBar extends WidgetType {
   override updateDOM(bar: HTMLElement, _view: EditorView, from: HeadBar): boolean {
     if (!sameShape(this.head, from.head)) return false;
     this.#dress(bar);
-    return true;
-  }
-
-  override get estimatedHeight(): number {
-    return 29;
-  }
-
-  override ignoreEvent(): boolean {
     return true;
   }
 
@@ -86,42 +81,52 @@ function sameShape(one: Head, other: Head): boolean {
 }
 
 /** Only there for its height, and to say how much goes. */
-class BeforeBar extends WidgetType {
+class BeforeBar extends Bar {
   constructor(
     readonly text: string,
+    readonly removed: number,
     readonly atHand: boolean,
   ) {
     super();
   }
 
+  override get edge(): string {
+    return edgeOf(this.atHand);
+  }
+
   override eq(other: BeforeBar): boolean {
-    return this.text === other.text && this.atHand === other.atHand;
+    return this.text === other.text && this.removed === other.removed && this.atHand === other.atHand;
   }
 
   override toDOM(): HTMLElement {
-    return element("div", { class: this.atHand ? "ls-head ls-atHand" : "ls-head" }, element("span", { class: "ls-name" }, this.text));
-  }
-
-  override get estimatedHeight(): number {
-    return 29;
+    const bar = element("div", { class: this.atHand ? "ls-head ls-atHand" : "ls-head" });
+    bar.append(element("span", { class: "ls-name" }, this.text), counts(this.removed, 0));
+    return bar;
   }
 }
 
-function headsOf(state: EditorState, both: boolean): DecorationSet {
+function headAt(state: EditorState, index: number, both: boolean): Range<Decoration> {
   const shown = state.field(shownField);
+  const chunk = shown.chunks[index] ?? new Chunk([], 0, 0, 0, 0);
   const base = state.facet(baseText);
-  const on = state.facet(side);
-  const bars = shown.chunks.map((chunk, index) => {
-    const removed = linesIn(base, chunk.fromA, chunk.toA);
-    const atHand = shown.atHand === index;
-    if (on === "before") {
-      const text = removed === 0 ? "nothing before" : place(base, chunk.fromA, removed);
-      return bar(new BeforeBar(text, atHand)).range(chunk.fromA);
-    }
-    const added = linesIn(state.doc, chunk.fromB, chunk.toB);
-    return bar(new HeadBar(headOf(shown, index, both ? removed : 0, added))).range(chunk.fromB);
-  });
-  return Decoration.set(bars);
+  const removed = linesIn(base, chunk.fromA, chunk.toA);
+  if (state.facet(side) === "before") {
+    const text = removed === 0 ? "Nothing before" : place(base, chunk.fromA, removed);
+    return bar(new BeforeBar(text, removed, shown.atHand === index)).range(chunk.fromA);
+  }
+  const added = linesIn(state.doc, chunk.fromB, chunk.toB);
+  return bar(new HeadBar(headOf(shown, index, both ? removed : 0, added))).range(chunk.fromB);
+}
+
+function edgeOf(atHand: boolean): string {
+  return atHand ? "ls-barEdge ls-atHandEdge" : "ls-barEdge";
+}
+
+function counts(removed: number, added: number): HTMLElement {
+  const both = element("span", { class: "ls-counts" });
+  if (removed > 0) both.append(element("span", { class: "ls-minus" }, `−${removed}`));
+  if (added > 0) both.append(element("span", { class: "ls-plus" }, `+${added}`));
+  return both;
 }
 
 function headOf(shown: Shown, index: number, removed: number, added: number): Head {
@@ -130,7 +135,7 @@ function headOf(shown: Shown, index: number, removed: number, added: number): He
   return { index, total: chunks.length, id: ids[index], taken, atHand: atHand === index, mode, removed, added };
 }
 
-function bar(widget: WidgetType): Decoration {
+function bar(widget: Bar): Decoration {
   return Decoration.widget({ widget, block: true, side: -3 });
 }
 
@@ -140,15 +145,32 @@ function linesIn(doc: EditorState["doc"], from: number, to: number): number {
 
 function place(doc: EditorState["doc"], from: number, count: number): string {
   const first = doc.lineAt(from).number;
-  return count === 1 ? `line ${first}` : `lines ${first}–${first + count - 1}, ${counted(count, "line", "lines")}`;
+  return count === 1 ? `Line ${first}` : `Lines ${first}–${first + count - 1}`;
+}
+
+/** What is dressed otherwise now, where nothing else changed: all bars of a thousand are not made again for one. */
+function redressed(one: Shown, other: Shown): number[] | null {
+  if (one.chunks !== other.chunks || one.ids !== other.ids || one.mode !== other.mode) return null;
+  return other.chunks.map((_chunk, index) => index).filter((index) => {
+    return isLeft(one, index) !== isLeft(other, index) || (one.atHand === index) !== (other.atHand === index);
+  });
 }
 
 /** `both`: one editor shows both sides, so its bars count both. */
 function heads(both: boolean): StateField<DecorationSet> {
   return StateField.define<DecorationSet>({
-    create: (state) => headsOf(state, both),
-    update: (bars, transaction) =>
-      transaction.startState.field(shownField, false) === transaction.state.field(shownField) ? bars : headsOf(transaction.state, both),
+    create: (state) => Decoration.set(state.field(shownField).chunks.map((_chunk, index) => headAt(state, index, both))),
+    update(bars, { startState, state }) {
+      const [was, is] = [startState.field(shownField, false), state.field(shownField)];
+      if (was === is) return bars;
+      const changed = was === undefined ? null : redressed(was, is);
+      if (changed === null) return Decoration.set(is.chunks.map((_chunk, index) => headAt(state, index, both)));
+      for (const index of changed) {
+        const head = headAt(state, index, both);
+        bars = bars.update({ filterFrom: head.from, filterTo: head.to, filter: () => false, add: [head] });
+      }
+      return bars;
+    },
     provide: (field) => EditorView.decorations.from(field),
   });
 }

@@ -2,8 +2,8 @@
 
 import type { EditorState, Extension } from "@codemirror/state";
 import { type BlockInfo, type EditorView, GutterMarker, type ViewUpdate, type WidgetType, gutter } from "@codemirror/view";
+import { Block } from "./block";
 import { basePosition, firstEndingAfter } from "./chunks";
-import { RemovedLines } from "./removed";
 import { type Side, actions, baseText, isLeft, shownField, side, stretchOf } from "./shown";
 
 class Marker extends GutterMarker {
@@ -31,7 +31,7 @@ type Kind = "" | "ls-removed" | "ls-kept" | "ls-added" | "ls-left";
 function kindAt(state: EditorState, pos: number): Kind {
   const shown = state.field(shownField);
   const on = state.facet(side);
-  const index = on === "after" ? firstEndingAfter(shown.chunks, pos) : shown.chunks.findIndex((chunk) => chunk.toA > pos);
+  const index = firstEndingAfter(shown.chunks, pos, on);
   const chunk = shown.chunks[index];
   if (chunk === undefined || stretchOf(chunk, on).from > pos) return "";
   const left = isLeft(shown, index);
@@ -55,8 +55,8 @@ function changed(update: ViewUpdate): boolean {
   return update.startState.field(shownField) !== update.state.field(shownField);
 }
 
-function besideRemoved(_view: EditorView, widget: WidgetType): GutterMarker | null {
-  return widget instanceof RemovedLines ? new Marker("", widget.left ? "ls-kept" : "ls-removed") : null;
+function besideBlock(_view: EditorView, widget: WidgetType): GutterMarker | null {
+  return widget instanceof Block && widget.edge !== "" ? new Marker("", widget.edge) : null;
 }
 
 function numberOf(view: EditorView, line: BlockInfo): Marker {
@@ -78,22 +78,22 @@ function signOf(view: EditorView, line: BlockInfo): Marker {
   return new Marker(SIGNS[kind], kind);
 }
 
-const signs = gutter({ class: "ls-signs", lineMarker: signOf, lineMarkerChange: changed, widgetMarker: besideRemoved });
+const signs = gutter({ class: "ls-signs", lineMarker: signOf, lineMarkerChange: changed, widgetMarker: besideBlock });
 
 const oldNumbers = gutter({
   class: "ls-numbers ls-oldNumbers",
   lineMarker: oldNumberOf,
   lineMarkerChange: changed,
-  widgetMarker: besideRemoved,
+  widgetMarker: besideBlock,
 });
 
-const beforeNumbers = gutter({ class: "ls-numbers", lineMarker: numberOf, lineMarkerChange: changed });
+const beforeNumbers = gutter({ class: "ls-numbers", lineMarker: numberOf, lineMarkerChange: changed, widgetMarker: besideBlock });
 
 const afterNumbers = gutter({
   class: "ls-numbers ls-commentable",
   lineMarker: numberOf,
   lineMarkerChange: changed,
-  widgetMarker: besideRemoved,
+  widgetMarker: besideBlock,
   domEventHandlers: {
     click(view, line) {
       if (isPhantom(view.state, line)) return false;

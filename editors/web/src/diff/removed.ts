@@ -3,7 +3,8 @@
 
 import { type EditorState, StateField, type Text } from "@codemirror/state";
 import type { Chunk } from "@codemirror/merge";
-import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
+import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
+import { Block } from "./block";
 import { type Coloured, coloursOf } from "./colours";
 import { button, counted, element } from "./element";
 import { visible } from "./hidden";
@@ -14,13 +15,17 @@ const LINES_AT_ONCE = 500;
 const LONGEST_LINE = 5_000;
 const LINE_HEIGHT = 20;
 
-export class RemovedLines extends WidgetType {
+class RemovedLines extends Block {
   constructor(
     readonly chunk: Chunk,
     readonly base: Text,
     readonly left: boolean,
   ) {
     super();
+  }
+
+  override get edge(): string {
+    return this.left ? "ls-kept" : "ls-removed";
   }
 
   override eq(other: RemovedLines): boolean {
@@ -38,10 +43,6 @@ export class RemovedLines extends WidgetType {
   override get estimatedHeight(): number {
     const lines = this.base.lineAt(this.chunk.endA).number - this.base.lineAt(this.chunk.fromA).number + 1;
     return Math.min(lines, LINES_AT_ONCE) * LINE_HEIGHT;
-  }
-
-  override ignoreEvent(): boolean {
-    return true;
   }
 
   #fill(view: EditorView, block: HTMLElement, first: number, last: number): void {
@@ -114,7 +115,9 @@ function removedOf(state: EditorState): DecorationSet {
 
 export const removedLines = StateField.define<DecorationSet>({
   create: removedOf,
-  update: (widgets, transaction) =>
-    transaction.startState.field(shownField, false) === transaction.state.field(shownField) ? widgets : removedOf(transaction.state),
+  update(widgets, { startState, state }) {
+    const [was, is] = [startState.field(shownField, false), state.field(shownField)];
+    return was !== undefined && was.chunks === is.chunks && was.left === is.left ? widgets : removedOf(state);
+  },
   provide: (field) => EditorView.decorations.from(field),
 });
