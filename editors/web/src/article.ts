@@ -104,6 +104,13 @@ export class Article {
     this.root.dataset["revision"] = revision === undefined ? "" : String(revision);
   }
 
+  /** Gives whether it is another one than before. */
+  setState(state: string): boolean {
+    const isNew = this.root.dataset["state"] !== state;
+    this.root.dataset["state"] = state;
+    return isNew;
+  }
+
   /** Steady: what is decided on has been on the screen for long enough. */
   setSteady(steady: boolean): void {
     this.root.dataset["steady"] = String(steady);
