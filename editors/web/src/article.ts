@@ -41,7 +41,7 @@ export class Article {
     const title = element(
       "h2",
       { tabindex: "-1", title: visible(entry.summary.path) },
-      place.window === undefined ? undefined : element("span", { class: "in-window" }, `${place.window} `),
+      place.window === undefined ? undefined : element("span", { class: "in-window" }, `${place.window}: `),
       element("span", { class: "folder" }, place.folder),
       element("span", { class: "file" }, place.name),
     );
