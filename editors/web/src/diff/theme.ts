@@ -163,7 +163,7 @@ const lines = EditorView.theme({
     outlineOffset: "-1px",
     unicodeBidi: "isolate",
   },
-  ".ls-hidden.ls-return": { background: "none", outline: "none", color: "var(--ls-comment)", padding: "0" },
+  ".ls-hidden.ls-return": { background: "none", color: "var(--ls-comment)", fontSize: "8.5px", padding: "0 2px" },
   ".ls-removedLine": { position: "relative", padding: "0 10px 0 6px", whiteSpace: "break-spaces", overflowWrap: "anywhere", minHeight: "20px" },
   ".ls-removedLine del": { textDecoration: "none" },
   ".ls-removedNumber, .ls-removedSign": { position: "absolute", top: "0", zIndex: "201", whiteSpace: "nowrap", color: "var(--ls-removed-ink)", pointerEvents: "none" },
