@@ -9,6 +9,7 @@ pub mod agent;
 pub mod editor;
 pub mod foreign;
 pub mod line;
+pub mod raw;
 pub mod tty;
 pub mod world;
 

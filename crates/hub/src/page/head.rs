@@ -1,0 +1,301 @@
+//! What a request to the page's port may do, told from its head alone; and the few things it carries.
+//!
+//! Pure. A browser says where a request comes from (`Origin`, `Sec-Fetch-*`); a page of any other origin, another
+//! port of this machine included, gets nothing.
+
+use hyper::header::{self, HeaderMap, HeaderName};
+use hyper::{Method, Uri};
+use serde::Deserialize;
+
+use crate::guard::{self, Refusal};
+
+/// The largest body that is read.
+pub const BODY_BYTES: usize = 1024;
+
+/// A request that is let in.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Wanted {
+    pub what: What,
+    /// As the browser calls us: the only address that the page may talk to.
+    pub host: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    Asset(Asset),
+    /// Exchanges a link for a session.
+    BeginSession,
+    /// Asks whether there is a session.
+    LookAtSession,
+    Socket,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asset {
+    Index,
+    App,
+    Diff,
+    Style,
+    Icon,
+}
+
+/// What is at each path, and how it is asked for.
+const PATHS: [(&str, Method, What); 8] = [
+    ("/", Method::GET, What::Asset(Asset::Index)),
+    ("/app.js", Method::GET, What::Asset(Asset::App)),
+    ("/diff.js", Method::GET, What::Asset(Asset::Diff)),
+    ("/style.css", Method::GET, What::Asset(Asset::Style)),
+    ("/icon.svg", Method::GET, What::Asset(Asset::Icon)),
+    ("/session", Method::POST, What::BeginSession),
+    ("/session", Method::GET, What::LookAtSession),
+    ("/socket", Method::GET, What::Socket),
+];
+
+/// The order matters: what tells least about us is checked first.
+pub fn admit(method: &Method, uri: &Uri, headers: &HeaderMap, port: u16) -> Result<Wanted, Refusal> {
+    let host = guard::host(headers, port)?;
+    // An address in the request line would count instead of `Host`; browsers never send one.
+    if uri.authority().is_some() {
+        return Err(Refusal::WrongHost);
+    }
+    let origin = Origin::of(headers, &host)?;
+    let at_path = || PATHS.iter().filter(|(path, ..)| *path == uri.path());
+    if at_path().next().is_none() {
+        return Err(Refusal::UnknownPath);
+    }
+    let (.., what) = at_path().find(|(_, known, _)| known == method).ok_or(Refusal::WrongMethod)?;
+    match what {
+        What::Asset(Asset::Index) => {}
+        // Only the page itself may be led to from elsewhere.
+        _ if origin == Origin::LedHere => return Err(Refusal::OtherOrigin),
+        What::BeginSession | What::Socket if origin != Origin::Named => return Err(Refusal::OtherOrigin),
+        What::Socket if !guard::upgrades(method, headers) => return Err(Refusal::NotWebSocket),
+        _ => {}
+    }
+    Ok(Wanted { what: *what, host })
+}
+
+/// How a path may be asked for, for those who asked otherwise.
+pub fn methods_at(path: &str) -> String {
+    let methods = PATHS.iter().filter(|(known, ..)| *known == path).map(|(_, method, _)| method.as_str());
+    methods.collect::<Vec<_>>().join(", ")
+}
+
+/// Where a request comes from that may be ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// It names our own origin.
+    Named,
+    /// It names none, as the loading of a script or style does.
+    Unnamed,
+    /// A person followed a link on another site, or in another program.
+    LedHere,
+}
+
+impl Origin {
+    fn of(headers: &HeaderMap, host: &str) -> Result<Origin, Refusal> {
+        let fetch = |name: &'static str| {
+            let name = HeaderName::from_static(name);
+            headers.contains_key(&name).then(|| guard::only(headers, &name).unwrap_or_default())
+        };
+        let (mode, dest) = (fetch("sec-fetch-mode"), fetch("sec-fetch-dest"));
+        let framing: [&[u8]; 5] = [b"iframe", b"frame", b"embed", b"object", b"fencedframe"];
+        if dest.is_some_and(|dest| framing.contains(&dest)) {
+            return Err(Refusal::OtherOrigin);
+        }
+        let named = headers.contains_key(header::ORIGIN);
+        let ours = format!("http://{host}");
+        if named && guard::only(headers, &header::ORIGIN) != Some(ours.as_bytes()) {
+            return Err(Refusal::OtherOrigin);
+        }
+        match fetch("sec-fetch-site") {
+            None | Some(b"same-origin" | b"none") if named => Ok(Origin::Named),
+            None | Some(b"same-origin" | b"none") => Ok(Origin::Unnamed),
+            Some(_) if mode == Some(b"navigate") && dest == Some(b"document") => Ok(Origin::LedHere),
+            Some(_) => Err(Refusal::OtherOrigin),
+        }
+    }
+}
+
+/// Named by the port, because a browser sends the cookies of one port to every other port of the host.
+pub fn cookie_name(port: u16) -> String {
+    format!("linkspan-{port}")
+}
+
+/// All values of our cookie: other ports of the host can set one of the same name beside ours.
+pub fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
+    let name = cookie_name(port);
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(move |(found, _)| *found == name).map(|(_, value)| value)
+}
+
+/// Whether the body says that it is JSON. A form cannot: what it may claim without asking first is another type.
+pub fn is_json(headers: &HeaderMap) -> bool {
+    let kind = guard::only(headers, &header::CONTENT_TYPE).and_then(|kind| str::from_utf8(kind).ok());
+    let kind = kind.and_then(|kind| kind.split(';').next());
+    kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exchange {
+    secret: String,
+}
+
+/// The link's secret that a body offers.
+pub fn offered(body: &[u8]) -> Option<String> {
+    serde_json::from_slice(body).ok().map(|Exchange { secret }| secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    const PORT: u16 = 4711;
+    const OURS: &str = "http://127.0.0.1:4711";
+    const GUARDED: [(&str, &str); 3] = [("POST", "/session"), ("GET", "/session"), ("GET", "/socket")];
+
+    fn headers(lines: &[(&str, &str)]) -> HeaderMap {
+        let pair = |(name, value): &(&str, &str)| {
+            (name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap())
+        };
+        lines.iter().map(pair).collect()
+    }
+
+    /// With the lines of a browser's own request to open a socket, and these.
+    fn ask(method: &str, target: &str, lines: &[(&str, &str)]) -> Result<What, Refusal> {
+        let upgrade = [
+            ("host", "127.0.0.1:4711"),
+            ("connection", "keep-alive, Upgrade"),
+            ("upgrade", "websocket"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", "x"),
+        ];
+        let headers = headers(&[&upgrade, lines].concat());
+        let admitted = admit(&method.parse().unwrap(), &target.parse().unwrap(), &headers, PORT);
+        admitted.map(|wanted| wanted.what)
+    }
+
+    #[test]
+    fn everything_has_its_path_and_its_method() {
+        for (path, method, what) in PATHS {
+            assert_eq!(ask(method.as_str(), path, &[("origin", OURS)]), Ok(what));
+        }
+        for path in ["/index.html", "//", "/app.js/", "/..", "/%2e", "/Session", "/app.ts", "*"] {
+            assert_eq!(ask("GET", path, &[]), Err(Refusal::UnknownPath), "{path}");
+        }
+        for method in ["HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "get"] {
+            for (path, ..) in PATHS {
+                assert_eq!(ask(method, path, &[("origin", OURS)]), Err(Refusal::WrongMethod), "{method}");
+            }
+        }
+        assert_eq!(ask("POST", "/", &[("origin", OURS)]), Err(Refusal::WrongMethod));
+    }
+
+    #[test]
+    fn an_address_in_the_request_line_is_not_looked_past() {
+        assert_eq!(ask("GET", "http://evil.example/", &[]), Err(Refusal::WrongHost));
+        assert_eq!(ask("GET", "http://127.0.0.1:4711/", &[]), Err(Refusal::WrongHost));
+    }
+
+    #[test]
+    fn another_origin_gets_nothing_not_even_from_another_port_of_this_machine() {
+        for origin in [
+            "null",
+            "",
+            "http://127.0.0.1",
+            "http://127.0.0.1:4712",
+            "https://127.0.0.1:4711",
+            "http://localhost:4711",
+            "http://evil.example",
+            "HTTP://127.0.0.1:4711",
+            "http://127.0.0.1:4711/",
+            "http://127.0.0.1:4711, http://evil.example",
+        ] {
+            for (path, method, _) in PATHS {
+                let asked = ask(method.as_str(), path, &[("origin", origin)]);
+                assert_eq!(asked, Err(Refusal::OtherOrigin), "{origin} {path}");
+            }
+        }
+        let twice = [("origin", OURS), ("origin", OURS)];
+        assert_eq!(ask("GET", "/", &twice), Err(Refusal::OtherOrigin));
+    }
+
+    #[test]
+    fn what_changes_something_says_where_it_comes_from() {
+        assert_eq!(ask("POST", "/session", &[]), Err(Refusal::OtherOrigin));
+        assert_eq!(ask("GET", "/socket", &[]), Err(Refusal::OtherOrigin));
+        assert_eq!(ask("GET", "/session", &[]), Ok(What::LookAtSession));
+        assert_eq!(ask("GET", "/app.js", &[]), Ok(What::Asset(Asset::App)));
+    }
+
+    #[test]
+    fn a_browser_that_tells_of_another_site_is_believed() {
+        for site in ["cross-site", "same-site", "none, cross-site", "", "Same-Origin"] {
+            for (path, method, _) in PATHS {
+                let lines = [("origin", OURS), ("sec-fetch-site", site), ("sec-fetch-mode", "cors")];
+                assert_eq!(ask(method.as_str(), path, &lines), Err(Refusal::OtherOrigin), "{site} {path}");
+            }
+        }
+        let twice = [("sec-fetch-site", "none"), ("sec-fetch-site", "none")];
+        assert_eq!(ask("GET", "/", &twice), Err(Refusal::OtherOrigin));
+        for site in ["same-origin", "none"] {
+            assert_eq!(ask("GET", "/app.js", &[("sec-fetch-site", site)]), Ok(What::Asset(Asset::App)));
+        }
+    }
+
+    #[test]
+    fn a_link_on_another_site_leads_to_the_document_and_to_nothing_else() {
+        let led = [
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "document"),
+        ];
+        assert_eq!(ask("GET", "/", &led), Ok(What::Asset(Asset::Index)));
+        for (method, path) in GUARDED.into_iter().chain([("GET", "/app.js")]) {
+            assert_eq!(ask(method, path, &led), Err(Refusal::OtherOrigin), "{path}");
+            let named = [&led[..], &[("origin", OURS)]].concat();
+            assert_eq!(ask(method, path, &named), Err(Refusal::OtherOrigin), "{path}");
+        }
+    }
+
+    #[test]
+    fn nobody_frames_it_not_even_itself() {
+        for dest in ["iframe", "frame", "embed", "object", "fencedframe"] {
+            let lines =
+                [("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", dest)];
+            assert_eq!(ask("GET", "/", &lines), Err(Refusal::OtherOrigin), "{dest}");
+        }
+    }
+
+    #[test]
+    fn every_cookie_of_our_name_is_found_and_no_other() {
+        let find = |lines: &[(&str, &str)]| {
+            let headers = headers(lines);
+            cookies(&headers, PORT).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(find(&[("cookie", "linkspan-4711=a")]), ["a"]);
+        assert_eq!(find(&[("cookie", "x=1; linkspan-4711=a=b;linkspan-4711=c")]), ["a=b", "c"]);
+        assert_eq!(find(&[("cookie", "linkspan-4711=a"), ("cookie", "linkspan-4711=b")]), ["a", "b"]);
+        for none in ["", "linkspan-4711", "linkspan-47110=a", "xlinkspan-4711=a", "Linkspan-4711=a", ";;="] {
+            assert_eq!(find(&[("cookie", none)]), [""; 0], "{none}");
+        }
+    }
+
+    #[test]
+    fn only_json_with_a_secret_and_nothing_else_is_an_exchange() {
+        assert_eq!(offered(br#"{"secret":"x"}"#).as_deref(), Some("x"));
+        for body in ["", "{}", "[]", r#"{"secret":1}"#, r#"{"secret":"x","y":1}"#, r#"{"secret":"x"}{"#] {
+            assert_eq!(offered(body.as_bytes()), None, "{body}");
+        }
+        let json = |kind| is_json(&headers(&[("content-type", kind)]));
+        assert!(json("application/json") && json("Application/JSON; charset=utf-8"));
+        for kind in ["text/plain", "application/jsonp", "application/x-www-form-urlencoded", ""] {
+            assert!(!json(kind), "{kind}");
+        }
+        assert!(!is_json(&headers(&[])));
+    }
+}
