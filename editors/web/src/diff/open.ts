@@ -1,14 +1,15 @@
 // One open review: keeps both editors, the person's choice and her text together, and answers the shell.
 
-import { Chunk } from "@codemirror/merge";
+import type { Chunk } from "@codemirror/merge";
 import { type Extension, type StateEffect, Text } from "@codemirror/state";
 import { EditorView, type ViewUpdate } from "@codemirror/view";
 import type { ReviewShow, Verdict } from "../../../protocol";
-import { EDIT_DIFF, chunksOf, reverting } from "./chunks";
+import { chunksOf, reverting } from "./chunks";
 import { type Region, expandRegion, foldedAt, regionsOf } from "./collapse";
 import { Commenting } from "./commenting";
 import { type Comments, commentsField } from "./comments";
 import { conflictNotices } from "./conflicts";
+import { chunksOfAnother } from "./edited";
 import { type Common, abilityEffect, afterState, beforeState, layoutEffect } from "./editors";
 import { element } from "../dom";
 import { count } from "../wording";
@@ -166,8 +167,8 @@ class OpenReview implements DiffView {
   }
 
   #showText(text: string, left: ReadonlySet<string>, mode: Mode): void {
-    const doc = linesOf(text, this.#separator);
-    const chunks = Chunk.build(this.#base, doc, EDIT_DIFF);
+    const [proposed, doc] = [linesOf(this.review.proposed, this.#separator), linesOf(text, this.#separator)];
+    const chunks = chunksOfAnother(chunksOf(this.review.hunks, this.#base, proposed), this.#base, proposed, doc);
     this.#show(doc, { chunks, ids: [], left, atHand: -1, mode });
   }
 
