@@ -55,3 +55,10 @@ function widgetsOf(state: EditorState): DecorationSet {
   }
   return Decoration.set(widgets, true);
 }
+
+/** Starts of the lines that follow a comment. */
+export function linesBelow(state: EditorState): number[] {
+  const { saved, open } = state.field(commentsField);
+  const all = open === null ? saved : [...saved, open];
+  return all.map(({ pos }) => state.doc.lineAt(pos).to + 1).filter((pos) => pos <= state.doc.length);
+}
