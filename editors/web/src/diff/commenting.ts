@@ -28,7 +28,8 @@ export class Commenting {
   restore(comments: readonly ReviewComment[]): void {
     const { doc } = this.view.state;
     const saved = comments.map(({ line, text }) => ({ pos: this.#lineAt(Math.min(lineStart(doc, line - 1), doc.length)), text }));
-    if (saved.length > 0) this.#set({ saved, open: null });
+    // Not `#set`: what is only shown again has not changed.
+    if (saved.length > 0) this.view.dispatch({ effects: setComments.of({ saved, open: null }) });
   }
 
   /** What is written and not saved is on screen, so it counts. */
