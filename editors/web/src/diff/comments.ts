@@ -4,6 +4,7 @@
 import { type EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import { CommentBox, SavedComment } from "./comment_box";
+import { shownField } from "./shown";
 
 export interface Comment {
   /** Start of the line. */
@@ -36,22 +37,33 @@ export const commentsField = StateField.define<Comments>({
 
 export const commentWidgets = StateField.define<DecorationSet>({
   create: widgetsOf,
-  update: (set, transaction) =>
-    transaction.docChanged || transaction.startState.field(commentsField, false) !== transaction.state.field(commentsField)
-      ? widgetsOf(transaction.state)
-      : set,
+  update(set, { docChanged, startState, state }) {
+    const same = startState.field(commentsField, false) === state.field(commentsField) && isClosed(startState) === isClosed(state);
+    return docChanged || !same ? widgetsOf(state) : set;
+  },
   provide: (field) => EditorView.decorations.from(field),
 });
+
+function isClosed(state: EditorState): boolean {
+  return state.field(shownField, false)?.mode === "closed";
+}
 
 function widgetsOf(state: EditorState): DecorationSet {
   const { saved, open } = state.field(commentsField);
   const widgets = saved.map((comment) => {
     const line = state.doc.lineAt(comment.pos);
-    return Decoration.widget({ widget: new SavedComment(line.number, comment), block: true, side: 5 }).range(line.to);
+    return Decoration.widget({ widget: new SavedComment(line.number, comment, isClosed(state)), block: true, side: 5 }).range(line.to);
   });
   if (open !== null) {
     const line = state.doc.lineAt(open.pos);
     widgets.push(Decoration.widget({ widget: new CommentBox(line.number, open.text), block: true, side: 6 }).range(line.to));
   }
   return Decoration.set(widgets, true);
+}
+
+/** Starts of the lines that follow a comment. */
+export function linesBelow(state: EditorState): number[] {
+  const { saved, open } = state.field(commentsField);
+  const all = open === null ? saved : [...saved, open];
+  return all.map(({ pos }) => state.doc.lineAt(pos).to + 1).filter((pos) => pos <= state.doc.length);
 }
