@@ -1,0 +1,142 @@
+// Keeps the two sides level: wherever they meet again after a change or a comment, the shorter one gets a gap.
+
+import { StateEffect, StateField } from "@codemirror/state";
+import { Decoration, type DecorationSet, BlockType, EditorView } from "@codemirror/view";
+import { Block } from "./block";
+import { element } from "../dom";
+import type { Meeting } from "./meetings";
+
+class Gap extends Block {
+  /** `last`: it stands after the last line, not before one. */
+  constructor(
+    readonly height: number,
+    readonly last: boolean,
+  ) {
+    super();
+  }
+
+  override get edge(): string {
+    return "ls-gap";
+  }
+
+  override eq(other: Gap): boolean {
+    return this.height === other.height && this.last === other.last;
+  }
+
+  override toDOM(): HTMLElement {
+    const gap = element("div", { class: "ls-gap", "aria-hidden": "true" });
+    gap.style.height = `${this.height}px`;
+    return gap;
+  }
+
+  override updateDOM(gap: HTMLElement): boolean {
+    gap.style.height = `${this.height}px`;
+    return true;
+  }
+
+  override get estimatedHeight(): number {
+    return this.height;
+  }
+}
+
+const setGaps = StateEffect.define<DecorationSet>();
+
+export const gaps = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(set, transaction) {
+    for (const effect of transaction.effects) if (effect.is(setGaps)) return effect.value;
+    return set.map(transaction.changes);
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+/** Less is not seen, and chasing it would never end. */
+const TOLERANCE = 0.75;
+
+interface Laid {
+  readonly pos: number;
+  readonly gap: Gap;
+}
+
+/** The part of one side whose gaps are laid out anew. */
+class Column {
+  readonly #old: readonly Laid[];
+  readonly #laid: Laid[] = [];
+  #forgotten = 0;
+  #shift = 0;
+
+  constructor(
+    readonly view: EditorView,
+    readonly from: number,
+    readonly to: number,
+  ) {
+    const old: Laid[] = [];
+    view.state.field(gaps).between(from, to, (pos, _to, decoration) => {
+      const widget: unknown = decoration.spec["widget"];
+      if (widget instanceof Gap) old.push({ pos, gap: widget });
+    });
+    this.#old = old;
+  }
+
+  /** Where the text of the line at `pos` begins, with the gaps laid so far and none of the old ones. */
+  top(pos: number): number {
+    this.#forget(({ pos: at, gap }) => at <= pos && !gap.last);
+    const block = this.view.lineBlockAt(pos);
+    const text = Array.isArray(block.type) ? block.type.find((part) => part.type === BlockType.Text) : undefined;
+    return (text ?? block).top + this.#shift;
+  }
+
+  bottom(): number {
+    this.#forget(() => true);
+    return this.view.contentHeight + this.#shift;
+  }
+
+  lay(pos: number, height: number, last: boolean): void {
+    if (height <= TOLERANCE) return;
+    this.#laid.push({ pos, gap: new Gap(height, last) });
+    this.#shift += height;
+  }
+
+  apply(): void {
+    if (alike(this.#old, this.#laid)) return;
+    const add = this.#laid.map(({ pos, gap }) => Decoration.widget({ widget: gap, block: true, side: gap.last ? 9 : -1 }).range(pos));
+    const set = this.view.state.field(gaps).update({ filterFrom: this.from, filterTo: this.to, filter: () => false, add });
+    this.view.dispatch({ effects: setGaps.of(set) });
+  }
+
+  #forget(which: (laid: Laid) => boolean): void {
+    for (let next = this.#old[this.#forgotten]; next !== undefined && which(next); next = this.#old[this.#forgotten]) {
+      this.#shift -= next.gap.height;
+      this.#forgotten += 1;
+    }
+  }
+}
+
+function alike(one: readonly Laid[], other: readonly Laid[]): boolean {
+  if (one.length !== other.length) return false;
+  return one.every(({ pos, gap }, index) => {
+    const match = other[index];
+    return match !== undefined && match.pos === pos && match.gap.last === gap.last && Math.abs(match.gap.height - gap.height) <= TOLERANCE;
+  });
+}
+
+/** Lays the gaps between the first and the last of the meetings, which are in the order of the text. What lies outside
+ * stays as it is: only what is drawn changes its height. */
+export function level(before: EditorView, after: EditorView, meetings: readonly Meeting[], toTheEnd: boolean): void {
+  const first = meetings[0] ?? { before: 0, after: 0 };
+  const last = toTheEnd ? undefined : meetings[meetings.length - 1];
+  const a = new Column(before, first.before, last?.before ?? before.state.doc.length);
+  const b = new Column(after, first.after, last?.after ?? after.state.doc.length);
+  for (const meeting of meetings) {
+    const difference = a.top(meeting.before) - b.top(meeting.after);
+    a.lay(meeting.before, -difference, false);
+    b.lay(meeting.after, difference, false);
+  }
+  if (toTheEnd) {
+    const difference = a.bottom() - b.bottom();
+    a.lay(before.state.doc.length, -difference, true);
+    b.lay(after.state.doc.length, difference, true);
+  }
+  a.apply();
+  b.apply();
+}

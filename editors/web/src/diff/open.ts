@@ -1,0 +1,253 @@
+// One open review: what the person chose, wrote and said, and the answers to the shell.
+
+import type { Chunk } from "@codemirror/merge";
+import type { Extension, StateEffect, Text } from "@codemirror/state";
+import { EditorView, type ViewUpdate } from "@codemirror/view";
+import type { ReviewShow, Verdict } from "../../../protocol";
+import { count } from "../wording";
+import { chunksOf, reverting } from "./chunks";
+import { Commenting } from "./commenting";
+import { conflictNotices } from "./conflicts";
+import { chunksOfAnother } from "./edited";
+import { type Common, abilityEffect } from "./editors";
+import { languageOf } from "./languages";
+import { type Mode, type Shown, actions, setShown } from "./shown";
+import { Sides } from "./sides";
+import { type Separator, composed, lineStart, linesOf, movedLine, separatorOf, takenHunks } from "./text";
+import { bringIntoView, chunkAt, chunkBeyond } from "./travel";
+import type { DiffOptions, DiffView, Draft, Layout } from "./view";
+
+export function openDiff(parent: HTMLElement, shown: ReviewShow, options: DiffOptions): DiffView {
+  return new OpenReview(parent, shown, options);
+}
+
+class OpenReview implements DiffView {
+  readonly #sides: Sides;
+  readonly #base: Text;
+  readonly #separator: Separator;
+  readonly #commenting: Commenting;
+  /** Hunks are chosen among; else a text of her own is shown. */
+  #choosing = true;
+
+  constructor(
+    parent: HTMLElement,
+    readonly review: ReviewShow,
+    readonly options: DiffOptions,
+  ) {
+    const draft = options.draft ?? { left: [], comments: [] };
+    this.#separator = separatorOf(review.base, review.proposed, draft.text ?? "");
+    this.#base = linesOf(review.base, this.#separator);
+    this.#sides = new Sides(parent, options.layout, options.nonce);
+    this.#commenting = new Commenting(this.#sides.after, options);
+    const known = new Set(review.hunks.map((hunk) => hunk.id));
+    const left = new Set(draft.left.filter((id) => known.has(id)));
+    if (draft.text === undefined) this.#showHunks(left, options.readOnly ? "closed" : "deciding");
+    else this.#showText(draft.text, left, options.readOnly ? "closed" : "editing");
+    this.#commenting.restore(draft.comments);
+  }
+
+  layout(): Layout {
+    return this.#sides.layout;
+  }
+
+  setLayout(layout: Layout): void {
+    if (layout !== this.#sides.layout) this.#sides.setLayout(layout);
+  }
+
+  nextChange(): void {
+    this.#travel(1);
+  }
+
+  previousChange(): void {
+    this.#travel(-1);
+  }
+
+  toggleHunk(): void {
+    const shown = this.#shown();
+    const id = shown.ids[Math.max(shown.atHand, 0)];
+    if (id !== undefined && shown.mode === "deciding") this.#take(id, shown.left.has(id));
+  }
+
+  startEditing(): void {
+    const { mode, left } = this.#shown();
+    if (mode !== "deciding") return;
+    const { base, proposed, hunks } = this.review;
+    const doc = linesOf(composed(base, proposed, hunks, left), this.#separator);
+    const chunks = chunksOf(takenHunks(hunks, left), this.#base, doc);
+    this.#show(doc, { chunks, ids: [], left, atHand: -1, mode: "editing" }, (line) => movedLine(line, hunks, left));
+    this.#after.focus();
+    this.options.changed();
+  }
+
+  discardEdits(): void {
+    const { mode, left } = this.#shown();
+    if (mode !== "editing") return;
+    this.#showHunks(left, "deciding");
+    this.options.changed();
+  }
+
+  isEditing(): boolean {
+    return this.#shown().mode === "editing";
+  }
+
+  commentHere(): void {
+    if (this.#shown().mode !== "closed") this.#commenting.open(this.#after.state.selection.main.head);
+  }
+
+  draft(): Draft {
+    const text = this.#text();
+    const draft: Draft = { left: [...this.#shown().left], comments: this.#commenting.all() };
+    return this.#choosing || text === this.review.proposed ? draft : { ...draft, text };
+  }
+
+  verdict(): Verdict | null {
+    const { ids, left } = this.#shown();
+    if (this.#choosing) {
+      const hunks = ids.filter((id) => !left.has(id));
+      if (hunks.length === ids.length) return { kind: "accept" };
+      return hunks.length === 0 ? null : { kind: "acceptHunks", hunks };
+    }
+    const text = this.#text();
+    if (text === this.review.proposed) return { kind: "accept" };
+    return text === this.review.base ? null : { kind: "acceptEdited", text };
+  }
+
+  setReadOnly(): void {
+    this.#commenting.close();
+    this.#tell({ ...this.#shown(), mode: "closed" }, abilityEffect("closed"));
+  }
+
+  focus(): void {
+    this.#after.focus();
+  }
+
+  destroy(): void {
+    this.#sides.destroy();
+  }
+
+  get #after(): EditorView {
+    return this.#sides.after;
+  }
+
+  #shown(): Shown {
+    return this.#sides.shown();
+  }
+
+  #text(): string {
+    return this.#after.state.sliceDoc();
+  }
+
+  #showHunks(left: ReadonlySet<string>, mode: Mode): void {
+    const doc = linesOf(this.review.proposed, this.#separator);
+    const chunks = chunksOf(this.review.hunks, this.#base, doc);
+    this.#show(doc, { chunks, ids: this.review.hunks.map((hunk) => hunk.id), left, atHand: -1, mode });
+  }
+
+  #showText(text: string, left: ReadonlySet<string>, mode: Mode): void {
+    const [proposed, doc] = [linesOf(this.review.proposed, this.#separator), linesOf(text, this.#separator)];
+    const chunks = chunksOfAnother(chunksOf(this.review.hunks, this.#base, proposed), this.#base, proposed, doc);
+    this.#show(doc, { chunks, ids: [], left, atHand: -1, mode });
+  }
+
+  #show(doc: Text, shown: Shown, moved = (line: number) => line): void {
+    this.#choosing = shown.ids.length === this.review.hunks.length && shown.mode !== "editing";
+    const common: Common = {
+      base: this.#base,
+      separator: this.#separator,
+      nonce: this.options.nonce,
+      language: languageOf(this.review.path),
+      conflicts: conflictNotices(this.review.conflicts, moved),
+      reactions: this.#reactions(),
+    };
+    this.#sides.show(common, doc, shown, this.#commenting.carried(doc, moved));
+  }
+
+  #reactions(): Extension {
+    return [
+      this.#commenting.actions,
+      actions.of({
+        take: (id, taken) => this.#take(id, taken),
+        reached: (index) => this.#goTo(index),
+        putBack: (index) => this.#putBack(index),
+        expand: (region) => this.#open(region),
+        comment: (pos) => this.#shown().mode !== "closed" && this.#commenting.open(pos),
+      }),
+      EditorView.updateListener.of((update) => this.#updated(update)),
+    ];
+  }
+
+  #updated(update: ViewUpdate): void {
+    this.#sides.updated(update);
+    if (update.view !== this.#after) return;
+    if (update.docChanged) this.options.changed();
+    if (update.docChanged || update.selectionSet) this.#reached(chunkAt(this.#shown().chunks, update.state.selection.main.head));
+  }
+
+  #tell(shown: Shown, ...more: StateEffect<unknown>[]): void {
+    this.#after.dispatch({ effects: [setShown.of(shown), ...more] });
+  }
+
+  #take(id: string, taken: boolean): void {
+    const shown = this.#shown();
+    if (shown.mode !== "deciding") return;
+    const left = new Set(shown.left);
+    if (taken) left.delete(id);
+    else left.add(id);
+    const index = shown.ids.indexOf(id);
+    this.#tell({ ...shown, left });
+    this.#goTo(index);
+    const total = shown.ids.length;
+    this.options.announce(`Hunk ${index + 1} ${taken ? "taken" : "left out"}; ${total - left.size} of ${total} taken`);
+    this.options.changed();
+  }
+
+  #reached(index: number): void {
+    const shown = this.#shown();
+    if (index >= 0 && index !== shown.atHand) this.#tell({ ...shown, atHand: index });
+  }
+
+  #putBack(index: number): void {
+    const chunk = this.#shown().chunks[index];
+    if (chunk === undefined || !this.isEditing()) return;
+    const changes = reverting(chunk, this.#base, this.#after.state.doc);
+    this.#after.dispatch({ changes, selection: { anchor: changes.from }, userEvent: "revert" });
+    this.#after.focus();
+    this.options.announce("The text before is back");
+  }
+
+  #travel(step: 1 | -1): void {
+    const shown = this.#shown();
+    if (shown.chunks.length === 0) return this.options.announce("There is no change");
+    const head = shown.atHand < 0 ? -1 : this.#after.state.selection.main.head;
+    const index = chunkBeyond(shown.chunks, head, step);
+    const chunk = this.#goTo(index);
+    if (chunk === undefined) return;
+    const within = this.#sides.root.contains(document.activeElement) && shown.mode === "deciding";
+    bringIntoView(this.#after, this.#sides.root, index, chunk, (bar) => {
+      if (within) bar.querySelector("input")?.focus({ preventScroll: true });
+    });
+    this.options.announce(`Change ${index + 1} of ${shown.chunks.length}`);
+  }
+
+  /** Makes a chunk the one at hand, without scrolling. */
+  #goTo(index: number): Chunk | undefined {
+    const { chunks, atHand } = this.#shown();
+    const chunk = chunks[index];
+    if (chunk !== undefined && (index !== atHand || chunkAt(chunks, this.#after.state.selection.main.head) !== index)) {
+      this.#after.dispatch({ selection: { anchor: Math.min(chunk.fromB, this.#after.state.doc.length) } });
+      this.#reached(index);
+    }
+    return chunk;
+  }
+
+  /** The button that was pressed goes, so the focus goes on to the lines it gave way to. */
+  #open(name: number): void {
+    const pressed = this.#sides.root.contains(document.activeElement);
+    const region = this.#sides.expand(name);
+    if (!pressed || region === undefined) return;
+    const anchor = Math.min(lineStart(this.#after.state.doc, region.after), this.#after.state.doc.length);
+    if (!this.isEditing()) this.#after.dispatch({ selection: { anchor } });
+    this.#after.focus();
+    this.options.announce(`${count(region.lines, "line")} shown`);
+  }
+}
