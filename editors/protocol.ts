@@ -1223,6 +1223,8 @@ export interface ReviewSummary {
   removed: number;
   /** Length of the larger of both texts, in bytes of UTF-8. */
   bytes: number;
+  /** Which state of it this is: a decision on a review that is not fetched names it. */
+  revision: number;
   /** The file does not exist yet. */
   newFile: boolean;
   /** Number of places that conflict. */

@@ -82,6 +82,7 @@ mod tests {
             added: 3,
             removed: 1,
             bytes: 40,
+            revision: 0,
             new_file: false,
             conflicts: 1,
             owner_gone: true,

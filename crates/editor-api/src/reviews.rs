@@ -57,6 +57,9 @@ pub struct ReviewSummary {
     /// Length of the larger of both texts, in bytes of UTF-8.
     #[serde(default)]
     pub bytes: u64,
+    /// Which state of it this is: a decision on a review that is not fetched names it.
+    #[serde(default)]
+    pub revision: u32,
     /// The file does not exist yet.
     pub new_file: bool,
     /// Number of places that conflict.

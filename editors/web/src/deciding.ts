@@ -28,7 +28,7 @@ export class Deciding {
     this.#reviews = reviews;
   }
 
-  async decide(entry: Entry, revision: number | undefined, decision: Decision): Promise<Answer> {
+  async decide(entry: Entry, revision: number, decision: Decision): Promise<Answer> {
     entry.sending = true;
     this.#reviews.changed(entry);
     for (let again = false; ; again = true) {
@@ -55,8 +55,8 @@ export class Deciding {
     return found;
   }
 
-  async #send(entry: Entry, revision: number | undefined, decision: Decision): Promise<Answer> {
-    const params = { review: entry.id, decision, ...(revision === undefined ? {} : { revision }) };
+  async #send(entry: Entry, revision: number, decision: Decision): Promise<Answer> {
+    const params = { review: entry.id, revision, decision };
     const answer: ReviewDecidedResult = await this.#connection.request("reviews/decide", params);
     if (answer.kind === "taken") {
       this.#reviews.taken(entry, decision.verdict.kind);
@@ -75,7 +75,7 @@ export class Deciding {
   }
 
   /** After the connection fell: did the hub hear the decision? `null`: it did not, and may be told again. */
-  async #look(entry: Entry, revision: number | undefined): Promise<Answer | null> {
+  async #look(entry: Entry, revision: number): Promise<Answer | null> {
     let phase: string;
     let now: number;
     try {
@@ -87,7 +87,7 @@ export class Deciding {
         throw error;
       }
       phase = "forgotten";
-      now = revision ?? 0;
+      now = revision;
     }
     if (phase === "settling") {
       await new Promise((resolve) => setTimeout(resolve, SETTLING_MS));
@@ -97,7 +97,7 @@ export class Deciding {
       await this.past(entry);
       return { kind: "over", message: "The connection was lost while you decided, and the hub says now" };
     }
-    if (revision !== undefined && now !== revision) {
+    if (now !== revision) {
       entry.sending = false;
       entry.revision = now;
       this.#reviews.changed(entry);

@@ -22,7 +22,7 @@ export interface Entry {
   /** It has not been looked at. */
   fresh: boolean;
   /** The newest revision that is known. */
-  revision: number | undefined;
+  revision: number;
   /** What the person did to it while it was open. */
   draft: Draft | undefined;
   /** What she began to write to the agent. */
@@ -132,7 +132,7 @@ export class Reviews {
       case "edited":
       case "rebased":
       case "shown":
-        entry.revision = Math.max(entry.revision ?? 0, change.revision);
+        entry.revision = Math.max(entry.revision, change.revision);
         break;
       case "written":
       case "delivered":
@@ -197,7 +197,7 @@ export class Reviews {
       decidedHere: false,
       sending: false,
       fresh: true,
-      revision: undefined,
+      revision: summary.revision,
       draft: undefined,
       reason: "",
       shown: undefined,
@@ -208,6 +208,7 @@ export class Reviews {
 
   #update(entry: Entry, summary: ReviewSummary): void {
     entry.summary = summary;
+    entry.revision = Math.max(entry.revision, summary.revision);
     entry.listedAt = performance.now();
     const state = STATES[summary.phase];
     if (state === undefined) {

@@ -147,6 +147,7 @@ pub(super) fn summary(review: &Review, (age_ms, size): (u64, Size)) -> api::Revi
         added: size.added,
         removed: size.removed,
         bytes: review.base_text().len().max(review.side().len()) as u64,
+        revision: review.revision.0,
         new_file: review.base.is_none(),
         conflicts: count(review.conflicts.len()),
         owner_gone: review.owner.is_none(),

@@ -205,12 +205,12 @@ impl Hub {
         let mut behind = Vec::new();
         for local in to {
             match self.locals.get(&local) {
-                Some(to) if to.outbox.waiting() > WATCHER_BYTES => {
+                Some(to) if to.outbox.unread_news() > WATCHER_BYTES => {
                     tracing::warn!("a watcher does not read what it asked for, and is let go");
                     to.outbox.cut_off();
                     behind.push(local);
                 }
-                Some(to) => to.outbox.send(body.to_vec(), body.len()),
+                Some(to) => to.outbox.send_news(body.to_vec(), body.len()),
                 None => {}
             }
         }
