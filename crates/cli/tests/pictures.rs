@@ -64,50 +64,8 @@ fn compare(name: &str, made: &str) {
     panic!("docs/pictures/{name} is not what is printed now; look at {} and copy it there", fresh.display());
 }
 
-const LIMITER: &str = "//! At most so many requests at a time.
-
-use std::collections::VecDeque;
-use std::time::{Duration, Instant};
-
-/// Remembers when requests came.
-pub struct Limiter {
-    seen: VecDeque<Instant>,
-    most: usize,
-    within: Duration,
-}
-
-impl Limiter {
-    pub fn new(most: usize) -> Limiter {
-        Limiter { seen: VecDeque::new(), most, within: Duration::from_secs(1) }
-    }
-
-    /// How many requests are remembered.
-    pub fn len(&self) -> usize {
-        self.seen.len()
-    }
-
-    /// Whether one more is fine at this time.
-    pub fn allows(&mut self, now: Instant) -> bool {
-        if self.seen.len() > self.most {
-            return false;
-        }
-        self.seen.push_back(now);
-        true
-    }
-}
-";
-
-#[cfg(test)]
-fn limiter_after() -> String {
-    LIMITER
-        .replace("new(most: usize) -> Limiter", "new(most: usize, within: Duration) -> Limiter")
-        .replace("most, within: Duration::from_secs(1) }", "most, within }")
-        .replace(
-            "        if self.seen.len() > self.most {",
-            "        while self.seen.front().is_some_and(|first| now - *first > self.within) {\n            \
-             self.seen.pop_front();\n        }\n        if self.seen.len() >= self.most {",
-        )
-}
+const LIMITER: &str = include_str!("page/limiter_before.txt");
+const LIMITER_AFTER: &str = include_str!("page/limiter_after.txt");
 
 #[test]
 fn the_picture_of_the_reviewer_is_what_a_terminal_shows() {
@@ -116,7 +74,7 @@ fn the_picture_of_the_reviewer_is_what_a_terminal_shows() {
     let mut claude = Agent::claude(&world, serve.port);
     let mut nexus = Agent::nexus3(&world, serve.port);
     let path = world.file("src/limiter.rs", LIMITER);
-    claude.propose(&path, &limiter_after(), "limiter.rs");
+    claude.propose(&path, LIMITER_AFTER, "limiter.rs");
     world.pending(1);
     let path = world.file("src/main.rs", BEFORE);
     claude.propose(&path, AFTER, "main.rs");
