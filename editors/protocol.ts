@@ -155,6 +155,10 @@ export interface CommandToHubRequests {
   "history/list": { params: HistoryList; result: HistoryListResult };
   /** Takes an accepted change back: the file gets the bytes it held before, if and only if it holds exactly those that were accepted, and no editor has unsaved text of it. */
   "history/undo": { params: HistoryUndo; result: HistoryUndoResult };
+  /** Asks for a link that lets one browser see and decide reviews. */
+  "page/link": { params: PageLink; result: PageLinkResult };
+  /** Takes back the access of every browser, and every link that was not used. */
+  "page/revoke": { params: PageRevoke; result: PageRevokeResult };
   /** Asks whether the other side is there. */
   "ping": { params: Ping; result: null };
 }
@@ -913,6 +917,30 @@ export type OpenTarget =
     toEndOfLine: boolean;
   };
 
+/** Asks for a link that lets one browser see and decide reviews. */
+export type PageLink = Record<string, never>;
+
+/** A link that is good once. */
+export interface PageLinkResult {
+  /** The link; what follows `#` is a secret. */
+  url: string;
+  /** Port on 127.0.0.1 where the page is served: the one to forward. */
+  port: number;
+  /** How long it can be used. */
+  expiresInSeconds: number;
+}
+
+/** Takes back the access of every browser, and every link that was not used. */
+export type PageRevoke = Record<string, never>;
+
+/** What was taken back. */
+export interface PageRevokeResult {
+  /** Browsers that had access. */
+  sessions: number;
+  /** Links that nobody had used. */
+  links: number;
+}
+
 /** Asks whether the other side is there. */
 export type Ping = Record<string, never>;
 
@@ -1193,6 +1221,8 @@ export interface ReviewSummary {
   added: number;
   /** Number of lines removed. */
   removed: number;
+  /** Length of the larger of both texts, in bytes of UTF-8. */
+  bytes: number;
   /** The file does not exist yet. */
   newFile: boolean;
   /** Number of places that conflict. */

@@ -81,6 +81,7 @@ mod tests {
             hunks: 2,
             added: 3,
             removed: 1,
+            bytes: 40,
             new_file: false,
             conflicts: 1,
             owner_gone: true,

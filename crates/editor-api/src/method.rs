@@ -150,6 +150,8 @@ methods! {
         "hub/watch" HubWatch -> ();
         "history/list" HistoryList -> HistoryListResult;
         "history/undo" HistoryUndo -> HistoryUndoResult;
+        "page/link" PageLink -> PageLinkResult;
+        "page/revoke" PageRevoke -> PageRevokeResult;
     }
     HubToCommand {
         "hub/event" HubEvent;

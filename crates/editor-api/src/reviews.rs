@@ -54,6 +54,9 @@ pub struct ReviewSummary {
     pub added: u32,
     /// Number of lines removed.
     pub removed: u32,
+    /// Length of the larger of both texts, in bytes of UTF-8.
+    #[serde(default)]
+    pub bytes: u64,
     /// The file does not exist yet.
     pub new_file: bool,
     /// Number of places that conflict.

@@ -33,6 +33,15 @@ pub struct Config {
     /// Dialects that are not offered to agents, by name.
     pub dialects_off: Vec<String>,
     pub limits: Limits,
+    pub page: PageConfig,
+}
+
+/// The browser page.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PageConfig {
+    /// Port on 127.0.0.1 where it is served; 0 for any that is free.
+    pub port: u16,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +73,7 @@ impl Default for Config {
             deny: ["**/.env", "**/*.pem", "**/id_rsa", "**/id_ed25519"].map(String::from).to_vec(),
             dialects_off: Vec::new(),
             limits: Limits::default(),
+            page: PageConfig::default(),
         }
     }
 }

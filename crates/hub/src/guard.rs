@@ -23,6 +23,11 @@ pub enum Refusal {
     TwoTokens,
     NotWebSocket,
     UnknownPath,
+    OtherOrigin,
+    NoSession,
+    WrongLink,
+    WrongMethod,
+    BadBody,
 }
 
 impl Refusal {
@@ -40,19 +45,29 @@ impl Refusal {
             Refusal::TwoTokens => "twoTokens",
             Refusal::NotWebSocket => "notWebSocket",
             Refusal::UnknownPath => "unknownPath",
+            Refusal::OtherOrigin => "otherOrigin",
+            Refusal::NoSession => "noSession",
+            Refusal::WrongLink => "wrongLink",
+            Refusal::WrongMethod => "wrongMethod",
+            Refusal::BadBody => "badBody",
         }
     }
 
     pub fn status(self) -> StatusCode {
         match self {
-            Refusal::NoToken | Refusal::WrongToken => StatusCode::UNAUTHORIZED,
-            Refusal::NotLoopback | Refusal::OtherUser | Refusal::FromBrowser => StatusCode::FORBIDDEN,
+            Refusal::NoToken | Refusal::WrongToken | Refusal::NoSession => StatusCode::UNAUTHORIZED,
+            Refusal::NotLoopback
+            | Refusal::OtherUser
+            | Refusal::FromBrowser
+            | Refusal::OtherOrigin
+            | Refusal::WrongLink => StatusCode::FORBIDDEN,
             Refusal::WrongHost => StatusCode::MISDIRECTED_REQUEST,
             Refusal::TooManyConnections => StatusCode::SERVICE_UNAVAILABLE,
-            Refusal::BadHead | Refusal::TwoTokens => StatusCode::BAD_REQUEST,
+            Refusal::BadHead | Refusal::TwoTokens | Refusal::BadBody => StatusCode::BAD_REQUEST,
             Refusal::SlowHead => StatusCode::REQUEST_TIMEOUT,
             Refusal::NotWebSocket => StatusCode::UPGRADE_REQUIRED,
             Refusal::UnknownPath => StatusCode::NOT_FOUND,
+            Refusal::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
         }
     }
 
@@ -61,7 +76,7 @@ impl Refusal {
         match self {
             Refusal::NotLoopback => "only this machine may connect",
             Refusal::OtherUser => "only processes of the user who owns this hub may connect",
-            Refusal::TooManyConnections => "too many connections to this window; close some agents",
+            Refusal::TooManyConnections => "too many connections to this port; close some",
             Refusal::BadHead => "the request head is malformed or too large",
             Refusal::SlowHead => "the request head did not arrive in time",
             Refusal::WrongHost => "the Host header must name 127.0.0.1 or localhost and this port",
@@ -73,6 +88,13 @@ impl Refusal {
             Refusal::TwoTokens => "tokens of two dialects in one request",
             Refusal::NotWebSocket => "this is a WebSocket endpoint: connect with a WebSocket client",
             Refusal::UnknownPath => "nothing is served at this path",
+            Refusal::OtherOrigin => "only the page itself may ask for this, and no page of another site",
+            Refusal::NoSession => "this browser has no access: get a link with `linkspan page`",
+            Refusal::WrongLink => {
+                "this link was used already, or has expired: get another with `linkspan page`"
+            }
+            Refusal::WrongMethod => "this path is not asked for in this way",
+            Refusal::BadBody => "the body must be JSON of at most 1 KiB, with the secret of a link",
         }
     }
 }
@@ -94,11 +116,7 @@ pub fn admit(
     dialects: &[&'static Dialect],
 ) -> Result<&'static Dialect, Refusal> {
     let Head { method, path, headers } = head;
-    let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
-    let host = only(headers, &header::HOST).ok_or(Refusal::WrongHost)?;
-    if !hosts.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(host)) {
-        return Err(Refusal::WrongHost);
-    }
+    host(headers, port)?;
     if headers.contains_key(header::ORIGIN) {
         return Err(Refusal::FromBrowser);
     }
@@ -122,22 +140,34 @@ pub fn admit(
     if *path != "/" {
         return Err(Refusal::UnknownPath);
     }
+    if upgrades(method, headers) { Ok(dialect) } else { Err(Refusal::NotWebSocket) }
+}
+
+/// By which of our names the caller knows this port. A DNS name that was bound to our address is none.
+pub(crate) fn host(headers: &HeaderMap, port: u16) -> Result<String, Refusal> {
+    let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+    let host = only(headers, &header::HOST).ok_or(Refusal::WrongHost)?;
+    let known = hosts.into_iter().find(|known| known.as_bytes().eq_ignore_ascii_case(host));
+    known.ok_or(Refusal::WrongHost)
+}
+
+/// Whether this asks for a WebSocket.
+pub(crate) fn upgrades(method: &Method, headers: &HeaderMap) -> bool {
     let is = |name: &HeaderName, value: &str| {
         headers
             .get(name)
             .and_then(|found| found.to_str().ok())
             .is_some_and(|found| found.split(',').any(|part| part.trim().eq_ignore_ascii_case(value)))
     };
-    let websocket = **method == Method::GET
+    method == Method::GET
         && is(&header::CONNECTION, "upgrade")
         && is(&header::UPGRADE, "websocket")
         && is(&header::SEC_WEBSOCKET_VERSION, "13")
-        && headers.contains_key(header::SEC_WEBSOCKET_KEY);
-    if websocket { Ok(dialect) } else { Err(Refusal::NotWebSocket) }
+        && headers.contains_key(header::SEC_WEBSOCKET_KEY)
 }
 
 /// The value of a header that may stand there only once.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a [u8]> {
+pub(crate) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a [u8]> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?.as_bytes();
     values.next().is_none().then_some(first)

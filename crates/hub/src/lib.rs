@@ -8,6 +8,7 @@ mod edge;
 pub mod files;
 pub mod guard;
 pub mod journal;
+pub mod page;
 mod peer;
 pub mod token;
 

@@ -48,6 +48,7 @@ pub(crate) fn summary(shown: &ReviewShow) -> ReviewSummary {
         hunks: u32::try_from(shown.hunks.len()).unwrap(),
         added: shown.hunks.iter().map(|hunk| hunk.after_count).sum(),
         removed: shown.hunks.iter().map(|hunk| hunk.before_count).sum(),
+        bytes: u64::try_from(shown.base.len().max(shown.proposed.len())).unwrap(),
         new_file: shown.new_file,
         conflicts: 0,
         owner_gone: false,

@@ -211,4 +211,6 @@ fn a_watcher_that_does_not_read_slows_nobody_down_and_is_let_go() {
     signal(watch.child.id(), Signal::CONT);
     let notice = watch.notices.recv_timeout(DEADLINE).unwrap();
     assert!(notice.contains("the hub is gone"), "{notice}");
+    let late: usize = watch.lines.try_iter().map(|line| line.len()).sum();
+    assert!(late < 1024 * 1024, "{late} bytes were still sent to a watcher that is let go");
 }

@@ -44,7 +44,7 @@ impl Core {
         match method {
             api::HubHello::METHOD => {
                 let hello: api::HubHello = decode(params)?;
-                if let Some(local) = self.locals.get_mut(&local) {
+                if let Some(local) = self.locals.get_mut(&local).filter(|local| !local.is_page) {
                     local.role = hello.role;
                 }
                 let result = HubHelloResult {
@@ -88,6 +88,8 @@ impl Core {
             api::HubWatch::METHOD => self.watch(local, id, &decode(params)?)?,
             api::HistoryList::METHOD => self.history_list(local, id, decode(params)?)?,
             api::HistoryUndo::METHOD => self.history_undo(local, id, &decode(params)?)?,
+            api::PageLink::METHOD => self.link_page(local, id),
+            api::PageRevoke::METHOD => self.revoke_page(local, id),
             _ => return Err(RpcError::new(errors::METHOD_NOT_FOUND, format!("unknown method `{method}`"))),
         }
         Ok(())

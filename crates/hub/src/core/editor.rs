@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use super::Core;
 use super::base::BaseWanted;
 use super::event::{Action, LocalId, Ticket};
+use super::page;
 use super::timers::{Due, TimerId};
 use super::tools::ToolCall;
 use crate::files::FileState;
@@ -26,12 +27,21 @@ pub(super) struct Local {
     pub(super) role: String,
     pub(super) window: Option<WindowId>,
     pub(super) attaching: bool,
+    /// A browser's: there is less that it may ask.
+    pub(super) is_page: bool,
     /// The agent that it became: from then on every frame is the agent's.
     pub(super) agent: Option<AgentId>,
     asked: BTreeMap<i64, Asked>,
     next_id: i64,
     /// Decisions it waits to hear about, oldest first.
     pub(super) deciding: Vec<(ReviewId, RequestId)>,
+}
+
+impl Local {
+    /// Called so whatever it says it is.
+    pub(super) fn page() -> Local {
+        Local { role: "the browser page".to_owned(), is_page: true, ..Local::default() }
+    }
 }
 
 #[derive(Debug)]
@@ -121,12 +131,17 @@ impl Core {
     pub(super) fn local_message(&mut self, local: LocalId, body: &[u8]) {
         // Sent before the peer saw that we had hung up, or behind its own goodbye.
         let Some(connection) = self.locals.get(&local) else { return };
-        let agent = connection.agent;
+        let (agent, is_page) = (connection.agent, connection.is_page);
         self.local_heard(local);
         if let Some(agent) = agent {
             return self.joined_frame(agent, body);
         }
         match Message::parse(body) {
+            Ok(Message::Request { id, method, .. }) if is_page && !page::may_ask(&method) => {
+                let error = RpcError::new(errors::METHOD_NOT_FOUND, format!("no `{method}` for the page"));
+                self.send(local, &Message::error(Some(id), error));
+            }
+            Ok(Message::Notification { .. }) if is_page => {}
             Ok(Message::Request { id, method, params }) => {
                 if let Err(error) = self.local_request(local, &id, &method, &params) {
                     self.send(local, &Message::error(Some(id), error));

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use linkspan_dialect::{Dialect, DiscoveryFile};
+use linkspan_editor_api::{PageLinkResult, PageRevokeResult, RequestId};
 use linkspan_review::{AgentId, ChangeId, Review, ReviewId, Step, WindowId};
 
 use crate::config::WorkspaceConfig;
@@ -12,7 +13,7 @@ use crate::guard::Refusal;
 use crate::journal::{Change, Found, Question, RememberedWindow};
 use crate::token::Token;
 
-/// One connection on the hub's own socket: an editor or a command.
+/// One connection on the hub's own socket, an editor or a command, or an open page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalId(pub u64);
 
@@ -23,6 +24,10 @@ pub struct Ticket(pub u64);
 #[derive(Debug)]
 pub enum Event {
     LocalOpened {
+        local: LocalId,
+    },
+    /// A browser that was let in: a connection like a command's, with less to ask.
+    PageOpened {
         local: LocalId,
     },
     /// The body of one framed message.
@@ -94,6 +99,16 @@ pub enum Event {
     FileRestored {
         ticket: Ticket,
         result: Result<Option<u32>, WriteError>,
+    },
+    PageLinked {
+        local: LocalId,
+        request: RequestId,
+        result: Result<PageLinkResult, String>,
+    },
+    PageRevoked {
+        local: LocalId,
+        request: RequestId,
+        revoked: PageRevokeResult,
     },
     /// A signal asks the hub to leave.
     StopRequested,
@@ -199,6 +214,16 @@ pub enum Action {
         done: bool,
         /// Of the file that it removed.
         mode: Option<u32>,
+    },
+    /// Opens the page's port, if it is not open, and makes a link.
+    LinkPage {
+        local: LocalId,
+        request: RequestId,
+    },
+    /// Ends every session of the page, and closes those that are open.
+    RevokePage {
+        local: LocalId,
+        request: RequestId,
     },
     Stop,
 }

@@ -11,6 +11,7 @@ mod event;
 mod history;
 mod joining;
 mod language;
+mod page;
 mod policy;
 mod present;
 mod reviews;
@@ -89,6 +90,8 @@ pub struct Core {
     timers: Timers,
     heartbeat: Option<TimerId>,
     idle: Option<TimerId>,
+    /// Until when a link to the page may be used.
+    link_until_ms: u64,
     refused: BTreeMap<&'static str, u64>,
     actions: Vec<Action>,
 }
@@ -137,6 +140,7 @@ impl Core {
             timers: Timers::default(),
             heartbeat: None,
             idle: None,
+            link_until_ms: 0,
             refused: BTreeMap::new(),
             actions: Vec::new(),
         };
@@ -165,6 +169,7 @@ impl Core {
             Event::LocalOpened { local } => {
                 self.locals.insert(local, Local::default());
             }
+            Event::PageOpened { local } => self.page_opened(local),
             Event::LocalMessage { local, body } => self.local_message(local, &body),
             Event::LocalClosed { local } => self.local_closed(local),
             Event::AgentOpened { agent, window, dialect } => self.agent_opened(agent, window, dialect),
@@ -184,6 +189,8 @@ impl Core {
             Event::HistoryRead { ticket, result } => self.history_read(ticket, result),
             Event::UndoBegun { ticket, result } => self.undo_begun(ticket, result),
             Event::FileRestored { ticket, result } => self.file_restored(ticket, result),
+            Event::PageLinked { local, request, result } => self.page_linked(local, request, result),
+            Event::PageRevoked { local, request, revoked } => self.page_revoked(local, request, &revoked),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
         }
@@ -249,10 +256,12 @@ impl Core {
         }
         // Also for a decision that its agent has not heard of. A command that asks a question is no reason to stay.
         let unfinished = self.state.reviews().next().is_some();
-        let busy = unfinished || !self.windows.is_empty() || !self.agents.is_empty();
+        let page_open = self.locals.values().any(|local| local.is_page);
+        let busy = unfinished || !self.windows.is_empty() || !self.agents.is_empty() || page_open;
         match (busy, self.idle) {
             (false, None) => {
-                let when = self.now_ms + self.config.idle_exit_seconds * 1000;
+                // A link that was given out is worth what it says.
+                let when = (self.now_ms + self.config.idle_exit_seconds * 1000).max(self.link_until_ms);
                 self.idle = Some(self.timers.add(when, Due::IdleExit));
             }
             (true, Some(timer)) => {

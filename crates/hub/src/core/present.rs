@@ -146,6 +146,7 @@ pub(super) fn summary(review: &Review, (age_ms, size): (u64, Size)) -> api::Revi
         hunks: size.hunks,
         added: size.added,
         removed: size.removed,
+        bytes: review.base_text().len().max(review.side().len()) as u64,
         new_file: review.base.is_none(),
         conflicts: count(review.conflicts.len()),
         owner_gone: review.owner.is_none(),

@@ -17,6 +17,9 @@ use crate::core::Event;
 /// How long a closing handshake may take.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 
+/// With code 1012: why a connection ends that the hub has let go.
+pub(crate) const LEAVING: &str = "the hub is leaving; it may be back soon";
+
 #[derive(Debug)]
 pub(crate) enum ToAgent {
     Text(String),
@@ -72,11 +75,15 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
             biased;
             message = inbox.recv() => {
                 let Some(first) = message else {
-                    return close(&mut socket, 1012, "the hub is leaving; it may be back soon").await;
+                    close(&mut socket, 1012, LEAVING).await;
+                    return Ending::Lost;
                 };
                 match send(&mut socket, first, &mut inbox).await {
                     Sent::Yes => {}
-                    Sent::Closing { code, reason } => return close(&mut socket, code, reason).await,
+                    Sent::Closing { code, reason } => {
+                        close(&mut socket, code, reason).await;
+                        return Ending::Lost;
+                    }
                     Sent::Lost => return Ending::Lost,
                 }
             }
@@ -85,11 +92,11 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                 // The library has put the right close frame in its queue; the next polls send it.
                 Some(Err(error)) => {
                     tracing::warn!("{agent} broke the WebSocket protocol or vanished: {error}");
-                    while let Ok(Some(_)) = timeout(CLOSE_DEADLINE, socket.next()).await {}
+                    drain(&mut socket).await;
                     return Ending::Lost;
                 }
                 Some(Ok(frame)) if frame.is_close() => {
-                    while let Ok(Some(_)) = timeout(CLOSE_DEADLINE, socket.next()).await {}
+                    drain(&mut socket).await;
                     return ending_of(&frame);
                 }
                 Some(Ok(frame)) => {
@@ -157,16 +164,20 @@ async fn send<S: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-async fn close<S: AsyncRead + AsyncWrite + Unpin>(
+/// Takes what still comes until the other side has closed too.
+pub(crate) async fn drain<S: AsyncRead + AsyncWrite + Unpin>(socket: &mut WebSocketStream<S>) {
+    while let Ok(Some(_)) = timeout(CLOSE_DEADLINE, socket.next()).await {}
+}
+
+pub(crate) async fn close<S: AsyncRead + AsyncWrite + Unpin>(
     socket: &mut WebSocketStream<S>,
     code: u16,
     reason: &str,
-) -> Ending {
+) {
     let code = CloseCode::try_from(code).ok();
     let _ = timeout(CLOSE_DEADLINE, async {
         let _ = socket.send(Message::close(code, reason)).await;
         while let Some(Ok(_)) = socket.next().await {}
     })
     .await;
-    Ending::Lost
 }

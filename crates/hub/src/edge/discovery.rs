@@ -9,13 +9,18 @@ use linkspan_dialect::DiscoveryFile;
 
 /// Agents read these files at any moment, so a new content appears by rename.
 pub(crate) fn write(file: &DiscoveryFile) -> io::Result<()> {
-    private_folder(&file.directory)?;
+    private_file(&file.directory, &file.file_name, &file.contents)
+}
+
+/// A file that only its owner can read, with all of its content or not there.
+pub(crate) fn private_file(folder: &Path, name: &str, contents: &[u8]) -> io::Result<()> {
+    private_folder(folder)?;
     let mut temporary = tempfile::Builder::new()
         .prefix(".linkspan-")
         .permissions(fs::Permissions::from_mode(0o600))
-        .tempfile_in(&file.directory)?;
-    temporary.write_all(&file.contents)?;
-    temporary.persist(file.directory.join(&file.file_name))?;
+        .tempfile_in(folder)?;
+    temporary.write_all(contents)?;
+    temporary.persist(folder.join(name))?;
     Ok(())
 }
 

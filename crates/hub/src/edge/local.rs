@@ -1,7 +1,7 @@
 //! The hub's own socket: framed JSON-RPC with editors and commands of the same user.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use linkspan_editor_api::{Decoder, Limits};
@@ -28,8 +28,32 @@ struct FromLocal {
     paced: Arc<AtomicBool>,
 }
 
+/// Connections of every kind that the core takes for local, so that no two share a number.
+static LOCALS: AtomicU64 = AtomicU64::new(1);
+
+/// A connection that the core knows.
+pub(crate) struct Introduced {
+    pub(crate) local: LocalId,
+    pub(crate) inbox: Inbox<Vec<u8>>,
+    paced: Arc<AtomicBool>,
+}
+
+/// Makes a connection known. `None`: the hub is leaving.
+pub(crate) async fn introduce(edge: &Edge, opened: impl FnOnce(LocalId) -> Event) -> Option<Introduced> {
+    let local = LocalId(LOCALS.fetch_add(1, Ordering::Relaxed));
+    let (outbox, inbox) = outbox::new(2 * message_bytes(&edge.limits));
+    let paced: Arc<AtomicBool> = Arc::default();
+    let to = ToLocal { outbox, paced: paced.clone() };
+    edge.inbox.send(Happening::NewLocal(local, to)).await.ok()?;
+    edge.tell(opened(local)).await.then_some(Introduced { local, inbox, paced })
+}
+
+/// A person's own version of the largest file must fit, escaped as JSON.
+pub(crate) fn message_bytes(limits: &crate::config::Limits) -> usize {
+    limits.message_mib.max(4 * limits.file_mib) * 1024 * 1024
+}
+
 pub(super) async fn accept(listener: UnixListener, edge: Edge) {
-    let mut last = 0;
     loop {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
@@ -45,18 +69,9 @@ pub(super) async fn accept(listener: UnixListener, edge: Edge) {
             tracing::warn!("another user tried the hub's socket");
             continue;
         }
-        last += 1;
-        let local = LocalId(last);
-        // A person's own version of the largest file must fit, escaped as JSON.
-        let message_bytes = edge.limits.message_mib.max(4 * edge.limits.file_mib) * 1024 * 1024;
-        let (outbox, inbox) = outbox::new(2 * message_bytes);
-        let paced: Arc<AtomicBool> = Arc::default();
-        let to = ToLocal { outbox, paced: paced.clone() };
-        if edge.inbox.send(Happening::NewLocal(local, to)).await.is_err()
-            || !edge.tell(Event::LocalOpened { local }).await
-        {
-            return;
-        }
+        let opened = |local| Event::LocalOpened { local };
+        let Some(Introduced { local, inbox, paced }) = introduce(&edge, opened).await else { return };
+        let message_bytes = message_bytes(&edge.limits);
         let from = FromLocal { local, message_bytes, paced };
         tokio::spawn(serve(from, stream, inbox, edge.clone()));
     }
@@ -67,6 +82,7 @@ async fn serve(from: FromLocal, stream: UnixStream, inbox: Inbox<Vec<u8>>, edge:
     let local = from.local;
     let (reading, writing) = stream.into_split();
     tokio::select! {
+        () = inbox.cut_off() => {}
         () = read(from, reading, &edge) => {}
         () = write(writing, inbox, SEND_DEADLINE) => {}
     }

@@ -1,12 +1,13 @@
 //! The hub's dealings with the world. Turns sockets, files and time into events for `core`, and its actions
 //! into I/O. Decides nothing.
 
-mod agent;
+pub(crate) mod agent;
 mod discovery;
+pub(crate) mod entry;
 mod listen;
-mod local;
-mod outbox;
-mod pace;
+pub(crate) mod local;
+pub(crate) mod outbox;
+pub(crate) mod pace;
 mod startup;
 
 use std::collections::HashMap;
@@ -24,6 +25,8 @@ use crate::config::{Config, Limits, WorkspaceConfig};
 use crate::core::{Action, Core, Event, Listen, LocalId, Prepared, Ticket};
 use crate::files;
 use crate::journal::{Entry, Journal, Recorded};
+use crate::page::Page;
+pub(crate) use discovery::private_file;
 pub use startup::{RunError, run};
 
 use agent::ToAgent;
@@ -43,7 +46,7 @@ const FAREWELL: Duration = Duration::from_millis(500);
 #[derive(Clone)]
 pub(crate) struct Edge {
     inbox: mpsc::Sender<Happening>,
-    limits: Arc<Limits>,
+    pub(crate) limits: Arc<Limits>,
     /// Held by each task; when the last is gone, everything has been sent.
     _alive: mpsc::Sender<()>,
 }
@@ -71,6 +74,7 @@ struct Hub {
     agents: HashMap<AgentId, Outbox<ToAgent>>,
     locals: HashMap<LocalId, ToLocal>,
     ports: HashMap<WindowId, AbortHandle>,
+    page: Arc<Page>,
 }
 
 impl Hub {
@@ -172,6 +176,19 @@ impl Hub {
                     tokio::task::spawn_blocking(move || files::sweep(&folders, &path, review));
                 }
                 Action::EndUndo { undo, done, mode } => self.journal.end_undo(undo, done, mode),
+                Action::LinkPage { local, request } => {
+                    let (page, edge) = (Arc::clone(&self.page), self.edge.clone());
+                    tokio::spawn(async move {
+                        let result = page.link(&edge).await;
+                        edge.tell(Event::PageLinked { local, request, result }).await;
+                    });
+                }
+                Action::RevokePage { local, request } => {
+                    let (revoked, edge) = (self.page.revoke(), self.edge.clone());
+                    tokio::spawn(async move {
+                        edge.tell(Event::PageRevoked { local, request, revoked }).await;
+                    });
+                }
                 Action::Stop => leave = Leave::Yes,
             }
         }
@@ -190,6 +207,7 @@ impl Hub {
             match self.locals.get(&local) {
                 Some(to) if to.outbox.waiting() > WATCHER_BYTES => {
                     tracing::warn!("a watcher does not read what it asked for, and is let go");
+                    to.outbox.cut_off();
                     behind.push(local);
                 }
                 Some(to) => to.outbox.send(body.to_vec(), body.len()),
@@ -269,6 +287,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         let edge = &recorded;
         let _ = edge.inbox.blocking_send(Happening::Event(event));
     })?;
+    let page_port = config.page.port;
     let identity = ready.identity();
     let (core, actions) = Core::new(identity, config, Box::new(|name| std::env::var_os(name)), remembered);
     let mut hub = Hub {
@@ -279,6 +298,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         agents: HashMap::new(),
         locals: HashMap::new(),
         ports: HashMap::new(),
+        page: Page::new(&places.runtime, page_port, &edge).await,
     };
     hub.carry_out(actions);
     let door = tokio::spawn(local::accept(ready.listener, edge.clone()));
@@ -309,6 +329,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
     for port in hub.ports.values() {
         port.abort();
     }
+    hub.page.leave();
     drop((hub, edge));
     let _ = tokio::time::timeout(FAREWELL, all_gone.recv()).await;
     Ok(())

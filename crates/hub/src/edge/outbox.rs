@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 /// A peer that takes nothing for this long has hung up without saying so.
-pub(super) const SEND_DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const SEND_DEADLINE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Outbox<T> {
@@ -15,20 +15,23 @@ pub(crate) struct Outbox<T> {
     waiting: Arc<AtomicUsize>,
     limit: usize,
     full: Arc<AtomicBool>,
+    cut_off: Arc<Notify>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Inbox<T> {
     queue: mpsc::UnboundedReceiver<(T, usize)>,
     waiting: Arc<AtomicUsize>,
+    cut_off: Arc<Notify>,
 }
 
 /// `limit` bytes may wait beside one message of any size.
 pub(crate) fn new<T>(limit: usize) -> (Outbox<T>, Inbox<T>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let waiting = Arc::new(AtomicUsize::new(0));
-    let full = Arc::default();
-    (Outbox { queue: sender, waiting: waiting.clone(), limit, full }, Inbox { queue: receiver, waiting })
+    let cut_off = Arc::<Notify>::default();
+    let inbox = Inbox { queue: receiver, waiting: waiting.clone(), cut_off: cut_off.clone() };
+    (Outbox { queue: sender, waiting, limit, full: Arc::default(), cut_off }, inbox)
 }
 
 impl<T> Outbox<T> {
@@ -51,9 +54,21 @@ impl<T> Outbox<T> {
         }
         let _ = self.queue.send((message, size));
     }
+
+    /// The connection ends now, and what still waits is sent to nobody: a peer that has not read it for so long
+    /// would only find out late that it is let go.
+    pub(crate) fn cut_off(&self) {
+        self.cut_off.notify_one();
+    }
 }
 
 impl<T> Inbox<T> {
+    /// Ends when the hub does not want to send the rest.
+    pub(crate) fn cut_off(&self) -> impl Future<Output = ()> + use<T> {
+        let cut_off = Arc::clone(&self.cut_off);
+        async move { cut_off.notified().await }
+    }
+
     /// `None` once the hub has let go of the connection and everything was handed out.
     pub(crate) async fn recv(&mut self) -> Option<T> {
         let (message, size) = self.queue.recv().await?;

@@ -5,18 +5,18 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Slows a peer down that sends more than it may: nothing is refused, nothing is lost, and the others go on.
-pub(super) struct Pace {
+pub(crate) struct Pace {
     per_second: u32,
     sent: u32,
     since: Instant,
 }
 
 impl Pace {
-    pub(super) fn new(per_second: u32) -> Pace {
+    pub(crate) fn new(per_second: u32) -> Pace {
         Pace { per_second, sent: 0, since: Instant::now() }
     }
 
-    pub(super) async fn step(&mut self) {
+    pub(crate) async fn step(&mut self) {
         if self.per_second == 0 {
             return;
         }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
+use linkspan_editor_api::{PageLinkResult, PageRevokeResult};
 use linkspan_review::{AgentId, ChangeId, Digest, Review, ReviewId, Step, WindowId};
 use serde_json::{Value, json};
 
@@ -58,6 +59,8 @@ pub(super) struct Desk {
     pub(super) restores_fail: Option<WriteError>,
     pub(super) removed_mode: Option<u32>,
     pub(super) swept: Vec<PathBuf>,
+    /// What comes of a wish for a link to the page.
+    pub(super) page_link: Result<PageLinkResult, String>,
     pub(super) remembered: Vec<RememberedWindow>,
     /// What each workspace says for itself.
     pub(super) workspace: Vec<WorkspaceConfig>,
@@ -115,6 +118,7 @@ impl Desk {
             restores_fail: None,
             removed_mode: None,
             swept: Vec::new(),
+            page_link: Err("no port".to_owned()),
             remembered: Vec::new(),
             workspace: Vec::new(),
             next_request: 0,
@@ -181,6 +185,14 @@ impl Desk {
                     }
                 }
                 Action::ClosePort { .. } => self.ports_closed += 1,
+                Action::LinkPage { local, request } => {
+                    let result = self.page_link.clone();
+                    next.push_back(Event::PageLinked { local, request, result });
+                }
+                Action::RevokePage { local, request } => {
+                    let revoked = PageRevokeResult { sessions: 2, links: 1 };
+                    next.push_back(Event::PageRevoked { local, request, revoked });
+                }
                 Action::Stop => self.stopped = true,
                 Action::CloseLocal { local } => self.closed_locals.push(local),
                 Action::PaceLocal { .. } | Action::WriteDiscovery { .. } | Action::RemoveDiscovery { .. } => {

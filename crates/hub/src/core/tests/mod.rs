@@ -3,6 +3,7 @@
 
 mod desk;
 mod own;
+mod page;
 mod past;
 mod undoing;
 mod watching;

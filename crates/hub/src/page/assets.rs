@@ -1,0 +1,77 @@
+//! The page's own files, as they were built into the binary. They hold no secret.
+
+use std::sync::OnceLock;
+
+use super::head::Asset;
+
+/// Stands in the document where the nonce of its style sheets belongs.
+const NONCE: &str = "__NONCE__";
+
+const INDEX: &str = include_str!("../../../../editors/web/dist/index.html");
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+static APP: File = File::new(include_bytes!("../../../../editors/web/dist/app.js"), SCRIPT);
+static DIFF: File = File::new(include_bytes!("../../../../editors/web/dist/diff.js"), SCRIPT);
+static STYLE: File =
+    File::new(include_bytes!("../../../../editors/web/dist/style.css"), "text/css; charset=utf-8");
+static ICON: File = File::new(include_bytes!("../../../../editors/web/dist/icon.svg"), "image/svg+xml");
+
+/// A file that is the same for everyone.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub(crate) bytes: &'static [u8],
+    pub(crate) kind: &'static str,
+    tag: OnceLock<String>,
+}
+
+impl File {
+    const fn new(bytes: &'static [u8], kind: &'static str) -> File {
+        File { bytes, kind, tag: OnceLock::new() }
+    }
+
+    /// By which a browser tells whether it has this very content already.
+    pub(crate) fn tag(&self) -> &str {
+        self.tag.get_or_init(|| format!("\"{}\"", blake3::hash(self.bytes).to_hex()))
+    }
+}
+
+/// What is served; the document is made anew each time.
+pub(crate) fn file(asset: Asset) -> Option<&'static File> {
+    match asset {
+        Asset::Index => None,
+        Asset::App => Some(&APP),
+        Asset::Diff => Some(&DIFF),
+        Asset::Style => Some(&STYLE),
+        Asset::Icon => Some(&ICON),
+    }
+}
+
+pub(crate) fn document(nonce: &str) -> String {
+    INDEX.replacen(NONCE, nonce, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_carries_its_nonce_and_nothing_of_elsewhere() {
+        assert_eq!(INDEX.matches(NONCE).count(), 1);
+        let document = document("abc");
+        assert!(document.contains(r#"content="abc""#) && !document.contains(NONCE));
+        for elsewhere in ["http:", "https:", "//", " style=", "<style", " on"] {
+            let found = document.replace("<!--", "").match_indices(elsewhere).count();
+            assert_eq!(found, 0, "{elsewhere}: {document}");
+        }
+    }
+
+    #[test]
+    fn different_files_have_different_tags() {
+        let tags =
+            [Asset::App, Asset::Diff, Asset::Style, Asset::Icon].map(|asset| file(asset).unwrap().tag());
+        for tag in tags {
+            assert_eq!(tags.iter().filter(|other| **other == tag).count(), 1, "{tag}");
+        }
+    }
+}

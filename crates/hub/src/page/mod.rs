@@ -1,0 +1,180 @@
+//! The browser page: one port on 127.0.0.1, opened when somebody wants a link, and who may use it.
+//!
+//! Serves the page's files and carries messages between it and the core. What may be asked is for the core.
+
+pub mod access;
+mod assets;
+pub mod head;
+mod kept;
+mod serve;
+mod socket;
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use linkspan_editor_api::{PageLinkResult, PageRevokeResult};
+use tokio::net::TcpListener;
+use tokio::sync::{OnceCell, watch};
+use tokio::task::AbortHandle;
+
+use crate::edge::{Edge, entry};
+use access::{Access, LINK_SECONDS, Secret, SessionId};
+use kept::Kept;
+
+#[derive(Debug)]
+pub(crate) struct Page {
+    state: Mutex<State>,
+    /// Those who had access may have it no longer.
+    changed: watch::Sender<()>,
+    started: Instant,
+    /// The port that the person wants it at; 0: any.
+    wanted: u16,
+    /// Where an earlier hub had it: people forward that one.
+    before: Option<u16>,
+    open: OnceCell<Door>,
+    inside: Arc<AtomicUsize>,
+}
+
+#[derive(Debug)]
+struct State {
+    access: Access,
+    /// None once the hub is leaving: nothing is kept from then on.
+    kept: Option<Kept>,
+}
+
+#[derive(Debug)]
+struct Door {
+    port: u16,
+    accepting: AbortHandle,
+}
+
+impl Page {
+    /// Closed, unless a hub that died left browsers that have access.
+    pub(crate) async fn new(folder: &Path, wanted: u16, edge: &Edge) -> Arc<Page> {
+        let kept = Kept::new(folder);
+        let before = kept.read().filter(|before| wanted == 0 || wanted == before.port);
+        let sessions = before.iter().flat_map(|before| before.sessions.iter().copied());
+        let state = Mutex::new(State { access: Access::restored(sessions), kept: Some(kept) });
+        let page = Arc::new(Page {
+            state,
+            changed: watch::Sender::new(()),
+            started: Instant::now(),
+            wanted,
+            before: before.as_ref().map(|before| before.port),
+            open: OnceCell::new(),
+            inside: Arc::default(),
+        });
+        if before.is_some_and(|before| !before.sessions.is_empty())
+            && let Err(error) = page.port(edge).await
+        {
+            tracing::warn!("the page is not served: {error}");
+        }
+        page
+    }
+
+    /// Opens the port if it is not open yet.
+    async fn port(self: &Arc<Page>, edge: &Edge) -> Result<u16, String> {
+        let door = self.open.get_or_try_init(|| async {
+            let listener = self.bind().await.map_err(|error| match self.wanted {
+                0 => format!("no port on 127.0.0.1 can be opened: {error}"),
+                wanted => format!(
+                    "port {wanted} on 127.0.0.1 cannot be opened: {error}; free it, or set `port` in `[page]` of \
+                     config.toml to another, or to 0 for any"
+                ),
+            })?;
+            let port = listener.local_addr().map_err(|error| error.to_string())?.port();
+            if self.before.is_some_and(|before| before != port) {
+                // Whoever took the old port may have been sent the cookies.
+                self.state().access.revoke(self.now_ms());
+            }
+            self.keep(&self.state(), port);
+            let (page, within) = (Arc::clone(self), edge.clone());
+            let accepting = tokio::spawn(entry::accept(listener, move |stream, peer| {
+                serve::enter(stream, peer, Arc::clone(&page), port, within.clone())
+            }));
+            Ok::<_, String>(Door { port, accepting: accepting.abort_handle() })
+        });
+        Ok(door.await?.port)
+    }
+
+    async fn bind(&self) -> io::Result<TcpListener> {
+        let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+        match self.before {
+            Some(before) => match bind(before).await {
+                Ok(listener) => Ok(listener),
+                Err(_) => bind(self.wanted).await,
+            },
+            None => bind(self.wanted).await,
+        }
+    }
+
+    pub(crate) async fn link(self: &Arc<Page>, edge: &Edge) -> Result<PageLinkResult, String> {
+        let port = self.port(edge).await?;
+        let secret = Secret::mint().map_err(|error| format!("the system gives no randomness: {error}"))?;
+        self.state().access.add_link(&secret, self.now_ms());
+        let url = format!("http://127.0.0.1:{port}/#{}", secret.reveal());
+        Ok(PageLinkResult { url, port, expires_in_seconds: LINK_SECONDS })
+    }
+
+    pub(crate) fn revoke(&self) -> PageRevokeResult {
+        let mut state = self.state();
+        let (sessions, links) = state.access.revoke(self.now_ms());
+        if let Some(door) = self.open.get() {
+            self.keep(&state, door.port);
+        }
+        self.changed.send_replace(());
+        let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        PageRevokeResult { sessions: count(sessions), links: count(links) }
+    }
+
+    /// The hub is leaving: whoever has access has it no longer, and no later hub gives it back.
+    pub(crate) fn leave(&self) {
+        if let Some(door) = self.open.get() {
+            door.accepting.abort();
+        }
+        let mut state = self.state();
+        state.access.revoke(self.now_ms());
+        if let Some(kept) = state.kept.take() {
+            kept.remove();
+        }
+    }
+
+    /// The secret of a new session, if that is the secret of a link.
+    fn exchange(&self, offered: &str, port: u16) -> Option<Secret> {
+        let secret = Secret::mint().ok()?;
+        let mut state = self.state();
+        if !state.access.exchange(offered, &secret, self.now_ms()) {
+            return None;
+        }
+        self.keep(&state, port);
+        // One more may be one too many.
+        self.changed.send_replace(());
+        Some(secret)
+    }
+
+    fn session(&self, offered: &str) -> Option<SessionId> {
+        self.state().access.session(offered)
+    }
+
+    fn lives(&self, session: SessionId) -> bool {
+        self.state().access.lives(session)
+    }
+
+    fn keep(&self, state: &State, port: u16) {
+        if let Some(kept) = &state.kept {
+            kept.write(port, state.access.sessions());
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,132 @@
+//! One open page: each text frame is a message of the hub's own protocol, both ways. What they mean is for the core,
+//! to which the page is a connection like a command's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio_websockets::{Limits, Message, ServerBuilder, WebSocketStream};
+
+use super::Page;
+use super::access::SessionId;
+use crate::core::{Event, LocalId};
+use crate::edge::local::{self, Introduced};
+use crate::edge::outbox::{Inbox, SEND_DEADLINE};
+use crate::edge::pace::Pace;
+use crate::edge::{Edge, agent};
+
+/// Access was taken back: no use in trying again.
+const TAKEN_BACK: u16 = 4001;
+
+/// A page may be at the other end of a slow line; this much is slow, and less is gone.
+const SLOWEST_BYTES_PER_SECOND: usize = 32 * 1024;
+
+/// A ping may wait behind a large review on a slow line, so one that is not answered in time is not the end.
+const SILENT_BEATS: u32 = 2;
+
+pub(super) async fn converse(stream: TcpStream, session: SessionId, page: Arc<Page>, edge: Edge) {
+    // Before the session is looked at, so that no end of it is missed.
+    let access = page.changed.subscribe();
+    let message_bytes = local::message_bytes(&edge.limits);
+    let opened = |local| Event::PageOpened { local };
+    let Some(Introduced { local, inbox, .. }) = local::introduce(&edge, opened).await else { return };
+    let limits = Limits::default().max_payload_len(Some(message_bytes));
+    let mut open = Open {
+        local,
+        session,
+        page,
+        socket: ServerBuilder::new().limits(limits).serve(stream),
+        silent_beats: 0,
+        pace: Pace::new(edge.limits.messages_per_second),
+    };
+    open.exchange(inbox, access, &edge).await;
+    edge.tell(Event::LocalClosed { local }).await;
+}
+
+struct Open {
+    local: LocalId,
+    session: SessionId,
+    page: Arc<Page>,
+    socket: WebSocketStream<TcpStream>,
+    /// Heartbeats since something came.
+    silent_beats: u32,
+    pace: Pace,
+}
+
+impl Open {
+    async fn exchange(&mut self, mut inbox: Inbox<Vec<u8>>, mut access: watch::Receiver<()>, edge: &Edge) {
+        let every = Duration::from_secs(edge.limits.heartbeat_seconds);
+        let mut heartbeat = interval_at(Instant::now() + every, every);
+        // After a suspend, one is enough to find out who is still there.
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // It may have ended between the handshake and now.
+        let mut goes_on = self.still_may().await;
+        while goes_on {
+            goes_on = tokio::select! {
+                biased;
+                Ok(()) = access.changed() => self.still_may().await,
+                body = inbox.recv() => match body {
+                    Some(body) => self.send(body).await,
+                    None => return agent::close(&mut self.socket, 1012, agent::LEAVING).await,
+                },
+                frame = self.socket.next() => match frame {
+                    Some(Ok(frame)) => self.frame(frame, edge).await,
+                    Some(Err(_)) => {
+                        agent::drain(&mut self.socket).await;
+                        false
+                    }
+                    None => false,
+                },
+                _ = heartbeat.tick() => self.beat().await,
+            };
+        }
+    }
+
+    async fn still_may(&mut self) -> bool {
+        let lives = self.page.lives(self.session);
+        if !lives {
+            agent::close(&mut self.socket, TAKEN_BACK, "access was taken back").await;
+        }
+        lives
+    }
+
+    /// False: it is over.
+    async fn frame(&mut self, frame: Message, edge: &Edge) -> bool {
+        self.silent_beats = 0;
+        if frame.is_close() {
+            agent::drain(&mut self.socket).await;
+            return false;
+        }
+        if frame.is_binary() {
+            agent::close(&mut self.socket, 1003, "messages are text").await;
+            return false;
+        }
+        if !frame.is_text() {
+            return true;
+        }
+        let body = frame.as_payload().to_vec();
+        let told = edge.tell(Event::LocalMessage { local: self.local, body }).await;
+        self.pace.step().await;
+        told
+    }
+
+    async fn send(&mut self, body: Vec<u8>) -> bool {
+        let allowance = Duration::from_secs((body.len() / SLOWEST_BYTES_PER_SECOND) as u64);
+        let Ok(text) = String::from_utf8(body) else { return true };
+        let sending = self.socket.send(Message::text(text));
+        matches!(timeout(SEND_DEADLINE + allowance, sending).await, Ok(Ok(())))
+    }
+
+    async fn beat(&mut self) -> bool {
+        self.silent_beats += 1;
+        if self.silent_beats > SILENT_BEATS {
+            tracing::warn!("an open page does not answer, and is let go");
+            return false;
+        }
+        let sending = self.socket.send(Message::ping(""));
+        matches!(timeout(SEND_DEADLINE, sending).await, Ok(Ok(())))
+    }
+}
