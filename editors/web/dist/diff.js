@@ -1,1 +1,1 @@
-export {};
+function a(i,f,e){let t=document.createElement("pre");t.textContent=f.proposed,i.append(t);let o=e.layout,r=e.draft??{left:[],comments:[]};return{setLayout(n){o=n},layout:()=>o,nextChange(){},previousChange(){},toggleHunk(){},startEditing(){},discardEdits(){},isEditing:()=>!1,commentHere(){},draft:()=>r,verdict:()=>({kind:"accept"}),setReadOnly(){},focus(){},destroy(){t.remove()}}}export{a as openDiff};

@@ -1,0 +1,175 @@
+// The page's entry: puts the parts together and passes on what the hub tells.
+
+import type { HubEvent, HubHelloResult } from "../../protocol";
+import { Arrivals } from "./arrivals";
+import { Banner } from "./banner";
+import { Connection } from "./connection";
+import { Deciding } from "./deciding";
+import { loadDiff } from "./diff_loader";
+import { button, element, icon, part } from "./dom";
+import { Help } from "./help";
+import { History } from "./history";
+import { listenToKeys } from "./keyboard";
+import { List } from "./list";
+import { Notices } from "./notices";
+import type { Opened } from "./opened";
+import { Places } from "./places";
+import { Reviews } from "./reviews";
+import { Stage } from "./stage";
+import { applyTheme, themeButton } from "./theme";
+import { visible } from "./visible";
+import { Views } from "./views";
+
+applyTheme();
+
+const notices = new Notices();
+const banner = new Banner();
+const reviews = new Reviews();
+const places = new Places();
+const connection = new Connection({
+  state: (state, why) => {
+    banner.show(state, why);
+    stage.changed();
+  },
+  ready,
+  told,
+});
+const deciding = new Deciding(connection, reviews);
+const views = new Views((view) => history.show(view === "history"));
+const history = new History(connection, places, notices);
+const stage: Stage = new Stage({ reviews, places, connection, deciding, notices }, views);
+const list = new List(reviews, places, (entry) => stage.open(entry), {
+  connection,
+  deciding,
+  places,
+  notices,
+  keepDraft: () => stage.keepDraft(),
+});
+stage.onOpen((id) => list.setCurrent(id));
+const arrivals = new Arrivals(reviews, places, notices, (entry) => stage.open(entry));
+const help = new Help();
+
+part("top-tools", HTMLElement).append(
+  arrivals.notify,
+  themeButton(notices.announce),
+  button("help", [icon("help"), element("span", { class: "unseen" }, "Keys and help")], () => help.toggle(), { class: "quiet", title: "Keys (?)", "aria-keyshortcuts": "?" }),
+);
+
+listenToKeys(
+  {
+    j: () => move(1),
+    k: () => move(-1),
+    n: () => seen()?.view?.nextChange(),
+    p: () => seen()?.view?.previousChange(),
+    x: () => seen()?.toggleHunk(),
+    a: () => seen()?.accept(),
+    r: () => seen()?.bar.focusReason(),
+    e: () => seen()?.edit(),
+    c: () => seen()?.comment(),
+    v: () => seen()?.toggleLayout(),
+    h: () => views.toggleHistory(),
+    s: () => help.toggle(),
+    "?": () => help.toggle(),
+  },
+  () => stage.leave(),
+);
+
+/** The open review, if it is before the person's eyes: keys do nothing to what she does not see. */
+function seen(): Opened | null {
+  return views.showsReview() ? stage.opened : null;
+}
+
+function move(by: 1 | -1): void {
+  const { entries } = reviews;
+  const place = entries.findIndex((entry) => entry.id === stage.opened?.entry.id);
+  const next = place === -1 ? entries[by === 1 ? 0 : entries.length - 1] : entries[place + by];
+  if (next !== undefined) {
+    views.show("reviews");
+    stage.open(next);
+    list.focusCurrent();
+  }
+}
+
+let version: string | null = null;
+let listedOnce = false;
+
+/** The hub is there, perhaps again: everything is asked for. */
+async function ready(hello: HubHelloResult): Promise<void> {
+  if (version !== null && version !== hello.version) {
+    notices.tell("Linkspan was updated. Reload this page when it suits you.");
+  }
+  version = hello.version;
+  const [{ windows }, listed] = await Promise.all([
+    connection.request("hub/windows", {}),
+    connection.request("reviews/list", { all: true }),
+  ]);
+  places.learn(windows);
+  const { arrived, missing } = reviews.listed(listed.reviews);
+  if (listedOnce) {
+    for (const entry of arrived) {
+      entry.fresh = true;
+      arrivals.came(entry);
+    }
+  }
+  listedOnce = true;
+  list.listed();
+  for (const entry of missing.filter((gone) => !gone.sending)) {
+    await deciding.past(entry);
+  }
+  stage.reconnected();
+  history.stir();
+}
+
+function told({ window, what }: HubEvent): void {
+  switch (what.kind) {
+    case "attached":
+    case "closed":
+      void learnWindows();
+      break;
+    case "review": {
+      if (what.summary !== undefined && !places.knows(window)) {
+        void learnWindows();
+      }
+      const arrived = reviews.told(what.review, what.change, what.summary);
+      if (arrived !== undefined) {
+        arrived.fresh = true;
+        reviews.changed(arrived);
+        arrivals.came(arrived);
+      }
+      if (what.change.kind === "failed" || what.change.kind === "reopened") {
+        const again = what.change.kind === "reopened" ? " It waits for you again." : "";
+        notices.fail(`${places.of({ path: what.path, window }).whole} could not be carried out: ${visible(what.change.error)}.${again}`);
+      }
+      history.stir();
+      break;
+    }
+    case "undone":
+      history.stir();
+      break;
+    default:
+      break;
+  }
+}
+
+async function learnWindows(): Promise<void> {
+  try {
+    const { windows } = await connection.request("hub/windows", {});
+    places.learn(windows);
+    list.paint();
+  } catch {
+    // The connection fell: they are asked for again when it is back.
+  }
+}
+
+addEventListener("beforeunload", (event) => {
+  stage.keepDraft();
+  const own = reviews.waiting().some(({ draft, reason }) => draft?.text !== undefined || (draft?.comments.length ?? 0) > 0 || reason !== "");
+  if (own || reviews.entries.some((entry) => entry.sending)) {
+    event.preventDefault();
+  }
+});
+
+reviews.onChange((entry) => stage.changed(entry));
+connection.start();
+const whenIdle = window.requestIdleCallback ?? ((idle: () => void) => setTimeout(idle, 500));
+whenIdle(() => void loadDiff().catch(() => {}));

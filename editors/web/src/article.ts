@@ -1,0 +1,144 @@
+// The frame around an open review: what it is, tools, a place for the diff, what changed meanwhile. It decides nothing.
+
+import type { ReviewShow } from "../../protocol";
+import type { Layout } from "./diff/view";
+import { button, element, icon, say } from "./dom";
+import type { Places } from "./places";
+import type { Entry } from "./reviews";
+import { visible } from "./visible";
+import { count, spokenAge } from "./wording";
+
+export interface Tools {
+  back(): void;
+  previousChange(): void;
+  nextChange(): void;
+  toggleLayout(): void;
+  comment(): void;
+  edit(): void;
+  discardEdit(): void;
+}
+
+export interface NoticeChoice {
+  action: string;
+  label: string;
+  press(): void;
+}
+
+export class Article {
+  readonly root: HTMLElement;
+  readonly diff = element("div", { class: "diff", "data-diff": true });
+  readonly #meta = element("p", { class: "meta" });
+  readonly #notice = element("div", { class: "notice", "data-notice": true, hidden: true });
+  readonly #tools: HTMLElement;
+  readonly #layout: HTMLButtonElement;
+  readonly #layoutLabel = element("span");
+  readonly #comment: HTMLButtonElement;
+  readonly #edit: HTMLButtonElement;
+  readonly #discard: HTMLButtonElement;
+
+  constructor(entry: Entry, places: Places, tools: Tools, bar: HTMLElement) {
+    const place = places.of(entry.summary);
+    const title = element(
+      "h2",
+      { tabindex: "-1", title: visible(entry.summary.path) },
+      place.window === undefined ? undefined : element("span", { class: "in-window" }, `${place.window} `),
+      element("span", { class: "folder" }, place.folder),
+      element("span", { class: "file" }, place.name),
+    );
+    const tool = (action: string, drawing: string, label: string, key: string, press: () => void): HTMLButtonElement =>
+      button(action, [icon(drawing), element("span", {}, label)], press, { class: "tool", title: `${label} (${key})`, "aria-keyshortcuts": key });
+    this.#layout = button("layout", [icon("split"), this.#layoutLabel], tools.toggleLayout, { class: "tool", "aria-keyshortcuts": "v" });
+    this.#comment = tool("comment", "comment", "Comment", "c", tools.comment);
+    this.#edit = tool("edit", "edit", "Edit", "e", tools.edit);
+    this.#discard = tool("discard-edit", "undo", "Discard my edits", "", tools.discardEdit);
+    this.#discard.title = "Set your own text aside and show the proposal";
+    this.#discard.removeAttribute("aria-keyshortcuts");
+    this.#discard.hidden = true;
+    this.#tools = element(
+      "div",
+      { class: "tools", role: "toolbar", "aria-label": "Change" },
+      tool("previous-change", "up", "Previous change", "p", tools.previousChange),
+      tool("next-change", "down", "Next change", "n", tools.nextChange),
+      this.#layout,
+      this.#comment,
+      this.#edit,
+      this.#discard,
+    );
+    this.#tools.hidden = true;
+    const back = button("back", [icon("back"), element("span", { class: "unseen" }, "Back to the list")], tools.back, { class: "quiet" });
+    const words = element("div", { class: "head-words" }, title, this.#meta);
+    this.root = element(
+      "article",
+      { class: "review", "data-open": entry.id, "data-revision": "", "aria-label": place.whole },
+      element("header", { class: "review-head" }, back, words, this.#tools),
+      this.#notice,
+      this.diff,
+      bar,
+    );
+    this.paintMeta(entry, undefined);
+  }
+
+  paintMeta(entry: Entry, shown: ReviewShow | undefined): void {
+    const { summary } = entry;
+    const chip = (text: string, kind: string): HTMLElement => element("span", { class: `chip ${kind}` }, text);
+    const parts: Array<Node | string> = [
+      element("span", { class: "agent" }, visible(summary.agent)),
+      element("span", { class: "added" }, `+${summary.added}`),
+      element("span", { class: "removed" }, `−${summary.removed}`),
+      element("span", {}, count(summary.hunks, "hunk")),
+      element("span", { class: "wide" }, spokenAge(summary.ageMs + performance.now() - entry.listedAt)),
+    ];
+    if (summary.newFile) parts.push(chip("new file", "good"));
+    if (summary.conflicts > 0) parts.push(chip(count(summary.conflicts, "conflict"), "bad"));
+    if (summary.ownerGone && entry.state === "pending") parts.push(chip("agent away", "plain"));
+    if (shown?.lineEndings !== undefined) parts.push(chip(visible(shown.lineEndings), "plain"));
+    if (shown !== undefined && shown.encoding !== "UTF-8") parts.push(chip(visible(shown.encoding), "plain"));
+    const label = visible(summary.label);
+    if (label !== "" && !visible(summary.path).endsWith(label)) {
+      parts.push(element("span", { class: "label", title: label }, `“${label}”`));
+    }
+    this.#meta.replaceChildren(...parts);
+  }
+
+  setRevision(revision: number | undefined): void {
+    this.root.dataset["revision"] = revision === undefined ? "" : String(revision);
+  }
+
+  /** Steady: what is decided on has been on the screen for long enough. */
+  setSteady(steady: boolean): void {
+    this.root.dataset["steady"] = String(steady);
+  }
+
+  paintTools(shown: boolean, layout: Layout, editing: boolean, readOnly: boolean): void {
+    this.#tools.hidden = !shown;
+    say(this.#layoutLabel, layout === "split" ? "Unified" : "Side by side");
+    this.#layout.title = `${layout === "split" ? "One below the other" : "Side by side"} (v)`;
+    this.#layout.firstChild?.replaceWith(icon(layout === "split" ? "unified" : "split"));
+    this.diff.dataset["layout"] = layout;
+    this.#comment.hidden = readOnly;
+    this.#edit.hidden = readOnly || editing;
+    this.#discard.hidden = readOnly || !editing;
+  }
+
+  /** What changed meanwhile, or `null` to say no more about it. */
+  notice(text: string | null, choices: readonly NoticeChoice[] = []): void {
+    this.#notice.hidden = text === null;
+    if (text === null) {
+      this.#notice.replaceChildren();
+      return;
+    }
+    const made = choices.map((choice) => button(choice.action, [choice.label], choice.press, { class: "small" }));
+    const dismiss = button("dismiss-notice", [icon("close")], () => this.notice(null), { class: "quiet", "aria-label": "Dismiss" });
+    this.#notice.replaceChildren(icon("warning"), element("p", {}, text), ...made, ...(choices.length === 0 ? [dismiss] : []));
+  }
+
+  /** Words where the diff would be. */
+  instead(...content: Array<Node | string>): void {
+    this.#tools.hidden = true;
+    this.diff.replaceChildren(element("div", { class: "instead" }, ...content));
+  }
+
+  focusTitle(): void {
+    this.root.querySelector("h2")?.focus({ preventScroll: true });
+  }
+}

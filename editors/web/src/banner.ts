@@ -1,0 +1,48 @@
+// How it stands with the hub, in words: a page-wide message for who has no access, a strip at the edge for who had.
+
+import type { ConnectionState } from "./connection";
+import { element, part, say } from "./dom";
+import { visible } from "./visible";
+
+/** A hub that restarts is back by then; afterwards more has to be said. */
+const LONG_MS = 8_000;
+
+export class Banner {
+  readonly #word = part("connection", HTMLElement);
+  readonly #strip = element("div", { class: "strip", role: "alert", hidden: true });
+  #wasThere = false;
+  #long: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    part("toasts", HTMLElement).before(this.#strip);
+  }
+
+  show(state: ConnectionState, why: string | undefined): void {
+    clearTimeout(this.#long);
+    document.body.dataset["connection"] = state;
+    this.#wasThere ||= state === "connected";
+    const gate = part("gate", HTMLElement);
+    gate.hidden = state !== "noaccess" || this.#wasThere;
+    document.body.classList.toggle("gated", !gate.hidden);
+    say(part("gate-title", HTMLElement), "This browser has no access");
+    say(part("gate-why", HTMLElement), why === undefined ? "" : visible(why.trim()));
+    say(this.#word, { connecting: "Connecting…", connected: "", lost: "Reconnecting…", ended: "Access ended", noaccess: "No access" }[state]);
+    if (state === "lost") {
+      this.#say("The connection to the hub is lost. Trying again…", " Nothing you did here is lost.");
+      this.#long = setTimeout(() => {
+        this.#say("The hub still does not answer. If it was stopped, run ", element("code", {}, "linkspan page"), " and open the link it prints.");
+      }, LONG_MS);
+    } else if (state === "ended" || (state === "noaccess" && this.#wasThere)) {
+      const said = why === undefined ? "Access for this browser has ended." : visible(why.trim());
+      this.#say(`${said} Run `, element("code", {}, "linkspan page"), " and paste the link it prints into this tab's address bar: nothing you did here is lost.");
+    } else {
+      this.#strip.hidden = true;
+      this.#strip.replaceChildren();
+    }
+  }
+
+  #say(...words: Array<Node | string>): void {
+    this.#strip.hidden = false;
+    this.#strip.replaceChildren(element("p", {}, ...words));
+  }
+}

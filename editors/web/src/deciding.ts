@@ -1,0 +1,112 @@
+// Telling the hub what a person decided, so that it arrives even if the connection falls in between. It is never said
+// to be taken unless the hub said so.
+
+import { ERRORS, type Decision, type HistoryEntry, type ReviewDecidedResult } from "../../protocol";
+import type { Connection } from "./connection";
+import { type Entry, type Reviews } from "./reviews";
+import { HubError, Lost } from "./socket";
+import { visible } from "./visible";
+import { capital, notTaken } from "./wording";
+
+export type Answer =
+  | { kind: "taken" }
+  /** It waits, perhaps in a newer revision, and the person has to look again. */
+  | { kind: "again"; message: string }
+  /** It was over already. */
+  | { kind: "over"; message: string };
+
+const HISTORY_LIMIT = 1000;
+/** Between two looks at what is being written. */
+const SETTLING_MS = 300;
+
+export class Deciding {
+  readonly #connection: Connection;
+  readonly #reviews: Reviews;
+
+  constructor(connection: Connection, reviews: Reviews) {
+    this.#connection = connection;
+    this.#reviews = reviews;
+  }
+
+  async decide(entry: Entry, revision: number | undefined, decision: Decision): Promise<Answer> {
+    entry.sending = true;
+    this.#reviews.changed(entry);
+    for (;;) {
+      try {
+        return await this.#send(entry, revision, decision);
+      } catch (error) {
+        if (!(error instanceof Lost)) {
+          entry.sending = false;
+          this.#reviews.changed(entry);
+          const why = error instanceof Error ? visible(error.message) : "the page failed";
+          return { kind: "again", message: `Nothing is decided: ${why}` };
+        }
+      }
+      await this.#connection.connected();
+      const answer = await this.#look(entry, revision).catch(() => null);
+      if (answer !== null) {
+        return answer;
+      }
+    }
+  }
+
+  /** What the past says of a review that does not wait any more. */
+  async past(entry: Entry): Promise<HistoryEntry | undefined> {
+    const { entries } = await this.#connection.request("history/list", { limit: HISTORY_LIMIT, undoable: false });
+    const found = entries.find((past) => past.review === entry.id && past.undoes === undefined);
+    this.#reviews.past(entry, found);
+    return found;
+  }
+
+  async #send(entry: Entry, revision: number | undefined, decision: Decision): Promise<Answer> {
+    const params = { review: entry.id, decision, ...(revision === undefined ? {} : { revision }) };
+    const answer: ReviewDecidedResult = await this.#connection.request("reviews/decide", params);
+    if (answer.kind === "taken") {
+      this.#reviews.taken(entry, decision.verdict.kind);
+      return answer;
+    }
+    entry.sending = false;
+    const message = notTaken(answer);
+    if (answer.kind === "alreadyDecided" || answer.kind === "notPending") {
+      if (entry.state === "pending") {
+        await this.past(entry);
+      }
+      this.#reviews.changed(entry);
+      return { kind: "over", message: answer.kind === "notPending" && entry.how !== "" ? `${message} It was ${entry.how}.` : message };
+    }
+    this.#reviews.changed(entry);
+    return { kind: "again", message };
+  }
+
+  /** After the connection fell: did the hub hear the decision? `null`: it did not, and may be told again. */
+  async #look(entry: Entry, revision: number | undefined): Promise<Answer | null> {
+    let phase: string;
+    let now: number;
+    try {
+      const got = await this.#connection.request("reviews/get", { review: entry.id });
+      phase = got.phase;
+      now = got.shown.revision;
+    } catch (error) {
+      if (!(error instanceof HubError) || error.code !== ERRORS.UNKNOWN_REVIEW) {
+        throw error;
+      }
+      phase = "forgotten";
+      now = revision ?? 0;
+    }
+    if (phase === "settling") {
+      await new Promise((resolve) => setTimeout(resolve, SETTLING_MS));
+      return this.#look(entry, revision);
+    }
+    if (phase !== "pending" && phase !== "conflict") {
+      await this.past(entry);
+      return { kind: "over", message: `${capital(entry.how)}. The connection was lost while you decided, and this is what the hub says now.` };
+    }
+    if (revision !== undefined && now !== revision) {
+      entry.sending = false;
+      entry.revision = now;
+      this.#reviews.changed(entry);
+      return { kind: "again", message: notTaken({ kind: "stale", revision: now }) };
+    }
+    return null;
+  }
+}

@@ -1,0 +1,238 @@
+// The reviews this page knows, in the order in which they came. What the hub says changes them here; nobody else does.
+// Pure: it knows neither the connection nor the screen.
+
+import type { HistoryEntry, ReviewChange, ReviewShow, ReviewSummary, VerdictKind } from "../../protocol";
+import type { Draft } from "./diff/view";
+import { visible } from "./visible";
+import { decided, ended } from "./wording";
+
+export type State = "pending" | "settling" | "accepted" | "rejected" | "withdrawn" | "superseded" | "failed";
+
+export interface Entry {
+  readonly id: string;
+  summary: ReviewSummary;
+  /** When the summary was made: its age counts from there. */
+  listedAt: number;
+  state: State;
+  /** How it is over, in words that follow its name; empty while it waits. */
+  how: string;
+  decidedHere: boolean;
+  /** Our decision is on its way. */
+  sending: boolean;
+  /** It came while the person was here and has not been looked at. */
+  fresh: boolean;
+  /** The newest revision that is known. */
+  revision: number | undefined;
+  /** What the person did to it while it was open. */
+  draft: Draft | undefined;
+  /** What she began to write to the agent. */
+  reason: string;
+  /** What was shown of it last. */
+  shown: ReviewShow | undefined;
+}
+
+/** A side larger than this is not fetched: the browser could not show it in time. */
+export const LARGEST_BYTES = 8 * 1024 * 1024;
+
+export function isWaiting(entry: Entry): boolean {
+  return entry.state === "pending" && !entry.sending;
+}
+
+export function isOver(entry: Entry): boolean {
+  return entry.state !== "pending" && entry.state !== "settling" && !entry.sending;
+}
+
+export function isOversized(entry: Entry): boolean {
+  return entry.summary.bytes > LARGEST_BYTES;
+}
+
+/** She left hunks out or wrote a text of her own: hers to finish. */
+export function hasOwnChoice(entry: Entry): boolean {
+  return entry.draft !== undefined && (entry.draft.left.length > 0 || entry.draft.text !== undefined);
+}
+
+const STATES: Readonly<Record<string, State>> = {
+  pending: "pending",
+  conflict: "pending",
+  settling: "settling",
+  accepted: "accepted",
+  rejected: "rejected",
+  withdrawn: "withdrawn",
+  superseded: "superseded",
+  failed: "failed",
+};
+
+export class Reviews {
+  readonly entries: Entry[] = [];
+  readonly #heard: Array<(entry: Entry | null) => void> = [];
+
+  /** `null`: rows came or went. */
+  onChange(heard: (entry: Entry | null) => void): void {
+    this.#heard.push(heard);
+  }
+
+  get(id: string): Entry | undefined {
+    return this.entries.find((entry) => entry.id === id);
+  }
+
+  waiting(): Entry[] {
+    return this.entries.filter(isWaiting);
+  }
+
+  /** The one that waits next, from this one on and around. */
+  nextWaiting(after: string | null): Entry | undefined {
+    const place = this.entries.findIndex((entry) => entry.id === after);
+    const around = [...this.entries.slice(place + 1), ...this.entries.slice(0, Math.max(0, place))];
+    return around.find(isWaiting);
+  }
+
+  /** Takes in what the hub lists now. Those that waited and are not in it any more have ended, somehow. */
+  listed(summaries: readonly ReviewSummary[]): { arrived: Entry[]; missing: Entry[] } {
+    const arrived: Entry[] = [];
+    for (const summary of summaries) {
+      const entry = this.get(summary.review);
+      if (entry !== undefined) {
+        this.#update(entry, summary);
+      } else {
+        arrived.push(...this.#add(summary));
+      }
+    }
+    const there = new Set(summaries.map((summary) => summary.review));
+    const missing = this.entries.filter((entry) => !isOver(entry) && !there.has(entry.id));
+    this.changed(null);
+    return { arrived, missing };
+  }
+
+  /** Something became of a review. Gives the entry if it is new. */
+  told(id: string, change: ReviewChange, summary: ReviewSummary | undefined): Entry | undefined {
+    const entry = this.get(id);
+    if (entry === undefined) {
+      const [added] = summary === undefined ? [] : this.#add(summary);
+      if (added !== undefined) {
+        this.changed(null);
+      }
+      return added;
+    }
+    if (summary !== undefined) {
+      this.#update(entry, summary);
+    }
+    switch (change.kind) {
+      case "decided":
+        this.#decided(entry, change.verdict, change.by);
+        break;
+      case "withdrawn":
+        this.#end(entry, "withdrawn", "withdrawn by its agent");
+        break;
+      case "superseded":
+        this.#end(entry, "superseded", `superseded by ${visible(change.by)}`);
+        break;
+      case "failed":
+        this.#end(entry, "failed", `accepted, but it could not be carried out: ${visible(change.error)}`);
+        break;
+      case "edited":
+      case "rebased":
+      case "shown":
+        entry.revision = Math.max(entry.revision ?? 0, change.revision);
+        break;
+      case "written":
+      case "delivered":
+        // Forgotten by the hub, so it is done.
+        if (summary === undefined && entry.state === "settling") {
+          entry.state = entry.how.startsWith("rejected") ? "rejected" : "accepted";
+        }
+        break;
+      case "proposed":
+      case "reopened":
+        break;
+    }
+    this.changed(entry);
+    return undefined;
+  }
+
+  /** The hub took our decision. */
+  taken(entry: Entry, verdict: VerdictKind): void {
+    entry.sending = false;
+    entry.decidedHere = true;
+    entry.how = `${decided(verdict)} here`;
+    if (entry.state === "pending") {
+      entry.state = verdict === "reject" ? "rejected" : "accepted";
+    }
+    this.changed(entry);
+  }
+
+  /** It is over, and the hub's memory of the past says how. */
+  past(entry: Entry, found: HistoryEntry | undefined): void {
+    entry.sending = false;
+    if (found !== undefined) {
+      this.#end(entry, found.ended.kind, ended(found));
+    } else if (entry.how === "") {
+      this.#end(entry, "withdrawn", "not waiting any more");
+    }
+    this.changed(entry);
+  }
+
+  clearOver(): void {
+    const stay = this.entries.filter((entry) => !isOver(entry));
+    this.entries.splice(0, this.entries.length, ...stay);
+    this.changed(null);
+  }
+
+  changed(entry: Entry | null): void {
+    for (const heard of this.#heard) {
+      heard(entry);
+    }
+  }
+
+  /** Only what waits gets a row; what is on its way out already would only flash. */
+  #add(summary: ReviewSummary): Entry[] {
+    if (STATES[summary.phase] !== "pending") {
+      return [];
+    }
+    const entry: Entry = {
+      id: summary.review,
+      summary,
+      listedAt: performance.now(),
+      state: "pending",
+      how: "",
+      decidedHere: false,
+      sending: false,
+      fresh: false,
+      revision: undefined,
+      draft: undefined,
+      reason: "",
+      shown: undefined,
+    };
+    this.entries.push(entry);
+    return [entry];
+  }
+
+  #update(entry: Entry, summary: ReviewSummary): void {
+    entry.summary = summary;
+    entry.listedAt = performance.now();
+    const state = STATES[summary.phase];
+    if (state === undefined) {
+      return;
+    }
+    entry.state = state;
+    if (state === "pending") {
+      entry.how = "";
+      entry.decidedHere = false;
+    } else if (entry.how === "" && state !== "settling") {
+      entry.how = state;
+    }
+  }
+
+  #decided(entry: Entry, verdict: VerdictKind, by: string): void {
+    if (!entry.decidedHere) {
+      entry.how = `${decided(verdict)} in ${visible(by)}`;
+    }
+    if (entry.state === "pending") {
+      entry.state = verdict === "reject" ? "rejected" : "accepted";
+    }
+  }
+
+  #end(entry: Entry, state: State, how: string): void {
+    entry.state = state;
+    entry.how = how;
+  }
+}

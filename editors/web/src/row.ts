@@ -1,0 +1,114 @@
+// One row of the list: a button that opens its review. It changes in place, so that it never moves.
+
+import { element, icon, say } from "./dom";
+import type { Places } from "./places";
+import { isOver, isOversized, type Entry } from "./reviews";
+import { visible } from "./visible";
+import { age, capital, count, spokenAge } from "./wording";
+
+export interface Row {
+  readonly item: HTMLLIElement;
+  readonly button: HTMLButtonElement;
+  paint(open: boolean): void;
+  paintAge(): void;
+}
+
+const MARKS: Readonly<Record<Entry["state"], string>> = {
+  pending: "dot",
+  settling: "wait",
+  accepted: "check",
+  rejected: "close",
+  withdrawn: "minus",
+  superseded: "minus",
+  failed: "warning",
+};
+
+export function makeRow(entry: Entry, places: Places, open: (entry: Entry) => void): Row {
+  const mark = element("span", { class: "mark" });
+  const name = element("span", { class: "name" });
+  const added = element("span", { class: "added" });
+  const removed = element("span", { class: "removed" });
+  const lines = element("span", { class: "lines" }, added, " ", removed);
+  const details = element("span", { class: "details" });
+  const since = element("span", { class: "age" });
+  const button = element("button", { type: "button", class: "row", "data-review": entry.id }, mark, name, lines, details, since);
+  button.addEventListener("click", () => open(entry));
+  const item = element("li", {}, button);
+
+  const paintAge = (): void => {
+    const old = entry.summary.ageMs + performance.now() - entry.listedAt;
+    say(since, isOver(entry) ? "" : age(old));
+    button.setAttribute("aria-label", spoken(entry, places, old));
+  };
+  return {
+    item,
+    button,
+    paintAge,
+    paint(isOpen) {
+      const { summary } = entry;
+      const state = entry.sending ? "settling" : entry.state;
+      const place = places.of(summary);
+      if (button.dataset["state"] !== state) {
+        button.dataset["state"] = state;
+        mark.replaceChildren(icon(MARKS[state]));
+      }
+      button.classList.toggle("fresh", entry.fresh);
+      button.classList.toggle("over", isOver(entry));
+      if (isOpen) {
+        button.setAttribute("aria-current", "true");
+      } else {
+        button.removeAttribute("aria-current");
+      }
+      say(name, place.name);
+      say(added, `+${summary.added}`);
+      say(removed, `−${summary.removed}`);
+      button.title = place.whole;
+      details.replaceChildren(...paintDetails(entry, places));
+      paintAge();
+    },
+  };
+}
+
+function paintDetails(entry: Entry, places: Places): Node[] {
+  const { summary } = entry;
+  const place = places.of(summary);
+  const parts: Node[] = [];
+  const chip = (text: string, kind: string): void => {
+    parts.push(element("span", { class: `chip ${kind}` }, text));
+  };
+  if (entry.sending) {
+    chip("sending", "plain");
+  } else if (entry.state === "settling") {
+    chip("being written", "plain");
+  } else if (entry.how !== "") {
+    parts.push(element("span", { class: "how" }, capital(entry.how)));
+    return parts;
+  }
+  if (summary.conflicts > 0) chip("conflict", "bad");
+  if (summary.newFile) chip("new file", "good");
+  if (isOversized(entry)) chip("large", "plain");
+  if (summary.ownerGone) chip("agent away", "plain");
+  const folder = place.folder.replace(/\/$/, "");
+  const where = [place.window, folder].filter((text) => text !== undefined && text !== "").join(" · ");
+  const words = [where, visible(summary.agent)].filter((text) => text !== "").join(" · ");
+  parts.push(element("span", { class: "where" }, words));
+  return parts;
+}
+
+/** The row in words: the state first, because that is what one listens for. */
+function spoken(entry: Entry, places: Places, old: number): string {
+  const { summary } = entry;
+  const state = entry.sending ? "sending your decision" : entry.how === "" ? (entry.state === "settling" ? "being written" : "") : entry.how;
+  const words = [
+    places.of(summary).whole,
+    state,
+    entry.fresh ? "new" : "",
+    summary.newFile ? "new file" : "",
+    summary.conflicts > 0 ? count(summary.conflicts, "conflict") : "",
+    summary.ownerGone ? "agent away" : "",
+    `from ${visible(summary.agent)}`,
+    `${count(summary.added, "line")} added, ${summary.removed} removed`,
+    isOver(entry) ? "" : spokenAge(old),
+  ];
+  return words.filter((word) => word !== "").join(", ");
+}

@@ -1,0 +1,50 @@
+// Which of the two views is seen, and on a phone which of the two screens. Only the person changes either.
+
+import { part } from "./dom";
+
+export type View = "reviews" | "history";
+
+export class Views {
+  readonly #seen: (view: View) => void;
+
+  constructor(seen: (view: View) => void) {
+    this.#seen = seen;
+    part("to-reviews", HTMLButtonElement).addEventListener("click", () => {
+      this.show("reviews");
+      this.showList();
+    });
+    part("to-history", HTMLButtonElement).addEventListener("click", () => this.show("history"));
+  }
+
+  show(view: View): void {
+    document.body.dataset["view"] = view;
+    part("reviews-view", HTMLElement).hidden = view !== "reviews";
+    part("history", HTMLElement).hidden = view !== "history";
+    part("to-reviews", HTMLButtonElement).setAttribute("aria-pressed", String(view === "reviews"));
+    part("to-history", HTMLButtonElement).setAttribute("aria-pressed", String(view === "history"));
+    this.#seen(view);
+  }
+
+  toggleHistory(): void {
+    this.show(document.body.dataset["view"] === "history" ? "reviews" : "history");
+  }
+
+  showList(): void {
+    document.body.dataset["screen"] = "list";
+  }
+
+  showReview(): void {
+    document.body.dataset["screen"] = "review";
+  }
+
+  /** Whether an open review would be before the person's eyes. */
+  showsReview(): boolean {
+    const { view, screen } = document.body.dataset;
+    return view === "reviews" && (screen === "review" || !this.isPhone());
+  }
+
+  /** List and review are two screens here. */
+  isPhone(): boolean {
+    return matchMedia("(max-width: 700px)").matches;
+  }
+}
