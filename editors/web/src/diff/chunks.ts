@@ -1,0 +1,71 @@
+// From the hub's hunks to the stretches the editors show, one to one. The merge package's own way from differences to
+// chunks joins what is near, so its `Chunk` is filled here, and only what is edited is left to it.
+
+import { Change, Chunk } from "@codemirror/merge";
+import type { Text } from "@codemirror/state";
+import type { Position, ReviewHunk } from "../../../protocol";
+import { lineStart } from "./text";
+
+/** Typing stays quick however unlike the two texts are. */
+export const EDIT_DIFF = { scanLimit: 500, timeout: 200 };
+
+export function chunksOf(hunks: readonly ReviewHunk[], before: Text, after: Text): Chunk[] {
+  return hunks.map((hunk) => {
+    const a = stretch(before, hunk.beforeStart, hunk.beforeCount);
+    const b = stretch(after, hunk.afterStart, hunk.afterCount);
+    const words = hunk.words.map((word) => {
+      const removed = inside(before, a, word.before.start, word.before.end);
+      const added = inside(after, b, word.after.start, word.after.end);
+      return new Change(removed.from, removed.to, added.from, added.to);
+    });
+    return new Chunk(words, a.from, a.to, b.from, b.to);
+  });
+}
+
+interface Stretch {
+  from: number;
+  to: number;
+}
+
+/** `to` is one past the last line's end, as a `Chunk` has it, even where the text ends there. */
+function stretch(doc: Text, start: number, count: number): Stretch {
+  const from = Math.min(lineStart(doc, start), doc.length);
+  return { from, to: count === 0 ? from : Math.max(from, lineStart(doc, start + count)) };
+}
+
+/** Relative to the stretch, as changes of a `Chunk` are. */
+function inside(doc: Text, { from, to }: Stretch, start: Position, end: Position): Stretch {
+  const at = (position: Position): number => {
+    const first = lineStart(doc, position.line);
+    if (first > doc.length) return to - from;
+    const pos = Math.min(first + position.character, doc.lineAt(first).to);
+    return Math.min(Math.max(pos, from), to) - from;
+  };
+  return { from: at(start), to: at(end) };
+}
+
+/** Index of the first chunk that ends after `pos` on the proposed side. */
+export function firstEndingAfter(chunks: readonly Chunk[], pos: number): number {
+  let low = 0;
+  let high = chunks.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((chunks[middle]?.toB ?? 0) > pos) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** The base position of an unchanged place of the proposed side; `null` past the base's end. */
+export function basePosition(chunks: readonly Chunk[], pos: number, base: Text): number | null {
+  const previous = chunks[firstEndingAfter(chunks, pos) - 1];
+  const at = previous === undefined ? pos : previous.toA + (pos - previous.toB);
+  return at <= base.length ? at : null;
+}
+
+/** What puts the base's lines back in place of a chunk, to the byte. */
+export function reverting(chunk: Chunk, before: Text, after: Text): { from: number; to: number; insert: Text } {
+  // Where the base ends with this chunk, nothing may follow it, not even a last line end.
+  const to = chunk.toA > before.length ? after.length : Math.min(chunk.toB, after.length);
+  return { from: chunk.fromB, to, insert: before.slice(chunk.fromA, Math.min(chunk.toA, before.length)) };
+}

@@ -1,0 +1,86 @@
+// How a comment looks: a saved one with its buttons, and the box to write one.
+
+import { Facet } from "@codemirror/state";
+import type { EditorView } from "@codemirror/view";
+import { Block } from "./block";
+import type { Comment } from "./comments";
+import { button, element } from "./element";
+import { visible } from "./hidden";
+
+/** What the buttons do. */
+export interface CommentActions {
+  save(text: string): void;
+  /** She typed, and has not saved yet. */
+  typed(text: string): void;
+  cancel(): void;
+  edit(comment: Comment): void;
+  remove(comment: Comment): void;
+}
+
+export const commentActions = Facet.define<CommentActions, CommentActions | undefined>({ combine: (values) => values[0] });
+
+export class SavedComment extends Block {
+  constructor(
+    readonly line: number,
+    readonly comment: Comment,
+  ) {
+    super();
+  }
+
+  override eq(other: SavedComment): boolean {
+    return this.line === other.line && this.comment === other.comment;
+  }
+
+  override toDOM(view: EditorView): HTMLElement {
+    const does = view.state.facet(commentActions);
+    const note = element("div", { class: "ls-comment", role: "note", "aria-label": `Comment on line ${this.line}`, "data-comment": String(this.line) });
+    note.append(element("p", {}, ...visible(this.comment.text)));
+    if (does !== undefined) {
+      const where = `the comment on line ${this.line}`;
+      note.append(
+        button("Edit", { "data-action": "edit-comment", "aria-label": `Edit ${where}` }, () => does.edit(this.comment)),
+        button("Remove", { "data-action": "remove-comment", "aria-label": `Remove ${where}` }, () => does.remove(this.comment)),
+      );
+    }
+    return note;
+  }
+
+  override get estimatedHeight(): number {
+    return 60;
+  }
+}
+
+export class CommentBox extends Block {
+  constructor(
+    readonly line: number,
+    readonly text: string,
+  ) {
+    super();
+  }
+
+  /** What is typed lives in the element: a box is the same one as long as it is on its line. */
+  override eq(other: CommentBox): boolean {
+    return this.line === other.line;
+  }
+
+  override toDOM(view: EditorView): HTMLElement {
+    const does = view.state.facet(commentActions);
+    const field = element("textarea", { "data-field": "comment", rows: "3", "aria-label": `Comment on line ${this.line}`, placeholder: "What the agent should know about this line" });
+    field.value = this.text;
+    field.addEventListener("input", () => does?.typed(field.value));
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") does?.cancel();
+      else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) does?.save(field.value);
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    const save = button("Save comment", { class: "ls-primary", "data-action": "save-comment" }, () => does?.save(field.value));
+    const cancel = button("Cancel", { "data-action": "cancel-comment" }, () => does?.cancel());
+    return element("div", { class: "ls-comment ls-commentBox" }, field, save, cancel);
+  }
+
+  override get estimatedHeight(): number {
+    return 130;
+  }
+}

@@ -1,0 +1,124 @@
+// Writing, changing and removing comments: what the buttons and keys do to the comments an editor holds.
+
+import type { Extension, Text } from "@codemirror/state";
+import type { EditorView } from "@codemirror/view";
+import type { ReviewComment } from "../../../protocol";
+import { commentActions } from "./comment_box";
+import { type Comment, type Comments, commentsField, setComments } from "./comments";
+import { lineStart } from "./text";
+import type { DiffOptions } from "./view";
+
+export class Commenting {
+  readonly actions: Extension;
+  #cameFrom: Element | null = null;
+
+  constructor(
+    readonly view: EditorView,
+    readonly options: DiffOptions,
+  ) {
+    this.actions = commentActions.of({
+      save: (text) => this.#save(text),
+      typed: (text) => this.#typed(text),
+      cancel: () => this.#cancel(),
+      edit: (comment) => this.open(comment.pos),
+      remove: (comment) => this.#remove(comment),
+    });
+  }
+
+  restore(comments: readonly ReviewComment[]): void {
+    const { doc } = this.view.state;
+    const saved = comments.map(({ line, text }) => ({ pos: this.#lineAt(Math.min(lineStart(doc, line - 1), doc.length)), text }));
+    if (saved.length > 0) this.#set({ saved, open: null });
+  }
+
+  /** What is written and not saved is on screen, so it counts. */
+  all(): ReviewComment[] {
+    const { saved, open } = this.#comments();
+    const unsaved = open === null || open.text.trim() === "" ? [] : [open];
+    return [...saved, ...unsaved]
+      .sort((one, other) => one.pos - other.pos)
+      .map(({ pos, text }) => ({ line: this.view.state.doc.lineAt(pos).number, text }));
+  }
+
+  /** Opens the box at the line of `pos`, with what was said there. A box with words in it is not taken away. */
+  open(pos: number): void {
+    const { saved, open } = this.#comments();
+    if (open === null || open.text.trim() === "") {
+      const at = this.#lineAt(pos);
+      const there = saved.find((comment) => comment.pos === at);
+      this.#cameFrom = document.activeElement;
+      this.#set({ saved: saved.filter((comment) => comment !== there), open: { pos: at, text: "", ...(there && { text: there.text, was: there.text }) } });
+    }
+    const field = this.view.dom.querySelector<HTMLElement>("[data-field=comment]");
+    field?.scrollIntoView({ block: "nearest" });
+    field?.focus({ preventScroll: true });
+  }
+
+  /** Nothing can be written any more; what was written stays. */
+  close(): void {
+    const { saved, open } = this.#comments();
+    if (open !== null) this.#set({ saved: open.text.trim() === "" ? saved : [...saved, { pos: open.pos, text: open.text }], open: null });
+  }
+
+  /** Starts of the lines that follow a comment. */
+  linesBelow(): number[] {
+    const { saved, open } = this.#comments();
+    const { doc } = this.view.state;
+    return [...saved, ...(open === null ? [] : [open])].map(({ pos }) => doc.lineAt(pos).to + 1).filter((pos) => pos <= doc.length);
+  }
+
+  /** The same comments on the lines of the same number of another text. */
+  moved(comments: Comments, from: Text, to: Text): Comments {
+    const move = <Kind extends Comment>(comment: Kind): Kind => {
+      const line = Math.min(from.lineAt(comment.pos).number, to.lines);
+      return { ...comment, pos: to.line(line).from };
+    };
+    return { saved: comments.saved.map(move), open: comments.open === null ? null : move(comments.open) };
+  }
+
+  #comments(): Comments {
+    return this.view.state.field(commentsField);
+  }
+
+  #lineAt(pos: number): number {
+    return this.view.state.doc.lineAt(pos).from;
+  }
+
+  #set(comments: Comments): void {
+    this.view.dispatch({ effects: setComments.of(comments) });
+    this.options.changed();
+  }
+
+  #typed(text: string): void {
+    const { saved, open } = this.#comments();
+    if (open !== null) this.#set({ saved, open: { ...open, text } });
+  }
+
+  #save(text: string): void {
+    const { saved, open } = this.#comments();
+    if (open === null) return;
+    const said = text.trim();
+    this.#set({ saved: said === "" ? saved : [...saved, { pos: open.pos, text: said }], open: null });
+    const line = this.view.state.doc.lineAt(open.pos).number;
+    this.options.announce(said === "" ? "No comment" : `Comment on line ${line} saved`);
+    this.#goBack();
+  }
+
+  #cancel(): void {
+    const { saved, open } = this.#comments();
+    this.#set({ saved: open?.was === undefined ? saved : [...saved, { pos: open.pos, text: open.was }], open: null });
+    this.#goBack();
+  }
+
+  #remove(comment: Comment): void {
+    const { saved, open } = this.#comments();
+    this.#set({ saved: saved.filter((other) => other !== comment), open });
+    this.options.announce("Comment removed");
+    this.view.focus();
+  }
+
+  #goBack(): void {
+    if (this.#cameFrom instanceof HTMLElement && this.#cameFrom.isConnected && this.#cameFrom !== document.body) this.#cameFrom.focus();
+    else this.view.focus();
+  }
+}

@@ -1,0 +1,57 @@
+// Comments on lines of the proposed side: those that are saved, and the box in which one is written. A box that was not
+// saved still counts, so that a decision takes along what is on screen.
+
+import { type EditorState, StateEffect, StateField } from "@codemirror/state";
+import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
+import { CommentBox, SavedComment } from "./comment_box";
+
+export interface Comment {
+  /** Start of the line. */
+  readonly pos: number;
+  readonly text: string;
+}
+
+export interface Comments {
+  readonly saved: readonly Comment[];
+  /** The one that is being written; `was` is what it said before, if it is not new. */
+  readonly open: (Comment & { readonly was?: string }) | null;
+}
+
+export const setComments = StateEffect.define<Comments>();
+
+export const commentsField = StateField.define<Comments>({
+  create: () => ({ saved: [], open: null }),
+  update(comments, transaction) {
+    if (transaction.docChanged) {
+      const move = <Kind extends Comment>(comment: Kind): Kind => {
+        const pos = transaction.changes.mapPos(comment.pos, 1);
+        return { ...comment, pos: transaction.newDoc.lineAt(pos).from };
+      };
+      comments = { saved: comments.saved.map(move), open: comments.open === null ? null : move(comments.open) };
+    }
+    for (const effect of transaction.effects) if (effect.is(setComments)) comments = effect.value;
+    return comments;
+  },
+});
+
+export const commentWidgets = StateField.define<DecorationSet>({
+  create: widgetsOf,
+  update: (set, transaction) =>
+    transaction.docChanged || transaction.startState.field(commentsField, false) !== transaction.state.field(commentsField)
+      ? widgetsOf(transaction.state)
+      : set,
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+function widgetsOf(state: EditorState): DecorationSet {
+  const { saved, open } = state.field(commentsField);
+  const widgets = saved.map((comment) => {
+    const line = state.doc.lineAt(comment.pos);
+    return Decoration.widget({ widget: new SavedComment(line.number, comment), block: true, side: 5 }).range(line.to);
+  });
+  if (open !== null) {
+    const line = state.doc.lineAt(open.pos);
+    widgets.push(Decoration.widget({ widget: new CommentBox(line.number, open.text), block: true, side: 6 }).range(line.to));
+  }
+  return Decoration.set(widgets, true);
+}

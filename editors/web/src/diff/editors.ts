@@ -1,0 +1,117 @@
+// What the two editors are made of. Holds no state of its own.
+
+import { defaultKeymap, history, historyKeymap, standardKeymap } from "@codemirror/commands";
+import { Compartment, EditorState, type Extension, type Text } from "@codemirror/state";
+import { EditorView, highlightActiveLine, keymap } from "@codemirror/view";
+import { type Region, folded } from "./collapse";
+import { type Comments, commentWidgets, commentsField } from "./comments";
+import { afterHeads, beforeHeads, bothHeads } from "./heads";
+import { hiddenCharacters } from "./hidden";
+import { gaps } from "./level";
+import { marks } from "./marks";
+import { numbers } from "./numbers";
+import { colours, syntaxColours } from "./palette";
+import { removedLines } from "./removed";
+import { type Mode, type Shown, baseText, shownField, side } from "./shown";
+import type { Separator } from "./text";
+import { theme } from "./theme";
+import type { Layout } from "./view";
+
+/** What changes while an editor lives. */
+const layoutPart = new Compartment();
+const abilityPart = new Compartment();
+
+/** What both editors have in common. */
+export interface Common {
+  readonly base: Text;
+  readonly separator: Separator;
+  readonly nonce: string;
+  readonly language: Extension;
+  readonly conflicts: Extension;
+  /** What presses and updates do. */
+  readonly reactions: Extension;
+}
+
+function common({ base, separator, nonce, language, conflicts, reactions }: Common, shown: Shown, regions: readonly Region[]): Extension {
+  return [
+    EditorView.cspNonce.of(nonce),
+    EditorState.lineSeparator.of(separator),
+    EditorState.tabSize.of(4),
+    EditorView.lineWrapping,
+    baseText.of(base),
+    shownField.init(() => shown),
+    folded(regions),
+    marks,
+    hiddenCharacters,
+    highlightActiveLine(),
+    conflicts,
+    language,
+    colours,
+    theme,
+    syntaxColours,
+    reactions,
+  ];
+}
+
+export function beforeState(with_: Common, shown: Shown, regions: readonly Region[]): EditorState {
+  const extensions = [side.of("before"), beforeHeads, gaps, numbers("before", false), reading("Text before"), common(with_, shown, regions)];
+  return EditorState.create({ doc: with_.base, extensions });
+}
+
+export interface After {
+  readonly doc: Text;
+  readonly layout: Layout;
+  readonly comments: Comments;
+}
+
+export function afterState(with_: Common, shown: Shown, regions: readonly Region[], { doc, layout, comments }: After): EditorState {
+  const extensions = [
+    side.of("after"),
+    commentsField.init(() => comments),
+    commentWidgets,
+    layoutPart.of(layoutExtension(layout)),
+    abilityPart.of(ability(shown.mode)),
+    common(with_, shown, regions),
+  ];
+  return EditorState.create({ doc, extensions });
+}
+
+export function layoutEffect(layout: Layout): ReturnType<typeof layoutPart.reconfigure> {
+  return layoutPart.reconfigure(layoutExtension(layout));
+}
+
+export function abilityEffect(mode: Mode): ReturnType<typeof abilityPart.reconfigure> {
+  return abilityPart.reconfigure(ability(mode));
+}
+
+function layoutExtension(layout: Layout): Extension {
+  return layout === "split" ? [afterHeads, gaps, numbers("after", false)] : [bothHeads, removedLines, numbers("after", true)];
+}
+
+function ability(mode: Mode): Extension {
+  if (mode !== "editing") return reading("Proposed text");
+  return [
+    history(),
+    keymap.of([{ key: "Enter", run: sameLineEnd }, ...historyKeymap, ...defaultKeymap]),
+    EditorView.contentAttributes.of({ "aria-label": "Proposed text" }),
+    EditorView.clipboardInputFilter.of((text, state) => text.replace(/\r\n?|\n/g, state.lineBreak)),
+  ];
+}
+
+/** Not editable, and yet a place for the keyboard: the line at hand can be moved and commented. */
+function reading(label: string): Extension {
+  return [
+    EditorView.editable.of(false),
+    EditorState.readOnly.of(true),
+    keymap.of(standardKeymap),
+    EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": "true", tabindex: "0" }),
+  ];
+}
+
+/** Where a file has line ends of both kinds, a new line ends like the one it was made in. */
+function sameLineEnd({ state, dispatch }: EditorView): boolean {
+  const line = state.doc.lineAt(state.selection.main.head);
+  if (!line.text.endsWith("\r")) return false;
+  dispatch(state.update(state.replaceSelection("\r\n"), { scrollIntoView: true, userEvent: "input" }));
+  return true;
+}

@@ -1,0 +1,154 @@
+// The bar above each changed stretch: on the proposed side its checkbox, or how to put the text before back. The side
+// before has one of the same height, so that the lines below stay level.
+
+import { type EditorState, StateField } from "@codemirror/state";
+import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
+import { Bar } from "./block";
+import { button, element } from "./element";
+import { type Mode, type Shown, actions, baseText, isLeft, shownField, side } from "./shown";
+
+interface Head {
+  readonly index: number;
+  readonly total: number;
+  readonly id: string | undefined;
+  readonly taken: boolean;
+  readonly atHand: boolean;
+  readonly mode: Mode;
+  readonly removed: number;
+  readonly added: number;
+}
+
+class HeadBar extends Bar {
+  constructor(readonly head: Head) {
+    super();
+  }
+
+  override eq(other: HeadBar): boolean {
+    return sameShape(this.head, other.head) && this.head.taken === other.head.taken && this.head.atHand === other.head.atHand;
+  }
+
+  override toDOM(view: EditorView): HTMLElement {
+    const { head } = this;
+    const bar = element("div", { class: "ls-head", "data-chunk": String(head.index) });
+    bar.append(head.mode === "editing" || head.id === undefined ? this.#putBack(view) : this.#checkbox(view, head.id));
+    bar.append(counts(head.removed, head.added));
+    this.#dress(bar);
+    return bar;
+  }
+
+  /** In place, so that the checkbox that was pressed keeps the focus. */
+  override updateDOM(bar: HTMLElement, _view: EditorView, from: HeadBar): boolean {
+    if (!sameShape(this.head, from.head)) return false;
+    this.#dress(bar);
+    return true;
+  }
+
+  #dress(bar: HTMLElement): void {
+    bar.classList.toggle("ls-atHand", this.head.atHand);
+    bar.classList.toggle("ls-leftOut", !this.head.taken);
+    const box = bar.querySelector("input");
+    if (box !== null) box.checked = this.head.taken;
+  }
+
+  #checkbox(view: EditorView, id: string): HTMLElement {
+    const { index, total, mode } = this.head;
+    const box = element("input", { type: "checkbox", "data-hunk": id });
+    box.disabled = mode === "closed";
+    box.addEventListener("change", () => view.state.facet(actions)?.take(id, box.checked));
+    box.addEventListener("focus", () => view.state.facet(actions)?.reached(index));
+    return element("label", {}, box, `Take hunk ${index + 1} of ${total}`, element("span", { class: "ls-leftWord" }, "left out"));
+  }
+
+  #putBack(view: EditorView): HTMLElement {
+    const { index, total, mode } = this.head;
+    const what = `change ${index + 1} of ${total}`;
+    const name = element("span", { class: "ls-name" }, what.replace("c", "C"));
+    if (mode !== "editing") return name;
+    const label = `Put back the text before: ${what}`;
+    const press = () => view.state.facet(actions)?.putBack(index);
+    return element("span", { class: "ls-name" }, name, button("Put back", { "aria-label": label, title: label, "data-action": "put-back" }, press));
+  }
+}
+
+function sameShape(one: Head, other: Head): boolean {
+  const keys = ["index", "total", "id", "mode", "removed", "added"] as const;
+  return keys.every((key) => one[key] === other[key]);
+}
+
+/** Only there for its height, and to say how much goes. */
+class BeforeBar extends Bar {
+  constructor(
+    readonly text: string,
+    readonly removed: number,
+    readonly atHand: boolean,
+  ) {
+    super();
+  }
+
+  override eq(other: BeforeBar): boolean {
+    return this.text === other.text && this.removed === other.removed && this.atHand === other.atHand;
+  }
+
+  override toDOM(): HTMLElement {
+    const bar = element("div", { class: this.atHand ? "ls-head ls-atHand" : "ls-head" });
+    bar.append(element("span", { class: "ls-name" }, this.text), counts(this.removed, 0));
+    return bar;
+  }
+}
+
+function headsOf(state: EditorState, both: boolean): DecorationSet {
+  const shown = state.field(shownField);
+  const base = state.facet(baseText);
+  const on = state.facet(side);
+  const bars = shown.chunks.map((chunk, index) => {
+    const removed = linesIn(base, chunk.fromA, chunk.toA);
+    const atHand = shown.atHand === index;
+    if (on === "before") {
+      const text = removed === 0 ? "Nothing before" : place(base, chunk.fromA, removed);
+      return bar(new BeforeBar(text, removed, atHand)).range(chunk.fromA);
+    }
+    const added = linesIn(state.doc, chunk.fromB, chunk.toB);
+    return bar(new HeadBar(headOf(shown, index, both ? removed : 0, added))).range(chunk.fromB);
+  });
+  return Decoration.set(bars);
+}
+
+function counts(removed: number, added: number): HTMLElement {
+  const both = element("span", { class: "ls-counts" });
+  if (removed > 0) both.append(element("span", { class: "ls-minus" }, `−${removed}`));
+  if (added > 0) both.append(element("span", { class: "ls-plus" }, `+${added}`));
+  return both;
+}
+
+function headOf(shown: Shown, index: number, removed: number, added: number): Head {
+  const { mode, chunks, ids, atHand } = shown;
+  const taken = !isLeft(shown, index);
+  return { index, total: chunks.length, id: ids[index], taken, atHand: atHand === index, mode, removed, added };
+}
+
+function bar(widget: Bar): Decoration {
+  return Decoration.widget({ widget, block: true, side: -3 });
+}
+
+function linesIn(doc: EditorState["doc"], from: number, to: number): number {
+  return from === to ? 0 : doc.lineAt(Math.min(to - 1, doc.length)).number - doc.lineAt(from).number + 1;
+}
+
+function place(doc: EditorState["doc"], from: number, count: number): string {
+  const first = doc.lineAt(from).number;
+  return count === 1 ? `Line ${first}` : `Lines ${first}–${first + count - 1}`;
+}
+
+/** `both`: one editor shows both sides, so its bars count both. */
+function heads(both: boolean): StateField<DecorationSet> {
+  return StateField.define<DecorationSet>({
+    create: (state) => headsOf(state, both),
+    update: (bars, transaction) =>
+      transaction.startState.field(shownField, false) === transaction.state.field(shownField) ? bars : headsOf(transaction.state, both),
+    provide: (field) => EditorView.decorations.from(field),
+  });
+}
+
+export const beforeHeads = heads(false);
+export const afterHeads = heads(false);
+export const bothHeads = heads(true);

@@ -1,0 +1,56 @@
+// Characters that hide or turn the text around are shown as boxes with their code: the same set as in
+// crates/client/src/visible.rs, but for the tab, which only indents.
+
+import type { Extension } from "@codemirror/state";
+import { highlightSpecialChars } from "@codemirror/view";
+import { element } from "./element";
+
+const HIDDEN =
+  /[\0-\x08\x0a-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+
+const NAMES: Readonly<Record<number, string>> = {
+  0x0: "null",
+  0xd: "carriage return",
+  0x1b: "escape",
+  0xad: "soft hyphen",
+  0x200b: "zero width space",
+  0x200c: "zero width non-joiner",
+  0x200d: "zero width joiner",
+  0x200e: "left-to-right mark",
+  0x200f: "right-to-left mark",
+  0x202a: "left-to-right embedding",
+  0x202b: "right-to-left embedding",
+  0x202c: "end of embedding",
+  0x202d: "left-to-right override",
+  0x202e: "right-to-left override",
+  0x2060: "word joiner",
+  0x2066: "left-to-right isolate",
+  0x2067: "right-to-left isolate",
+  0x2068: "first strong isolate",
+  0x2069: "end of isolate",
+  0xfeff: "byte order mark",
+};
+
+function box(code: number): HTMLElement {
+  const point = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  const name = NAMES[code];
+  const title = name === undefined ? `${point}, a character that is not seen` : `${point}, ${name}`;
+  // A line that ends with it is ordinary in many files; a large box on each would hide the text.
+  const kind = code === 0xd ? "ls-hidden ls-return" : "ls-hidden";
+  return element("span", { class: kind, title, role: "img", "aria-label": title }, code === 0xd ? "␍" : point);
+}
+
+export const hiddenCharacters: Extension = highlightSpecialChars({ specialChars: HIDDEN, render: (code) => box(code) });
+
+/** A text as nodes, with boxes for what would not be seen. */
+export function visible(text: string): Node[] {
+  const nodes: Node[] = [];
+  let copied = 0;
+  for (const found of text.matchAll(HIDDEN)) {
+    if (found.index > copied) nodes.push(document.createTextNode(text.slice(copied, found.index)));
+    nodes.push(box(found[0].codePointAt(0) ?? 0));
+    copied = found.index + found[0].length;
+  }
+  if (copied < text.length) nodes.push(document.createTextNode(text.slice(copied)));
+  return nodes;
+}

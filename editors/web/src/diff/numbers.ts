@@ -1,0 +1,109 @@
+// Line numbers and the signs of changed lines, beside what is on screen.
+
+import type { EditorState, Extension } from "@codemirror/state";
+import { type BlockInfo, type EditorView, GutterMarker, type ViewUpdate, type WidgetType, gutter } from "@codemirror/view";
+import { Block } from "./block";
+import { basePosition, firstEndingAfter } from "./chunks";
+import { type Side, actions, baseText, isLeft, shownField, side, stretchOf } from "./shown";
+
+class Marker extends GutterMarker {
+  override readonly elementClass: string;
+
+  constructor(
+    readonly text: string,
+    kind: string,
+  ) {
+    super();
+    this.elementClass = kind;
+  }
+
+  override eq(other: Marker): boolean {
+    return this.text === other.text && this.elementClass === other.elementClass;
+  }
+
+  override toDOM(): Node {
+    return document.createTextNode(this.text);
+  }
+}
+
+type Kind = "" | "ls-removed" | "ls-kept" | "ls-added" | "ls-left";
+
+function kindAt(state: EditorState, pos: number): Kind {
+  const shown = state.field(shownField);
+  const on = state.facet(side);
+  const index = on === "after" ? firstEndingAfter(shown.chunks, pos) : shown.chunks.findIndex((chunk) => chunk.toA > pos);
+  const chunk = shown.chunks[index];
+  if (chunk === undefined || stretchOf(chunk, on).from > pos) return "";
+  const left = isLeft(shown, index);
+  return on === "before" ? (left ? "ls-kept" : "ls-removed") : left ? "ls-left" : "ls-added";
+}
+
+const SIGNS: Readonly<Record<Kind, string>> = {
+  "": "",
+  "ls-added": "+",
+  "ls-left": "",
+  "ls-removed": "−",
+  "ls-kept": "",
+};
+
+/** The empty line after a last line end is no line of the file. */
+function isPhantom(state: EditorState, line: BlockInfo): boolean {
+  return line.from === state.doc.length && line.from > 0 && state.doc.lineAt(line.from).length === 0;
+}
+
+function changed(update: ViewUpdate): boolean {
+  return update.startState.field(shownField) !== update.state.field(shownField);
+}
+
+function besideBlock(_view: EditorView, widget: WidgetType): GutterMarker | null {
+  return widget instanceof Block && widget.edge !== "" ? new Marker("", widget.edge) : null;
+}
+
+function numberOf(view: EditorView, line: BlockInfo): Marker {
+  const number = view.state.doc.lineAt(line.from).number;
+  return new Marker(isPhantom(view.state, line) ? "" : String(number), kindAt(view.state, line.from));
+}
+
+/** The number an unchanged line had before. */
+function oldNumberOf(view: EditorView, line: BlockInfo): Marker {
+  const kind = kindAt(view.state, line.from);
+  if (kind !== "" || isPhantom(view.state, line)) return new Marker("", kind);
+  const base = view.state.facet(baseText);
+  const pos = basePosition(view.state.field(shownField).chunks, line.from, base);
+  return new Marker(pos === null ? "" : String(base.lineAt(pos).number), "");
+}
+
+function signOf(view: EditorView, line: BlockInfo): Marker {
+  const kind = kindAt(view.state, line.from);
+  return new Marker(SIGNS[kind], kind);
+}
+
+const signs = gutter({ class: "ls-signs", lineMarker: signOf, lineMarkerChange: changed, widgetMarker: besideBlock });
+
+const oldNumbers = gutter({
+  class: "ls-numbers ls-oldNumbers",
+  lineMarker: oldNumberOf,
+  lineMarkerChange: changed,
+  widgetMarker: besideBlock,
+});
+
+const beforeNumbers = gutter({ class: "ls-numbers", lineMarker: numberOf, lineMarkerChange: changed, widgetMarker: besideBlock });
+
+const afterNumbers = gutter({
+  class: "ls-numbers ls-commentable",
+  lineMarker: numberOf,
+  lineMarkerChange: changed,
+  widgetMarker: besideBlock,
+  domEventHandlers: {
+    click(view, line) {
+      if (isPhantom(view.state, line)) return false;
+      view.state.facet(actions)?.comment(line.from);
+      return true;
+    },
+  },
+});
+
+/** Numbers of both sides where one editor shows both. */
+export function numbers(on: Side, both: boolean): Extension {
+  return on === "before" ? [beforeNumbers, signs] : [both ? oldNumbers : [], afterNumbers, signs];
+}

@@ -1,0 +1,67 @@
+// The colours of the diff, each for the light and the dark theme, as variables. Every text colour keeps a contrast of
+// 4.5 : 1 on every background it can lie on.
+
+import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import type { Extension } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { StyleModule } from "style-mod";
+
+const COLOURS: Readonly<Record<string, readonly [light: string, dark: string]>> = {
+  ground: ["#ffffff", "#0d1117"],
+  text: ["#1f2328", "#e6edf3"],
+  muted: ["#59636e", "#9198a1"],
+  rule: ["#d1d9e0", "#30363d"],
+  bar: ["#f3f6f9", "#161b22"],
+  "at-hand": ["#ddf0ff", "#14283f"],
+  accent: ["#0860ca", "#4493f8"],
+  "on-accent": ["#ffffff", "#0d1117"],
+  "added-line": ["#e9fbee", "#10251a"],
+  "added-word": ["#b5f0c5", "#1d4f2c"],
+  "added-edge": ["#d3f5dc", "#16371f"],
+  "added-ink": ["#116329", "#56d364"],
+  "removed-line": ["#fff0ee", "#2a1519"],
+  "removed-word": ["#ffd3ce", "#632428"],
+  "removed-edge": ["#ffe2de", "#3f1b20"],
+  "removed-ink": ["#a40e26", "#ff9d96"],
+  gap: ["#eef1f4", "#151a21"],
+  line: ["#0860ca14", "#4493f81f"],
+  selection: ["#b6d8ff", "#1f4a7d"],
+  "warn-ground": ["#fff8c5", "#33290c"],
+  "warn-ink": ["#6a4a00", "#e8bf4f"],
+  "warn-edge": ["#d4a72c", "#9e6a03"],
+  "hidden-ground": ["#ffe2b8", "#5a3600"],
+  "hidden-ink": ["#6b2f00", "#ffcf8a"],
+  keyword: ["#9a1030", "#ff9d94"],
+  name: ["#5a32a3", "#d8b9ff"],
+  type: ["#7a3500", "#ffbe85"],
+  string: ["#0a3069", "#a5d6ff"],
+  constant: ["#0349a0", "#8cc8ff"],
+  comment: ["#4b545e", "#a3acb6"],
+};
+
+const names = Object.entries(COLOURS).map(([name, [light, dark]]) => [`--ls-${name}`, `light-dark(${light}, ${dark})`]);
+
+/** `data-theme` on the page decides; without it, what the system says. */
+export const colours: Extension = EditorView.styleModule.of(
+  new StyleModule({
+    ".ls-diff": { colorScheme: "light dark", ...Object.fromEntries(names) },
+    ':root[data-theme="light"] .ls-diff': { colorScheme: "light" },
+    ':root[data-theme="dark"] .ls-diff': { colorScheme: "dark" },
+  }),
+);
+
+const inks = HighlightStyle.define([
+  { tag: [tags.keyword, tags.modifier, tags.operatorKeyword, tags.controlKeyword, tags.deleted], color: "var(--ls-keyword)" },
+  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName), tags.macroName, tags.labelName], color: "var(--ls-name)" },
+  { tag: [tags.typeName, tags.className, tags.namespace, tags.annotation, tags.meta], color: "var(--ls-type)" },
+  { tag: [tags.string, tags.special(tags.string), tags.regexp, tags.inserted], color: "var(--ls-string)" },
+  { tag: [tags.number, tags.bool, tags.atom, tags.propertyName, tags.attributeName, tags.tagName, tags.url], color: "var(--ls-constant)" },
+  { tag: [tags.comment, tags.quote], color: "var(--ls-comment)", fontStyle: "italic" },
+  { tag: tags.heading, color: "var(--ls-constant)", fontWeight: "bold" },
+  { tag: tags.strong, fontWeight: "bold" },
+  { tag: tags.emphasis, fontStyle: "italic" },
+  { tag: tags.link, textDecoration: "underline" },
+]);
+
+export const syntaxColours: Extension = syntaxHighlighting(inks);

@@ -1,0 +1,121 @@
+// The removed lines of a stretch, shown above what takes their place where one editor shows both sides. They belong to
+// the base and cannot be edited.
+
+import { type EditorState, StateField, type Text } from "@codemirror/state";
+import type { Chunk } from "@codemirror/merge";
+import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
+import { Block } from "./block";
+import { type Coloured, coloursOf } from "./colours";
+import { button, counted, element } from "./element";
+import { visible } from "./hidden";
+import { baseText, isLeft, shownField } from "./shown";
+
+/** More are shown when asked for: this widget, unlike an editor, draws all of its lines. */
+const LINES_AT_ONCE = 500;
+const LONGEST_LINE = 5_000;
+const LINE_HEIGHT = 20;
+
+class RemovedLines extends Block {
+  constructor(
+    readonly chunk: Chunk,
+    readonly base: Text,
+    readonly left: boolean,
+  ) {
+    super();
+  }
+
+  override get edge(): string {
+    return this.left ? "ls-kept" : "ls-removed";
+  }
+
+  override eq(other: RemovedLines): boolean {
+    return this.left === other.left && sameLines(this.chunk, other.chunk);
+  }
+
+  override toDOM(view: EditorView): HTMLElement {
+    const block = element("div", { class: this.left ? "ls-removedLines ls-kept" : "ls-removedLines ls-removed" });
+    const first = this.base.lineAt(this.chunk.fromA).number;
+    const last = this.base.lineAt(this.chunk.endA).number;
+    this.#fill(view, block, first, last);
+    return block;
+  }
+
+  override get estimatedHeight(): number {
+    const lines = this.base.lineAt(this.chunk.endA).number - this.base.lineAt(this.chunk.fromA).number + 1;
+    return Math.min(lines, LINES_AT_ONCE) * LINE_HEIGHT;
+  }
+
+  #fill(view: EditorView, block: HTMLElement, first: number, last: number): void {
+    const end = Math.min(last, first + LINES_AT_ONCE - 1);
+    const from = this.base.line(first).from;
+    const colours = coloursOf(view.state, this.base, from, this.base.line(end).to);
+    for (let number = first; number <= end; number += 1) block.append(this.#line(number, colours));
+    if (end === last) return;
+    const rest = counted(last - end, "more removed line", "more removed lines");
+    const more = button(`Show ${rest}`, { class: "ls-more" }, () => {
+      more.remove();
+      this.#fill(view, block, end + 1, last);
+      view.requestMeasure();
+    });
+    block.append(more);
+  }
+
+  #line(number: number, colours: readonly Coloured[]): HTMLElement {
+    const line = this.base.line(number);
+    const shownTo = Math.min(line.to, line.from + LONGEST_LINE);
+    const text = element("del");
+    for (const piece of pieces(line.from, shownTo, this.#words(), colours)) {
+      const nodes = visible(this.base.sliceString(piece.from, piece.to));
+      text.append(...(piece.name === "" ? nodes : [element("span", { class: piece.name }, ...nodes)]));
+    }
+    if (shownTo < line.to) text.append(element("em", {}, ` … ${counted(line.to - shownTo, "more character", "more characters")}`));
+    if (line.length === 0) text.append(element("br"));
+    return element(
+      "div",
+      { class: "ls-removedLine" },
+      element("span", { class: "ls-removedNumber", "aria-hidden": "true" }, String(number)),
+      element("span", { class: "ls-removedSign", "aria-hidden": "true" }, this.left ? "" : "−"),
+      text,
+    );
+  }
+
+  #words(): Coloured[] {
+    if (this.chunk.fromB === this.chunk.toB) return [];
+    return this.chunk.changes.map((word) => ({ from: this.chunk.fromA + word.fromA, to: this.chunk.fromA + word.toA, name: "ls-word" }));
+  }
+}
+
+function sameLines(one: Chunk, other: Chunk): boolean {
+  return one.fromA === other.fromA && one.toA === other.toA && one.changes === other.changes;
+}
+
+/** Cuts a line wherever a word or a colour begins or ends. */
+function pieces(from: number, to: number, words: readonly Coloured[], colours: readonly Coloured[]): Coloured[] {
+  const cuts = new Set([from, to]);
+  const near = [words, colours].map((ranges) => ranges.filter((range) => range.from < to && range.to > from));
+  for (const range of near.flat()) for (const cut of [range.from, range.to]) if (cut > from && cut < to) cuts.add(cut);
+  const sorted = [...cuts].sort((one, other) => one - other);
+  return sorted.slice(1).map((end, index) => {
+    const start = sorted[index] ?? from;
+    const names = near.map((ranges) => ranges.find((range) => range.from <= start && range.to >= end)?.name ?? "");
+    return { from: start, to: end, name: names.filter((name) => name !== "").join(" ") };
+  });
+}
+
+function removedOf(state: EditorState): DecorationSet {
+  const shown = state.field(shownField);
+  const base = state.facet(baseText);
+  const widgets = shown.chunks.flatMap((chunk, index) => {
+    if (chunk.fromA === chunk.toA) return [];
+    const widget = new RemovedLines(chunk, base, isLeft(shown, index));
+    return [Decoration.widget({ widget, block: true, side: -2 }).range(chunk.fromB)];
+  });
+  return Decoration.set(widgets);
+}
+
+export const removedLines = StateField.define<DecorationSet>({
+  create: removedOf,
+  update: (widgets, transaction) =>
+    transaction.startState.field(shownField, false) === transaction.state.field(shownField) ? widgets : removedOf(transaction.state),
+  provide: (field) => EditorView.decorations.from(field),
+});

@@ -1,0 +1,78 @@
+// How a text becomes lines and a text again without a byte being lost, and which text some of the hunks make.
+
+import { Text } from "@codemirror/state";
+import type { ReviewHunk } from "../../../protocol";
+
+export type Separator = "\n" | "\r\n";
+
+/** `\r\n` only where no text has a line that ends otherwise: else a `\r` is a character, and is seen. */
+export function separatorOf(...texts: string[]): Separator {
+  const plain = texts.some((text) => /(^|[^\r])\n/.test(text));
+  return !plain && texts.some((text) => text.includes("\n")) ? "\r\n" : "\n";
+}
+
+export function linesOf(text: string, separator: Separator): Text {
+  return Text.of(text.split(separator));
+}
+
+/** Start of a line counted from 0; past the end where there is no such line. */
+export function lineStart(doc: Text, index: number): number {
+  if (index < 0) return 0;
+  return index < doc.lines ? doc.line(index + 1).from : doc.length + 1;
+}
+
+/** The proposal with the base's lines wherever a hunk was left. */
+export function composed(base: string, proposed: string, hunks: readonly ReviewHunk[], left: ReadonlySet<string>): string {
+  if (!hunks.some((hunk) => left.has(hunk.id))) return proposed;
+  const before = withEndings(base);
+  const after = withEndings(proposed);
+  const text: string[] = [];
+  let copied = 0;
+  for (const hunk of hunks) {
+    if (!left.has(hunk.id)) continue;
+    text.push(stretch(after, copied, hunk.afterStart));
+    text.push(stretch(before, hunk.beforeStart, hunk.beforeStart + hunk.beforeCount));
+    copied = hunk.afterStart + hunk.afterCount;
+  }
+  text.push(stretch(after, copied, after.length));
+  return text.join("");
+}
+
+/** The hunks that are taken, where they are in what `composed` gives. */
+export function takenHunks(hunks: readonly ReviewHunk[], left: ReadonlySet<string>): ReviewHunk[] {
+  const taken: ReviewHunk[] = [];
+  let shift = 0;
+  for (const hunk of hunks) {
+    if (left.has(hunk.id)) {
+      shift += hunk.beforeCount - hunk.afterCount;
+    } else {
+      taken.push(shift === 0 ? hunk : moved(hunk, shift));
+    }
+  }
+  return taken;
+}
+
+/** Where a line of the proposal is in what `composed` gives. */
+export function movedLine(line: number, hunks: readonly ReviewHunk[], left: ReadonlySet<string>): number {
+  const above = hunks.filter((hunk) => left.has(hunk.id) && hunk.afterStart + hunk.afterCount <= line);
+  return above.reduce((at, hunk) => at + hunk.beforeCount - hunk.afterCount, line);
+}
+
+function moved(hunk: ReviewHunk, shift: number): ReviewHunk {
+  const words = hunk.words.map(({ before, after }) => ({
+    before,
+    after: {
+      start: { ...after.start, line: after.start.line + shift },
+      end: { ...after.end, line: after.end.line + shift },
+    },
+  }));
+  return { ...hunk, afterStart: hunk.afterStart + shift, words };
+}
+
+function withEndings(text: string): string[] {
+  return text === "" ? [] : text.split(/(?<=\n)/);
+}
+
+function stretch(lines: readonly string[], from: number, to: number): string {
+  return lines.slice(from, to).join("");
+}
