@@ -44,6 +44,9 @@ export class Opened {
   #fetching = false;
   #gone = false;
   #moment: ReturnType<typeof setTimeout> | undefined;
+  /** The diff takes no more choices. */
+  #closed = false;
+  #painting: ReturnType<typeof setTimeout> | undefined;
   /** What is said of a decision that came too late. */
   #late = "";
 
@@ -194,12 +197,13 @@ export class Opened {
     const openDiff = await loadDiff();
     const { diff } = this.#article;
     const hadFocus = diff.contains(document.activeElement);
-    const [top, left] = [diff.scrollTop, diff.scrollLeft];
+    const top = diff.firstElementChild?.scrollTop ?? 0;
     this.#view?.destroy();
     diff.replaceChildren();
     this.#shown = shown;
     this.entry.shown = shown;
     const readOnly = this.entry.state !== "pending";
+    this.#closed = readOnly;
     this.#view = openDiff(diff, shown, {
       layout: fittingLayout(diff.clientWidth),
       nonce: nonce(),
@@ -208,7 +212,7 @@ export class Opened {
       changed: () => this.#draftChanged(),
       announce: this.#around.notices.announce,
     });
-    diff.scrollTo(left, top);
+    diff.firstElementChild?.scrollTo(0, top);
     if (hadFocus) {
       this.#view.focus();
     }
@@ -253,7 +257,11 @@ export class Opened {
     if (this.#newer !== null && !writes && this.#view?.draft().text === undefined) {
       void this.#renew(this.#view?.draft());
     }
-    this.paint();
+    // Each key in a large text would cost a look at all of it.
+    this.#painting ??= setTimeout(() => {
+      this.#painting = undefined;
+      this.paint();
+    }, 40);
   }
 
   toggleLayout(): void {
@@ -318,7 +326,9 @@ export class Opened {
       });
     } else {
       const verdict = this.#view?.verdict();
-      if (verdict != null) {
+      if (verdict == null) {
+        this.#around.notices.tell("Your text is what the file holds already: nothing would change. Reject the change instead.");
+      } else {
         void this.#decide(verdict);
       }
     }
@@ -395,8 +405,9 @@ export class Opened {
   paint(): void {
     const { entry } = this;
     const readOnly = entry.state !== "pending";
-    if (readOnly || entry.sending) {
-      if (readOnly) this.#view?.setReadOnly();
+    if (readOnly && !this.#closed) {
+      this.#view?.setReadOnly();
+      this.#closed = this.#view !== null;
     }
     this.#article.paintMeta(entry, this.#shown ?? undefined);
     const layout = this.#view?.layout() ?? "unified";
