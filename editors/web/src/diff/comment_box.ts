@@ -42,7 +42,7 @@ export class SavedComment extends Block {
         button("Remove", { "data-action": "remove-comment", "aria-label": `Remove ${where}` }, () => does.remove(this.comment)),
       );
     }
-    return note;
+    return element("div", { class: "ls-commentRow" }, note);
   }
 
   override get estimatedHeight(): number {
@@ -77,7 +77,7 @@ export class CommentBox extends Block {
     });
     const save = button("Save comment", { class: "ls-primary", "data-action": "save-comment" }, () => does?.save(field.value));
     const cancel = button("Cancel", { "data-action": "cancel-comment" }, () => does?.cancel());
-    return element("div", { class: "ls-comment ls-commentBox" }, field, save, cancel);
+    return element("div", { class: "ls-commentRow" }, element("div", { class: "ls-comment" }, field, save, cancel));
   }
 
   override get estimatedHeight(): number {

@@ -23,6 +23,10 @@ class HeadBar extends Bar {
     super();
   }
 
+  override get edge(): string {
+    return edgeOf(this.head.atHand);
+  }
+
   override eq(other: HeadBar): boolean {
     return sameShape(this.head, other.head) && this.head.taken === other.head.taken && this.head.atHand === other.head.atHand;
   }
@@ -85,6 +89,10 @@ class BeforeBar extends Bar {
     super();
   }
 
+  override get edge(): string {
+    return edgeOf(this.atHand);
+  }
+
   override eq(other: BeforeBar): boolean {
     return this.text === other.text && this.removed === other.removed && this.atHand === other.atHand;
   }
@@ -111,6 +119,10 @@ function headsOf(state: EditorState, both: boolean): DecorationSet {
     return bar(new HeadBar(headOf(shown, index, both ? removed : 0, added))).range(chunk.fromB);
   });
   return Decoration.set(bars);
+}
+
+function edgeOf(atHand: boolean): string {
+  return atHand ? "ls-barEdge ls-atHandEdge" : "ls-barEdge";
 }
 
 function counts(removed: number, added: number): HTMLElement {

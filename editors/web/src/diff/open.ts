@@ -10,11 +10,11 @@ import { Commenting } from "./commenting";
 import { type Comments, commentsField } from "./comments";
 import { conflictNotices } from "./conflicts";
 import { type Common, abilityEffect, afterState, beforeState, layoutEffect } from "./editors";
-import { element } from "./element";
+import { counted, element } from "./element";
 import { languageOf } from "./languages";
 import { level, meetings } from "./level";
 import { type Mode, type Shown, actions, setShown, shownField } from "./shown";
-import { composed, linesOf, movedLine, separatorOf, takenHunks } from "./text";
+import { composed, lineStart, linesOf, movedLine, separatorOf, takenHunks } from "./text";
 import { bringIntoView, chunkAt, chunkBeyond } from "./travel";
 import type { DiffOptions, DiffView, Draft, Layout } from "./view";
 
@@ -71,6 +71,7 @@ class OpenReview implements DiffView {
   setLayout(layout: Layout): void {
     if (layout === this.#layout) return;
     this.#layout = layout;
+    this.#dropBefore();
     this.#after.dispatch({ effects: layoutEffect(layout) });
     this.#placeBefore();
   }
@@ -191,9 +192,7 @@ class OpenReview implements DiffView {
   /** The side before exists only beside the other. */
   #placeBefore(): void {
     this.parent.dataset["layout"] = this.#layout;
-    this.#before?.destroy();
-    this.#before = null;
-    this.#beforeSide.remove();
+    this.#dropBefore();
     if (this.#layout === "unified") return;
     const shown = this.#shown();
     this.#before = new EditorView({ state: beforeState(this.#common(shown), shown, this.#folded()), parent: this.#beforeSide });
@@ -201,14 +200,20 @@ class OpenReview implements DiffView {
     this.#level();
   }
 
+  #dropBefore(): void {
+    this.#before?.destroy();
+    this.#before = null;
+    this.#beforeSide.remove();
+  }
+
   #reactions(): Extension {
     return [
       this.#commenting.actions,
       actions.of({
         take: (id, taken) => this.#take(id, taken),
-        reached: (index) => this.#reached(index),
+        reached: (index) => this.#goTo(index),
         putBack: (index) => this.#putBack(index),
-        expand: (region) => this.#expand(region),
+        expand: (region) => this.#open(region),
         comment: (pos) => this.#shown().mode !== "closed" && this.#commenting.open(pos),
       }),
       EditorView.updateListener.of((update) => this.#updated(update)),
@@ -249,7 +254,8 @@ class OpenReview implements DiffView {
     if (taken) left.delete(id);
     else left.add(id);
     const index = shown.ids.indexOf(id);
-    this.#tell({ ...shown, left, atHand: index });
+    this.#tell({ ...shown, left });
+    this.#goTo(index);
     const total = shown.ids.length;
     this.options.announce(`Hunk ${index + 1} ${taken ? "taken" : "left out"}; ${total - left.size} of ${total} taken`);
     this.options.changed();
@@ -274,15 +280,36 @@ class OpenReview implements DiffView {
     if (shown.chunks.length === 0) return this.options.announce("There is no change");
     const head = shown.atHand < 0 ? -1 : this.#after.state.selection.main.head;
     const index = chunkBeyond(shown.chunks, head, step);
-    const chunk = shown.chunks[index];
+    const chunk = this.#goTo(index);
     if (chunk === undefined) return;
-    this.#after.dispatch({ selection: { anchor: Math.min(chunk.fromB, this.#after.state.doc.length) } });
-    this.#reached(index);
     const within = this.#root.contains(document.activeElement) && shown.mode === "deciding";
     bringIntoView(this.#after, this.#root, index, chunk, (bar) => {
       if (within) bar.querySelector("input")?.focus({ preventScroll: true });
     });
     this.options.announce(`Change ${index + 1} of ${shown.chunks.length}`);
+  }
+
+  /** Makes a chunk the one at hand, without scrolling. */
+  #goTo(index: number): Chunk | undefined {
+    const { chunks, atHand } = this.#shown();
+    const chunk = chunks[index];
+    if (chunk !== undefined && (index !== atHand || chunkAt(chunks, this.#after.state.selection.main.head) !== index)) {
+      this.#after.dispatch({ selection: { anchor: Math.min(chunk.fromB, this.#after.state.doc.length) } });
+      this.#reached(index);
+    }
+    return chunk;
+  }
+
+  /** The button that was pressed goes, so the focus goes on to the lines it gave way to. */
+  #open(region: number): void {
+    const pressed = this.#root.contains(document.activeElement);
+    const fold = this.#regions.find(({ before }) => before === region);
+    this.#expand(region);
+    if (!pressed || fold === undefined) return;
+    const anchor = Math.min(lineStart(this.#after.state.doc, fold.after), this.#after.state.doc.length);
+    if (!this.isEditing()) this.#after.dispatch({ selection: { anchor } });
+    this.#after.focus();
+    this.options.announce(`${counted(fold.lines, "line", "lines")} shown`);
   }
 
   #expand(region: number): void {
