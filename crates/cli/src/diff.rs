@@ -11,10 +11,7 @@ use std::thread;
 
 use linkspan_client::connection::ChangeWriter;
 use linkspan_client::discover::Wire;
-use linkspan_client::proposal::{Edit, proposed};
 use linkspan_client::{AgentInfo, Bridge, BridgeConfig, BridgeError, CallError, Change, Decided, visible};
-use linkspan_hub::files;
-use linkspan_review::{Digest, ReviewId};
 
 use crate::exit::{Exit, Failure};
 use crate::output::{Report, foreign, relative, warn};
@@ -22,6 +19,7 @@ use crate::own_window::OwnWindow;
 use crate::reach::Reach;
 use crate::signals;
 use crate::window::{self, Choice, WindowOptions};
+use crate::write_accepted::write_accepted;
 use plan::{Difference, Plan, plan};
 use report::{Ended, Unasked, report};
 
@@ -94,8 +92,13 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
     let folders = [here.to_string_lossy().into_owned()];
     let ended = plan.differences.iter().zip(decided).map(|(difference, decided)| {
         let writes = args.old.is_none() && !args.print;
-        let decided =
-            decided.and_then(|decided| if writes { written(difference, decided) } else { Ok(decided) });
+        let decided = decided.and_then(|decided| {
+            if writes {
+                write_accepted(&difference.path, difference.before.as_deref(), decided)
+            } else {
+                Ok(decided)
+            }
+        });
         Ended { name: relative(&difference.path.to_string_lossy(), &folders), decided }
     });
     // All of them, before anything is said: each was decided by itself.
@@ -176,39 +179,6 @@ fn failure(error: BridgeError) -> Failure {
     }
 }
 
-/// An editor of somebody else's leaves the writing to whoever asked. The file is what it was, or it is not touched.
-fn written(difference: &Difference, decided: Decided) -> Result<Decided, Failure> {
-    if decided.written || !decided.is_accepted() {
-        return Ok(decided);
-    }
-    let path = difference.path.display();
-    let refused =
-        |why: String| Failure::new(Exit::Refused, format!("{path} was accepted but not written: {why}"));
-    // Never a guess: an empty text is a text too.
-    let Some(content) = decided.text.clone() else {
-        return Err(refused("the editor did not say which text was accepted; look at it there".into()));
-    };
-    let proposal = proposed(&Edit::WriteFile { content }, difference.before.as_deref())
-        .map_err(|error| refused(error.to_string()))?;
-    let order = files::Replacement {
-        // Only names the temporary file.
-        review: ReviewId(u64::from(std::process::id())),
-        folders: difference.path.ancestors().last().map(Path::to_owned).into_iter().collect(),
-        path: difference.path.clone(),
-        bytes: proposal.bytes().to_vec(),
-        expect: difference.before.as_deref().map(Digest::of),
-        mode: None,
-        limit_mib: 1024,
-    };
-    files::replace(&order).map_err(|error| match error {
-        files::WriteError::BaseMoved(_) => {
-            refused("it changed while the change was shown; run the command again".into())
-        }
-        files::WriteError::Failed(error) => refused(error.to_string()),
-    })?;
-    Ok(Decided { written: true, ..decided })
-}
-
 /// The accepted text alone; everything else goes where it does not get into the text.
 fn print(ended: &Ended) -> Result<Report, Failure> {
     let report = report(std::slice::from_ref(ended), false, &Unasked::default());
@@ -228,35 +198,11 @@ fn print(ended: &Ended) -> Result<Report, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use linkspan_client::connection::DiffOutcome;
-
     use super::*;
-
-    fn accepted_without_a_text() -> Decided {
-        Decided {
-            outcome: DiffOutcome::FileSaved,
-            text: None,
-            written: false,
-            review: None,
-            new_file: false,
-            taken: None,
-            hunks: Vec::new(),
-            person_diff: None,
-            reason: None,
-            comments: Vec::new(),
-        }
-    }
+    use crate::write_accepted::tests::accepted_without_a_text;
 
     #[test]
-    fn a_text_that_was_not_told_is_neither_written_nor_printed_as_an_empty_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.txt");
-        std::fs::write(&path, "one").unwrap();
-        let (before, new_text) = (Some(b"one".to_vec()), "two".to_owned());
-        let difference = Difference { path: path.clone(), before, old_text: None, new_text };
-        let refused = written(&difference, accepted_without_a_text()).unwrap_err();
-        assert_eq!(refused.exit, Exit::Refused);
-        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+    fn a_text_that_was_not_told_is_not_printed_as_an_empty_one() {
         let ended = Ended { name: "a.txt".into(), decided: Ok(accepted_without_a_text()) };
         assert_eq!(print(&ended).unwrap_err().exit, Exit::Refused);
     }

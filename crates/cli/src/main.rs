@@ -11,7 +11,6 @@ mod context;
 mod decide;
 mod diagnostics;
 mod diff;
-
 mod dirty;
 mod doctor;
 mod editors;
@@ -26,6 +25,7 @@ mod mcp;
 mod open;
 mod output;
 mod own_window;
+mod page;
 mod path_args;
 mod pins;
 mod reach;
@@ -41,10 +41,12 @@ mod shown_diff;
 mod signals;
 mod status;
 mod tools;
+mod try_it;
 mod undo;
 mod watch;
 mod watch_line;
 mod window;
+mod write_accepted;
 
 use std::io;
 use std::process::ExitCode;
@@ -69,7 +71,9 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Try(try_it::Args),
     Serve(serve::Args),
+    Page(page::Args),
     Attach(attach::Args),
     Mcp(mcp::Args),
     Status(status::Args),
@@ -129,6 +133,8 @@ fn run(args: &Args) -> Result<Report, Failure> {
     }
     let reach = Reach::find()?;
     match &args.command {
+        Command::Try(try_it) => try_it::run(try_it, &reach, args.json),
+        Command::Page(page) => page::run(page, &reach),
         Command::Serve(serve) => serve::run(serve, &reach, args.json),
         Command::Attach(_) => attach::run(reach),
         Command::Mcp(mcp) => mcp::run(mcp, &reach),

@@ -25,12 +25,23 @@ pub(crate) struct OwnWindow {
 impl OwnWindow {
     pub(crate) fn open(reach: &Reach, folders: &[PathBuf]) -> Result<OwnWindow, Failure> {
         let folders = folders.iter().map(|folder| project(folder)).collect::<Result<Vec<_>, _>>()?;
+        // Nobody is told what it hears: that is in `linkspan reviews`.
+        OwnWindow::open_on(reach, folders, |_| {})
+    }
+
+    /// A window on exactly these folders, which are real paths; `hear` is told what happens there, from a thread
+    /// of the window.
+    pub(crate) fn open_on(
+        reach: &Reach,
+        folders: Vec<String>,
+        mut hear: impl FnMut(&Happening<'_>) + Send + 'static,
+    ) -> Result<OwnWindow, Failure> {
         let mut headless = Headless::open(reach, &folders)?;
         let (opened, window) = sync_channel(1);
         let leave = headless.leave_handle();
         let thread = thread::spawn(move || {
-            // Nobody is told what it hears: that is in `linkspan reviews`.
             let _ = headless.run(&mut |happening| {
+                hear(&happening);
                 if let Happening::Open(window, _) = happening {
                     let _ = opened.try_send((window.window.clone(), window.port));
                 }

@@ -9,6 +9,7 @@ use std::thread;
 use crate::exit::Failure;
 use crate::headless::{Ended, Happening, Headless, Leave};
 use crate::output::Report;
+use crate::page::Link;
 use crate::reach::Reach;
 use crate::signals::leave_asked;
 use says::Says;
@@ -19,6 +20,9 @@ pub(crate) struct Args {
     /// The workspace folders; the current one if none is given.
     #[arg(value_name = "DIR")]
     folders: Vec<PathBuf>,
+    /// Open the page where changes are reviewed in the browser, or print its link where there is none.
+    #[arg(long)]
+    open: bool,
 }
 
 pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Failure> {
@@ -29,7 +33,10 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
     on_signal(window.leave_handle());
     let mut says = Says::new(folders, json);
     let ended = window.run(&mut |happening| match happening {
-        Happening::Open(window, files) => says.listening(window, files),
+        Happening::Open(window, files) => {
+            says.listening(window, files)?;
+            if args.open { says.page(Link::get(reach, true)) } else { Ok(()) }
+        }
         Happening::Shown(shown) => says.shown(shown),
         Happening::Hidden(hidden) => says.hidden(hidden),
         Happening::Notice(notice) => says.notice(notice),

@@ -7,7 +7,9 @@ use linkspan_client::Notice;
 use linkspan_editor_api::{AttachResult, HideReason, ReviewHide, ReviewShow};
 use serde_json::{Value, json};
 
+use crate::exit::Failure;
 use crate::output::{DIM, HEAD, change, decided, print, relative, styled, warn};
+use crate::page::Link;
 use crate::visible::name;
 
 pub(super) struct Says {
@@ -56,6 +58,14 @@ impl Says {
         self.print(&document, &text)
     }
 
+    /// The window is open with or without it.
+    pub(super) fn page(&self, link: Result<Link, Failure>) -> io::Result<()> {
+        match link {
+            Ok(link) => self.print(&link.event(), &link.text()),
+            Err(failure) => self.trouble(&format!("there is no page to open: {}", failure.message)),
+        }
+    }
+
     pub(super) fn shown(&mut self, shown: &ReviewShow) -> io::Result<()> {
         let before = self.announced.insert(shown.review.clone(), shown.revision);
         if before == Some(shown.revision) {
@@ -92,11 +102,14 @@ impl Says {
     }
 
     pub(super) fn notice(&self, notice: &Notice) -> io::Result<()> {
-        let message = notice.to_string();
+        self.trouble(&notice.to_string())
+    }
+
+    fn trouble(&self, message: &str) -> io::Result<()> {
         if self.json {
             return self.print(&json!({ "event": "notice", "message": message }), "");
         }
-        warn(&message);
+        warn(message);
         Ok(())
     }
 }

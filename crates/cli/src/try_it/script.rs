@@ -1,0 +1,63 @@
+//! Decides in the place of a person, through the hub's own socket as any command does, and looks afterwards whether
+//! the files hold what was decided.
+
+use linkspan_client::Control;
+use linkspan_editor_api::{Decision, ReviewShow, ReviewsDecide, Verdict};
+
+use super::sample::{Project, Proposal, Scripted};
+use crate::decide::not_taken;
+use crate::exit::{Exit, Failure};
+use crate::reach::{Reach, greet_as};
+
+/// Where its decisions are said to be made.
+const ROLE: &str = "the script of `linkspan try`";
+
+pub(super) struct Script {
+    hub: Control,
+}
+
+impl Script {
+    pub(super) fn begin(reach: &Reach) -> Result<Script, Failure> {
+        Ok(Script { hub: greet_as(ROLE, || reach.connect_or_start())?.0 })
+    }
+
+    pub(super) fn decide(&mut self, shown: &ReviewShow, proposal: &Proposal) -> Result<(), Failure> {
+        let verdict = match proposal.script {
+            Scripted::All => Verdict::Accept,
+            Scripted::Reject(reason) => Verdict::Reject { reason: Some(reason.to_owned()) },
+            Scripted::Hunks(taken) => {
+                let taken = taken.iter().filter_map(|index| shown.hunks.get(*index));
+                Verdict::AcceptHunks { hunks: taken.map(|hunk| hunk.id.clone()).collect() }
+            }
+        };
+        let decision = Decision { verdict, comments: Vec::new() };
+        let ask = ReviewsDecide { review: shown.review.clone(), revision: Some(shown.revision), decision };
+        let result = self.hub.request(&ask)?;
+        match not_taken(&shown.review, &result) {
+            None => Ok(()),
+            Some((exit, message)) => Err(Failure::new(exit, message)),
+        }
+    }
+}
+
+/// Fails with the first file that does not hold, byte for byte, what the script decided.
+pub(super) fn check(project: &Project, proposals: [&Proposal; 3]) -> Result<(), Failure> {
+    for proposal in proposals {
+        let expected = proposal.scripted.as_deref().map(str::as_bytes);
+        let holds = project.now(proposal);
+        if holds.as_deref() != expected {
+            let what = |bytes: Option<&[u8]>| match bytes {
+                Some(bytes) => format!("`{}`", bytes.escape_ascii()),
+                None => "no file".to_owned(),
+            };
+            let message = format!(
+                "{} is not what was decided. Expected {}, found {}",
+                project.file(proposal).display(),
+                what(expected),
+                what(holds.as_deref())
+            );
+            return Err(Failure::new(Exit::Internal, message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! `linkspan try` from outside: what the script decides, what a person decides, and that nothing is left of it.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::{BufRead, BufReader, Lines};
+    use std::path::PathBuf;
+    use std::process::{Child, ChildStdout, Stdio};
+
+    use serde_json::{Value, json};
+
+    use crate::support::world::finish;
+    use crate::support::*;
+
+    /// Where sample projects are made in this world, and what is there.
+    fn projects(world: &World) -> Vec<PathBuf> {
+        let entries = fs::read_dir(world.root().join("t")).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.to_string_lossy().contains("linkspan-try-")).collect()
+    }
+
+    #[track_caller]
+    fn nothing_is_left(world: &World) {
+        assert_eq!(projects(world), Vec::<PathBuf>::new());
+        assert_eq!(world.reviews(), Vec::<Value>::new());
+        assert_eq!(world.status()["windows"], json!([]));
+        assert_eq!(world.discovery_files(), Vec::<PathBuf>::new());
+    }
+
+    /// A person at a terminal who is asked to decide.
+    fn tried(world: &World, variables: &[(&str, &str)]) -> Tty {
+        let tty = Tty::run(world, 100, 60, &["try"], variables);
+        tty.sees("waiting for you: r1 tea_shop.py, r2 factory.py, r3 prices.csv");
+        tty
+    }
+
+    #[test]
+    fn the_script_decides_and_not_one_byte_is_otherwise() {
+        let world = World::new();
+        let ran = world.run(&["try", "--auto", "--keep"]).ok();
+        assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+        for told in ["accepted in part", "rejected", "one tea shop needs no factory", "still end in CR LF"] {
+            assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
+        }
+        let project = projects(&world).remove(0);
+        let shop = fs::read_to_string(project.join("tea_shop.py")).unwrap();
+        assert!(shop.contains("at least one cup") && shop.contains("\"black\": 3}"), "{shop}");
+        assert!(shop.contains("str(price(tea, cups))"), "the hunk that was left: {shop}");
+        assert!(!project.join("factory.py").exists());
+        let prices = fs::read(project.join("prices.csv")).unwrap();
+        assert_eq!(prices, b"tea,price\r\ngreen,3.00\r\nblack,2.75\r\nmint,2.00\r\n");
+        fs::remove_dir_all(project).unwrap();
+        nothing_is_left(&world);
+    }
+
+    #[test]
+    fn a_script_reads_what_happens_a_document_a_line() {
+        let world = World::new();
+        let ran = world.run(&["try", "--auto", "--json"]).ok();
+        let events: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+        let expected = "project window context proposed proposed proposed decided decided decided done";
+        assert_eq!(names.join(" "), expected);
+        let rejected = events.iter().find(|event| event["accepted"] == json!(false)).unwrap();
+        assert_eq!(rejected["reason"], json!("one tea shop needs no factory"));
+        assert_eq!((&rejected["file"], &rejected["written"]), (&json!("factory.py"), &json!(false)));
+        nothing_is_left(&world);
+    }
+
+    #[test]
+    fn a_person_decides_and_the_agent_does_as_it_is_told() {
+        let world = World::new();
+        let mut tty = tried(&world, &[]);
+        assert!(tty.text().contains("http://127.0.0.1:"), "{}", tty.text());
+        world.run(&["accept", "r3"]).ok();
+        tty.sees("waiting for you: r1 tea_shop.py, r2 factory.py");
+        tty.sees_no("waiting for you: r1 tea_shop.py, r2 factory.py, r3");
+        world.run(&["reject", "r2", "--comment", "not today"]).ok();
+        tty.sees("“not today”");
+        world.run(&["accept", "r1", "--hunk", "2"]).ok();
+        tty.sees("press Enter to leave");
+        tty.sees_no("waiting for you");
+        let project = projects(&world).remove(0);
+        let shop = fs::read_to_string(project.join("tea_shop.py")).unwrap();
+        assert!(shop.contains(":>6.2f") && !shop.contains("at least one cup"), "{shop}");
+        world.run(&["undo", "r1"]).ok();
+        tty.types("\r");
+        assert_eq!(tty.ends(), 0);
+        nothing_is_left(&world);
+    }
+
+    #[test]
+    fn an_interrupt_takes_everything_back() {
+        let world = World::new();
+        let mut tty = tried(&world, &[("NO_COLOR", "1")]);
+        tty.types("\u{3}");
+        assert_eq!(tty.ends(), 130);
+        tty.sees("Nothing waits any more");
+        let history = world.json(&["history"])["entries"].as_array().unwrap().clone();
+        assert!(history.len() == 3 && history.iter().all(|entry| entry["ended"]["kind"] == "withdrawn"));
+        nothing_is_left(&world);
+    }
+
+    #[test]
+    fn a_hub_that_is_killed_is_back_before_anyone_notices() {
+        let world = World::new();
+        let mut tty = tried(&world, &[]);
+        world.run(&["accept", "r3"]).ok();
+        tty.sees("waiting for you: r1 tea_shop.py, r2 factory.py");
+        world.kill_hub();
+        tty.sees("the agent is back, and asks again");
+        world.pending(2);
+        world.run(&["accept", "r1"]).ok();
+        world.run(&["accept", "r2"]).ok();
+        tty.sees("press Enter to leave");
+        assert!(projects(&world).remove(0).join("factory.py").exists());
+        tty.types("\r");
+        assert_eq!(tty.ends(), 0);
+        nothing_is_left(&world);
+    }
+
+    /// Reads until an event of this name.
+    #[track_caller]
+    fn event(lines: &mut Lines<BufReader<ChildStdout>>, name: &str) -> Value {
+        let mut events = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+        events.find(|event| event["event"] == name).unwrap_or_else(|| panic!("no {name}"))
+    }
+
+    #[test]
+    fn without_a_terminal_it_prints_the_link_waits_and_ends_by_itself() {
+        let world = World::new();
+        let command = &mut world.command(&["try", "--json"]);
+        let mut child: Child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(event(&mut lines, "page")["url"].as_str().unwrap().contains("/#"));
+        for review in world.pending(3) {
+            world.run(&["accept", &review]).ok();
+        }
+        assert_eq!(event(&mut lines, "done")["kept"], json!(false));
+        assert_eq!(finish(child).code, 0);
+        nothing_is_left(&world);
+    }
+
+    #[test]
+    fn an_agent_that_may_not_come_in_is_explained() {
+        let world = World::with_config("dialects_off = [\"claude\"]\n");
+        let ran = world.run(&["try", "--auto"]);
+        assert_eq!(ran.code, 5, "{ran:?}");
+        assert!(ran.stderr.contains("dialects_off"), "{ran:?}");
+        nothing_is_left(&world);
+        assert_eq!(world.run(&["try", "--auto", "--open"]).code, 2);
+    }
+}
