@@ -24,7 +24,10 @@ fn an_accepted_change_is_the_agents_to_write() {
     let page = browser.page();
     follow(&page, &link);
     let shown = page.text(&row(&review));
-    assert!(["a.txt", "src"].iter().all(|part| shown.contains(part)) && shown.contains("claude-code"), "{shown}");
+    assert!(
+        ["a.txt", "src"].iter().all(|part| shown.contains(part)) && shown.contains("claude-code"),
+        "{shown}"
+    );
     assert_eq!(page.evaluate("location.hash"), "", "the secret does not stay in the address");
     open(&page, &review);
     page.click(ACCEPT);

@@ -74,7 +74,8 @@ fn everything_by_the_pages_own_keys() {
     page.press("Control+Enter");
     let told = agent.texts(second);
     assert_eq!(told[0], "DIFF_REJECTED");
-    assert!(told[1].contains("only letters") && told[1].contains("a word on it"), "{told:?}");
+    let told = told.join("\n");
+    assert!(told.contains("only letters") && told.contains("line 1: a word on it"), "{told}");
     assert_eq!(world.read_text("b.txt"), BASE);
 
     page.press("Escape");
@@ -112,6 +113,7 @@ fn everything_by_tab_alone_with_the_focus_seen_on_the_way() {
     assert_eq!(agent.texts(first)[0], "FILE_SAVED");
     assert_eq!(world.read_text("a.txt"), THREE_HUNKS);
     tab_to(&page, "[data-action='next-review']");
+    look();
     page.press("Enter");
     page.sees(&format!("{} {PROPOSED}", article(&reviews[1])));
     look();

@@ -22,8 +22,8 @@ fn forty_reviews_of_two_agents_are_each_answered_to_their_own_asker() {
     assert_eq!(rows(&page), reviews, "in the order of arrival");
     let number_of = |review: &str| {
         let shown = page.text(&row(review));
-        let (number, _) = shown.split_once("/mod.rs").unwrap_or_else(|| panic!("{shown}"));
-        number.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap().parse::<usize>().unwrap()
+        let folder = shown.lines().find_map(|line| line.split(" · ").next()?.trim().parse::<usize>().ok());
+        folder.unwrap_or_else(|| panic!("{shown}"))
     };
     for at in [0, 7, 8, 39] {
         let n = number_of(&reviews[at]);

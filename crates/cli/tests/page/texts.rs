@@ -76,7 +76,7 @@ fn text_that_turns_around_or_hides_is_seen() {
     let shown = page.text(&row(&review));
     assert!(!shown.contains('\u{202e}') && shown.to_lowercase().contains("202e"), "{shown:?}");
     open(&page, &review);
-    let named = "[...document.querySelectorAll(\".cm-content[aria-label='Proposed text'] .cm-specialChar\")]
+    let named = "[...document.querySelectorAll(\".cm-content[aria-label='Proposed text'] .ls-hidden\")]
         .map(mark => (mark.title || mark.getAttribute('aria-label') || '') + ' ' + mark.textContent).join('|').toLowerCase()";
     let marks = page.evaluate(named).as_str().unwrap().to_owned();
     for code in ["202e", "2066", "2069", "200b"] {
@@ -107,7 +107,7 @@ fn markup_in_names_and_texts_is_text() {
     page.says(OUTCOME, "ejected");
     page.click("[data-action='history']");
     page.says("[data-entry]", name);
-    assert_eq!(page.count("img"), 0);
+    assert_eq!(page.count("img:not(.cm-widgetBuffer)"), 0);
     assert_ne!(page.evaluate("document.title"), "taken");
     assert_eq!(page.complaints(), Vec::<String>::new());
 }
