@@ -107,7 +107,9 @@ fn markup_in_names_and_texts_is_text() {
     page.says(OUTCOME, "ejected");
     page.click("[data-action='history']");
     page.says("[data-entry]", name);
-    assert_eq!(page.count("img:not(.cm-widgetBuffer)"), 0);
+    let images =
+        "[...document.querySelectorAll('img:not(.cm-widgetBuffer)')].map(image => image.outerHTML).join()";
+    assert_eq!(page.evaluate(images), "");
     assert_ne!(page.evaluate("document.title"), "taken");
     assert_eq!(page.complaints(), Vec::<String>::new());
 }
