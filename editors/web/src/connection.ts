@@ -28,6 +28,7 @@ export class Connection {
   #secret: string | null = takeSecret();
   #trying = false;
   #back: Array<() => void> = [];
+  #past: Promise<unknown> = Promise.resolve();
 
   constructor(events: ConnectionEvents) {
     this.#events = events;
@@ -58,7 +59,14 @@ export class Connection {
   }
 
   request<M extends Method>(method: M, params: Params<M>): Promise<Result<M>> {
-    return this.#socket?.request(method, params) ?? Promise.reject(new Lost("the hub is not connected"));
+    const ask = (): Promise<Result<M>> => this.#socket?.request(method, params) ?? Promise.reject(new Lost("the hub is not connected"));
+    if (!method.startsWith("history/")) {
+      return ask();
+    }
+    // The hub answers a connection one question about the past at a time.
+    const answer = this.#past.then(ask);
+    this.#past = answer.catch(() => undefined);
+    return answer;
   }
 
   /** Resolves when the hub is there and everything has been asked for; at once if that is now. */

@@ -6,13 +6,13 @@ import type { Connection } from "./connection";
 import { type Entry, type Reviews } from "./reviews";
 import { HubError, Lost } from "./socket";
 import { visible } from "./visible";
-import { capital, notTaken } from "./wording";
+import { notTaken } from "./wording";
 
 export type Answer =
   | { kind: "taken" }
   /** It waits, perhaps in a newer revision, and the person has to look again. */
   | { kind: "again"; message: string }
-  /** It was over already. */
+  /** It was over already: words before how. */
   | { kind: "over"; message: string };
 
 const HISTORY_LIMIT = 1000;
@@ -31,9 +31,10 @@ export class Deciding {
   async decide(entry: Entry, revision: number | undefined, decision: Decision): Promise<Answer> {
     entry.sending = true;
     this.#reviews.changed(entry);
-    for (;;) {
+    for (let again = false; ; again = true) {
       try {
-        return await this.#send(entry, revision, decision);
+        const known = again ? await this.#look(entry, revision) : null;
+        return known ?? (await this.#send(entry, revision, decision));
       } catch (error) {
         if (!(error instanceof Lost)) {
           entry.sending = false;
@@ -43,10 +44,6 @@ export class Deciding {
         }
       }
       await this.#connection.connected();
-      const answer = await this.#look(entry, revision).catch(() => null);
-      if (answer !== null) {
-        return answer;
-      }
     }
   }
 
@@ -66,16 +63,15 @@ export class Deciding {
       return answer;
     }
     entry.sending = false;
-    const message = notTaken(answer);
     if (answer.kind === "alreadyDecided" || answer.kind === "notPending") {
       if (entry.state === "pending") {
         await this.past(entry);
       }
       this.#reviews.changed(entry);
-      return { kind: "over", message: answer.kind === "notPending" && entry.how !== "" ? `${message} It was ${entry.how}.` : message };
+      return { kind: "over", message: "Your decision came too late" };
     }
     this.#reviews.changed(entry);
-    return { kind: "again", message };
+    return { kind: "again", message: notTaken(answer) };
   }
 
   /** After the connection fell: did the hub hear the decision? `null`: it did not, and may be told again. */
@@ -99,7 +95,7 @@ export class Deciding {
     }
     if (phase !== "pending" && phase !== "conflict") {
       await this.past(entry);
-      return { kind: "over", message: `${capital(entry.how)}. The connection was lost while you decided, and this is what the hub says now.` };
+      return { kind: "over", message: "The connection was lost while you decided, and the hub says now" };
     }
     if (revision !== undefined && now !== revision) {
       entry.sending = false;

@@ -3,7 +3,7 @@
 
 import { button, element, icon, part, say } from "./dom";
 
-const SEEN_MS = 7_000;
+const SEEN_MS = 5_000;
 const ERROR_SEEN_MS = 20_000;
 const MOST = 4;
 

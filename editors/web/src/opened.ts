@@ -47,6 +47,8 @@ export class Opened {
   /** The diff takes no more choices. */
   #closed = false;
   #painting: ReturnType<typeof setTimeout> | undefined;
+  /** Said before what changed, if a decision met it. */
+  #undecided = "";
   /** What is said of a decision that came too late. */
   #late = "";
 
@@ -159,7 +161,10 @@ export class Opened {
     this.#newer = shown;
     this.#article.setRevision(shown.revision);
     this.#touch();
-    if (draft?.text !== undefined) {
+    if (draft?.text === shown.proposed) {
+      // The hub took her text along.
+      await this.#renew({ left: [], comments: draft.comments });
+    } else if (draft?.text !== undefined) {
       this.#article.notice("The change is another one since you edited it. Your text is untouched: which one do you want to go on with?", [
         { action: "keep-text", label: "Keep my text", press: () => void this.#renew(draft) },
         { action: "show-proposal", label: "Show the new proposal", press: () => void this.#renew({ left: [], comments: draft.comments }) },
@@ -190,7 +195,8 @@ export class Opened {
     const why = conflicts > 0
       ? `The file changed meanwhile, with ${count(conflicts, "conflict")} to look at.`
       : moved ? "The file changed meanwhile, and the change was fitted to it." : "The proposed text was edited elsewhere.";
-    this.#article.notice(`${why} Look again before you decide.`);
+    this.#article.notice(`${this.#undecided}${why} Look again before you decide.`);
+    this.#undecided = "";
   }
 
   async #mount(shown: ReviewShow, draft: Draft | undefined): Promise<void> {
@@ -362,14 +368,20 @@ export class Opened {
     const { notices } = this.#around;
     if (answer.kind === "taken") {
       notices.announce(`${capital(this.entry.how)}: ${this.#name()}`);
-    } else if (this.#gone) {
-      notices.fail(`${this.#name()}: ${answer.message}`);
     } else if (answer.kind === "over") {
       this.#late = answer.message;
-      notices.announce(answer.message);
-    } else {
-      this.#article.notice(answer.message);
+      const words = `${answer.message}: ${this.entry.how}.`;
+      if (this.#gone) {
+        notices.fail(`${this.#name()}: ${words}`);
+      } else {
+        notices.announce(words);
+      }
+    } else if (this.#gone) {
       notices.fail(`${this.#name()}: ${answer.message}`);
+    } else {
+      this.#undecided = "Nothing is decided yet. ";
+      this.#article.notice(answer.message);
+      notices.announce(answer.message);
       void this.fetch();
     }
     if (!this.#gone) {
@@ -433,7 +445,7 @@ export class Opened {
       const text = entry.state === "settling" ? `${capital(how)}; it is being written…` : `${capital(how)}.`;
       const tone = entry.state === "accepted" ? "good" : entry.state === "failed" ? "bad" : "plain";
       const next = this.#around.reviews.nextWaiting(entry.id) !== undefined;
-      return { kind: "outcome", text: this.#late === "" ? text : `${this.#late} ${text}`, tone, next };
+      return { kind: "outcome", text: this.#late === "" ? text : `${this.#late}: ${how}.`, tone, next };
     }
     if (isOversized(entry)) {
       return { kind: "decide", label: "Accept…", comments: 0 };

@@ -4,7 +4,7 @@ import { element, icon, say } from "./dom";
 import type { Places } from "./places";
 import { isOver, isOversized, type Entry } from "./reviews";
 import { visible } from "./visible";
-import { age, capital, count, spokenAge } from "./wording";
+import { age, capital } from "./wording";
 
 export interface Row {
   readonly item: HTMLLIElement;
@@ -26,19 +26,19 @@ const MARKS: Readonly<Record<Entry["state"], string>> = {
 export function makeRow(entry: Entry, places: Places, open: (entry: Entry) => void): Row {
   const mark = element("span", { class: "mark" });
   const name = element("span", { class: "name" });
+  const spoken = element("span", { class: "unseen" });
   const added = element("span", { class: "added" });
   const removed = element("span", { class: "removed" });
-  const lines = element("span", { class: "lines" }, added, " ", removed);
+  const lines = element("span", { class: "lines" }, added, heard(" lines added, "), " ", removed, heard(" removed, "));
   const details = element("span", { class: "details" });
   const since = element("span", { class: "age" });
-  const button = element("button", { type: "button", class: "row", "data-review": entry.id }, mark, name, lines, details, since);
+  const button = element("button", { type: "button", class: "row", "data-review": entry.id }, mark, name, spoken, lines, details, since);
   button.addEventListener("click", () => open(entry));
   const item = element("li", {}, button);
 
   const paintAge = (): void => {
     const old = entry.summary.ageMs + performance.now() - entry.listedAt;
     say(since, isOver(entry) ? "" : age(old));
-    button.setAttribute("aria-label", spoken(entry, places, old));
   };
   return {
     item,
@@ -60,6 +60,7 @@ export function makeRow(entry: Entry, places: Places, open: (entry: Entry) => vo
         button.removeAttribute("aria-current");
       }
       say(name, place.name);
+      say(spoken, entry.fresh ? ", new, " : ", ");
       say(added, `+${summary.added}`);
       say(removed, `−${summary.removed}`);
       button.title = place.whole;
@@ -74,7 +75,7 @@ function paintDetails(entry: Entry, places: Places): Node[] {
   const place = places.of(summary);
   const parts: Node[] = [];
   const chip = (text: string, kind: string): void => {
-    parts.push(element("span", { class: `chip ${kind}` }, text));
+    parts.push(element("span", { class: `chip ${kind}` }, text, heard(", ")));
   };
   if (entry.sending) {
     chip("sending", "plain");
@@ -91,24 +92,11 @@ function paintDetails(entry: Entry, places: Places): Node[] {
   const folder = place.folder.replace(/\/$/, "");
   const where = [place.window, folder].filter((text) => text !== undefined && text !== "").join(" · ");
   const words = [where, visible(summary.agent)].filter((text) => text !== "").join(" · ");
-  parts.push(element("span", { class: "where" }, words));
+  parts.push(element("span", { class: "where" }, words, heard(", ")));
   return parts;
 }
 
-/** The row in words: the state first, because that is what one listens for. */
-function spoken(entry: Entry, places: Places, old: number): string {
-  const { summary } = entry;
-  const state = entry.sending ? "sending your decision" : entry.how === "" ? (entry.state === "settling" ? "being written" : "") : entry.how;
-  const words = [
-    places.of(summary).whole,
-    state,
-    entry.fresh ? "new" : "",
-    summary.newFile ? "new file" : "",
-    summary.conflicts > 0 ? count(summary.conflicts, "conflict") : "",
-    summary.ownerGone ? "agent away" : "",
-    `from ${visible(summary.agent)}`,
-    `${count(summary.added, "line")} added, ${summary.removed} removed`,
-    isOver(entry) ? "" : spokenAge(old),
-  ];
-  return words.filter((word) => word !== "").join(", ");
+/** Words that only a screen reader needs. */
+function heard(text: string): HTMLElement {
+  return element("span", { class: "unseen" }, text);
 }

@@ -159,7 +159,8 @@ export class SetHeader {
     const words = [taken > 0 ? `${count(taken, "file")} ${question.accept ? "accepted" : "rejected"}.` : ""];
     for (const { entry, answer } of results) {
       if (answer.kind !== "taken") {
-        words.push(`${this.#names([entry])}: ${answer.message}`);
+        const how = answer.kind === "over" ? `: ${entry.how}.` : "";
+        words.push(`${this.#names([entry])}: ${answer.message}${how}`);
       }
     }
     say(this.#outcome, words.filter(Boolean).join(" "));

@@ -2,7 +2,7 @@
 
 import { typesInto, part } from "./dom";
 import { Opened, type Surroundings } from "./opened";
-import type { Entry } from "./reviews";
+import { isWaiting, type Entry } from "./reviews";
 import type { Views } from "./views";
 
 export class Stage {
@@ -57,7 +57,7 @@ export class Stage {
 
   /** What is open may be another one by now. */
   reconnected(): void {
-    if (this.#opened !== null && this.#opened.entry.state === "pending") {
+    if (this.#opened !== null && isWaiting(this.#opened.entry)) {
       void this.#opened.fetch();
     }
   }

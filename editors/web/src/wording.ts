@@ -66,8 +66,8 @@ export function ended(entry: Pick<HistoryEntry, "ended" | "decidedBy">): string 
   }
 }
 
-/** Why a decision was not taken, and what to do. */
-export function notTaken(answer: Exclude<ReviewDecidedResult, { kind: "taken" }>): string {
+/** Why a decision was not taken while the review waits on, and what to do. */
+export function notTaken(answer: Extract<ReviewDecidedResult, { kind: "stale" | "askAgain" | "refused" }>): string {
   switch (answer.kind) {
     case "stale":
       return "Nothing is decided yet: the change became another one while you decided. Look again, then decide.";
@@ -75,10 +75,6 @@ export function notTaken(answer: Exclude<ReviewDecidedResult, { kind: "taken" }>
       return answer.conflicts === 0
         ? "Nothing is decided yet: the file was created or removed meanwhile. Look again, then decide."
         : `Nothing is decided yet: the file changed meanwhile, with ${count(answer.conflicts, "conflict")}. Look again, then decide.`;
-    case "alreadyDecided":
-      return `Your decision came too late: it was already decided in ${visible(answer.by)}.`;
-    case "notPending":
-      return "Your decision came too late: the review does not wait for one any more.";
     case "refused":
       return `Nothing is decided: ${visible(answer.message)}`;
   }
