@@ -71,20 +71,24 @@ fn render(entries: &[HistoryEntry], here: &Option<String>, now_ms: u64) -> Strin
                 .added
                 .zip(entry.removed)
                 .map_or_else(|| "?".into(), |(added, removed)| change(added, removed)),
-            what(entry),
+            what(entry, entries),
         ]
     }));
     table(&rows)
 }
 
-/// What `linkspan undo` takes.
+/// What it is called here, and `linkspan undo` takes: its review, which it has from the beginning; an undo has none
+/// of its own, so it goes by the change that it is.
 pub(crate) fn id(entry: &HistoryEntry) -> &str {
-    entry.change.as_deref().unwrap_or(&entry.review)
+    entry.change.as_deref().filter(|_| entry.undoes.is_some()).unwrap_or(&entry.review)
 }
 
-fn what(entry: &HistoryEntry) -> String {
+fn what(entry: &HistoryEntry, listed: &[HistoryEntry]) -> String {
     let mut words = match (&entry.undoes, &entry.ended) {
-        (Some(undone), _) => format!("undo of {}", name(undone)),
+        (Some(undone), _) => {
+            let undone_entry = listed.iter().find(|other| other.change.as_ref() == Some(undone));
+            format!("undo of {}", name(undone_entry.map_or(undone, id)))
+        }
         (None, ReviewEnded::Accepted { taken, .. }) => decided(accepted(*taken)).into(),
         (None, ReviewEnded::Rejected { reason: None }) => "rejected".into(),
         (None, ReviewEnded::Rejected { reason: Some(reason) }) => format!("rejected: {}", name(reason)),
@@ -136,6 +140,7 @@ pub(crate) mod tests {
     #[test]
     fn each_line_says_what_was_done_and_how_to_name_it() {
         let rejected = HistoryEntry {
+            review: "r11".into(),
             change: None,
             added: None,
             undone: false,
@@ -145,13 +150,16 @@ pub(crate) mod tests {
         };
         let undo =
             HistoryEntry { change: Some("c18".into()), undoes: Some("c17".into()), undone: false, ..entry() };
-        let text = render(&[undo, entry(), rejected], &Some("/w".into()), 62_000);
+        let redo =
+            HistoryEntry { change: Some("c19".into()), undoes: Some("c18".into()), undone: false, ..entry() };
+        let text = render(&[redo, undo, entry(), rejected], &Some("/w".into()), 62_000);
         assert_eq!(
             anstream::adapter::strip_str(&text).to_string(),
             "ID   AGE  FILE         AGENT        LINES  WHAT\n\
-             c18  1m   src/a\\nb.rs  claude-code  +3 −1  undo of c17\n\
-             c17  1m   src/a\\nb.rs  claude-code  +3 −1  accepted in part, in Neovim\\u{1b}, undone\n\
-             r12  1m   src/a\\nb.rs  claude-code  ?      rejected: no\n"
+             c19  1m   src/a\\nb.rs  claude-code  +3 −1  undo of c18\n\
+             c18  1m   src/a\\nb.rs  claude-code  +3 −1  undo of r12\n\
+             r12  1m   src/a\\nb.rs  claude-code  +3 −1  accepted in part, in Neovim\\u{1b}, undone\n\
+             r11  1m   src/a\\nb.rs  claude-code  ?      rejected: no\n"
         );
     }
 }

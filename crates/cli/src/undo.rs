@@ -15,7 +15,7 @@ use linkspan_client::visible::name;
 /// Take an accepted change back. The file gets the bytes it held before, if nobody changed it since.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which: c17 or r12, as `linkspan history` lists them. An undo has a name too, and undoing it is a redo.
+    /// Which, as `linkspan history` lists them: r12, or c17 for an undo; undoing that is a redo.
     #[arg(value_name = "CHANGE", value_parser = change_name)]
     change: Option<String>,
     /// The newest in this workspace that is not undone.
@@ -27,7 +27,7 @@ fn change_name(text: &str) -> Result<String, String> {
     let number = text.strip_prefix(['c', 'r']).unwrap_or_default();
     match number.parse::<u64>() {
         Ok(_) => Ok(text.to_owned()),
-        Err(_) => Err("a change is named like c17 or r12; `linkspan history` lists them".into()),
+        Err(_) => Err("a change is named like r12 or c17; `linkspan history` lists them".into()),
     }
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
     let asks = args.change.is_none() && !args.last;
     if asks && (json || !io::stdin().is_terminal() || !io::stdout().is_terminal()) {
         return Err(Failure::usage(
-            "say what to undo: a change such as c17 (`linkspan history` lists them), or --last",
+            "say what to undo: a change such as r12 (`linkspan history` lists them), or --last",
         ));
     }
     let mut hub = reach.greeted()?;
@@ -57,11 +57,12 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
         error => error.into(),
     })?;
     let json = serde_json::to_value(&undone).unwrap_or_default();
-    Ok(Report::new(said(&undone), json))
+    Ok(Report::new(said(&change, &undone), json))
 }
 
-fn said(undone: &HistoryUndoResult) -> String {
-    let HistoryUndoResult { change, path, redo, .. } = undone;
+/// By the name that it was asked for: the same change has two.
+fn said(change: &str, undone: &HistoryUndoResult) -> String {
+    let HistoryUndoResult { path, redo, .. } = undone;
     let (path, redo) = (relative(path, &here()), name(redo));
     let done = if undone.removed_file { "which removed" } else { "in" };
     format!("undid {} {done} {path}; `linkspan undo {redo}` puts it in again", name(change))

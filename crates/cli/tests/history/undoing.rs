@@ -69,7 +69,8 @@ fn a_change_is_taken_back_put_in_again_and_taken_back_whoever_wrote_it() {
         assert_eq!(names[1], redone["change"]);
         assert_eq!((names.len(), &names[0], &names[2]), (4, &undone["change"], &undone["change"]));
         let listed = world.run(&["history"]).ok().stdout;
-        assert!(listed.contains("undo of c1") && listed.contains("a.txt"), "{listed}");
+        assert!(listed.contains("undo of r1") && listed.contains("a.txt"), "{listed}");
+        assert!(!listed.contains("\nc1 "), "the change has one name, whoever wrote it: {listed}");
     }
 }
 
@@ -219,7 +220,7 @@ fn the_last_is_the_last_of_this_workspace() {
     let path = other.join("a.txt");
     fs::write(&path, OLD).unwrap();
     accepted(&world, serve.port, Dialect::Nexus3, path.to_str().unwrap(), NEW);
-    refused(&world, &["undo", "--last"], 4, "the newest elsewhere is c1");
+    refused(&world, &["undo", "--last"], 4, "the newest elsewhere is r1");
     assert_eq!(fs::read_to_string(&path).unwrap(), NEW);
     world.run(&["undo", "c1"]).ok();
     assert_eq!(fs::read_to_string(&path).unwrap(), OLD);
@@ -360,9 +361,9 @@ fn on_a_terminal_it_is_asked_first() {
         (ran.status.code(), String::from_utf8(ran.stdout).unwrap())
     };
     let (code, said) = answered("n");
-    assert!(code == Some(1) && said.contains("undo c1 of nexus3 (+1 −1) in a.txt? [y/N]"), "{code:?} {said}");
+    assert!(code == Some(1) && said.contains("undo r1 of nexus3 (+1 −1) in a.txt? [y/N]"), "{code:?} {said}");
     assert_eq!(world.read_text("a.txt"), NEW);
     let (code, said) = answered("y");
-    assert!(code == Some(0) && said.contains("undid c1"), "{code:?} {said}");
+    assert!(code == Some(0) && said.contains("undid r1"), "{code:?} {said}");
     assert_eq!(world.read_text("a.txt"), OLD);
 }
