@@ -24,7 +24,8 @@ const bars = {
   ".ls-head": { scrollMarginTop: "72px" },
   ".ls-head.ls-atHand": { background: "var(--ls-at-hand)", color: "var(--ls-text)" },
   ".ls-head label": { display: "flex", alignItems: "center", gap: "7px", cursor: "pointer", color: "var(--ls-text)", fontWeight: "600" },
-  ".ls-head input": { margin: "0", width: "15px", height: "15px", accentColor: "var(--ls-accent)", cursor: "inherit" },
+  // As large as a finger or an unsteady hand needs it.
+  ".ls-head input": { margin: "0", width: "24px", height: "24px", accentColor: "var(--ls-accent)", cursor: "inherit" },
   ".ls-head label:has(:disabled)": { cursor: "default" },
   ".ls-leftWord": { display: "none", fontWeight: "400", color: "var(--ls-muted)", borderLeft: "1px solid var(--ls-rule)", paddingLeft: "7px" },
   ".ls-leftOut .ls-leftWord": { display: "inline" },
