@@ -107,8 +107,7 @@ fn markup_in_names_and_texts_is_text() {
     page.says(OUTCOME, "ejected");
     page.click("[data-action='history']");
     page.says("[data-entry]", name);
-    let images =
-        "[...document.querySelectorAll('img:not(.cm-widgetBuffer, header img)')].map(image => image.outerHTML).join()";
+    let images = "[...document.querySelectorAll('img:not(.cm-widgetBuffer, header img)')].map(image => image.outerHTML).join()";
     assert_eq!(page.evaluate(images), "");
     assert_ne!(page.evaluate("document.title"), "taken");
     assert_eq!(page.complaints(), Vec::<String>::new());
