@@ -107,7 +107,6 @@ async function ready(hello: HubHelloResult): Promise<void> {
   const { arrived, missing } = reviews.listed(listed.reviews);
   if (listedOnce) {
     for (const entry of arrived) {
-      entry.fresh = true;
       arrivals.came(entry);
     }
   }
@@ -132,8 +131,6 @@ function told({ window, what }: HubEvent): void {
       }
       const arrived = reviews.told(what.review, what.change, what.summary);
       if (arrived !== undefined) {
-        arrived.fresh = true;
-        reviews.changed(arrived);
         arrivals.came(arrived);
       }
       if (what.change.kind === "failed" || what.change.kind === "reopened") {

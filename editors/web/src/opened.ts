@@ -5,18 +5,20 @@ import { ERRORS, type Decision, type ReviewShow, type Verdict } from "../../prot
 import { Article } from "./article";
 import type { Connection } from "./connection";
 import type { Answer, Deciding } from "./deciding";
-import { DecisionBar, type Offer } from "./decision_bar";
+import { DecisionBar } from "./decision_bar";
 import type { DiffView, Draft } from "./diff/view";
 import { loadDiff, nonce } from "./diff_loader";
 import { element } from "./dom";
 import { fittingLayout, wishLayout } from "./layout";
 import type { Notices } from "./notices";
+import { offerOf, whyNotAccept, type Sight } from "./offers";
+import { oversizedWords } from "./oversized";
 import type { Places } from "./places";
 import { isOversized, type Entry, type Reviews } from "./reviews";
 import { HubError, Lost } from "./socket";
 import { MOMENT_MS, Steady } from "./steady";
 import { visible } from "./visible";
-import { capital, count, size } from "./wording";
+import { capital, count } from "./wording";
 
 export interface Surroundings {
   readonly reviews: Reviews;
@@ -74,7 +76,8 @@ export class Opened {
     this.#resized.observe(this.#article.diff);
     around.stage.replaceChildren(this.#article.root);
     if (isOversized(entry)) {
-      this.#refuseToShow();
+      this.#article.setRevision(entry.revision);
+      this.#article.instead(...oversizedWords(entry));
     } else {
       this.#article.instead(element("p", { class: "loading" }, "Loading…"));
       void this.fetch();
@@ -247,17 +250,6 @@ export class Opened {
     this.#around.notices.fail(`${this.#name()}: ${why}`);
   }
 
-  #refuseToShow(): void {
-    const { summary } = this.entry;
-    this.#article.setRevision(this.entry.revision);
-    this.#article.instead(
-      element("h3", {}, "Too large to show here"),
-      element("p", {}, `${size(summary.bytes)}, ${count(summary.added, "line")} added and ${summary.removed} removed in ${count(summary.hunks, "hunk")}.`),
-      element("p", {}, "See it in a terminal: ", element("code", {}, `linkspan show ${visible(this.entry.id)}`)),
-      element("p", {}, "It can be rejected here, or accepted as a whole."),
-    );
-  }
-
   #draftChanged(): void {
     const writes = this.#article.diff.querySelector("[data-field=comment]") !== null;
     if (this.#newer !== null && !writes && this.#view?.draft().text === undefined) {
@@ -322,7 +314,7 @@ export class Opened {
   }
 
   accept(): void {
-    const why = this.#whyNotAccept();
+    const why = whyNotAccept(this.#sight());
     if (why !== undefined) {
       this.#around.notices.tell(why);
     } else if (isOversized(this.entry)) {
@@ -430,56 +422,19 @@ export class Opened {
       this.#article.root.dataset["state"] = state;
       this.#touch();
     }
-    this.#bar.offer(this.#offer(), entry.decidedHere || entry.sending);
+    this.#bar.offer(offerOf(this.#sight()), entry.decidedHere || entry.sending);
   }
 
-  #offer(): Offer {
-    const { entry } = this;
-    if (entry.sending) {
-      const lost = this.#around.connection.state !== "connected";
-      const text = lost ? "The connection is lost. Your decision is kept, and sent when the hub is back." : "Sending your decision…";
-      return { kind: "outcome", text, tone: "plain", next: false };
-    }
-    if (entry.state !== "pending") {
-      const how = entry.how === "" ? "decided" : entry.how;
-      const text = entry.state === "settling" ? `${capital(how)}; it is being written…` : `${capital(how)}.`;
-      const tone = entry.state === "accepted" ? "good" : entry.state === "failed" ? "bad" : "plain";
-      const next = this.#around.reviews.nextWaiting(entry.id) !== undefined;
-      return { kind: "outcome", text: this.#late === "" ? text : `${this.#late}: ${how}.`, tone, next };
-    }
-    if (isOversized(entry)) {
-      return { kind: "decide", label: "Accept…", comments: 0 };
-    }
-    if (this.#view === null) {
-      return { kind: "loading" };
-    }
-    const why = this.#whyNotAccept();
-    return { kind: "decide", label: this.#acceptLabel(), comments: this.#view.draft().comments.length, ...(why === undefined ? {} : { why }) };
-  }
-
-  #acceptLabel(): string {
-    if (this.#view?.isEditing()) {
-      return "Accept my text";
-    }
-    const verdict = this.#view?.verdict();
-    const all = this.#shown?.hunks.length ?? 0;
-    return verdict?.kind === "acceptHunks" ? `Accept ${verdict.hunks.length} of ${count(all, "hunk")}` : "Accept";
-  }
-
-  #whyNotAccept(): string | undefined {
-    if (this.entry.state !== "pending" || this.entry.sending) {
-      return `It does not wait any more: ${this.entry.how}.`;
-    }
-    if (isOversized(this.entry)) {
-      return undefined;
-    }
-    if (this.#view === null) {
-      return "It is still on its way.";
-    }
-    if (this.#newer !== null) {
-      return "It changed: choose above first.";
-    }
-    return this.#view.isEditing() || this.#view.verdict() !== null ? undefined : "No hunk is taken.";
+  #sight(): Sight {
+    return {
+      entry: this.entry,
+      shown: this.#shown,
+      view: this.#view,
+      isChoosing: this.#newer !== null,
+      isConnected: this.#around.connection.state === "connected",
+      late: this.#late,
+      hasNext: this.#around.reviews.nextWaiting(this.entry.id) !== undefined,
+    };
   }
 
   #name(): string {

@@ -19,7 +19,7 @@ export interface Entry {
   decidedHere: boolean;
   /** Our decision is on its way. */
   sending: boolean;
-  /** It came while the person was here and has not been looked at. */
+  /** It has not been looked at. */
   fresh: boolean;
   /** The newest revision that is known. */
   revision: number | undefined;
@@ -196,7 +196,7 @@ export class Reviews {
       how: "",
       decidedHere: false,
       sending: false,
-      fresh: false,
+      fresh: true,
       revision: undefined,
       draft: undefined,
       reason: "",

@@ -48,11 +48,12 @@ export function makeRow(entry: Entry, places: Places, open: (entry: Entry) => vo
       const { summary } = entry;
       const state = entry.sending ? "settling" : entry.state;
       const place = places.of(summary);
-      if (button.dataset["state"] !== state) {
-        button.dataset["state"] = state;
-        mark.replaceChildren(icon(MARKS[state]));
+      const drawing = state === "pending" && !entry.fresh ? "ring" : MARKS[state];
+      if (mark.dataset["mark"] !== drawing) {
+        mark.dataset["mark"] = drawing;
+        mark.replaceChildren(icon(drawing));
       }
-      button.classList.toggle("fresh", entry.fresh);
+      button.dataset["state"] = state;
       button.classList.toggle("over", isOver(entry));
       if (isOpen) {
         button.setAttribute("aria-current", "true");
@@ -60,7 +61,7 @@ export function makeRow(entry: Entry, places: Places, open: (entry: Entry) => vo
         button.removeAttribute("aria-current");
       }
       say(name, place.name);
-      say(spoken, entry.fresh ? ", new, " : ", ");
+      say(spoken, state === "pending" && entry.fresh ? ", not looked at yet, " : ", ");
       say(added, `+${summary.added}`);
       say(removed, `−${summary.removed}`);
       button.title = place.whole;

@@ -66,7 +66,8 @@ export class SetHeader {
     const waiting = entries.filter(isWaiting).length;
     const [first] = entries;
     const agent = first === undefined ? "" : visible(first.summary.agent);
-    say(this.#title, `${count(entries.length, "file")} from ${agent}`);
+    say(this.#title, `Set of ${count(entries.length, "file")}`);
+    this.#title.title = `From ${agent}`;
     const idle = waiting === 0 || this.#question !== null;
     this.#choices.hidden = waiting === 0;
     disable(this.#accept, idle);
@@ -114,11 +115,12 @@ export class SetHeader {
       own.length > 0 ? `${this.#names(own)} has your own choice in it and is left for you.` : "",
       large.length > 0 ? `${this.#names(large)} is too large for this page and is left for you.` : "",
     ];
-    const ask = accept ? "All changes in them are taken." : "The agent is told no for each.";
+    const these = files.length === 1 ? "this file" : `these ${files.length} files`;
+    const ask = accept ? `Accept every hunk of ${these}?` : `Reject ${these}?`;
     say(this.#words, [files.length > 0 ? ask : "Nothing is left to decide together.", ...left].filter(Boolean).join(" "));
     disable(this.#confirm, files.length === 0);
     this.#steady.touch();
-    this.#means.notices.announce(`${this.#confirm.textContent}? ${this.#words.textContent}`);
+    this.#means.notices.announce(this.#words.textContent ?? "");
     // Only if she is still here.
     if (this.root.contains(document.activeElement)) {
       this.#confirm.focus({ preventScroll: true });

@@ -44,13 +44,14 @@ function inside(doc: Text, { from, to }: Stretch, start: Position, end: Position
   return { from: at(start), to: at(end) };
 }
 
-/** Index of the first chunk that ends after `pos` on the proposed side. */
-export function firstEndingAfter(chunks: readonly Chunk[], pos: number): number {
+/** Index of the first chunk that ends after `pos` on a side. */
+export function firstEndingAfter(chunks: readonly Chunk[], pos: number, on: "before" | "after"): number {
   let low = 0;
   let high = chunks.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((chunks[middle]?.toB ?? 0) > pos) high = middle;
+    const chunk = chunks[middle];
+    if (chunk !== undefined && (on === "before" ? chunk.toA : chunk.toB) > pos) high = middle;
     else low = middle + 1;
   }
   return low;
@@ -58,7 +59,7 @@ export function firstEndingAfter(chunks: readonly Chunk[], pos: number): number 
 
 /** The base position of an unchanged place of the proposed side; `null` past the base's end. */
 export function basePosition(chunks: readonly Chunk[], pos: number, base: Text): number | null {
-  const previous = chunks[firstEndingAfter(chunks, pos) - 1];
+  const previous = chunks[firstEndingAfter(chunks, pos, "after") - 1];
   const at = previous === undefined ? pos : previous.toA + (pos - previous.toB);
   return at <= base.length ? at : null;
 }

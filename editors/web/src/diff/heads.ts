@@ -1,7 +1,8 @@
 // The bar above each changed stretch: on the proposed side its checkbox, or how to put the text before back. The side
 // before has one of the same height, so that the lines below stay level.
 
-import { type EditorState, StateField } from "@codemirror/state";
+import { Chunk } from "@codemirror/merge";
+import { type EditorState, type Range, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import { Bar } from "./block";
 import { button, element } from "./element";
@@ -104,21 +105,17 @@ class BeforeBar extends Bar {
   }
 }
 
-function headsOf(state: EditorState, both: boolean): DecorationSet {
+function headAt(state: EditorState, index: number, both: boolean): Range<Decoration> {
   const shown = state.field(shownField);
+  const chunk = shown.chunks[index] ?? new Chunk([], 0, 0, 0, 0);
   const base = state.facet(baseText);
-  const on = state.facet(side);
-  const bars = shown.chunks.map((chunk, index) => {
-    const removed = linesIn(base, chunk.fromA, chunk.toA);
-    const atHand = shown.atHand === index;
-    if (on === "before") {
-      const text = removed === 0 ? "Nothing before" : place(base, chunk.fromA, removed);
-      return bar(new BeforeBar(text, removed, atHand)).range(chunk.fromA);
-    }
-    const added = linesIn(state.doc, chunk.fromB, chunk.toB);
-    return bar(new HeadBar(headOf(shown, index, both ? removed : 0, added))).range(chunk.fromB);
-  });
-  return Decoration.set(bars);
+  const removed = linesIn(base, chunk.fromA, chunk.toA);
+  if (state.facet(side) === "before") {
+    const text = removed === 0 ? "Nothing before" : place(base, chunk.fromA, removed);
+    return bar(new BeforeBar(text, removed, shown.atHand === index)).range(chunk.fromA);
+  }
+  const added = linesIn(state.doc, chunk.fromB, chunk.toB);
+  return bar(new HeadBar(headOf(shown, index, both ? removed : 0, added))).range(chunk.fromB);
 }
 
 function edgeOf(atHand: boolean): string {
@@ -151,12 +148,29 @@ function place(doc: EditorState["doc"], from: number, count: number): string {
   return count === 1 ? `Line ${first}` : `Lines ${first}–${first + count - 1}`;
 }
 
+/** What is dressed otherwise now, where nothing else changed: all bars of a thousand are not made again for one. */
+function redressed(one: Shown, other: Shown): number[] | null {
+  if (one.chunks !== other.chunks || one.ids !== other.ids || one.mode !== other.mode) return null;
+  return other.chunks.map((_chunk, index) => index).filter((index) => {
+    return isLeft(one, index) !== isLeft(other, index) || (one.atHand === index) !== (other.atHand === index);
+  });
+}
+
 /** `both`: one editor shows both sides, so its bars count both. */
 function heads(both: boolean): StateField<DecorationSet> {
   return StateField.define<DecorationSet>({
-    create: (state) => headsOf(state, both),
-    update: (bars, transaction) =>
-      transaction.startState.field(shownField, false) === transaction.state.field(shownField) ? bars : headsOf(transaction.state, both),
+    create: (state) => Decoration.set(state.field(shownField).chunks.map((_chunk, index) => headAt(state, index, both))),
+    update(bars, { startState, state }) {
+      const [was, is] = [startState.field(shownField, false), state.field(shownField)];
+      if (was === is) return bars;
+      const changed = was === undefined ? null : redressed(was, is);
+      if (changed === null) return Decoration.set(is.chunks.map((_chunk, index) => headAt(state, index, both)));
+      for (const index of changed) {
+        const head = headAt(state, index, both);
+        bars = bars.update({ filterFrom: head.from, filterTo: head.to, filter: () => false, add: [head] });
+      }
+      return bars;
+    },
     provide: (field) => EditorView.decorations.from(field),
   });
 }

@@ -1,12 +1,10 @@
 // Keeps the two sides level: wherever they meet again after a change or a comment, the shorter one gets a gap.
 
-import type { Chunk } from "@codemirror/merge";
-import { RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
+import { StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, BlockType, EditorView } from "@codemirror/view";
 import { Block } from "./block";
-import { basePosition, firstEndingAfter } from "./chunks";
-import { foldedAt } from "./collapse";
 import { element } from "./element";
+import type { Meeting } from "./meetings";
 
 class Gap extends Block {
   /** `last`: it stands after the last line, not before one. */
@@ -52,28 +50,37 @@ export const gaps = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-/** A place where both sides begin the same line. */
-export interface Meeting {
-  readonly before: number;
-  readonly after: number;
-}
-
 /** Less is not seen, and chasing it would never end. */
 const TOLERANCE = 0.75;
 
-/** One side while the gaps are laid out anew. */
+interface Laid {
+  readonly pos: number;
+  readonly gap: Gap;
+}
+
+/** The part of one side whose gaps are laid out anew. */
 class Column {
-  readonly #builder = new RangeSetBuilder<Decoration>();
-  readonly #old;
+  readonly #old: readonly Laid[];
+  readonly #laid: Laid[] = [];
+  #forgotten = 0;
   #shift = 0;
 
-  constructor(readonly view: EditorView) {
-    this.#old = view.state.field(gaps).iter();
+  constructor(
+    readonly view: EditorView,
+    readonly from: number,
+    readonly to: number,
+  ) {
+    const old: Laid[] = [];
+    view.state.field(gaps).between(from, to, (pos, _to, decoration) => {
+      const widget: unknown = decoration.spec["widget"];
+      if (widget instanceof Gap) old.push({ pos, gap: widget });
+    });
+    this.#old = old;
   }
 
   /** Where the text of the line at `pos` begins, with the gaps laid so far and none of the old ones. */
   top(pos: number): number {
-    this.#forget((at, gap) => at <= pos && !gap.last);
+    this.#forget(({ pos: at, gap }) => at <= pos && !gap.last);
     const block = this.view.lineBlockAt(pos);
     const text = Array.isArray(block.type) ? block.type.find((part) => part.type === BlockType.Text) : undefined;
     return (text ?? block).top + this.#shift;
@@ -84,69 +91,52 @@ class Column {
     return this.view.contentHeight + this.#shift;
   }
 
-  gap(pos: number, height: number, last: boolean): void {
-    this.#builder.add(pos, pos, Decoration.widget({ widget: new Gap(height, last), block: true, side: last ? 9 : -1 }));
+  lay(pos: number, height: number, last: boolean): void {
+    if (height <= TOLERANCE) return;
+    this.#laid.push({ pos, gap: new Gap(height, last) });
     this.#shift += height;
   }
 
   apply(): void {
-    const next = this.#builder.finish();
-    if (!alike(next, this.view.state.field(gaps))) this.view.dispatch({ effects: setGaps.of(next) });
+    if (alike(this.#old, this.#laid)) return;
+    const add = this.#laid.map(({ pos, gap }) => Decoration.widget({ widget: gap, block: true, side: gap.last ? 9 : -1 }).range(pos));
+    const set = this.view.state.field(gaps).update({ filterFrom: this.from, filterTo: this.to, filter: () => false, add });
+    this.view.dispatch({ effects: setGaps.of(set) });
   }
 
-  #forget(which: (at: number, gap: Gap) => boolean): void {
-    for (let gap = gapOf(this.#old.value); gap !== null && which(this.#old.from, gap); gap = gapOf(this.#old.value)) {
-      this.#shift -= gap.height;
-      this.#old.next();
+  #forget(which: (laid: Laid) => boolean): void {
+    for (let next = this.#old[this.#forgotten]; next !== undefined && which(next); next = this.#old[this.#forgotten]) {
+      this.#shift -= next.gap.height;
+      this.#forgotten += 1;
     }
   }
 }
 
-function gapOf(decoration: Decoration | null): Gap | null {
-  const widget: unknown = decoration?.spec["widget"];
-  return widget instanceof Gap ? widget : null;
+function alike(one: readonly Laid[], other: readonly Laid[]): boolean {
+  if (one.length !== other.length) return false;
+  return one.every(({ pos, gap }, index) => {
+    const match = other[index];
+    return match !== undefined && match.pos === pos && match.gap.last === gap.last && Math.abs(match.gap.height - gap.height) <= TOLERANCE;
+  });
 }
 
-function alike(one: DecorationSet, other: DecorationSet): boolean {
-  if (one.size !== other.size) return false;
-  const a = one.iter();
-  const b = other.iter();
-  for (; a.value !== null && b.value !== null; a.next(), b.next()) {
-    if (a.from !== b.from || Math.abs((gapOf(a.value)?.height ?? 0) - (gapOf(b.value)?.height ?? 0)) > TOLERANCE) return false;
-  }
-  return true;
-}
-
-/** `meetings` are in the order of the text. */
-export function level(before: EditorView, after: EditorView, meetings: readonly Meeting[]): void {
-  const a = new Column(before);
-  const b = new Column(after);
+/** Lays the gaps between the first and the last of the meetings, which are in the order of the text. What lies outside
+ * stays as it is: only what is drawn changes its height. */
+export function level(before: EditorView, after: EditorView, meetings: readonly Meeting[], toTheEnd: boolean): void {
+  const first = meetings[0] ?? { before: 0, after: 0 };
+  const last = toTheEnd ? undefined : meetings[meetings.length - 1];
+  const a = new Column(before, first.before, last?.before ?? before.state.doc.length);
+  const b = new Column(after, first.after, last?.after ?? after.state.doc.length);
   for (const meeting of meetings) {
     const difference = a.top(meeting.before) - b.top(meeting.after);
-    if (difference < -TOLERANCE) a.gap(meeting.before, -difference, false);
-    else if (difference > TOLERANCE) b.gap(meeting.after, difference, false);
+    a.lay(meeting.before, -difference, false);
+    b.lay(meeting.after, difference, false);
   }
-  const difference = a.bottom() - b.bottom();
-  if (difference < -TOLERANCE) a.gap(before.state.doc.length, -difference, true);
-  else if (difference > TOLERANCE) b.gap(after.state.doc.length, difference, true);
+  if (toTheEnd) {
+    const difference = a.bottom() - b.bottom();
+    a.lay(before.state.doc.length, -difference, true);
+    b.lay(after.state.doc.length, difference, true);
+  }
   a.apply();
   b.apply();
-}
-
-/** Where the sides meet again: after each change, after each of the `lines` of the proposed side, and at the top of
- * what is on screen, because the heights of lines that were never drawn are guesses. */
-export function meetings(before: EditorView, after: EditorView, chunks: readonly Chunk[], lines: readonly number[]): Meeting[] {
-  const all = chunks.map((chunk) => ({ before: chunk.toA, after: chunk.toB }));
-  for (const pos of [...lines, after.viewport.from]) {
-    const index = firstEndingAfter(chunks, pos);
-    if ((chunks[index]?.fromB ?? Number.POSITIVE_INFINITY) <= pos || foldedAt(after.state, pos, pos).length > 0) continue;
-    const base = basePosition(chunks, pos, before.state.doc);
-    if (base !== null) all.push({ before: base, after: pos });
-  }
-  all.sort((one, other) => one.after - other.after || one.before - other.before);
-  return all.filter((meeting, index) => {
-    const previous = all[index - 1];
-    const known = previous?.after === meeting.after || previous?.before === meeting.before;
-    return !known && meeting.before <= before.state.doc.length && meeting.after <= after.state.doc.length;
-  });
 }

@@ -31,7 +31,7 @@ type Kind = "" | "ls-removed" | "ls-kept" | "ls-added" | "ls-left";
 function kindAt(state: EditorState, pos: number): Kind {
   const shown = state.field(shownField);
   const on = state.facet(side);
-  const index = on === "after" ? firstEndingAfter(shown.chunks, pos) : shown.chunks.findIndex((chunk) => chunk.toA > pos);
+  const index = firstEndingAfter(shown.chunks, pos, on);
   const chunk = shown.chunks[index];
   if (chunk === undefined || stretchOf(chunk, on).from > pos) return "";
   const left = isLeft(shown, index);

@@ -12,7 +12,8 @@ import { conflictNotices } from "./conflicts";
 import { type Common, abilityEffect, afterState, beforeState, layoutEffect } from "./editors";
 import { counted, element } from "./element";
 import { languageOf } from "./languages";
-import { level, meetings } from "./level";
+import { level } from "./level";
+import { atTheEnd, drawn, meetingsOf } from "./meetings";
 import { type Mode, type Shown, actions, setShown, shownField } from "./shown";
 import { composed, lineStart, linesOf, movedLine, separatorOf, takenHunks } from "./text";
 import { bringIntoView, chunkAt, chunkBeyond } from "./travel";
@@ -197,7 +198,7 @@ class OpenReview implements DiffView {
     const shown = this.#shown();
     this.#before = new EditorView({ state: beforeState(this.#common(shown), shown, this.#folded()), parent: this.#beforeSide });
     this.#root.firstElementChild?.prepend(this.#beforeSide);
-    this.#level();
+    this.#level(true);
   }
 
   #dropBefore(): void {
@@ -232,14 +233,17 @@ class OpenReview implements DiffView {
       }
       if (update.selectionSet || update.docChanged) this.#reached(chunkAt(this.#shown().chunks, state.selection.main.head));
     }
-    if (update.heightChanged || update.viewportChanged || update.geometryChanged) this.#level();
+    if (update.heightChanged || update.viewportChanged || update.geometryChanged) this.#level(false);
   }
 
-  #level(): void {
-    if (this.#before === null || this.#levelling) return;
+  /** `whole`: also what is not drawn, whose heights are guesses. */
+  #level(whole: boolean): void {
+    const [before, after] = [this.#before, this.#after];
+    if (before === null || this.#levelling) return;
     this.#levelling = true;
-    const { chunks } = this.#shown();
-    level(this.#before, this.#after, meetings(this.#before, this.#after, chunks, this.#commenting.linesBelow()));
+    const meetings = meetingsOf(before, after, this.#shown().chunks, this.#commenting.linesBelow());
+    if (whole) level(before, after, meetings, true);
+    else level(before, after, drawn(meetings, before, after), atTheEnd(before, after));
     this.#levelling = false;
   }
 

@@ -115,7 +115,9 @@ function removedOf(state: EditorState): DecorationSet {
 
 export const removedLines = StateField.define<DecorationSet>({
   create: removedOf,
-  update: (widgets, transaction) =>
-    transaction.startState.field(shownField, false) === transaction.state.field(shownField) ? widgets : removedOf(transaction.state),
+  update(widgets, { startState, state }) {
+    const [was, is] = [startState.field(shownField, false), state.field(shownField)];
+    return was !== undefined && was.chunks === is.chunks && was.left === is.left ? widgets : removedOf(state);
+  },
   provide: (field) => EditorView.decorations.from(field),
 });
