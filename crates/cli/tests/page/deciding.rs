@@ -180,6 +180,10 @@ fn a_comment_on_a_line_goes_along_with_a_no() {
     page.says("article [data-comment]", "why two?");
     page.click(REJECT);
     assert_eq!(agent.texts(call), ["DIFF_REJECTED", "line 2: why two?"]);
+    page.sees(&row_in(&review, "rejected"));
+    page.says("article [data-comment]", "why two?");
+    let changing = "article :is([data-action='edit-comment'], [data-action='remove-comment'])";
+    assert_eq!(page.count(changing), 0, "what was told is told");
     assert_eq!(world.read_text("a.txt"), "one\n");
 }
 

@@ -23,19 +23,21 @@ export class SavedComment extends Block {
   constructor(
     readonly line: number,
     readonly comment: Comment,
+    /** It has gone along with a decision. */
+    readonly told: boolean,
   ) {
     super();
   }
 
   override eq(other: SavedComment): boolean {
-    return this.line === other.line && this.comment === other.comment;
+    return this.line === other.line && this.comment === other.comment && this.told === other.told;
   }
 
   override toDOM(view: EditorView): HTMLElement {
     const does = view.state.facet(commentActions);
     const note = element("div", { class: "ls-comment", role: "note", "aria-label": `Comment on line ${this.line}`, "data-comment": String(this.line) });
     note.append(element("p", {}, ...visible(this.comment.text)));
-    if (does !== undefined) {
+    if (does !== undefined && !this.told) {
       const where = `the comment on line ${this.line}`;
       note.append(
         button("Edit", { "data-action": "edit-comment", "aria-label": `Edit ${where}` }, () => does.edit(this.comment)),

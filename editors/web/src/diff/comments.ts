@@ -4,6 +4,7 @@
 import { type EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import { CommentBox, SavedComment } from "./comment_box";
+import { shownField } from "./shown";
 
 export interface Comment {
   /** Start of the line. */
@@ -37,17 +38,23 @@ export const commentsField = StateField.define<Comments>({
 export const commentWidgets = StateField.define<DecorationSet>({
   create: widgetsOf,
   update: (set, transaction) =>
-    transaction.docChanged || transaction.startState.field(commentsField, false) !== transaction.state.field(commentsField)
+    transaction.docChanged ||
+    transaction.startState.field(commentsField, false) !== transaction.state.field(commentsField) ||
+    isClosed(transaction.startState) !== isClosed(transaction.state)
       ? widgetsOf(transaction.state)
       : set,
   provide: (field) => EditorView.decorations.from(field),
 });
 
+function isClosed(state: EditorState): boolean {
+  return state.field(shownField, false)?.mode === "closed";
+}
+
 function widgetsOf(state: EditorState): DecorationSet {
   const { saved, open } = state.field(commentsField);
   const widgets = saved.map((comment) => {
     const line = state.doc.lineAt(comment.pos);
-    return Decoration.widget({ widget: new SavedComment(line.number, comment), block: true, side: 5 }).range(line.to);
+    return Decoration.widget({ widget: new SavedComment(line.number, comment, isClosed(state)), block: true, side: 5 }).range(line.to);
   });
   if (open !== null) {
     const line = state.doc.lineAt(open.pos);

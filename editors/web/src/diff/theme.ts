@@ -52,6 +52,7 @@ const controls = {
   ".ls-diff button:not(.ls-fold)": {
     font: "12px/1.4 system-ui, sans-serif",
     padding: "1px 9px",
+    minHeight: "24px",
     border: "1px solid var(--ls-rule)",
     borderRadius: "6px",
     background: "var(--ls-ground)",
