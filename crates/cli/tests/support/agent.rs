@@ -142,11 +142,19 @@ impl Agent {
 
     /// A WebSocket handshake with these headers and no others of its own.
     pub fn open(port: u16, headers: &[(&str, &str)]) -> Result<Agent, Box<tungstenite::Error>> {
+        Agent::open_at(port, "/", headers)
+    }
+
+    pub fn open_at(
+        port: u16,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> Result<Agent, Box<tungstenite::Error>> {
         let stream = TcpStream::connect(("127.0.0.1", port)).map_err(|error| Box::new(error.into()))?;
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
         stream.set_write_timeout(Some(DEADLINE)).unwrap();
-        let mut request = format!("ws://127.0.0.1:{port}/").into_client_request().unwrap();
+        let mut request = format!("ws://127.0.0.1:{port}{path}").into_client_request().unwrap();
         for (name, value) in headers {
             let name = tungstenite::http::HeaderName::try_from(*name).unwrap();
             request.headers_mut().insert(name, HeaderValue::from_str(value).unwrap());

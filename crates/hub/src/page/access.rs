@@ -172,11 +172,11 @@ mod tests {
         let (mut access, link) = linked(0);
         assert_eq!(access.session(link.reveal()), None);
         assert!(!access.exchange("", &secret(), 0));
-        assert!(!access.exchange(&link.reveal()[1..], &secret(), 0));
+        assert!(!access.exchange(link.reveal().get(1..).unwrap(), &secret(), 0));
         let session = secret();
         assert!(access.exchange(link.reveal(), &session, 0));
         assert_eq!(access.session(""), None);
-        assert_eq!(access.session(&session.reveal()[1..]), None);
+        assert_eq!(access.session(session.reveal().get(1..).unwrap()), None);
         assert!(!access.exchange(session.reveal(), &secret(), 0), "a session is no link");
         assert_eq!(access.session(&Digest::of(session.reveal()).to_hex()), None, "nor is what is kept of it");
     }

@@ -75,6 +75,12 @@ pub fn admit(method: &Method, uri: &Uri, headers: &HeaderMap, port: u16) -> Resu
     Ok(Wanted { what: *what, host })
 }
 
+/// How a path may be asked for, for those who asked otherwise.
+pub fn methods_at(path: &str) -> String {
+    let methods = PATHS.iter().filter(|(known, ..)| *known == path).map(|(_, method, _)| method.as_str());
+    methods.collect::<Vec<_>>().join(", ")
+}
+
 /// Where a request comes from that may be ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
@@ -117,7 +123,7 @@ pub fn cookie_name(port: u16) -> String {
 }
 
 /// All values of our cookie: other ports of the host can set one of the same name beside ours.
-pub fn cookies<'a>(headers: &'a HeaderMap, port: u16) -> impl Iterator<Item = &'a str> {
+pub fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
     let name = cookie_name(port);
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -140,4 +146,156 @@ struct Exchange {
 /// The link's secret that a body offers.
 pub fn offered(body: &[u8]) -> Option<String> {
     serde_json::from_slice(body).ok().map(|Exchange { secret }| secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    const PORT: u16 = 4711;
+    const OURS: &str = "http://127.0.0.1:4711";
+    const GUARDED: [(&str, &str); 3] = [("POST", "/session"), ("GET", "/session"), ("GET", "/socket")];
+
+    fn headers(lines: &[(&str, &str)]) -> HeaderMap {
+        let pair = |(name, value): &(&str, &str)| {
+            (name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap())
+        };
+        lines.iter().map(pair).collect()
+    }
+
+    /// With the lines of a browser's own request to open a socket, and these.
+    fn ask(method: &str, target: &str, lines: &[(&str, &str)]) -> Result<What, Refusal> {
+        let upgrade = [
+            ("host", "127.0.0.1:4711"),
+            ("connection", "keep-alive, Upgrade"),
+            ("upgrade", "websocket"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", "x"),
+        ];
+        let headers = headers(&[&upgrade, lines].concat());
+        let admitted = admit(&method.parse().unwrap(), &target.parse().unwrap(), &headers, PORT);
+        admitted.map(|wanted| wanted.what)
+    }
+
+    #[test]
+    fn everything_has_its_path_and_its_method() {
+        for (path, method, what) in PATHS {
+            assert_eq!(ask(method.as_str(), path, &[("origin", OURS)]), Ok(what));
+        }
+        for path in ["/index.html", "//", "/app.js/", "/..", "/%2e", "/Session", "/app.ts", "*"] {
+            assert_eq!(ask("GET", path, &[]), Err(Refusal::UnknownPath), "{path}");
+        }
+        for method in ["HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "get"] {
+            for (path, ..) in PATHS {
+                assert_eq!(ask(method, path, &[("origin", OURS)]), Err(Refusal::WrongMethod), "{method}");
+            }
+        }
+        assert_eq!(ask("POST", "/", &[("origin", OURS)]), Err(Refusal::WrongMethod));
+    }
+
+    #[test]
+    fn an_address_in_the_request_line_is_not_looked_past() {
+        assert_eq!(ask("GET", "http://evil.example/", &[]), Err(Refusal::WrongHost));
+        assert_eq!(ask("GET", "http://127.0.0.1:4711/", &[]), Err(Refusal::WrongHost));
+    }
+
+    #[test]
+    fn another_origin_gets_nothing_not_even_from_another_port_of_this_machine() {
+        for origin in [
+            "null",
+            "",
+            "http://127.0.0.1",
+            "http://127.0.0.1:4712",
+            "https://127.0.0.1:4711",
+            "http://localhost:4711",
+            "http://evil.example",
+            "HTTP://127.0.0.1:4711",
+            "http://127.0.0.1:4711/",
+            "http://127.0.0.1:4711, http://evil.example",
+        ] {
+            for (path, method, _) in PATHS {
+                let asked = ask(method.as_str(), path, &[("origin", origin)]);
+                assert_eq!(asked, Err(Refusal::OtherOrigin), "{origin} {path}");
+            }
+        }
+        let twice = [("origin", OURS), ("origin", OURS)];
+        assert_eq!(ask("GET", "/", &twice), Err(Refusal::OtherOrigin));
+    }
+
+    #[test]
+    fn what_changes_something_says_where_it_comes_from() {
+        assert_eq!(ask("POST", "/session", &[]), Err(Refusal::OtherOrigin));
+        assert_eq!(ask("GET", "/socket", &[]), Err(Refusal::OtherOrigin));
+        assert_eq!(ask("GET", "/session", &[]), Ok(What::LookAtSession));
+        assert_eq!(ask("GET", "/app.js", &[]), Ok(What::Asset(Asset::App)));
+    }
+
+    #[test]
+    fn a_browser_that_tells_of_another_site_is_believed() {
+        for site in ["cross-site", "same-site", "none, cross-site", "", "Same-Origin"] {
+            for (path, method, _) in PATHS {
+                let lines = [("origin", OURS), ("sec-fetch-site", site), ("sec-fetch-mode", "cors")];
+                assert_eq!(ask(method.as_str(), path, &lines), Err(Refusal::OtherOrigin), "{site} {path}");
+            }
+        }
+        let twice = [("sec-fetch-site", "none"), ("sec-fetch-site", "none")];
+        assert_eq!(ask("GET", "/", &twice), Err(Refusal::OtherOrigin));
+        for site in ["same-origin", "none"] {
+            assert_eq!(ask("GET", "/app.js", &[("sec-fetch-site", site)]), Ok(What::Asset(Asset::App)));
+        }
+    }
+
+    #[test]
+    fn a_link_on_another_site_leads_to_the_document_and_to_nothing_else() {
+        let led = [
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "document"),
+        ];
+        assert_eq!(ask("GET", "/", &led), Ok(What::Asset(Asset::Index)));
+        for (method, path) in GUARDED.into_iter().chain([("GET", "/app.js")]) {
+            assert_eq!(ask(method, path, &led), Err(Refusal::OtherOrigin), "{path}");
+            let named = [&led[..], &[("origin", OURS)]].concat();
+            assert_eq!(ask(method, path, &named), Err(Refusal::OtherOrigin), "{path}");
+        }
+    }
+
+    #[test]
+    fn nobody_frames_it_not_even_itself() {
+        for dest in ["iframe", "frame", "embed", "object", "fencedframe"] {
+            let lines =
+                [("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", dest)];
+            assert_eq!(ask("GET", "/", &lines), Err(Refusal::OtherOrigin), "{dest}");
+        }
+    }
+
+    #[test]
+    fn every_cookie_of_our_name_is_found_and_no_other() {
+        let find = |lines: &[(&str, &str)]| {
+            let headers = headers(lines);
+            cookies(&headers, PORT).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(find(&[("cookie", "linkspan-4711=a")]), ["a"]);
+        assert_eq!(find(&[("cookie", "x=1; linkspan-4711=a=b;linkspan-4711=c")]), ["a=b", "c"]);
+        assert_eq!(find(&[("cookie", "linkspan-4711=a"), ("cookie", "linkspan-4711=b")]), ["a", "b"]);
+        for none in ["", "linkspan-4711", "linkspan-47110=a", "xlinkspan-4711=a", "Linkspan-4711=a", ";;="] {
+            assert_eq!(find(&[("cookie", none)]), [""; 0], "{none}");
+        }
+    }
+
+    #[test]
+    fn only_json_with_a_secret_and_nothing_else_is_an_exchange() {
+        assert_eq!(offered(br#"{"secret":"x"}"#).as_deref(), Some("x"));
+        for body in ["", "{}", "[]", r#"{"secret":1}"#, r#"{"secret":"x","y":1}"#, r#"{"secret":"x"}{"#] {
+            assert_eq!(offered(body.as_bytes()), None, "{body}");
+        }
+        let json = |kind| is_json(&headers(&[("content-type", kind)]));
+        assert!(json("application/json") && json("Application/JSON; charset=utf-8"));
+        for kind in ["text/plain", "application/jsonp", "application/x-www-form-urlencoded", ""] {
+            assert!(!json(kind), "{kind}");
+        }
+        assert!(!is_json(&headers(&[])));
+    }
 }

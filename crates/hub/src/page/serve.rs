@@ -51,8 +51,8 @@ pub(super) async fn enter(stream: TcpStream, peer: SocketAddr, page: Arc<Page>, 
         return entry::turn_away(stream, refusal, &edge).await;
     }
     // Browsers connect ahead of need: that is no request, and no slow one.
-    match timeout(HEAD_DEADLINE, stream.readable()).await {
-        Ok(Ok(())) => {}
+    match timeout(HEAD_DEADLINE, stream.peek(&mut [0])).await {
+        Ok(Ok(1..)) => {}
         _ => return,
     }
     let visit = Visit { page, port, edge, inside, served: AtomicBool::new(false) };
@@ -71,6 +71,7 @@ pub(super) async fn enter(stream: TcpStream, peer: SocketAddr, page: Arc<Page>, 
 impl Visit {
     async fn answer(&self, request: Request<Incoming>) -> Answer {
         self.served.store(true, Ordering::Relaxed);
+        let path = request.uri().path().to_owned();
         let admitted = head::admit(request.method(), request.uri(), request.headers(), self.port);
         let answered = match admitted {
             Ok(Wanted { what: What::Asset(Asset::Index), host }) => Ok(document(&host)),
@@ -81,7 +82,13 @@ impl Visit {
             Ok(answer) => answer,
             Err(refusal) => entry::refuse(refusal, &self.edge).await,
         };
+        let status = answer.status();
         let headers = answer.headers_mut();
+        if status == StatusCode::METHOD_NOT_ALLOWED
+            && let Ok(methods) = HeaderValue::try_from(head::methods_at(&path))
+        {
+            headers.insert(header::ALLOW, methods);
+        }
         for (name, value) in HEADERS {
             headers.insert(name, HeaderValue::from_static(value));
         }

@@ -42,7 +42,10 @@ pub(super) async fn converse(stream: TcpStream, session: SessionId, page: Arc<Pa
         silent_beats: 0,
         pace: Pace::new(edge.limits.messages_per_second),
     };
-    open.exchange(inbox, access, &edge).await;
+    tokio::select! {
+        () = inbox.cut_off() => {}
+        () = open.exchange(inbox, access, &edge) => {}
+    }
     edge.tell(Event::LocalClosed { local }).await;
 }
 
