@@ -115,8 +115,12 @@ impl Says {
             }
         }
         lines.push("\n".into());
-        lines
-            .push(format!("Or in another terminal: {}\n", styled(HEAD, &format!("{} review", self.program))));
+        let command = |words: &str| styled(HEAD, &format!("{} {words}", self.program));
+        lines.push(format!(
+            "Or in another terminal: {} (another link: {})\n",
+            command("review"),
+            command("page")
+        ));
         lines.push("Take what you like, edit it, leave a word. Ctrl-C ends it all and tidies up.\n".into());
         self.step("Your turn: look at them, and decide", &lines)?;
         self.blank()
@@ -276,7 +280,8 @@ impl Says {
         out.flush()
     }
 
-    fn clear(&mut self) -> io::Result<()> {
+    /// Makes room where a line says who is waited for.
+    pub(super) fn clear(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.waiting) {
             // Not a colour, so it goes out also where colours do not.
             write!(io::stdout(), "\r\u{1b}[K")?;
