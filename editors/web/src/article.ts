@@ -41,7 +41,7 @@ export class Article {
     const title = element(
       "h2",
       { tabindex: "-1", title: visible(entry.summary.path) },
-      place.window === undefined ? undefined : element("span", { class: "in-window" }, `${place.window} `),
+      place.window === undefined ? undefined : element("span", { class: "in-window" }, `${place.window}: `),
       element("span", { class: "folder" }, place.folder),
       element("span", { class: "file" }, place.name),
     );
@@ -102,6 +102,13 @@ export class Article {
 
   setRevision(revision: number | undefined): void {
     this.root.dataset["revision"] = revision === undefined ? "" : String(revision);
+  }
+
+  /** Gives whether it is another one than before. */
+  setState(state: string): boolean {
+    const isNew = this.root.dataset["state"] !== state;
+    this.root.dataset["state"] = state;
+    return isNew;
   }
 
   /** Steady: what is decided on has been on the screen for long enough. */

@@ -1,4 +1,4 @@
-// How it stands with the hub, in words: a page-wide message for who has no access, a strip at the edge for who had.
+// How it stands with the hub, in words: a page-wide message for who has no access, one that stays at the edge for who had.
 
 import type { ConnectionState } from "./connection";
 import { element, part, say } from "./dom";
@@ -14,7 +14,7 @@ export class Banner {
   #long: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
-    part("toasts", HTMLElement).before(this.#strip);
+    part("toasts", HTMLElement).append(this.#strip);
   }
 
   show(state: ConnectionState, why: string | undefined): void {

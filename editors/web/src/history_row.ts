@@ -34,7 +34,7 @@ export function pastRow(id: string, entry: HistoryEntry, place: Place, undo: (ma
   const words = element(
     "div",
     { class: "past-words" },
-    element("p", { class: "past-file" }, place.window === undefined ? undefined : element("span", { class: "in-window" }, `${place.window} `), element("span", { class: "folder" }, place.folder), element("span", { class: "file" }, place.name), lines),
+    element("p", { class: "past-file" }, place.window === undefined ? undefined : element("span", { class: "in-window" }, `${place.window}: `), element("span", { class: "folder" }, place.folder), element("span", { class: "file" }, place.name), lines),
     element("p", { class: "meta" }, ...facts),
     ...said.map((text) => element("p", { class: "said" }, text)),
   );

@@ -37,8 +37,8 @@ export class Notices {
     const dismiss = button("dismiss", [icon("close")], () => toast.remove(), { class: "quiet", "aria-label": "Dismiss" });
     toast.append(dismiss);
     this.#toasts.append(toast);
-    while (this.#toasts.children.length > MOST) {
-      this.#toasts.firstElementChild?.remove();
+    for (const old of [...this.#toasts.querySelectorAll("[data-toast]")].slice(0, -MOST)) {
+      old.remove();
     }
     let timer = setTimeout(() => toast.remove(), seenMs);
     toast.addEventListener("pointerenter", () => clearTimeout(timer));

@@ -58,7 +58,7 @@ export class Stage {
   /** What is open may be another one by now. */
   reconnected(): void {
     if (this.#opened !== null && isWaiting(this.#opened.entry)) {
-      void this.#opened.fetch();
+      this.#opened.refresh();
     }
   }
 

@@ -7,9 +7,12 @@ export const MOMENT_MS = 400;
 export class Steady {
   #since = performance.now();
 
-  /** What is decided on came or changed on the screen. */
+  /** What is decided on came or changed, and is seen from the next frame on. */
   touch(): void {
     this.#since = performance.now();
+    requestAnimationFrame(() => {
+      this.#since = performance.now();
+    });
   }
 
   /** Whether the person has had the time to see it. */

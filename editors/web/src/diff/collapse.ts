@@ -5,7 +5,8 @@ import type { Chunk } from "@codemirror/merge";
 import { type EditorState, type Range, StateEffect, StateField, type Text } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import { Bar } from "./block";
-import { button, counted, element } from "./element";
+import { button, element } from "../dom";
+import { count } from "../wording";
 import { type Side, actions, side } from "./shown";
 
 /** Unchanged lines that stay beside a change, and the fewest that are worth folding. */
@@ -58,10 +59,9 @@ class Fold extends Bar {
   }
 
   override toDOM(view: EditorView): HTMLElement {
-    const text = `Show ${counted(this.region.lines, "unchanged line", "unchanged lines")}`;
-    const attributes = { class: "ls-fold", "data-action": "expand" };
+    const text = `Show ${count(this.region.lines, "unchanged line")}`;
     const open = (): void => view.state.facet(actions)?.expand(this.region.before);
-    if (this.on === "after") return element("div", { class: "ls-foldRow" }, button(text, attributes, open));
+    if (this.on === "after") return element("div", { class: "ls-foldRow" }, button("expand", [text], open, { class: "ls-fold" }));
     // The one on the proposed side is the one for keyboards and screen readers.
     const twin = element("div", { class: "ls-foldRow ls-fold", "aria-hidden": "true" }, "⋯");
     twin.addEventListener("click", open);

@@ -4,8 +4,8 @@ import { Facet } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import { Block } from "./block";
 import type { Comment } from "./comments";
-import { button, element } from "./element";
-import { visible } from "./hidden";
+import { button, element } from "../dom";
+import { boxed } from "./hidden";
 
 /** What the buttons do. */
 export interface CommentActions {
@@ -36,12 +36,12 @@ export class SavedComment extends Block {
   override toDOM(view: EditorView): HTMLElement {
     const does = view.state.facet(commentActions);
     const note = element("div", { class: "ls-comment", role: "note", "aria-label": `Comment on line ${this.line}`, "data-comment": String(this.line) });
-    note.append(element("p", {}, ...visible(this.comment.text)));
+    note.append(element("p", {}, ...boxed(this.comment.text)));
     if (does !== undefined && !this.told) {
       const where = `the comment on line ${this.line}`;
       note.append(
-        button("Edit", { "data-action": "edit-comment", "aria-label": `Edit ${where}` }, () => does.edit(this.comment)),
-        button("Remove", { "data-action": "remove-comment", "aria-label": `Remove ${where}` }, () => does.remove(this.comment)),
+        button("edit-comment", ["Edit"], () => does.edit(this.comment), { "aria-label": `Edit ${where}` }),
+        button("remove-comment", ["Remove"], () => does.remove(this.comment), { "aria-label": `Remove ${where}` }),
       );
     }
     return element("div", { class: "ls-commentRow" }, note);
@@ -77,8 +77,8 @@ export class CommentBox extends Block {
       event.preventDefault();
       event.stopPropagation();
     });
-    const save = button("Save comment", { class: "ls-primary", "data-action": "save-comment" }, () => does?.save(field.value));
-    const cancel = button("Cancel", { "data-action": "cancel-comment" }, () => does?.cancel());
+    const save = button("save-comment", ["Save comment"], () => does?.save(field.value), { class: "ls-primary" });
+    const cancel = button("cancel-comment", ["Cancel"], () => does?.cancel());
     return element("div", { class: "ls-commentRow" }, element("div", { class: "ls-comment" }, field, save, cancel));
   }
 

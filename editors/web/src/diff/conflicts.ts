@@ -4,7 +4,7 @@ import { type Extension, type EditorState, StateField } from "@codemirror/state"
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import type { ReviewConflict } from "../../../protocol";
 import { Bar } from "./block";
-import { element } from "./element";
+import { element } from "../dom";
 import { side } from "./shown";
 import { lineStart } from "./text";
 

@@ -5,7 +5,7 @@ import { Chunk } from "@codemirror/merge";
 import { type EditorState, type Range, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import { Bar } from "./block";
-import { button, element } from "./element";
+import { button, element } from "../dom";
 import { type Mode, type Shown, actions, baseText, isLeft, shownField, side } from "./shown";
 
 interface Head {
@@ -71,7 +71,7 @@ class HeadBar extends Bar {
     if (mode !== "editing") return name;
     const label = `Put back the text before: ${what}`;
     const press = () => view.state.facet(actions)?.putBack(index);
-    return element("span", { class: "ls-name" }, name, button("Put back", { "aria-label": label, title: label, "data-action": "put-back" }, press));
+    return element("span", { class: "ls-name" }, name, button("put-back", ["Put back"], press, { "aria-label": label, title: label }));
   }
 }
 

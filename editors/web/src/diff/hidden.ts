@@ -1,12 +1,11 @@
-// Characters that hide or turn the text around are shown as boxes with their code: the same set as in
-// crates/client/src/visible.rs, but for the tab, which only indents.
+// Characters that hide or turn the text around are shown as boxes with their code; but for the tab, which only indents.
 
 import type { Extension } from "@codemirror/state";
 import { highlightSpecialChars } from "@codemirror/view";
-import { element } from "./element";
+import { element } from "../dom";
+import { HIDDEN } from "../visible";
 
-const HIDDEN =
-  /[\0-\x08\x0a-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+const BOXED = new RegExp(`(?!\t)${HIDDEN.source}`, "gu");
 
 const NAMES: Readonly<Record<number, string>> = {
   0x0: "null",
@@ -40,13 +39,13 @@ function box(code: number): HTMLElement {
   return element("span", { class: kind, title, role: "img", "aria-label": title }, code === 0xd ? "␍" : point);
 }
 
-export const hiddenCharacters: Extension = highlightSpecialChars({ specialChars: HIDDEN, render: (code) => box(code) });
+export const hiddenCharacters: Extension = highlightSpecialChars({ specialChars: BOXED, render: (code) => box(code) });
 
 /** A text as nodes, with boxes for what would not be seen. */
-export function visible(text: string): Node[] {
+export function boxed(text: string): Node[] {
   const nodes: Node[] = [];
   let copied = 0;
-  for (const found of text.matchAll(HIDDEN)) {
+  for (const found of text.matchAll(BOXED)) {
     if (found.index > copied) nodes.push(document.createTextNode(text.slice(copied, found.index)));
     nodes.push(box(found[0].codePointAt(0) ?? 0));
     copied = found.index + found[0].length;

@@ -3,7 +3,7 @@
 import { StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, BlockType, EditorView } from "@codemirror/view";
 import { Block } from "./block";
-import { element } from "./element";
+import { element } from "../dom";
 import type { Meeting } from "./meetings";
 
 class Gap extends Block {

@@ -10,7 +10,8 @@ import { Commenting } from "./commenting";
 import { type Comments, commentsField } from "./comments";
 import { conflictNotices } from "./conflicts";
 import { type Common, abilityEffect, afterState, beforeState, layoutEffect } from "./editors";
-import { counted, element } from "./element";
+import { element } from "../dom";
+import { count } from "../wording";
 import { languageOf } from "./languages";
 import { level } from "./level";
 import { atTheEnd, drawn, meetingsOf } from "./meetings";
@@ -313,7 +314,7 @@ class OpenReview implements DiffView {
     const anchor = Math.min(lineStart(this.#after.state.doc, fold.after), this.#after.state.doc.length);
     if (!this.isEditing()) this.#after.dispatch({ selection: { anchor } });
     this.#after.focus();
-    this.options.announce(`${counted(fold.lines, "line", "lines")} shown`);
+    this.options.announce(`${count(fold.lines, "line")} shown`);
   }
 
   #expand(region: number): void {

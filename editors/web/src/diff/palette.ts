@@ -1,5 +1,5 @@
-// The colours of the diff, each for the light and the dark theme, as variables. Every text colour keeps a contrast of
-// 4.5 : 1 on every background it can lie on.
+// The colours that only the diff has, each for the light and the dark theme. Every text colour keeps a contrast of
+// 4.5 : 1 on every ground it can lie on.
 
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import type { Extension } from "@codemirror/state";
@@ -8,14 +8,6 @@ import { tags } from "@lezer/highlight";
 import { StyleModule } from "style-mod";
 
 const COLOURS: Readonly<Record<string, readonly [light: string, dark: string]>> = {
-  ground: ["#ffffff", "#0d1117"],
-  text: ["#1f2328", "#e6edf3"],
-  muted: ["#59636e", "#9198a1"],
-  rule: ["#d1d9e0", "#30363d"],
-  bar: ["#f3f6f9", "#161b22"],
-  "at-hand": ["#ddf0ff", "#14283f"],
-  accent: ["#0860ca", "#4493f8"],
-  "on-accent": ["#ffffff", "#0d1117"],
   "added-line": ["#e9fbee", "#10251a"],
   "added-word": ["#b5f0c5", "#1a4a29"],
   "added-edge": ["#d3f5dc", "#16371f"],
@@ -42,13 +34,9 @@ const COLOURS: Readonly<Record<string, readonly [light: string, dark: string]>> 
 
 const names = Object.entries(COLOURS).map(([name, [light, dark]]) => [`--ls-${name}`, `light-dark(${light}, ${dark})`]);
 
-/** `data-theme` on the page decides; without it, what the system says. */
+/** Which of the two counts, the page's style says. */
 export const colours: Extension = EditorView.styleModule.of(
-  new StyleModule({
-    ".ls-diff": { colorScheme: "light dark", ...Object.fromEntries(names) },
-    ':root[data-theme="light"] .ls-diff': { colorScheme: "light" },
-    ':root[data-theme="dark"] .ls-diff': { colorScheme: "dark" },
-  }),
+  new StyleModule({ ".ls-diff": Object.fromEntries(names) }),
 );
 
 const inks = HighlightStyle.define([

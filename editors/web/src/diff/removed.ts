@@ -6,8 +6,9 @@ import type { Chunk } from "@codemirror/merge";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import { Block } from "./block";
 import { type Coloured, coloursOf } from "./colours";
-import { button, counted, element } from "./element";
-import { visible } from "./hidden";
+import { button, element } from "../dom";
+import { count } from "../wording";
+import { boxed } from "./hidden";
 import { baseText, isLeft, shownField } from "./shown";
 
 /** More are shown when asked for: this widget, unlike an editor, draws all of its lines. */
@@ -51,12 +52,12 @@ class RemovedLines extends Block {
     const colours = coloursOf(view.state, this.base, from, this.base.line(end).to);
     for (let number = first; number <= end; number += 1) block.append(this.#line(number, colours));
     if (end === last) return;
-    const rest = counted(last - end, "more removed line", "more removed lines");
-    const more = button(`Show ${rest}`, { class: "ls-more" }, () => {
+    const rest = count(last - end, "more removed line");
+    const more = button("show-removed", [`Show ${rest}`], () => {
       more.remove();
       this.#fill(view, block, end + 1, last);
       view.requestMeasure();
-    });
+    }, { class: "ls-more" });
     block.append(more);
   }
 
@@ -65,10 +66,10 @@ class RemovedLines extends Block {
     const shownTo = Math.min(line.to, line.from + LONGEST_LINE);
     const text = element("del");
     for (const piece of pieces(line.from, shownTo, this.#words(), colours)) {
-      const nodes = visible(this.base.sliceString(piece.from, piece.to));
+      const nodes = boxed(this.base.sliceString(piece.from, piece.to));
       text.append(...(piece.name === "" ? nodes : [element("span", { class: piece.name }, ...nodes)]));
     }
-    if (shownTo < line.to) text.append(element("em", {}, ` … ${counted(line.to - shownTo, "more character", "more characters")}`));
+    if (shownTo < line.to) text.append(element("em", {}, ` … ${count(line.to - shownTo, "more character")}`));
     if (line.length === 0) text.append(element("br"));
     return element(
       "div",
