@@ -288,9 +288,10 @@ fn what_a_command_decides_shows_at_once_and_nothing_moves() {
     let world = World::new();
     let serve = world.serve();
     let mut agent = Agent::nexus3(&world, serve.port);
-    for name in ["a.txt", "b.txt", "c.txt"] {
+    for (at, name) in ["a.txt", "b.txt", "c.txt"].iter().enumerate() {
         let path = world.file(name, "one\n");
         agent.propose(&path, "two\n", name);
+        world.pending(at + 1);
     }
     let reviews = world.pending(3);
     let page = visit(&world, &browser);

@@ -12,7 +12,6 @@ use crate::support::*;
 
 /// A person with one review open, and what an attacker would like to have.
 struct Victim {
-    world: World,
     _serve: Serve,
     agent: Agent,
     review: String,
@@ -20,6 +19,8 @@ struct Victim {
     link: String,
     context: Context,
     page: Page,
+    /// The last to be dropped: a window without a hub would start one.
+    world: World,
 }
 
 impl Victim {

@@ -22,7 +22,7 @@ fn forty_reviews_of_two_agents_are_each_answered_to_their_own_asker() {
     assert_eq!(rows(&page), reviews, "in the order of arrival");
     let number_of = |review: &str| {
         let shown = page.text(&row(review));
-        let folder = shown.lines().find_map(|line| line.split(" · ").next()?.trim().parse::<usize>().ok());
+        let folder = shown.lines().find_map(|line| line.split_once(" · ")?.0.trim().parse::<usize>().ok());
         folder.unwrap_or_else(|| panic!("{shown}"))
     };
     for at in [0, 7, 8, 39] {
