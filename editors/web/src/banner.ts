@@ -3,6 +3,7 @@
 import type { ConnectionState } from "./connection";
 import { element, part, say } from "./dom";
 import { visible } from "./visible";
+import { capital } from "./wording";
 
 /** A hub that restarts is back by then; afterwards more has to be said. */
 const LONG_MS = 8_000;
@@ -25,7 +26,7 @@ export class Banner {
     gate.hidden = state !== "noaccess" || this.#wasThere;
     document.body.classList.toggle("gated", !gate.hidden);
     say(part("gate-title", HTMLElement), "This browser has no access");
-    say(part("gate-why", HTMLElement), why === undefined ? "" : visible(why.trim()));
+    say(part("gate-why", HTMLElement), why === undefined ? "" : capital(visible(why.trim())));
     say(this.#word, { connecting: "Connecting…", connected: "", lost: "Reconnecting…", ended: "Access ended", noaccess: "No access" }[state]);
     if (state === "lost") {
       this.#say("The connection to the hub is lost. Trying again…", " Nothing you did here is lost.");
@@ -33,7 +34,7 @@ export class Banner {
         this.#say("The hub still does not answer. If it was stopped, run ", element("code", {}, "linkspan page"), " and open the link it prints.");
       }, LONG_MS);
     } else if (state === "ended" || (state === "noaccess" && this.#wasThere)) {
-      const said = why === undefined ? "Access for this browser has ended." : visible(why.trim());
+      const said = why === undefined ? "Access for this browser has ended." : `${capital(visible(why.trim()))}.`;
       this.#say(`${said} Run `, element("code", {}, "linkspan page"), " and paste the link it prints into this tab's address bar: nothing you did here is lost.");
     } else {
       this.#strip.hidden = true;

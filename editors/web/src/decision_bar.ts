@@ -110,6 +110,9 @@ export class DecisionBar {
   }
 
   askWhetherSure(ask: boolean): void {
+    if (this.#sure.hidden !== ask) {
+      return;
+    }
     const focused = this.root.contains(document.activeElement);
     this.#sure.hidden = !ask;
     this.#decide.hidden = ask;

@@ -121,12 +121,12 @@ export class History {
     try {
       const undone = await this.#connection.request("history/undo", { change: key(entry) });
       const now = undone.removedFile ? "the file was removed again" : "the file holds what it held before";
-      this.#notices.tell(`${entry.undoes === undefined ? "Undone" : "Put in again"}: ${name}; ${now}.`);
+      this.#notices.tell(`Taken back: ${name}; ${now}.`);
     } catch (error) {
       const why = error instanceof Lost
         ? "the connection was lost, so look whether it was done"
         : error instanceof Error ? visible(error.message) : "no answer";
-      this.#notices.fail(`${name} was not undone: ${why}`);
+      this.#notices.fail(`${name} was not taken back: ${why}`);
     }
     disable(made, false);
     await this.#fetch(true);

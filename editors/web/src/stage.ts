@@ -4,6 +4,7 @@ import { typesInto, part } from "./dom";
 import { Opened, type Surroundings } from "./opened";
 import { isWaiting, type Entry } from "./reviews";
 import type { Views } from "./views";
+import { count } from "./wording";
 
 export class Stage {
   readonly #around: Surroundings;
@@ -33,6 +34,8 @@ export class Stage {
       entry.fresh = false;
       this.#opened = new Opened(entry, this.#around);
       this.#heard(entry.id);
+      const { places, notices } = this.#around;
+      notices.announce(`${places.of(entry.summary).whole}, ${count(entry.summary.hunks, "hunk")}`);
       if (hadFocus) {
         this.#opened.article.focusTitle();
       }
@@ -62,9 +65,10 @@ export class Stage {
     }
   }
 
-  /** Out of the field or the editor, back to where single keys work. */
+  /** Out of the question, the field or the editor, back to where single keys work. */
   leave(): void {
     const { activeElement } = document;
+    this.#opened?.bar.askWhetherSure(false);
     if (activeElement instanceof HTMLElement && (typesInto(activeElement) || activeElement.isContentEditable)) {
       activeElement.blur();
       this.#opened?.article.focusTitle();
@@ -72,7 +76,7 @@ export class Stage {
   }
 
   #back(): void {
-    this.#views.showList();
+    this.#views.goBack();
     part("groups", HTMLElement).querySelector<HTMLElement>("[aria-current=true]")?.focus();
   }
 

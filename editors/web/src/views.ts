@@ -6,9 +6,15 @@ export type View = "reviews" | "history";
 
 export class Views {
   readonly #seen: (view: View) => void;
+  /** The browser's own way back leads to the list. */
+  #canGoBack = false;
 
   constructor(seen: (view: View) => void) {
     this.#seen = seen;
+    addEventListener("popstate", () => {
+      this.#canGoBack = false;
+      this.showList();
+    });
     part("to-reviews", HTMLButtonElement).addEventListener("click", () => {
       this.show("reviews");
       this.showList();
@@ -34,7 +40,19 @@ export class Views {
   }
 
   showReview(): void {
+    if (this.isPhone() && document.body.dataset["screen"] === "list" && !this.#canGoBack) {
+      history.pushState(null, "");
+      this.#canGoBack = true;
+    }
     document.body.dataset["screen"] = "review";
+  }
+
+  /** From the review to the list, on a phone. */
+  goBack(): void {
+    this.showList();
+    if (this.#canGoBack) {
+      history.back();
+    }
   }
 
   /** Whether an open review would be before the person's eyes. */

@@ -1,13 +1,10 @@
 // From the hub's hunks to the stretches the editors show, one to one. The merge package's own way from differences to
-// chunks joins what is near, so its `Chunk` is filled here, and only what is edited is left to it.
+// chunks joins what is near, so its `Chunk` is filled here.
 
 import { Change, Chunk } from "@codemirror/merge";
 import type { Text } from "@codemirror/state";
 import type { Position, ReviewHunk } from "../../../protocol";
 import { lineStart } from "./text";
-
-/** Typing stays quick however unlike the two texts are. */
-export const EDIT_DIFF = { scanLimit: 500, timeout: 200 };
 
 export function chunksOf(hunks: readonly ReviewHunk[], before: Text, after: Text): Chunk[] {
   return hunks.map((hunk) => {

@@ -23,21 +23,20 @@ export class SavedComment extends Block {
   constructor(
     readonly line: number,
     readonly comment: Comment,
-    /** It has gone along with a decision. */
-    readonly told: boolean,
+    readonly closed: boolean,
   ) {
     super();
   }
 
   override eq(other: SavedComment): boolean {
-    return this.line === other.line && this.comment === other.comment && this.told === other.told;
+    return this.line === other.line && this.comment === other.comment && this.closed === other.closed;
   }
 
   override toDOM(view: EditorView): HTMLElement {
     const does = view.state.facet(commentActions);
     const note = element("div", { class: "ls-comment", role: "note", "aria-label": `Comment on line ${this.line}`, "data-comment": String(this.line) });
     note.append(element("p", {}, ...boxed(this.comment.text)));
-    if (does !== undefined && !this.told) {
+    if (does !== undefined && !this.closed) {
       const where = `the comment on line ${this.line}`;
       note.append(
         button("edit-comment", ["Edit"], () => does.edit(this.comment), { "aria-label": `Edit ${where}` }),

@@ -28,7 +28,8 @@ export class Commenting {
   restore(comments: readonly ReviewComment[]): void {
     const { doc } = this.view.state;
     const saved = comments.map(({ line, text }) => ({ pos: this.#lineAt(Math.min(lineStart(doc, line - 1), doc.length)), text }));
-    if (saved.length > 0) this.#set({ saved, open: null });
+    // Not `#set`: what is only shown again has not changed.
+    if (saved.length > 0) this.view.dispatch({ effects: setComments.of({ saved, open: null }) });
   }
 
   /** What is written and not saved is on screen, so it counts. */
@@ -60,18 +61,13 @@ export class Commenting {
     if (open !== null) this.#set({ saved: open.text.trim() === "" ? saved : [...saved, { pos: open.pos, text: open.text }], open: null });
   }
 
-  /** Starts of the lines that follow a comment. */
-  linesBelow(): number[] {
-    const { saved, open } = this.#comments();
-    const { doc } = this.view.state;
-    return [...saved, ...(open === null ? [] : [open])].map(({ pos }) => doc.lineAt(pos).to + 1).filter((pos) => pos <= doc.length);
-  }
-
-  /** The same comments on the lines of the same number of another text. */
-  moved(comments: Comments, from: Text, to: Text): Comments {
+  /** The same comments in another text; `moved` says which line, from 0, became which. */
+  carried(to: Text, moved: (line: number) => number): Comments {
+    const comments = this.view.state.field(commentsField, false);
+    if (comments === undefined) return { saved: [], open: null };
     const move = <Kind extends Comment>(comment: Kind): Kind => {
-      const line = Math.min(from.lineAt(comment.pos).number, to.lines);
-      return { ...comment, pos: to.line(line).from };
+      const line = moved(this.view.state.doc.lineAt(comment.pos).number - 1);
+      return { ...comment, pos: Math.min(lineStart(to, line), to.line(to.lines).from) };
     };
     return { saved: comments.saved.map(move), open: comments.open === null ? null : move(comments.open) };
   }

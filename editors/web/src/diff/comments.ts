@@ -37,12 +37,10 @@ export const commentsField = StateField.define<Comments>({
 
 export const commentWidgets = StateField.define<DecorationSet>({
   create: widgetsOf,
-  update: (set, transaction) =>
-    transaction.docChanged ||
-    transaction.startState.field(commentsField, false) !== transaction.state.field(commentsField) ||
-    isClosed(transaction.startState) !== isClosed(transaction.state)
-      ? widgetsOf(transaction.state)
-      : set,
+  update(set, { docChanged, startState, state }) {
+    const same = startState.field(commentsField, false) === state.field(commentsField) && isClosed(startState) === isClosed(state);
+    return docChanged || !same ? widgetsOf(state) : set;
+  },
   provide: (field) => EditorView.decorations.from(field),
 });
 
@@ -61,4 +59,11 @@ function widgetsOf(state: EditorState): DecorationSet {
     widgets.push(Decoration.widget({ widget: new CommentBox(line.number, open.text), block: true, side: 6 }).range(line.to));
   }
   return Decoration.set(widgets, true);
+}
+
+/** Starts of the lines that follow a comment. */
+export function linesBelow(state: EditorState): number[] {
+  const { saved, open } = state.field(commentsField);
+  const all = open === null ? saved : [...saved, open];
+  return all.map(({ pos }) => state.doc.lineAt(pos).to + 1).filter((pos) => pos <= state.doc.length);
 }

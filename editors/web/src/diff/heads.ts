@@ -61,7 +61,8 @@ class HeadBar extends Bar {
     box.disabled = mode === "closed";
     box.addEventListener("change", () => view.state.facet(actions)?.take(id, box.checked));
     box.addEventListener("focus", () => view.state.facet(actions)?.reached(index));
-    return element("label", {}, box, `Take hunk ${index + 1} of ${total}`, element("span", { class: "ls-leftWord" }, "left out"));
+    const label = element("label", {}, box, `Take hunk ${index + 1} of ${total}`);
+    return element("span", { class: "ls-name" }, label, element("span", { class: "ls-leftWord" }, "left out"));
   }
 
   #putBack(view: EditorView): HTMLElement {

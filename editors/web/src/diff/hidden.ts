@@ -36,7 +36,7 @@ function box(code: number): HTMLElement {
   const title = name === undefined ? `${point}, a character that is not seen` : `${point}, ${name}`;
   // A line that ends with it is ordinary in many files; a large box on each would hide the text.
   const kind = code === 0xd ? "ls-hidden ls-return" : "ls-hidden";
-  return element("span", { class: kind, title, role: "img", "aria-label": title }, code === 0xd ? "␍" : point);
+  return element("span", { class: kind, title, role: "img", "aria-label": title }, code === 0xd ? "CR" : point);
 }
 
 export const hiddenCharacters: Extension = highlightSpecialChars({ specialChars: BOXED, render: (code) => box(code) });

@@ -3,6 +3,7 @@
 import type { Chunk } from "@codemirror/merge";
 import { RangeSetBuilder } from "@codemirror/state";
 import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
+import { LACK_OF_LINE_END, lacksLineEnd } from "./file_end";
 import { type Side, isLeft, shownField, side, stretchOf } from "./shown";
 
 const WORD = Decoration.mark({ class: "ls-word" });
@@ -52,6 +53,7 @@ function marked(view: EditorView): DecorationSet {
         if (word.to > current.to) break;
         next += 1;
       }
+      if (lacksLineEnd(view.state.doc, current.to)) builder.add(current.to, current.to, LACK_OF_LINE_END);
       pos = current.to + 1;
     }
   });

@@ -48,7 +48,7 @@ const SIGNS: Readonly<Record<Kind, string>> = {
 
 /** The empty line after a last line end is no line of the file. */
 function isPhantom(state: EditorState, line: BlockInfo): boolean {
-  return line.from === state.doc.length && line.from > 0 && state.doc.lineAt(line.from).length === 0;
+  return line.from === state.doc.length && state.doc.lineAt(line.from).length === 0;
 }
 
 function changed(update: ViewUpdate): boolean {

@@ -1,22 +1,19 @@
-// One open review: keeps both editors, the person's choice and her text together, and answers the shell.
+// One open review: what the person chose, wrote and said, and the answers to the shell.
 
-import { Chunk } from "@codemirror/merge";
-import { type Extension, type StateEffect, Text } from "@codemirror/state";
+import type { Chunk } from "@codemirror/merge";
+import type { Extension, StateEffect, Text } from "@codemirror/state";
 import { EditorView, type ViewUpdate } from "@codemirror/view";
 import type { ReviewShow, Verdict } from "../../../protocol";
-import { EDIT_DIFF, chunksOf, reverting } from "./chunks";
-import { type Region, expandRegion, foldedAt, regionsOf } from "./collapse";
-import { Commenting } from "./commenting";
-import { type Comments, commentsField } from "./comments";
-import { conflictNotices } from "./conflicts";
-import { type Common, abilityEffect, afterState, beforeState, layoutEffect } from "./editors";
-import { element } from "../dom";
 import { count } from "../wording";
+import { chunksOf, reverting } from "./chunks";
+import { Commenting } from "./commenting";
+import { conflictNotices } from "./conflicts";
+import { chunksOfAnother } from "./edited";
+import { type Common, abilityEffect } from "./editors";
 import { languageOf } from "./languages";
-import { level } from "./level";
-import { atTheEnd, drawn, meetingsOf } from "./meetings";
-import { type Mode, type Shown, actions, setShown, shownField } from "./shown";
-import { composed, lineStart, linesOf, movedLine, separatorOf, takenHunks } from "./text";
+import { type Mode, type Shown, actions, setShown } from "./shown";
+import { Sides } from "./sides";
+import { type Separator, composed, lineStart, linesOf, movedLine, separatorOf, takenHunks } from "./text";
 import { bringIntoView, chunkAt, chunkBeyond } from "./travel";
 import type { DiffOptions, DiffView, Draft, Layout } from "./view";
 
@@ -24,58 +21,37 @@ export function openDiff(parent: HTMLElement, shown: ReviewShow, options: DiffOp
   return new OpenReview(parent, shown, options);
 }
 
-const NO_COMMENTS: Comments = { saved: [], open: null };
-
 class OpenReview implements DiffView {
-  readonly #root = element("div", { class: "ls-diff", role: "group", "aria-label": "Changes" });
-  readonly #beforeSide = element("div", { class: "ls-side ls-before" });
+  readonly #sides: Sides;
   readonly #base: Text;
-  readonly #separator;
-  readonly #after: EditorView;
+  readonly #separator: Separator;
   readonly #commenting: Commenting;
-  readonly #expanded = new Set<number>();
-  #before: EditorView | null = null;
-  #layout: Layout;
-  #regions: readonly Region[] = [];
   /** Hunks are chosen among; else a text of her own is shown. */
   #choosing = true;
-  #levelling = false;
 
   constructor(
-    readonly parent: HTMLElement,
+    parent: HTMLElement,
     readonly review: ReviewShow,
     readonly options: DiffOptions,
   ) {
     const draft = options.draft ?? { left: [], comments: [] };
     this.#separator = separatorOf(review.base, review.proposed, draft.text ?? "");
     this.#base = linesOf(review.base, this.#separator);
-    this.#layout = options.layout;
-    const digits = String(Math.max(this.#base.lines, review.proposed.split("\n").length)).length;
-    this.#root.style.setProperty("--ls-digits", String(Math.max(digits, 2)));
-    const afterSide = element("div", { class: "ls-side ls-after" });
-    this.#root.append(element("div", { class: "ls-sides" }, afterSide));
-    // From the start with the nonce: an editor brings its styles along when it is made.
-    this.#after = new EditorView({ parent: afterSide, extensions: EditorView.cspNonce.of(options.nonce) });
-    this.#commenting = new Commenting(this.#after, options);
-    parent.append(this.#root);
+    this.#sides = new Sides(parent, options.layout, options.nonce);
+    this.#commenting = new Commenting(this.#sides.after, options);
     const known = new Set(review.hunks.map((hunk) => hunk.id));
     const left = new Set(draft.left.filter((id) => known.has(id)));
     if (draft.text === undefined) this.#showHunks(left, options.readOnly ? "closed" : "deciding");
     else this.#showText(draft.text, left, options.readOnly ? "closed" : "editing");
     this.#commenting.restore(draft.comments);
-    for (const { pos } of this.#after.state.field(commentsField).saved) this.#expandAt(pos, pos);
   }
 
   layout(): Layout {
-    return this.#layout;
+    return this.#sides.layout;
   }
 
   setLayout(layout: Layout): void {
-    if (layout === this.#layout) return;
-    this.#layout = layout;
-    this.#dropBefore();
-    this.#after.dispatch({ effects: layoutEffect(layout) });
-    this.#placeBefore();
+    if (layout !== this.#sides.layout) this.#sides.setLayout(layout);
   }
 
   nextChange(): void {
@@ -98,7 +74,7 @@ class OpenReview implements DiffView {
     const { base, proposed, hunks } = this.review;
     const doc = linesOf(composed(base, proposed, hunks, left), this.#separator);
     const chunks = chunksOf(takenHunks(hunks, left), this.#base, doc);
-    this.#show(doc, { chunks, ids: [], left, atHand: -1, mode: "editing" });
+    this.#show(doc, { chunks, ids: [], left, atHand: -1, mode: "editing" }, (line) => movedLine(line, hunks, left));
     this.#after.focus();
     this.options.changed();
   }
@@ -146,13 +122,15 @@ class OpenReview implements DiffView {
   }
 
   destroy(): void {
-    this.#before?.destroy();
-    this.#after.destroy();
-    this.#root.remove();
+    this.#sides.destroy();
+  }
+
+  get #after(): EditorView {
+    return this.#sides.after;
   }
 
   #shown(): Shown {
-    return this.#after.state.field(shownField);
+    return this.#sides.shown();
   }
 
   #text(): string {
@@ -166,46 +144,22 @@ class OpenReview implements DiffView {
   }
 
   #showText(text: string, left: ReadonlySet<string>, mode: Mode): void {
-    const doc = linesOf(text, this.#separator);
-    const chunks = Chunk.build(this.#base, doc, EDIT_DIFF);
+    const [proposed, doc] = [linesOf(this.review.proposed, this.#separator), linesOf(text, this.#separator)];
+    const chunks = chunksOfAnother(chunksOf(this.review.hunks, this.#base, proposed), this.#base, proposed, doc);
     this.#show(doc, { chunks, ids: [], left, atHand: -1, mode });
   }
 
-  #show(doc: Text, shown: Shown): void {
+  #show(doc: Text, shown: Shown, moved = (line: number) => line): void {
     this.#choosing = shown.ids.length === this.review.hunks.length && shown.mode !== "editing";
-    this.#regions = regionsOf(shown.chunks, this.#base, doc);
-    const comments = this.#after.state.field(commentsField, false);
-    const kept = comments === undefined ? NO_COMMENTS : this.#commenting.moved(comments, this.#after.state.doc, doc);
-    this.#after.setState(afterState(this.#common(shown), shown, this.#folded(), { doc, layout: this.#layout, comments: kept }));
-    this.#placeBefore();
-  }
-
-  #common(shown: Shown): Common {
-    const left = shown.mode === "editing" ? shown.left : new Set<string>();
-    const notices = conflictNotices(this.review.conflicts, (line) => movedLine(line, this.review.hunks, left));
-    const language = languageOf(this.review.path);
-    return { base: this.#base, separator: this.#separator, nonce: this.options.nonce, language, conflicts: notices, reactions: this.#reactions() };
-  }
-
-  #folded(): Region[] {
-    return this.#regions.filter((region) => !this.#expanded.has(region.before));
-  }
-
-  /** The side before exists only beside the other. */
-  #placeBefore(): void {
-    this.parent.dataset["layout"] = this.#layout;
-    this.#dropBefore();
-    if (this.#layout === "unified") return;
-    const shown = this.#shown();
-    this.#before = new EditorView({ state: beforeState(this.#common(shown), shown, this.#folded()), parent: this.#beforeSide });
-    this.#root.firstElementChild?.prepend(this.#beforeSide);
-    this.#level(true);
-  }
-
-  #dropBefore(): void {
-    this.#before?.destroy();
-    this.#before = null;
-    this.#beforeSide.remove();
+    const common: Common = {
+      base: this.#base,
+      separator: this.#separator,
+      nonce: this.options.nonce,
+      language: languageOf(this.review.path),
+      conflicts: conflictNotices(this.review.conflicts, moved),
+      reactions: this.#reactions(),
+    };
+    this.#sides.show(common, doc, shown, this.#commenting.carried(doc, moved));
   }
 
   #reactions(): Extension {
@@ -223,29 +177,10 @@ class OpenReview implements DiffView {
   }
 
   #updated(update: ViewUpdate): void {
-    if (update.view === this.#after) {
-      const { startState, state } = update;
-      if (startState.field(shownField, false) !== state.field(shownField)) {
-        this.#before?.dispatch({ effects: setShown.of(state.field(shownField)) });
-      }
-      if (update.docChanged) {
-        update.changes.iterChangedRanges((_fromA, _toA, from, to) => this.#expandAt(from, to));
-        this.options.changed();
-      }
-      if (update.selectionSet || update.docChanged) this.#reached(chunkAt(this.#shown().chunks, state.selection.main.head));
-    }
-    if (update.heightChanged || update.viewportChanged || update.geometryChanged) this.#level(false);
-  }
-
-  /** `whole`: also what is not drawn, whose heights are guesses. */
-  #level(whole: boolean): void {
-    const [before, after] = [this.#before, this.#after];
-    if (before === null || this.#levelling) return;
-    this.#levelling = true;
-    const meetings = meetingsOf(before, after, this.#shown().chunks, this.#commenting.linesBelow());
-    if (whole) level(before, after, meetings, true);
-    else level(before, after, drawn(meetings, before, after), atTheEnd(before, after));
-    this.#levelling = false;
+    this.#sides.updated(update);
+    if (update.view !== this.#after) return;
+    if (update.docChanged) this.options.changed();
+    if (update.docChanged || update.selectionSet) this.#reached(chunkAt(this.#shown().chunks, update.state.selection.main.head));
   }
 
   #tell(shown: Shown, ...more: StateEffect<unknown>[]): void {
@@ -287,8 +222,8 @@ class OpenReview implements DiffView {
     const index = chunkBeyond(shown.chunks, head, step);
     const chunk = this.#goTo(index);
     if (chunk === undefined) return;
-    const within = this.#root.contains(document.activeElement) && shown.mode === "deciding";
-    bringIntoView(this.#after, this.#root, index, chunk, (bar) => {
+    const within = this.#sides.root.contains(document.activeElement) && shown.mode === "deciding";
+    bringIntoView(this.#after, this.#sides.root, index, chunk, (bar) => {
       if (within) bar.querySelector("input")?.focus({ preventScroll: true });
     });
     this.options.announce(`Change ${index + 1} of ${shown.chunks.length}`);
@@ -306,23 +241,13 @@ class OpenReview implements DiffView {
   }
 
   /** The button that was pressed goes, so the focus goes on to the lines it gave way to. */
-  #open(region: number): void {
-    const pressed = this.#root.contains(document.activeElement);
-    const fold = this.#regions.find(({ before }) => before === region);
-    this.#expand(region);
-    if (!pressed || fold === undefined) return;
-    const anchor = Math.min(lineStart(this.#after.state.doc, fold.after), this.#after.state.doc.length);
+  #open(name: number): void {
+    const pressed = this.#sides.root.contains(document.activeElement);
+    const region = this.#sides.expand(name);
+    if (!pressed || region === undefined) return;
+    const anchor = Math.min(lineStart(this.#after.state.doc, region.after), this.#after.state.doc.length);
     if (!this.isEditing()) this.#after.dispatch({ selection: { anchor } });
     this.#after.focus();
-    this.options.announce(`${count(fold.lines, "line")} shown`);
-  }
-
-  #expand(region: number): void {
-    this.#expanded.add(region);
-    for (const view of [this.#after, this.#before]) view?.dispatch({ effects: expandRegion.of(region) });
-  }
-
-  #expandAt(from: number, to: number): void {
-    for (const region of foldedAt(this.#after.state, from, to)) this.#expand(region);
+    this.options.announce(`${count(region.lines, "line")} shown`);
   }
 }

@@ -8,6 +8,7 @@ import { Block } from "./block";
 import { type Coloured, coloursOf } from "./colours";
 import { button, element } from "../dom";
 import { count } from "../wording";
+import { lackOfLineEnd, lacksLineEnd } from "./file_end";
 import { boxed } from "./hidden";
 import { baseText, isLeft, shownField } from "./shown";
 
@@ -70,6 +71,7 @@ class RemovedLines extends Block {
       text.append(...(piece.name === "" ? nodes : [element("span", { class: piece.name }, ...nodes)]));
     }
     if (shownTo < line.to) text.append(element("em", {}, ` … ${count(line.to - shownTo, "more character")}`));
+    if (lacksLineEnd(this.base, line.to)) text.append(lackOfLineEnd());
     if (line.length === 0) text.append(element("br"));
     return element(
       "div",

@@ -1,9 +1,9 @@
 // What both editors know about the review they show: the changed stretches, which of them are taken, and what may be
 // done. The proposed side is the truth; the side before is told by it.
 
-import { Chunk } from "@codemirror/merge";
+import type { Chunk } from "@codemirror/merge";
 import { Facet, StateEffect, StateField, Text } from "@codemirror/state";
-import { EDIT_DIFF } from "./chunks";
+import { chunksAfterEdit } from "./edited";
 
 /** `closed`: nothing can be done any more. */
 export type Mode = "deciding" | "editing" | "closed";
@@ -38,9 +38,8 @@ export const shownField = StateField.define<Shown>({
   update(shown, transaction) {
     for (const effect of transaction.effects) if (effect.is(setShown)) shown = effect.value;
     if (!transaction.docChanged) return shown;
-    const base = transaction.state.facet(baseText);
-    const chunks = Chunk.updateB(shown.chunks, base, transaction.newDoc, transaction.changes, EDIT_DIFF);
-    return { ...shown, chunks };
+    const { startState, state, newDoc, changes } = transaction;
+    return { ...shown, chunks: chunksAfterEdit(shown.chunks, state.facet(baseText), startState.doc, newDoc, changes) };
   },
 });
 

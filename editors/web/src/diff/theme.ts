@@ -115,7 +115,10 @@ const sides = {
     zIndex: "300",
   },
   ".ls-before": { borderRight: "1px solid var(--line)" },
-  "@container (max-width: 600px)": { ".ls-oldNumbers, .ls-removedNumber": { display: "none !important" } },
+  // Named thrice, because the editor insists on showing its gutters.
+  "@container (max-width: 600px)": {
+    ".ls-diff .cm-gutters .ls-oldNumbers, .ls-diff .ls-removedNumber": { display: "none !important" },
+  },
 };
 
 const lines = EditorView.theme({
@@ -165,7 +168,16 @@ const lines = EditorView.theme({
     outlineOffset: "-1px",
     unicodeBidi: "isolate",
   },
-  ".ls-hidden.ls-return": { background: "none", outline: "none", color: "var(--ls-comment)", padding: "0" },
+  ".ls-noEnd": {
+    font: "11px/14px var(--sans)",
+    padding: "0 5px",
+    marginLeft: "8px",
+    borderRadius: "3px",
+    color: "var(--ls-warn-ink)",
+    background: "var(--ls-warn-ground)",
+    userSelect: "none",
+  },
+  ".ls-hidden.ls-return": { background: "none", color: "var(--ls-comment)", fontSize: "8.5px", padding: "0 2px" },
   ".ls-removedLine": { position: "relative", padding: "0 10px 0 6px", whiteSpace: "break-spaces", overflowWrap: "anywhere", minHeight: "20px" },
   ".ls-removedLine del": { textDecoration: "none" },
   ".ls-removedNumber, .ls-removedSign": { position: "absolute", top: "0", zIndex: "201", whiteSpace: "nowrap", color: "var(--ls-removed-ink)", pointerEvents: "none" },

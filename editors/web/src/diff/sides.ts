@@ -1,0 +1,120 @@
+// The two editors and their places: one below or beside the other, level, with the same lines folded. Knows nothing of
+// what a person decides.
+
+import type { Text } from "@codemirror/state";
+import { EditorView, type ViewUpdate } from "@codemirror/view";
+import { element } from "../dom";
+import { type Region, expandRegion, foldedAt, regionsOf } from "./collapse";
+import { type Comments, commentsField, linesBelow } from "./comments";
+import { type Common, afterState, beforeState, layoutEffect } from "./editors";
+import { level } from "./level";
+import { atTheEnd, drawn, meetingsOf } from "./meetings";
+import { type Shown, setShown, shownField } from "./shown";
+import type { Layout } from "./view";
+
+export class Sides {
+  readonly root = element("div", { class: "ls-diff", role: "group", "aria-label": "Changes" });
+  readonly after: EditorView;
+  readonly #beforePlace = element("div", { class: "ls-side ls-before" });
+  /** Names of the regions that were opened. */
+  readonly #opened = new Set<number>();
+  #before: EditorView | null = null;
+  #regions: readonly Region[] = [];
+  #common: Common | null = null;
+  #levelling = false;
+
+  constructor(
+    readonly parent: HTMLElement,
+    public layout: Layout,
+    nonce: string,
+  ) {
+    const place = element("div", { class: "ls-side ls-after" });
+    this.root.append(element("div", { class: "ls-sides" }, place));
+    // From the start with the nonce: an editor brings its styles along when it is made.
+    this.after = new EditorView({ parent: place, extensions: EditorView.cspNonce.of(nonce) });
+    parent.append(this.root);
+  }
+
+  shown(): Shown {
+    return this.after.state.field(shownField);
+  }
+
+  show(common: Common, doc: Text, shown: Shown, comments: Comments): void {
+    const digits = String(Math.max(common.base.lines, doc.lines)).length;
+    this.root.style.setProperty("--ls-digits", String(Math.max(digits, 2)));
+    this.#common = common;
+    this.#regions = regionsOf(shown.chunks, common.base, doc);
+    this.after.setState(afterState(common, shown, this.#folded(), { doc, layout: this.layout, comments }));
+    this.#placeBefore();
+    for (const { pos } of comments.saved) this.#expandAt(pos, pos);
+  }
+
+  setLayout(layout: Layout): void {
+    this.layout = layout;
+    this.#dropBefore();
+    this.after.dispatch({ effects: layoutEffect(layout) });
+    this.#placeBefore();
+  }
+
+  /** To be told of what happens in both editors. */
+  updated(update: ViewUpdate): void {
+    if (update.view === this.after) {
+      const shown = update.state.field(shownField);
+      if (update.startState.field(shownField, false) !== shown) this.#before?.dispatch({ effects: setShown.of(shown) });
+      if (update.startState.field(commentsField) !== update.state.field(commentsField)) {
+        for (const { pos } of update.state.field(commentsField).saved) this.#expandAt(pos, pos);
+      }
+      update.changes.iterChangedRanges((_fromA, _toA, from, to) => this.#expandAt(from, to));
+    }
+    if (update.heightChanged || update.viewportChanged || update.geometryChanged) this.#level(false);
+  }
+
+  /** Gives the region that is open now. */
+  expand(name: number): Region | undefined {
+    this.#opened.add(name);
+    for (const view of [this.after, this.#before]) view?.dispatch({ effects: expandRegion.of(name) });
+    return this.#regions.find(({ before }) => before === name);
+  }
+
+  destroy(): void {
+    this.#dropBefore();
+    this.after.destroy();
+    this.root.remove();
+  }
+
+  #expandAt(from: number, to: number): void {
+    for (const name of foldedAt(this.after.state, from, to)) this.expand(name);
+  }
+
+  #folded(): Region[] {
+    return this.#regions.filter((region) => !this.#opened.has(region.before));
+  }
+
+  /** The side before exists only beside the other. */
+  #placeBefore(): void {
+    this.parent.dataset["layout"] = this.layout;
+    this.#dropBefore();
+    if (this.layout === "unified" || this.#common === null) return;
+    const state = beforeState(this.#common, this.shown(), this.#folded());
+    this.#before = new EditorView({ state, parent: this.#beforePlace });
+    this.root.firstElementChild?.prepend(this.#beforePlace);
+    this.#level(true);
+  }
+
+  #dropBefore(): void {
+    this.#before?.destroy();
+    this.#before = null;
+    this.#beforePlace.remove();
+  }
+
+  /** `whole`: also what is not drawn, whose heights are guesses. */
+  #level(whole: boolean): void {
+    const [before, after] = [this.#before, this.after];
+    if (before === null || this.#levelling) return;
+    this.#levelling = true;
+    const meetings = meetingsOf(before, after, this.shown().chunks, linesBelow(after.state));
+    if (whole) level(before, after, meetings, true);
+    else level(before, after, drawn(meetings, before, after), atTheEnd(before, after));
+    this.#levelling = false;
+  }
+}
