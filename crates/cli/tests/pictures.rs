@@ -51,6 +51,32 @@ fn the_picture_of_a_review_is_what_show_prints() {
     compare("show.svg", &anstyle_svg::Term::new().render_svg(&printed));
 }
 
+#[test]
+fn the_picture_of_the_demonstration_is_what_try_prints() {
+    let world = World::new();
+    let mut command = world.command(&["try", "--auto"]);
+    let ran = command.env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR").output().unwrap();
+    let printed = String::from_utf8(ran.stdout).unwrap();
+    assert!(ran.status.success(), "{printed}");
+    let folder = word_with(&printed, "linkspan-try-");
+    let port = word_with(&printed, "127.0.0.1:").replace("127.0.0.1:", "");
+    let printed = printed
+        .replace(&folder, "/tmp/linkspan-try")
+        .replace(&port, "40123")
+        .replace(world.home().to_str().unwrap(), "/home/ada")
+        .replace(env!("CARGO_BIN_EXE_linkspan"), "linkspan");
+    compare("try.svg", &anstyle_svg::Term::new().render_svg(&printed));
+}
+
+/// The first word that has this in it, without colours.
+#[cfg(test)]
+fn word_with(text: &str, part: &str) -> String {
+    let mut words = text.split(|character: char| character.is_whitespace() || character == '\u{1b}');
+    let word = words.find(|word| word.contains(part)).unwrap_or_else(|| panic!("no {part}: {text}"));
+    // What is left of the escape before it.
+    word.split_once('m').filter(|_| word.starts_with('[')).map_or(word, |(_, rest)| rest).to_owned()
+}
+
 /// Fails with the way to take the new picture, after a look at it.
 #[cfg(test)]
 fn compare(name: &str, made: &str) {
