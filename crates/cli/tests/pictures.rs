@@ -65,7 +65,7 @@ fn the_picture_of_the_demonstration_is_what_try_prints() {
         .replace(&port, "40123")
         .replace(world.home().to_str().unwrap(), "/home/ada")
         .replace(env!("CARGO_BIN_EXE_linkspan"), "linkspan");
-    compare("try.svg", &anstyle_svg::Term::new().render_svg(&printed));
+    compare("try.svg", &dark().render_svg(&printed));
 }
 
 /// The first word that has this in it, without colours.
@@ -135,10 +135,7 @@ fn the_picture_of_the_reviewer_is_what_a_terminal_shows() {
     for (plain, name, _) in ESCAPED {
         shown = shown.replace(plain, name);
     }
-    let mut picture = anstyle_svg::Term::new()
-        .fg_color(anstyle::Color::Rgb(rgb(0xd7_dbe3)))
-        .bg_color(anstyle::Color::Rgb(rgb(0x14_171d)))
-        .render_svg(&shown);
+    let mut picture = dark().render_svg(&shown);
     for (_, name, escaped) in ESCAPED {
         picture = picture.replace(name, escaped);
     }
@@ -157,6 +154,14 @@ fn coloured(screen: &vt100::Screen, word: &str) -> bool {
             .cell(row, u16::try_from(column).unwrap())
             .is_some_and(|cell| cell.fgcolor() != vt100::Color::Default)
     })
+}
+
+/// A terminal whose faint text can still be read.
+#[cfg(test)]
+fn dark() -> anstyle_svg::Term {
+    anstyle_svg::Term::new()
+        .fg_color(anstyle::Color::Rgb(rgb(0xd7_dbe3)))
+        .bg_color(anstyle::Color::Rgb(rgb(0x14_171d)))
 }
 
 #[cfg(test)]
