@@ -35,7 +35,7 @@ const LAYERS: &[Layer] = &[
     Layer { folder: "benches", below: LIBRARIES, never: &[] },
     Layer {
         folder: "fuzz",
-        below: &["linkspan-dialect", "linkspan-editor-api", "linkspan-review"],
+        below: &["linkspan-dialect", "linkspan-editor-api", "linkspan-hub", "linkspan-review"],
         never: &["tokio"],
     },
     Layer { folder: "xtask", below: &["linkspan-editor-api"], never: &[] },

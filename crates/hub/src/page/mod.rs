@@ -14,7 +14,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use linkspan_editor_api::{PageLinkResult, PageRevokeResult};
 use tokio::net::TcpListener;
@@ -87,10 +87,6 @@ impl Page {
                 ),
             })?;
             let port = listener.local_addr().map_err(|error| error.to_string())?.port();
-            if self.before.is_some_and(|before| before != port) {
-                // Whoever took the old port may have been sent the cookies.
-                self.state().access.revoke(self.now_ms());
-            }
             self.keep(&self.state(), port);
             let (page, within) = (Arc::clone(self), edge.clone());
             let accepting = tokio::spawn(entry::accept(listener, move |stream, peer| {
@@ -103,13 +99,17 @@ impl Page {
 
     async fn bind(&self) -> io::Result<TcpListener> {
         let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
-        match self.before {
-            Some(before) => match bind(before).await {
-                Ok(listener) => Ok(listener),
-                Err(_) => bind(self.wanted).await,
-            },
-            None => bind(self.wanted).await,
+        let Some(before) = self.before else { return bind(self.wanted).await };
+        // The hub that had it may have been killed a moment ago, and not be all gone.
+        for _ in 0..5 {
+            if let Ok(listener) = bind(before).await {
+                return Ok(listener);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
+        // Whoever has it now may have been sent the cookies.
+        self.forget(Some(before));
+        bind(self.wanted).await
     }
 
     pub(crate) async fn link(self: &Arc<Page>, edge: &Edge) -> Result<PageLinkResult, String> {
@@ -121,14 +121,20 @@ impl Page {
     }
 
     pub(crate) fn revoke(&self) -> PageRevokeResult {
-        let mut state = self.state();
-        let (sessions, links) = state.access.revoke(self.now_ms());
-        if let Some(door) = self.open.get() {
-            self.keep(&state, door.port);
-        }
+        let (sessions, links) = self.forget(self.open.get().map(|door| door.port));
         self.changed.send_replace(());
         let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
         PageRevokeResult { sessions: count(sessions), links: count(links) }
+    }
+
+    /// Ends all access, also for a later hub that continues this one.
+    fn forget(&self, port: Option<u16>) -> (usize, usize) {
+        let mut state = self.state();
+        let ended = state.access.revoke(self.now_ms());
+        if let Some(port) = port {
+            self.keep(&state, port);
+        }
+        ended
     }
 
     /// The hub is leaving: whoever has access has it no longer, and no later hub gives it back.

@@ -1,0 +1,105 @@
+//! What an open page can do, and how long the hub and it wait for each other.
+
+use std::fs;
+use std::net::TcpListener;
+use std::time::Duration;
+
+use serde_json::json;
+use tungstenite::Message;
+
+use crate::door::{ask, door, door_in, link};
+use crate::support::world::alive;
+use crate::support::*;
+
+#[test]
+fn a_page_sees_reviews_as_they_come_and_decides_them() {
+    let door = door();
+    let serve = door.world.serve();
+    let path = door.world.file("a.txt", "one\ntwo\n");
+    let mut page = door.let_in().open();
+    page.request("hub/hello", json!({ "version": "1", "protocol": 1, "role": "a forger" }));
+    assert!(page.request("hub/watch", json!({}))["error"].is_null());
+    let mut agent = Agent::nexus3(&door.world, serve.port);
+    let call = agent.propose(&path, "one\n2\n", "a");
+    let told = page.find(DEADLINE, |message| message["params"]["what"]["change"]["kind"] == "proposed");
+    let review = told.unwrap()["params"]["what"]["review"].clone();
+    let listed = page.request("reviews/list", json!({}))["result"]["reviews"][0].clone();
+    assert_eq!((&listed["review"], &listed["bytes"]), (&review, &json!(8)));
+    let shown = page.request("reviews/get", json!({ "review": review }))["result"]["shown"].clone();
+    assert_eq!(shown["proposed"], "one\n2\n");
+    let decision = json!({ "review": review, "revision": shown["revision"],
+        "decision": { "verdict": { "kind": "accept" }, "comments": [] } });
+    assert_eq!(page.request("reviews/decide", decision)["result"]["kind"], "taken");
+    assert_eq!(agent.texts(call)[0], "FILE_SAVED");
+    assert_eq!(door.world.read_text("a.txt"), "one\n2\n");
+    let told = page.find(DEADLINE, |message| message["params"]["what"]["change"]["kind"] == "decided");
+    assert_eq!(told.unwrap()["params"]["what"]["change"]["by"], "the browser page");
+}
+
+#[test]
+fn a_page_can_ask_for_nothing_but_to_look_and_decide() {
+    let door = door();
+    let mut page = door.let_in().open();
+    for method in ["hub/stop", "page/link", "page/revoke", "attach", "agent/join", "review/decided", "x"] {
+        let answer = page.request(method, json!({ "force": true }));
+        assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+    }
+    page.notify("detach", json!({}));
+    page.send_text("{");
+    assert_eq!(page.next_frame(DEADLINE).unwrap()["error"]["code"], -32700);
+    page.is_served();
+    page.send_message(Message::binary(b"{}".to_vec())).unwrap();
+    assert_eq!(page.end(), Some(1003));
+}
+
+#[test]
+fn the_port_can_be_chosen_and_one_that_cannot_be_had_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let world = World::with_config(&format!("[page]\nport = {port}\n"));
+    world.run(&["hub", "start"]).ok();
+    let answer = ask(&world, "page/link");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains(&port.to_string()) && message.contains("`[page]`"), "{message}");
+    drop(taken);
+    assert_eq!(link(&world).0, port);
+    assert_eq!(link(&world).0, port);
+}
+
+#[test]
+fn nothing_listens_for_browsers_before_somebody_wants_a_link() {
+    let world = World::new();
+    world.run(&["hub", "start"]).ok();
+    assert!(!world.runtime().join("page.json").exists());
+    let (port, _) = link(&world);
+    let kept = fs::read_to_string(world.runtime().join("page.json")).unwrap();
+    assert!(kept.contains(&port.to_string()), "{kept}");
+}
+
+#[test]
+fn an_open_page_keeps_the_hub_and_a_closed_one_does_not() {
+    let door = door_in(World::with_config("idle_exit_seconds = 3\n"));
+    let browser = door.let_in();
+    // The next hub has given out no link that it would stay for.
+    door.world.kill_hub();
+    door.world.run(&["hub", "start"]).ok();
+    let mut page = browser.open();
+    let hub = door.world.hub_pid().unwrap();
+    std::thread::sleep(Duration::from_secs(5));
+    page.is_served();
+    page.goodbye();
+    eventually("the hub leaves", || (!alive(hub)).then_some(()));
+    assert!(!door.world.runtime().join("page.json").exists());
+}
+
+#[test]
+fn a_page_that_answers_no_ping_is_let_go() {
+    let door = door_in(World::with_config("[limits]\nheartbeat_seconds = 1\n"));
+    let browser = door.let_in();
+    let (mut lively, page) = (browser.open(), browser.open());
+    page.freeze();
+    eventually("it is let go", || door.world.log().contains("does not answer").then_some(()));
+    lively.is_served();
+    assert_eq!(door.world.log().matches("does not answer").count(), 1);
+    page.thaw();
+}

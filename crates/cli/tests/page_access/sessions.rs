@@ -1,0 +1,172 @@
+//! Links and cookies: what they are worth, to whom, and until when.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
+
+use serde_json::{Value, json};
+
+use crate::door::{Browser, ask, body_lines, cookie, door, link, offer, plain, status, with};
+use crate::support::raw::{exchange, head};
+use crate::support::*;
+
+#[test]
+fn a_link_is_exchanged_once_for_a_cookie_that_scripts_and_other_sites_do_not_get() {
+    let door = door();
+    assert_eq!(status(&door.get("/session")), 401);
+    let said = offer(door.port, &door.secret);
+    assert_eq!(status(&said), 204, "{said}");
+    let set = said.lines().find(|line| line.starts_with("set-cookie: ")).unwrap();
+    assert!(set.starts_with(&format!("set-cookie: linkspan-{}=", door.port)), "{set}");
+    assert!(set.ends_with("; HttpOnly; SameSite=Strict; Path=/"), "{set}");
+    let browser = Browser { port: door.port, cookie: cookie(&said).unwrap() };
+    assert_eq!(browser.session(), 204);
+
+    let body = json!({ "secret": door.secret }).to_string();
+    let again = head("POST /session HTTP/1.1", &body_lines(door.port, &body)) + &body;
+    door.refuses(403, "wrongLink", &again);
+    let body = json!({ "secret": "A".repeat(43) }).to_string();
+    let guessed = head("POST /session HTTP/1.1", &body_lines(door.port, &body)) + &body;
+    door.refuses(403, "wrongLink", &guessed);
+    assert_eq!(browser.session(), 204, "the first is not disturbed");
+
+    let secret = browser.cookie.split_once('=').unwrap().1;
+    let kept = fs::read_to_string(door.world.runtime().join("page.json")).unwrap();
+    for secret in [secret, &door.secret] {
+        assert!(!door.world.log().contains(secret) && !kept.contains(secret));
+    }
+}
+
+#[test]
+fn a_cookie_is_worth_something_only_whole_and_under_its_name() {
+    let door = door();
+    let browser = door.let_in();
+    let secret = browser.cookie.split_once('=').unwrap().1;
+    for cookie in [
+        format!("linkspan={secret}"),
+        format!("linkspan-{}={secret}", door.port.wrapping_add(1)),
+        format!("linkspan-{}=", door.port),
+        format!("linkspan-{}=\"{secret}\"", door.port),
+        format!("linkspan-{}={}", door.port, secret.split_at(1).1),
+        format!("linkspan-{}={}", door.port, door.secret),
+    ] {
+        let lines = with(&plain(door.port), format!("Cookie: {cookie}"));
+        door.refuses(401, "noSession", &head("GET /session HTTP/1.1", &lines));
+        let lines = with(&browser.handshake(), format!("Cookie: {cookie}"));
+        door.refuses(401, "noSession", &head("GET /socket HTTP/1.1", &lines));
+    }
+    // One that another port of this machine has set beside ours.
+    let both = format!("linkspan-{}=tossed; {}", door.port, browser.cookie);
+    assert_eq!(Browser { port: door.port, cookie: both }.session(), 204);
+}
+
+#[test]
+fn access_that_is_taken_back_ends_at_once_and_for_every_browser() {
+    let door = door();
+    let (one, other) = (door.let_in(), door.let_in());
+    let mut pages = [one.open(), other.open()];
+    assert_eq!(ask(&door.world, "page/revoke")["result"], json!({ "sessions": 2, "links": 1 }));
+    for page in &mut pages {
+        assert_eq!(page.end(), Some(4001));
+    }
+    for browser in [&one, &other] {
+        assert_eq!(browser.session(), 401);
+        let refused = head("GET /socket HTTP/1.1", &browser.handshake());
+        assert_eq!(status(&exchange(door.port, &refused)), 401);
+    }
+    assert_eq!(status(&offer(door.port, &door.secret)), 403, "links go too");
+    let kept = fs::read_to_string(door.world.runtime().join("page.json")).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&kept).unwrap(), json!({ "port": door.port, "sessions": [] }));
+    door.let_in().open().is_served();
+    assert_eq!(ask(&door.world, "page/revoke")["result"], json!({ "sessions": 1, "links": 0 }));
+}
+
+#[test]
+fn the_oldest_browser_goes_when_there_are_too_many() {
+    let door = door();
+    let first = door.let_in();
+    let mut page = first.open();
+    let others: Vec<Browser> = (0..32).map(|_| door.let_in()).collect();
+    assert_eq!(page.end(), Some(4001));
+    assert_eq!(first.session(), 401);
+    assert!(others.iter().all(|browser| browser.session() == 204));
+}
+
+#[test]
+fn a_hub_that_was_killed_is_continued_at_the_same_port_with_the_same_cookie() {
+    let door = door();
+    let browser = door.let_in();
+    let mut page = browser.open();
+    let kept = door.world.runtime().join("page.json");
+    assert_eq!(fs::metadata(&kept).unwrap().mode() & 0o777, 0o600);
+    for _ in 0..2 {
+        door.world.kill_hub();
+        assert_eq!(page.end(), None);
+        door.world.run(&["hub", "start"]).ok();
+        assert_eq!(browser.session(), 204);
+        page = browser.open();
+        page.is_served();
+    }
+    assert_eq!(status(&offer(door.port, &door.secret)), 403, "a link is not continued");
+    assert_eq!(link(&door.world).0, door.port);
+}
+
+#[test]
+fn a_hub_that_leaves_takes_access_with_it() {
+    let door = door();
+    let browser = door.let_in();
+    let mut page = browser.open();
+    page.is_served();
+    door.world.run(&["hub", "stop"]).ok();
+    assert_eq!(page.end(), Some(1012));
+    assert!(!door.world.runtime().join("page.json").exists());
+    door.world.config(&format!("[page]\nport = {}\n", door.port));
+    door.world.run(&["hub", "start"]).ok();
+    assert_eq!(link(&door.world).0, door.port);
+    assert_eq!(browser.session(), 401);
+}
+
+#[test]
+fn sessions_are_forgotten_when_somebody_else_has_the_port_meanwhile() {
+    let door = door();
+    let browser = door.let_in();
+    door.world.kill_hub();
+    let taken = eventually("the port is free", || TcpListener::bind(("127.0.0.1", door.port)).ok());
+    door.world.run(&["hub", "start"]).ok();
+    let (port, _) = link(&door.world);
+    assert_ne!(port, door.port);
+    drop(taken);
+    for name in [door.port, port] {
+        let cookie = browser.cookie.replace(&door.port.to_string(), &name.to_string());
+        assert_eq!(Browser { port, cookie }.session(), 401);
+    }
+}
+
+#[test]
+fn sessions_are_forgotten_though_the_chosen_port_comes_free_again() {
+    let door = door();
+    let browser = door.let_in();
+    door.world.config(&format!("[page]\nport = {}\n", door.port));
+    door.world.kill_hub();
+    let taken = eventually("the port is free", || TcpListener::bind(("127.0.0.1", door.port)).ok());
+    door.world.run(&["hub", "start"]).ok();
+    assert!(ask(&door.world, "page/link")["error"]["message"].is_string());
+    drop(taken);
+    assert_eq!(link(&door.world).0, door.port);
+    assert_eq!(browser.session(), 401);
+}
+
+#[test]
+fn a_damaged_record_of_sessions_keeps_no_hub_from_starting() {
+    let world = World::new();
+    world.run(&["hub", "start"]).ok();
+    let kept = world.runtime().join("page.json");
+    for text in ["{", "[1,2]", r#"{"port":80,"sessions":["x"]}"#] {
+        world.run(&["hub", "stop"]).ok();
+        eventually("it is gone", || (!world.socket().exists()).then_some(()));
+        fs::write(&kept, text).unwrap();
+        world.run(&["hub", "start"]).ok();
+        assert!(!kept.exists(), "{text}");
+    }
+    link(&world);
+}
