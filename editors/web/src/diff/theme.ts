@@ -115,9 +115,11 @@ const sides = {
     zIndex: "300",
   },
   ".ls-before": { borderRight: "1px solid var(--line)" },
-  // Named thrice, because the editor insists on showing its gutters.
+  // One column of numbers is left: a removed line has its old number there. Important, because the editor insists on
+  // showing its gutters.
   "@container (max-width: 600px)": {
-    ".ls-diff .cm-gutters .ls-oldNumbers, .ls-diff .ls-removedNumber": { display: "none !important" },
+    ".ls-diff .cm-gutters .ls-oldNumbers": { display: "none !important" },
+    ".ls-diff .ls-removedNumber": { right: "calc(100% + 18px + 8px) !important" },
   },
 };
 
