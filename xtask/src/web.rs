@@ -1,5 +1,5 @@
 //! `cargo xtask web`: builds the browser page. What is built is checked in, so that `cargo build` needs no Node;
-//! `--check` builds it elsewhere and compares, so that it stays what the sources say.
+//! `--check` builds it elsewhere and compares, so that it stays what the sources say, and tests what needs no browser.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,6 +20,8 @@ pub(crate) fn check() -> Result<()> {
     }
     build(&fresh)?;
     npm(&["run", "--silent", "check"], &[]).context("the page's types do not fit")?;
+    npm(&["run", "--silent", "test"], &[])
+        .context("the page's own tests fail; repeat them with `npm test` in editors/web")?;
     let stale = differing(&contents(&page().join("dist"))?, &contents(&fresh)?);
     if !stale.is_empty() {
         bail!(
