@@ -2,6 +2,7 @@
 //! little on a noisy machine, ratios do; so everything is measured in turns with its floor.
 
 mod agent;
+mod browser;
 mod editor;
 mod floor;
 mod frame;
@@ -32,6 +33,7 @@ const MEASURES: &[(&str, Measure)] = &[
     ("command", measure::command::measure),
     ("discover", measure::discover::measure),
     ("large", measure::large::measure),
+    ("page", measure::page::measure),
 ];
 
 const USAGE: &str = "usage: cargo xtask bench [--quick] [--json] [NAME…]";

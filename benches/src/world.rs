@@ -78,6 +78,12 @@ impl World {
         Ok(serde_json::from_slice(&output.stdout)?)
     }
 
+    /// A one-time link to the browser page.
+    pub(crate) fn link(&self) -> Result<String> {
+        let made = self.run(&["page", "--json"])?;
+        Ok(made.get("url").and_then(Value::as_str).context("no url in `page --json`")?.to_owned())
+    }
+
     pub(crate) fn socket(&self) -> Result<PathBuf> {
         let environment = self.environment();
         let lookup = |name: &str| {

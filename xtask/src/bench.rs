@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::peers;
 use crate::workspace::{binary, cargo, command, run as run_command};
+use crate::{browser, peers};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     run_command(cargo().args([
@@ -18,15 +18,22 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     ]))?;
     let mut benches = command(binary("release", "linkspan-benches"));
     benches.args(args).env("LINKSPAN_BIN", binary("release", "linkspan"));
-    // What we are compared with; without it there is less to read, and no reason to measure nothing.
-    let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
-    if names.is_empty() || names.iter().any(|name| *name == "command") {
-        if let Some(python) = there(peers::python()) {
-            benches.env(peers::PYTHON_VARIABLE, python);
+    // What we are compared with, or measured in; without it there is less to read, and no reason to measure nothing.
+    let named = |known: &str| args.iter().any(|arg| arg == known);
+    let all = args.iter().all(|arg| arg.starts_with('-'));
+    let mut give = |variable: &str, peer: fn() -> Result<PathBuf>| {
+        if let Some(path) = there(peer()) {
+            benches.env(variable, path);
         }
-        if let Some(modules) = there(peers::node_modules()) {
-            benches.env(peers::NODE_VARIABLE, modules);
-        }
+    };
+    if all || named("command") {
+        give(peers::PYTHON_VARIABLE, peers::python);
+    }
+    if all || named("command") || named("page") {
+        give(peers::NODE_VARIABLE, peers::node_modules);
+    }
+    if all || named("page") {
+        give(browser::VARIABLE, browser::chromium);
     }
     run_command(&mut benches)
 }

@@ -3,6 +3,7 @@
 //! One file per command; this one only knows their names.
 
 mod bench;
+mod browser;
 mod codegen;
 mod deny;
 mod fmt;
@@ -11,6 +12,7 @@ mod lint;
 mod peers;
 mod test;
 mod tidy;
+mod web;
 mod workspace;
 
 use std::process::ExitCode;
@@ -26,12 +28,13 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command {
         name: "test",
-        about: "everything CI checks, in order; --fast skips deny and peers",
+        about: "everything CI checks, in order; --fast skips deny, web, peers and the browser",
         run: test::run,
     },
     Command { name: "fmt", about: "format the Rust code; --check only looks", run: fmt::run },
     Command { name: "lint", about: "clippy over everything, warnings are errors", run: lint::run },
     Command { name: "codegen", about: "write the generated files; --check only compares", run: codegen::run },
+    Command { name: "web", about: "build the browser page; --check only compares", run: web::run },
     Command { name: "tidy", about: "house rules and docs; --commands also asks the binary", run: tidy::run },
     Command {
         name: "deny",

@@ -1,6 +1,6 @@
 //! Programs we did not write, which the integration tests talk to: Python's `websockets`, the library that
-//! NEXUS3's own client is built on, and the TypeScript clients of MCP. Benchmarks run `websockets` and Node's `ws`
-//! beside us. All are found by the variables below.
+//! NEXUS3's own client is built on, the TypeScript clients of MCP, and what drives a browser. Benchmarks run
+//! `websockets` and Node's `ws` beside us. All are found by the variables below.
 
 use std::env;
 use std::fs;
@@ -8,14 +8,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::workspace::{command, run, succeeds, tools};
+use crate::workspace::{apt_install, command, run, succeeds, tools};
 
 pub(crate) const PYTHON_VARIABLE: &str = "LINKSPAN_TEST_PYTHON";
 pub(crate) const NODE_VARIABLE: &str = "LINKSPAN_TEST_NODE_MODULES";
 
-/// The first speaks MCP's revisions with a handshake, the second the one without; the third is only measured.
-const NODE_PACKAGES: [(&str, &str); 3] =
-    [("@modelcontextprotocol/sdk", "1.32.2"), ("@modelcontextprotocol/client", "2.4.0"), ("ws", "8.22.2")];
+/// The first speaks MCP's revisions with a handshake, the second the one without; the third is only measured. The
+/// others drive a browser and look whether everybody can use a page.
+const NODE_PACKAGES: [(&str, &str); 5] = [
+    ("@modelcontextprotocol/sdk", "1.32.2"),
+    ("@modelcontextprotocol/client", "2.4.0"),
+    ("ws", "8.22.2"),
+    ("playwright-core", "1.65.0"),
+    ("axe-core", "4.14.0"),
+];
 
 /// A Python that has what the tests need; made on the first call, found on the later ones.
 pub(crate) fn python() -> Result<PathBuf> {
@@ -76,10 +82,7 @@ fn make_venv(venv: &Path) -> Result<()> {
         return Ok(());
     }
     // Debian packs `venv` apart from Python, so a bare machine has one without the other.
-    let apt =
-        |args: &[&str]| succeeds(command("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive"));
-    apt(&["update"]);
-    apt(&["install", "--yes", "--no-install-recommends", "python3", "python3-venv"]);
+    apt_install(&["python3", "python3-venv"]);
     if create(venv) {
         return Ok(());
     }

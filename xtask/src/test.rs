@@ -1,11 +1,12 @@
 //! `cargo xtask test`: everything that must hold before a change is taken, cheapest first.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use crate::workspace::{cargo, run as run_command, succeeds};
-use crate::{codegen, deny, fmt, lint, peers, tidy};
+use crate::{browser, codegen, deny, fmt, lint, peers, tidy, web};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let fast = crate::flag(args, "--fast")?;
@@ -22,7 +23,10 @@ fn all(steps: &mut Steps, fast: bool) -> Result<()> {
     steps.take("lint", lint::check)?;
     let peers = match fast {
         true => None,
-        false => Some(steps.take("peers", || Ok((peers::python()?, peers::node_modules()?)))?),
+        false => {
+            steps.take("web", web::check)?;
+            Some(steps.take("peers", foreign)?)
+        }
     };
     // All targets at once, so that the tests below find everything built with the same features.
     steps.take("build", || {
@@ -37,9 +41,7 @@ fn all(steps: &mut Steps, fast: bool) -> Result<()> {
         for args in test_commands() {
             let mut command = cargo();
             command.args(args);
-            if let Some((python, node_modules)) = &peers {
-                command.env(peers::PYTHON_VARIABLE, python).env(peers::NODE_VARIABLE, node_modules);
-            }
+            command.envs(peers.iter().flatten().map(|(name, path)| (name, path)));
             run_command(&mut command).context("repeat one test with `cargo test -p <crate> <its name>`")?;
         }
         Ok(())
@@ -48,6 +50,15 @@ fn all(steps: &mut Steps, fast: bool) -> Result<()> {
         steps.take("deny", deny::check)?;
     }
     Ok(())
+}
+
+/// Where what is foreign is, in the variables by which the tests find it.
+fn foreign() -> Result<[(&'static str, PathBuf); 3]> {
+    Ok([
+        (peers::PYTHON_VARIABLE, peers::python()?),
+        (peers::NODE_VARIABLE, peers::node_modules()?),
+        (browser::VARIABLE, browser::chromium()?),
+    ])
 }
 
 fn test_commands() -> Vec<&'static [&'static str]> {

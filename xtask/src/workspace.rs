@@ -68,6 +68,15 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
         .is_ok_and(|s| s.success())
 }
 
+/// Installs Debian packages where that is possible; whoever needs them looks afterwards whether they are there.
+pub(crate) fn apt_install(packages: &[&str]) {
+    let apt = |args: &[&str]| {
+        succeeds(command("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive"));
+    };
+    apt(&["update"]);
+    apt(&[&["install", "--yes", "--no-install-recommends"], packages].concat());
+}
+
 fn name(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let program = program.file_name().unwrap_or(command.get_program());

@@ -8,6 +8,7 @@ pub(crate) mod diff;
 pub(crate) mod discover;
 pub(crate) mod idle;
 pub(crate) mod large;
+pub(crate) mod page;
 
 /// How much is done.
 #[derive(Debug, Clone, Copy)]

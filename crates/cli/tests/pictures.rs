@@ -51,6 +51,32 @@ fn the_picture_of_a_review_is_what_show_prints() {
     compare("show.svg", &anstyle_svg::Term::new().render_svg(&printed));
 }
 
+#[test]
+fn the_picture_of_the_demonstration_is_what_try_prints() {
+    let world = World::new();
+    let mut command = world.command(&["try", "--auto"]);
+    let ran = command.env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR").output().unwrap();
+    let printed = String::from_utf8(ran.stdout).unwrap();
+    assert!(ran.status.success(), "{printed}");
+    let folder = word_with(&printed, "linkspan-try-");
+    let port = word_with(&printed, "127.0.0.1:").replace("127.0.0.1:", "");
+    let printed = printed
+        .replace(&folder, "/tmp/linkspan-try")
+        .replace(&port, "40123")
+        .replace(world.home().to_str().unwrap(), "/home/ada")
+        .replace(env!("CARGO_BIN_EXE_linkspan"), "linkspan");
+    compare("try.svg", &dark().render_svg(&printed));
+}
+
+/// The first word that has this in it, without colours.
+#[cfg(test)]
+fn word_with(text: &str, part: &str) -> String {
+    let mut words = text.split(|character: char| character.is_whitespace() || character == '\u{1b}');
+    let word = words.find(|word| word.contains(part)).unwrap_or_else(|| panic!("no {part}: {text}"));
+    // What is left of the escape before it.
+    word.split_once('m').filter(|_| word.starts_with('[')).map_or(word, |(_, rest)| rest).to_owned()
+}
+
 /// Fails with the way to take the new picture, after a look at it.
 #[cfg(test)]
 fn compare(name: &str, made: &str) {
@@ -64,50 +90,8 @@ fn compare(name: &str, made: &str) {
     panic!("docs/pictures/{name} is not what is printed now; look at {} and copy it there", fresh.display());
 }
 
-const LIMITER: &str = "//! At most so many requests at a time.
-
-use std::collections::VecDeque;
-use std::time::{Duration, Instant};
-
-/// Remembers when requests came.
-pub struct Limiter {
-    seen: VecDeque<Instant>,
-    most: usize,
-    within: Duration,
-}
-
-impl Limiter {
-    pub fn new(most: usize) -> Limiter {
-        Limiter { seen: VecDeque::new(), most, within: Duration::from_secs(1) }
-    }
-
-    /// How many requests are remembered.
-    pub fn len(&self) -> usize {
-        self.seen.len()
-    }
-
-    /// Whether one more is fine at this time.
-    pub fn allows(&mut self, now: Instant) -> bool {
-        if self.seen.len() > self.most {
-            return false;
-        }
-        self.seen.push_back(now);
-        true
-    }
-}
-";
-
-#[cfg(test)]
-fn limiter_after() -> String {
-    LIMITER
-        .replace("new(most: usize) -> Limiter", "new(most: usize, within: Duration) -> Limiter")
-        .replace("most, within: Duration::from_secs(1) }", "most, within }")
-        .replace(
-            "        if self.seen.len() > self.most {",
-            "        while self.seen.front().is_some_and(|first| now - *first > self.within) {\n            \
-             self.seen.pop_front();\n        }\n        if self.seen.len() >= self.most {",
-        )
-}
+const LIMITER: &str = include_str!("page/limiter_before.txt");
+const LIMITER_AFTER: &str = include_str!("page/limiter_after.txt");
 
 #[test]
 fn the_picture_of_the_reviewer_is_what_a_terminal_shows() {
@@ -116,7 +100,7 @@ fn the_picture_of_the_reviewer_is_what_a_terminal_shows() {
     let mut claude = Agent::claude(&world, serve.port);
     let mut nexus = Agent::nexus3(&world, serve.port);
     let path = world.file("src/limiter.rs", LIMITER);
-    claude.propose(&path, &limiter_after(), "limiter.rs");
+    claude.propose(&path, LIMITER_AFTER, "limiter.rs");
     world.pending(1);
     let path = world.file("src/main.rs", BEFORE);
     claude.propose(&path, AFTER, "main.rs");
@@ -151,10 +135,7 @@ fn the_picture_of_the_reviewer_is_what_a_terminal_shows() {
     for (plain, name, _) in ESCAPED {
         shown = shown.replace(plain, name);
     }
-    let mut picture = anstyle_svg::Term::new()
-        .fg_color(anstyle::Color::Rgb(rgb(0xd7_dbe3)))
-        .bg_color(anstyle::Color::Rgb(rgb(0x14_171d)))
-        .render_svg(&shown);
+    let mut picture = dark().render_svg(&shown);
     for (_, name, escaped) in ESCAPED {
         picture = picture.replace(name, escaped);
     }
@@ -173,6 +154,14 @@ fn coloured(screen: &vt100::Screen, word: &str) -> bool {
             .cell(row, u16::try_from(column).unwrap())
             .is_some_and(|cell| cell.fgcolor() != vt100::Color::Default)
     })
+}
+
+/// A terminal whose faint text can still be read.
+#[cfg(test)]
+fn dark() -> anstyle_svg::Term {
+    anstyle_svg::Term::new()
+        .fg_color(anstyle::Color::Rgb(rgb(0xd7_dbe3)))
+        .bg_color(anstyle::Color::Rgb(rgb(0x14_171d)))
 }
 
 #[cfg(test)]

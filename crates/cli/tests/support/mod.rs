@@ -6,6 +6,7 @@
 #![expect(unreachable_pub, reason = "each test file is a crate of its own")]
 
 pub mod agent;
+pub mod browser;
 pub mod editor;
 pub mod foreign;
 pub mod line;
@@ -17,6 +18,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 pub use agent::{Agent, Dialect};
+pub use browser::{Browser, Page};
 pub use editor::{Document, Editor, EditorBuilder};
 pub use foreign::Foreign;
 pub use line::{Line, OwnAgent};

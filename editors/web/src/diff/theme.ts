@@ -24,7 +24,8 @@ const bars = {
   ".ls-head": { scrollMarginTop: "72px" },
   ".ls-head.ls-atHand": { background: "var(--chosen)", color: "var(--text)" },
   ".ls-head label": { display: "flex", alignItems: "center", gap: "7px", cursor: "pointer", color: "var(--text)", fontWeight: "600" },
-  ".ls-head input": { margin: "0", width: "15px", height: "15px", accentColor: "var(--accent)", cursor: "inherit" },
+  // As large as a finger or an unsteady hand needs it.
+  ".ls-head input": { margin: "0", width: "24px", height: "24px", accentColor: "var(--accent)", cursor: "inherit" },
   ".ls-head label:has(:disabled)": { cursor: "default" },
   ".ls-leftWord": { display: "none", fontWeight: "400", color: "var(--muted)", borderLeft: "1px solid var(--line)", paddingLeft: "7px" },
   ".ls-leftOut .ls-leftWord": { display: "inline" },
@@ -51,6 +52,7 @@ const controls = {
   ".ls-diff button:not(.ls-fold)": {
     font: "12px/1.4 var(--sans)",
     padding: "1px 9px",
+    minHeight: "24px",
     border: "1px solid var(--line)",
     borderRadius: "6px",
     background: "var(--surface)",

@@ -1,0 +1,124 @@
+//! The browser page in a real Chromium, against the real binary and agents: what the person sees, what the agents
+//! hear and what the files hold. This file has what a person does first; the others, one theme each.
+
+#[cfg(test)]
+mod comfort;
+#[cfg(test)]
+mod deciding;
+#[cfg(test)]
+mod history;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod keyboard;
+#[cfg(test)]
+mod many;
+#[cfg(test)]
+mod pictures;
+#[cfg(test)]
+mod restart;
+#[cfg(test)]
+mod site;
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;
+#[cfg(test)]
+mod texts;
+#[cfg(test)]
+mod together;
+
+#[cfg(test)]
+mod person {
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use linkspan_editor_api::PROTOCOL;
+    use serde_json::{Value, json};
+
+    use crate::support::*;
+
+    /// A click that comes sooner than this after what it decides on is taken for one meant for something else.
+    const LOOK: Duration = Duration::from_millis(450);
+
+    pub(crate) const PROPOSED: &str = ".cm-content[aria-label='Proposed text']";
+    pub(crate) const ACCEPT: &str = "article [data-action='accept']";
+    pub(crate) const REJECT: &str = "article [data-action='reject']";
+    pub(crate) const REASON: &str = "article [data-field='reason']";
+    pub(crate) const OUTCOME: &str = "article [data-outcome]";
+
+    /// One-time link to the page of this world's hub.
+    #[track_caller]
+    pub(crate) fn link(world: &World) -> String {
+        ask(world, "page/link")["url"].as_str().unwrap().to_owned()
+    }
+
+    /// Everything up to the path.
+    pub(crate) fn origin(link: &str) -> &str {
+        link.split("/#").next().unwrap()
+    }
+
+    #[track_caller]
+    pub(crate) fn ask(world: &World, method: &str) -> Value {
+        let mut line = Line::to(world);
+        line.ask("hub/hello", json!({ "version": "1", "protocol": PROTOCOL, "role": "tester" }));
+        let answer = line.ask(method, json!({}));
+        assert!(answer["error"].is_null(), "{answer}");
+        answer["result"].clone()
+    }
+
+    /// A person who was given a link and has followed it, in a profile of her own.
+    #[track_caller]
+    pub(crate) fn visit(world: &World, browser: &Browser) -> Page {
+        let page = browser.page();
+        follow(&page, &link(world));
+        page
+    }
+
+    #[track_caller]
+    pub(crate) fn follow(page: &Page, link: &str) {
+        assert_eq!(page.goto(link), Ok(200));
+        page.sees("body[data-connection='connected']");
+    }
+
+    pub(crate) fn row(review: &str) -> String {
+        format!("nav[aria-label='Reviews'] button[data-review='{review}']")
+    }
+
+    pub(crate) fn row_in(review: &str, state: &str) -> String {
+        format!("{}[data-state='{state}']", row(review))
+    }
+
+    pub(crate) fn article(review: &str) -> String {
+        format!("article[data-open='{review}']")
+    }
+
+    /// Opens a review and takes the time to look at it.
+    #[track_caller]
+    pub(crate) fn open(page: &Page, review: &str) {
+        page.click(&row(review));
+        page.sees(&format!("{} [data-diff] {PROPOSED}", article(review)));
+        look();
+    }
+
+    pub(crate) fn look() {
+        sleep(LOOK);
+    }
+
+    /// The ids of all rows, from top to bottom.
+    pub(crate) fn rows(page: &Page) -> Vec<String> {
+        let all = "[...document.querySelectorAll(\"nav[aria-label='Reviews'] button[data-review]\")]";
+        let ids = page.evaluate(&format!("{all}.map(row => row.dataset.review)"));
+        ids.as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Nothing went wrong in the page, and it asked nobody else for anything.
+    #[track_caller]
+    pub(crate) fn is_well(page: &Page, origin: &str) {
+        assert_eq!(page.complaints(), Vec::<String>::new());
+        let socket = origin.replacen("http", "ws", 1);
+        let ours =
+            |url: &String| url.starts_with(&format!("{origin}/")) || url.starts_with(&format!("{socket}/"));
+        let foreign: Vec<String> = page.requests().into_iter().filter(|url| !ours(url)).collect();
+        assert_eq!(foreign, Vec::<String>::new(), "asked elsewhere");
+    }
+}

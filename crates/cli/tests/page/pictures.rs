@@ -1,0 +1,84 @@
+//! The pictures of the page in the docs are taken here. Fonts and ages differ from machine to machine, so they are
+//! not compared; that each is there is. `LINKSPAN_KEEP_PICTURES=1` takes the new ones, after a look at them.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::person::*;
+use crate::support::*;
+
+const LIMITER: &str = include_str!("limiter_before.txt");
+const LIMITER_AFTER: &str = include_str!("limiter_after.txt");
+
+/// A picture in a README has to come quickly.
+const MOST_BYTES: u64 = 160_000;
+
+fn take(name: &str, options: &Value, with_list: bool) {
+    let Some(browser) = Browser::start() else { return };
+    let world = World::new();
+    let serve = world.serve();
+    let mut claude = Agent::claude(&world, serve.port);
+    let mut nexus = Agent::nexus3(&world, serve.port);
+    let mut own = OwnAgent::join(&world, "picture");
+    let path = world.file("src/limiter.rs", LIMITER);
+    claude.propose(&path, LIMITER_AFTER, "limiter.rs");
+    let first = world.one_pending();
+    let path = world.file("README.md", "# Gateway\n\nLimits requests.\n");
+    nexus.propose(&path, "# Gateway\n\nLimits requests per second.\n", "README.md");
+    world.pending(2);
+    for (at, name) in ["src/main.rs", "tests/limiter.rs", "Cargo.toml"].iter().enumerate() {
+        let path = world.file(name, "one\ntwo\nthree\n");
+        own.call("proposeChange", json!({ "path": path, "newText": "one\n2\n3\n4\n", "set": "limits" }));
+        world.pending(3 + at);
+    }
+    let page = browser.context(options).page();
+    follow(&page, &link(&world));
+    page.sees(&row(&first));
+    if with_list {
+        open(&page, &first);
+        page.click(&format!("{PROPOSED} .cm-line:has-text('pop_front')"));
+        page.click("article [data-action='comment']");
+        page.fill("article [data-field='comment']", "Does this drop the newest?");
+        page.click("article [data-action='save-comment']");
+        page.sees("article [data-comment]");
+    } else {
+        open(&page, &first);
+    }
+    keep(name, |path| page.picture(path));
+}
+
+fn keep(name: &str, draw: impl Fn(&Path)) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let fresh = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    draw(&fresh);
+    let size = fs::metadata(&fresh).unwrap().len();
+    assert!(size < MOST_BYTES, "{name} has {size} bytes");
+    let kept = root.join("docs/pictures").join(name);
+    if std::env::var_os("LINKSPAN_KEEP_PICTURES").is_some() {
+        fs::copy(&fresh, &kept).unwrap();
+    }
+    assert!(kept.exists(), "docs/pictures/{name} is missing; look at {} and copy it there", fresh.display());
+}
+
+#[test]
+fn the_picture_of_the_page_in_the_light() {
+    let options = json!({ "colorScheme": "light", "viewport": { "width": 1440, "height": 810 } });
+    take("page-light.png", &options, true);
+}
+
+#[test]
+fn the_picture_of_the_page_in_the_dark() {
+    let options = json!({ "colorScheme": "dark", "viewport": { "width": 1440, "height": 810 } });
+    take("page-dark.png", &options, true);
+}
+
+#[test]
+fn the_picture_of_the_page_on_a_phone() {
+    let screen = json!({ "width": 390, "height": 780 });
+    let options = json!({
+        "colorScheme": "light", "viewport": screen, "hasTouch": true, "isMobile": true, "deviceScaleFactor": 1.5,
+    });
+    take("page-phone.png", &options, false);
+}
