@@ -54,11 +54,22 @@ export function firstEndingAfter(chunks: readonly Chunk[], pos: number, on: "bef
   return low;
 }
 
-/** The base position of an unchanged place of the proposed side; `null` past the base's end. */
+/** The base position of an unchanged place of the proposed side; `null` in a change and past the base's end. */
 export function basePosition(chunks: readonly Chunk[], pos: number, base: Text): number | null {
-  const previous = chunks[firstEndingAfter(chunks, pos, "after") - 1];
+  const index = firstEndingAfter(chunks, pos, "after");
+  if ((chunks[index]?.fromB ?? Number.POSITIVE_INFINITY) <= pos) return null;
+  const previous = chunks[index - 1];
   const at = previous === undefined ? pos : previous.toA + (pos - previous.toB);
   return at <= base.length ? at : null;
+}
+
+/** The same the other way round. */
+export function proposedPosition(chunks: readonly Chunk[], pos: number, proposed: Text): number | null {
+  const index = firstEndingAfter(chunks, pos, "before");
+  if ((chunks[index]?.fromA ?? Number.POSITIVE_INFINITY) <= pos) return null;
+  const previous = chunks[index - 1];
+  const at = previous === undefined ? pos : previous.toB + (pos - previous.toA);
+  return at <= proposed.length ? at : null;
 }
 
 /** What puts the base's lines back in place of a chunk, to the byte. */

@@ -7,8 +7,8 @@ import { element } from "../dom";
 import { type Region, expandRegion, foldedAt, regionsOf } from "./collapse";
 import { type Comments, commentsField, linesBelow } from "./comments";
 import { type Common, afterState, beforeState, layoutEffect } from "./editors";
-import { level } from "./level";
-import { atTheEnd, drawn, meetingsOf } from "./meetings";
+import { level, levelUnseen } from "./level";
+import { atTheEnd, drawnMeetings, everyMeeting } from "./meetings";
 import { type Shown, setShown, shownField } from "./shown";
 import type { Layout } from "./view";
 
@@ -21,7 +21,7 @@ export class Sides {
   #before: EditorView | null = null;
   #regions: readonly Region[] = [];
   #common: Common | null = null;
-  #levelling = false;
+  #levelling: number | null = null;
 
   constructor(
     readonly parent: HTMLElement,
@@ -66,7 +66,7 @@ export class Sides {
       }
       update.changes.iterChangedRanges((_fromA, _toA, from, to) => this.#expandAt(from, to));
     }
-    if (update.heightChanged || update.viewportChanged || update.geometryChanged) this.#level(false);
+    if (update.heightChanged || update.viewportChanged || update.geometryChanged) this.#levelSoon();
   }
 
   /** Gives the region that is open now. */
@@ -98,23 +98,28 @@ export class Sides {
     const state = beforeState(this.#common, this.shown(), this.#folded());
     this.#before = new EditorView({ state, parent: this.#beforePlace });
     this.root.firstElementChild?.prepend(this.#beforePlace);
-    this.#level(true);
+    levelUnseen(this.#before, this.after, everyMeeting(this.#before, this.after, this.shown().chunks));
+    this.#levelSoon();
   }
 
   #dropBefore(): void {
+    if (this.#levelling !== null) cancelAnimationFrame(this.#levelling);
+    this.#levelling = null;
     this.#before?.destroy();
     this.#before = null;
     this.#beforePlace.remove();
   }
 
-  /** `whole`: also what is not drawn, whose heights are guesses. */
-  #level(whole: boolean): void {
+  /** Once for all that happens before the next picture: levelled after each step of it, every gap would move twice. */
+  #levelSoon(): void {
     const [before, after] = [this.#before, this.after];
-    if (before === null || this.#levelling) return;
-    this.#levelling = true;
-    const meetings = meetingsOf(before, after, this.shown().chunks, linesBelow(after.state));
-    if (whole) level(before, after, meetings, true);
-    else level(before, after, drawn(meetings, before, after), atTheEnd(before, after));
-    this.#levelling = false;
+    if (before === null || this.#levelling !== null) return;
+    this.#levelling = requestAnimationFrame(() => {
+      // Asked for what is at a height, an editor first measures what it has drawn.
+      for (const view of [before, after]) view.elementAtHeight(0);
+      this.#levelling = null;
+      const meetings = drawnMeetings(before, after, this.shown().chunks, linesBelow(after.state));
+      level(before, after, meetings, atTheEnd(before, after));
+    });
   }
 }

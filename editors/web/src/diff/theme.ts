@@ -3,8 +3,10 @@
 import type { Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { StyleModule } from "style-mod";
+import { BAR_HEIGHT, LINE_HEIGHT } from "./block";
 
-const BAR = "29px";
+const BAR = `${BAR_HEIGHT}px`;
+const LINE = `${LINE_HEIGHT}px`;
 
 const bars = {
   ".ls-head, .ls-foldRow, .ls-conflict": {
@@ -126,7 +128,7 @@ const lines = EditorView.theme({
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": {
     fontFamily: "var(--mono)",
-    lineHeight: "20px",
+    lineHeight: LINE,
     overflow: "visible !important",
   },
   ".cm-content": { padding: "0", caretColor: "var(--text)" },
@@ -178,7 +180,7 @@ const lines = EditorView.theme({
     userSelect: "none",
   },
   ".ls-hidden.ls-return": { background: "none", color: "var(--ls-comment)", fontSize: "8.5px", padding: "0 2px" },
-  ".ls-removedLine": { position: "relative", padding: "0 10px 0 6px", whiteSpace: "break-spaces", overflowWrap: "anywhere", minHeight: "20px" },
+  ".ls-removedLine": { position: "relative", padding: "0 10px 0 6px", whiteSpace: "break-spaces", overflowWrap: "anywhere", minHeight: LINE },
   ".ls-removedLine del": { textDecoration: "none" },
   ".ls-removedNumber, .ls-removedSign": { position: "absolute", top: "0", zIndex: "201", whiteSpace: "nowrap", color: "var(--ls-removed-ink)", pointerEvents: "none" },
   ".ls-removedSign": { right: "100%", width: "18px", textAlign: "center" },
