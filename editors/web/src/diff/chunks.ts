@@ -63,15 +63,6 @@ export function basePosition(chunks: readonly Chunk[], pos: number, base: Text):
   return at <= base.length ? at : null;
 }
 
-/** The same the other way round. */
-export function proposedPosition(chunks: readonly Chunk[], pos: number, proposed: Text): number | null {
-  const index = firstEndingAfter(chunks, pos, "before");
-  if ((chunks[index]?.fromA ?? Number.POSITIVE_INFINITY) <= pos) return null;
-  const previous = chunks[index - 1];
-  const at = previous === undefined ? pos : previous.toB + (pos - previous.toA);
-  return at <= proposed.length ? at : null;
-}
-
 /** What puts the base's lines back in place of a chunk, to the byte. */
 export function reverting(chunk: Chunk, before: Text, after: Text): { from: number; to: number; insert: Text } {
   // Where the base ends with this chunk, nothing may follow it, not even a last line end.

@@ -2,7 +2,7 @@
 
 import type { Chunk } from "@codemirror/merge";
 import type { EditorView } from "@codemirror/view";
-import { basePosition, firstEndingAfter, proposedPosition } from "./chunks";
+import { basePosition, firstEndingAfter } from "./chunks";
 import { foldedAt } from "./collapse";
 
 export interface Meeting {
@@ -12,11 +12,12 @@ export interface Meeting {
 
 /** After each change. */
 export function everyMeeting(before: EditorView, after: EditorView, chunks: readonly Chunk[]): Meeting[] {
-  return inOrder(before, after, chunks.map(meetingBelow));
+  return inOrder(before, after, chunks.map((chunk) => ({ before: chunk.toA, after: chunk.toB })));
 }
 
-/** Those that both sides have drawn: after each change, after each of the `lines` of the proposed side, and at the top,
- * which makes up for the lines above that were never drawn and whose heights are guesses. */
+/** Those that both sides have drawn: after each change and after each of the `lines` of the proposed side. The first is
+ * at the top of what the proposed side has drawn, wherever the other one is: it makes up for the lines above that were
+ * never drawn and whose heights are guesses. */
 export function drawnMeetings(
   before: EditorView,
   after: EditorView,
@@ -28,23 +29,18 @@ export function drawnMeetings(
   for (let index = firstEndingAfter(chunks, b.from - 1, "after"); index < chunks.length; index += 1) {
     const chunk = chunks[index];
     if (chunk === undefined || chunk.toB > b.to) break;
-    all.push(meetingBelow(chunk));
+    all.push({ before: chunk.toA, after: chunk.toB });
   }
-  const top = proposedPosition(chunks, a.from, after.state.doc);
-  for (const pos of [...lines, b.from, ...(top === null ? [] : [top])]) {
+  for (const pos of [...lines.filter((line) => isWithin(line, b)), b.from]) {
     const base = foldedAt(after.state, pos, pos).length > 0 ? null : basePosition(chunks, pos, before.state.doc);
     if (base !== null) all.push({ before: base, after: pos });
   }
-  return inOrder(before, after, all.filter((meeting) => isWithin(meeting.before, a) && isWithin(meeting.after, b)));
+  return inOrder(before, after, all).filter((meeting, index) => index === 0 || isWithin(meeting.before, a));
 }
 
 /** Whether the ends of both sides are drawn. */
 export function atTheEnd(before: EditorView, after: EditorView): boolean {
   return before.viewport.to === before.state.doc.length && after.viewport.to === after.state.doc.length;
-}
-
-function meetingBelow(chunk: Chunk): Meeting {
-  return { before: chunk.toA, after: chunk.toB };
 }
 
 function isWithin(pos: number, { from, to }: EditorView["viewport"]): boolean {

@@ -13,6 +13,7 @@ import { type Common, abilityEffect } from "./editors";
 import { languageOf } from "./languages";
 import { type Mode, type Shown, actions, setShown } from "./shown";
 import { Sides } from "./sides";
+import { syntaxOf } from "./stretches";
 import { type Separator, composed, lineStart, linesOf, movedLine, separatorOf, takenHunks } from "./text";
 import { bringIntoView, chunkAt, chunkBeyond } from "./travel";
 import type { DiffOptions, DiffView, Draft, Layout } from "./view";
@@ -155,7 +156,7 @@ class OpenReview implements DiffView {
       base: this.#base,
       separator: this.#separator,
       nonce: this.options.nonce,
-      language: languageOf(this.review.path),
+      language: syntaxOf(languageOf(this.review.path), Math.max(this.#base.length, doc.length)),
       conflicts: conflictNotices(this.review.conflicts, moved),
       reactions: this.#reactions(),
     };
