@@ -95,6 +95,10 @@ class OpenReview implements DiffView {
     if (this.#shown().mode !== "closed") this.#commenting.open(this.#after.state.selection.main.head);
   }
 
+  find(): void {
+    this.#sides.find();
+  }
+
   draft(): Draft {
     const text = this.#text();
     const draft: Draft = { left: [...this.#shown().left], comments: this.#commenting.all() };
@@ -158,6 +162,7 @@ class OpenReview implements DiffView {
       nonce: this.options.nonce,
       language: syntaxOf(languageOf(this.review.path), Math.max(this.#base.length, doc.length)),
       conflicts: conflictNotices(this.review.conflicts, moved),
+      finder: this.#sides.finder,
       reactions: this.#reactions(),
     };
     this.#sides.show(common, doc, shown, this.#commenting.carried(doc, moved));

@@ -18,6 +18,8 @@ const COLOURS: Readonly<Record<string, readonly [light: string, dark: string]>> 
   "removed-ink": ["#a40e26", "#ff9d96"],
   gap: ["#f3f5f7", "#11161d"],
   line: ["#0860ca14", "#4493f818"],
+  match: ["#fff0a8", "#3f3a12"],
+  "match-here": ["#ffd24d", "#5a4300"],
   selection: ["#b6d8ff", "#1b4270"],
   "warn-ground": ["#fff8c5", "#33290c"],
   "warn-ink": ["#6a4a00", "#e8bf4f"],

@@ -1,6 +1,7 @@
 // The two editors and their places: one below or beside the other, level, with the same lines folded. Knows nothing of
 // what a person decides.
 
+import { closeSearchPanel, openSearchPanel } from "@codemirror/search";
 import type { Text } from "@codemirror/state";
 import { EditorView, type ViewUpdate } from "@codemirror/view";
 import { element } from "../dom";
@@ -15,6 +16,9 @@ import type { Layout } from "./view";
 export class Sides {
   readonly root = element("div", { class: "ls-diff", role: "group", "aria-label": "Changes" });
   readonly after: EditorView;
+  /** Where the field to search with appears. */
+  readonly finder = element("div", { class: "ls-finder" });
+  readonly #both = element("div", { class: "ls-sides" });
   readonly #beforePlace = element("div", { class: "ls-side ls-before" });
   /** Names of the regions that were opened. */
   readonly #opened = new Set<number>();
@@ -29,7 +33,13 @@ export class Sides {
     nonce: string,
   ) {
     const place = element("div", { class: "ls-side ls-after" });
-    this.root.append(element("div", { class: "ls-sides" }, place));
+    this.root.append(this.finder, this.#both);
+    this.#both.append(place);
+    this.root.addEventListener("keydown", (event) => {
+      if (event.key !== "f" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+      event.preventDefault();
+      this.find();
+    });
     // From the start with the nonce: an editor brings its styles along when it is made.
     this.after = new EditorView({ parent: place, extensions: EditorView.cspNonce.of(nonce) });
     parent.append(this.root);
@@ -66,6 +76,10 @@ export class Sides {
       }
       update.changes.iterChangedRanges((_fromA, _toA, from, to) => this.#expandAt(from, to));
     }
+    if (update.transactions.some((transaction) => transaction.isUserEvent("select.search"))) {
+      const { from, to } = update.state.selection.main;
+      for (const name of foldedAt(update.state, from, to)) this.expand(name);
+    }
     if (update.heightChanged || update.viewportChanged || update.geometryChanged) this.#levelSoon();
   }
 
@@ -74,6 +88,15 @@ export class Sides {
     this.#opened.add(name);
     for (const view of [this.after, this.#before]) view?.dispatch({ effects: expandRegion.of(name) });
     return this.#regions.find(({ before }) => before === name);
+  }
+
+  /** Opens the field for the side that has the focus, else for the proposed one. */
+  find(): void {
+    if (this.finder.contains(document.activeElement)) return this.finder.querySelector("input")?.select();
+    const [before, after] = [this.#before, this.after];
+    const [searched, other] = before?.hasFocus === true ? [before, after] : [after, before];
+    if (other !== null) closeSearchPanel(other);
+    openSearchPanel(searched);
   }
 
   destroy(): void {
@@ -97,7 +120,7 @@ export class Sides {
     if (this.layout === "unified" || this.#common === null) return;
     const state = beforeState(this.#common, this.shown(), this.#folded());
     this.#before = new EditorView({ state, parent: this.#beforePlace });
-    this.root.firstElementChild?.prepend(this.#beforePlace);
+    this.#both.prepend(this.#beforePlace);
     levelUnseen(this.#before, this.after, everyMeeting(this.#before, this.after, this.shown().chunks));
     this.#levelSoon();
   }

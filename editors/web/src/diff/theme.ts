@@ -95,6 +95,36 @@ const controls = {
   },
 };
 
+const finder = {
+  ".ls-finder": { position: "sticky", top: "0", zIndex: "400" },
+  ".ls-finder .cm-panels": { background: "none", color: "inherit", border: "none" },
+  ".ls-find": {
+    display: "flex",
+    flexWrap: "wrap",
+    alignItems: "center",
+    gap: "6px 8px",
+    padding: "6px 10px",
+    font: "12px/1.4 var(--sans)",
+    color: "var(--text)",
+    background: "var(--raised)",
+    borderBottom: "1px solid var(--line)",
+  },
+  ".ls-find label": { display: "flex", flex: "0 1 34em", alignItems: "center", gap: "8px", minWidth: "0" },
+  ".ls-find label span": { flex: "none", maxWidth: "60%" },
+  ".ls-find input": {
+    flex: "1 1 8em",
+    minWidth: "6em",
+    padding: "2px 7px",
+    font: "12.5px/1.5 var(--mono)",
+    color: "var(--text)",
+    background: "var(--surface)",
+    border: "1px solid var(--muted)",
+    borderRadius: "6px",
+  },
+  ".ls-nothing": { color: "var(--muted)" },
+  ".ls-find [data-action=find-close]": { marginLeft: "auto" },
+};
+
 const sides = {
   ".ls-diff": {
     height: "100%",
@@ -147,6 +177,9 @@ const lines = EditorView.theme({
   ".ls-removed": { background: "var(--ls-removed-line)" },
   ".cm-gutterElement.ls-added": { background: "var(--ls-added-edge)", color: "var(--ls-added-ink)" },
   ".cm-gutterElement.ls-removed": { background: "var(--ls-removed-edge)", color: "var(--ls-removed-ink)" },
+  ".cm-searchMatch": { background: "var(--ls-match)" },
+  ".cm-searchMatch.cm-searchMatch-selected": { background: "var(--ls-match-here)", outline: "1px solid currentColor" },
+  ".cm-line .cm-searchMatch .ls-word": { background: "none" },
   ".ls-word": { borderRadius: "2px" },
   ".ls-added .ls-word": { background: "var(--ls-added-word)" },
   ".ls-removed .ls-word": { background: "var(--ls-removed-word)" },
@@ -188,4 +221,4 @@ const lines = EditorView.theme({
   ".ls-kept .ls-removedNumber": { color: "var(--muted)" },
 });
 
-export const theme: Extension = [lines, EditorView.styleModule.of(new StyleModule({ ...sides, ...bars, ...controls }))];
+export const theme: Extension = [lines, EditorView.styleModule.of(new StyleModule({ ...sides, ...bars, ...controls, ...finder }))];
