@@ -17,7 +17,7 @@ export class Sides {
   readonly root = element("div", { class: "ls-diff", role: "group", "aria-label": "Changes" });
   readonly after: EditorView;
   /** Where the field to search with appears. */
-  readonly finder = element("div", { class: "ls-finder" });
+  readonly finder = element("div");
   readonly #both = element("div", { class: "ls-sides" });
   readonly #beforePlace = element("div", { class: "ls-side ls-before" });
   /** Names of the regions that were opened. */
@@ -33,7 +33,8 @@ export class Sides {
     nonce: string,
   ) {
     const place = element("div", { class: "ls-side ls-after" });
-    this.root.append(this.finder, this.#both);
+    // Framed, because what an editor puts its field into it also styles as if it were an editor.
+    this.root.append(element("div", { class: "ls-finder" }, this.finder), this.#both);
     this.#both.append(place);
     this.root.addEventListener("keydown", (event) => {
       if (event.key !== "f" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;

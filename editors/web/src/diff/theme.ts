@@ -97,7 +97,7 @@ const controls = {
 
 const finder = {
   ".ls-finder": { position: "sticky", top: "0", zIndex: "400" },
-  ".ls-finder .cm-panels": { background: "none", color: "inherit", border: "none" },
+  ".ls-finder .cm-panels": { background: "none", border: "none" },
   ".ls-find": {
     display: "flex",
     flexWrap: "wrap",
@@ -109,7 +109,7 @@ const finder = {
     background: "var(--raised)",
     borderBottom: "1px solid var(--line)",
   },
-  ".ls-find label": { display: "flex", flex: "0 1 34em", alignItems: "center", gap: "8px", minWidth: "0" },
+  ".ls-find label": { display: "flex", flex: "0 1 44em", alignItems: "center", gap: "8px", minWidth: "0" },
   ".ls-find label span": { flex: "none", maxWidth: "60%" },
   ".ls-find input": {
     flex: "1 1 8em",
