@@ -99,7 +99,9 @@ class Column {
 
   apply(): void {
     if (alike(this.#old, this.#laid)) return;
-    const add = this.#laid.map(({ pos, gap }) => Decoration.widget({ widget: gap, block: true, side: gap.last ? 9 : -1 }).range(pos));
+    const add = this.#laid.map(({ pos, gap }) => {
+      return Decoration.widget({ widget: gap, block: true, side: gap.last ? 9 : -1 }).range(pos);
+    });
     const set = this.view.state.field(gaps).update({ filterFrom: this.from, filterTo: this.to, filter: () => false, add });
     this.view.dispatch({ effects: setGaps.of(set) });
   }
@@ -116,7 +118,8 @@ function alike(one: readonly Laid[], other: readonly Laid[]): boolean {
   if (one.length !== other.length) return false;
   return one.every(({ pos, gap }, index) => {
     const match = other[index];
-    return match !== undefined && match.pos === pos && match.gap.last === gap.last && Math.abs(match.gap.height - gap.height) <= TOLERANCE;
+    if (match === undefined || match.pos !== pos || match.gap.last !== gap.last) return false;
+    return Math.abs(match.gap.height - gap.height) <= TOLERANCE;
   });
 }
 

@@ -186,7 +186,9 @@ class OpenReview implements DiffView {
     this.#sides.updated(update);
     if (update.view !== this.#after) return;
     if (update.docChanged) this.options.changed();
-    if (update.docChanged || update.selectionSet) this.#reached(chunkAt(this.#shown().chunks, update.state.selection.main.head));
+    if (update.docChanged || update.selectionSet) {
+      this.#reached(chunkAt(this.#shown().chunks, update.state.selection.main.head));
+    }
   }
 
   #tell(shown: Shown, ...more: StateEffect<unknown>[]): void {

@@ -42,11 +42,20 @@ export const colours: Extension = EditorView.styleModule.of(
 );
 
 const inks = HighlightStyle.define([
-  { tag: [tags.keyword, tags.modifier, tags.operatorKeyword, tags.controlKeyword, tags.deleted], color: "var(--ls-keyword)" },
-  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName), tags.macroName, tags.labelName], color: "var(--ls-name)" },
+  {
+    tag: [tags.keyword, tags.modifier, tags.operatorKeyword, tags.controlKeyword, tags.deleted],
+    color: "var(--ls-keyword)",
+  },
+  {
+    tag: [tags.function(tags.variableName), tags.function(tags.propertyName), tags.macroName, tags.labelName],
+    color: "var(--ls-name)",
+  },
   { tag: [tags.typeName, tags.className, tags.namespace, tags.annotation, tags.meta], color: "var(--ls-type)" },
   { tag: [tags.string, tags.special(tags.string), tags.regexp, tags.inserted], color: "var(--ls-string)" },
-  { tag: [tags.number, tags.bool, tags.atom, tags.propertyName, tags.attributeName, tags.tagName, tags.url], color: "var(--ls-constant)" },
+  {
+    tag: [tags.number, tags.bool, tags.atom, tags.propertyName, tags.attributeName, tags.tagName, tags.url],
+    color: "var(--ls-constant)",
+  },
   { tag: [tags.comment, tags.quote], color: "var(--ls-comment)", fontStyle: "italic" },
   { tag: tags.heading, color: "var(--ls-constant)", fontWeight: "bold" },
   { tag: tags.strong, fontWeight: "bold" },

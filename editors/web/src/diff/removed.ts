@@ -83,7 +83,8 @@ class RemovedLines extends Block {
 
   #words(): Coloured[] {
     if (this.chunk.fromB === this.chunk.toB) return [];
-    return this.chunk.changes.map((word) => ({ from: this.chunk.fromA + word.fromA, to: this.chunk.fromA + word.toA, name: "ls-word" }));
+    const { fromA, changes } = this.chunk;
+    return changes.map((word) => ({ from: fromA + word.fromA, to: fromA + word.toA, name: "ls-word" }));
   }
 }
 

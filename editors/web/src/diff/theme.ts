@@ -25,10 +25,23 @@ const bars = {
   },
   ".ls-head": { scrollMarginTop: "72px" },
   ".ls-head.ls-atHand": { background: "var(--chosen)", color: "var(--text)" },
-  ".ls-head label": { display: "flex", alignItems: "center", gap: "7px", cursor: "pointer", color: "var(--text)", fontWeight: "600" },
+  ".ls-head label": {
+    display: "flex",
+    alignItems: "center",
+    gap: "7px",
+    cursor: "pointer",
+    color: "var(--text)",
+    fontWeight: "600",
+  },
   ".ls-head input": { margin: "0", width: "15px", height: "15px", accentColor: "var(--accent)", cursor: "inherit" },
   ".ls-head label:has(:disabled)": { cursor: "default" },
-  ".ls-leftWord": { display: "none", fontWeight: "400", color: "var(--muted)", borderLeft: "1px solid var(--line)", paddingLeft: "7px" },
+  ".ls-leftWord": {
+    display: "none",
+    fontWeight: "400",
+    color: "var(--muted)",
+    borderLeft: "1px solid var(--line)",
+    paddingLeft: "7px",
+  },
   ".ls-leftOut .ls-leftWord": { display: "inline" },
   ".ls-name": { display: "inline-flex", gap: "10px", alignItems: "center" },
   ".ls-counts": { marginLeft: "auto", display: "inline-flex", gap: "8px", fontVariantNumeric: "tabular-nums" },
@@ -213,12 +226,27 @@ const lines = EditorView.theme({
     userSelect: "none",
   },
   ".ls-hidden.ls-return": { background: "none", color: "var(--ls-comment)", fontSize: "8.5px", padding: "0 2px" },
-  ".ls-removedLine": { position: "relative", padding: "0 10px 0 6px", whiteSpace: "break-spaces", overflowWrap: "anywhere", minHeight: LINE },
+  ".ls-removedLine": {
+    position: "relative",
+    padding: "0 10px 0 6px",
+    whiteSpace: "break-spaces",
+    overflowWrap: "anywhere",
+    minHeight: LINE,
+  },
   ".ls-removedLine del": { textDecoration: "none" },
-  ".ls-removedNumber, .ls-removedSign": { position: "absolute", top: "0", zIndex: "201", whiteSpace: "nowrap", color: "var(--ls-removed-ink)", pointerEvents: "none" },
+  ".ls-removedNumber, .ls-removedSign": {
+    position: "absolute",
+    top: "0",
+    zIndex: "201",
+    whiteSpace: "nowrap",
+    color: "var(--ls-removed-ink)",
+    pointerEvents: "none",
+  },
   ".ls-removedSign": { right: "100%", width: "18px", textAlign: "center" },
   ".ls-removedNumber": { right: "calc(100% + 18px + var(--ls-digits, 3) * 1ch + 18px + 8px)" },
   ".ls-kept .ls-removedNumber": { color: "var(--muted)" },
 });
 
-export const theme: Extension = [lines, EditorView.styleModule.of(new StyleModule({ ...sides, ...bars, ...controls, ...finder }))];
+const frame = new StyleModule({ ...sides, ...bars, ...controls, ...finder });
+
+export const theme: Extension = [lines, EditorView.styleModule.of(frame)];
