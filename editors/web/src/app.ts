@@ -52,7 +52,11 @@ const help = new Help();
 part("top-tools", HTMLElement).append(
   arrivals.notify,
   themeButton(notices.announce),
-  button("help", [icon("help"), element("span", { class: "unseen" }, "Keys and help")], () => help.toggle(), { class: "quiet", title: "Keys (?)", "aria-keyshortcuts": "?" }),
+  button("help", [icon("help"), element("span", { class: "unseen" }, "Keys and help")], () => help.toggle(), {
+    class: "quiet",
+    title: "Keys (?)",
+    "aria-keyshortcuts": "?",
+  }),
 );
 
 listenToKeys(
@@ -136,7 +140,8 @@ function told({ window, what }: HubEvent): void {
       }
       if (what.change.kind === "failed" || what.change.kind === "reopened") {
         const again = what.change.kind === "reopened" ? " It waits for you again." : "";
-        notices.fail(`${places.of({ path: what.path, window }).whole} could not be carried out: ${visible(what.change.error)}.${again}`);
+        const name = places.of({ path: what.path, window }).whole;
+        notices.fail(`${name} could not be carried out: ${visible(what.change.error)}.${again}`);
       }
       history.stir();
       break;
@@ -161,8 +166,10 @@ async function learnWindows(): Promise<void> {
 
 addEventListener("beforeunload", (event) => {
   stage.keepDraft();
-  const own = reviews.waiting().some(({ draft, reason }) => draft?.text !== undefined || (draft?.comments.length ?? 0) > 0 || reason !== "");
-  if (own || reviews.entries.some((entry) => entry.sending)) {
+  const hasWords = reviews.waiting().some(({ draft, reason }) => {
+    return draft?.text !== undefined || (draft?.comments.length ?? 0) > 0 || reason !== "";
+  });
+  if (hasWords || reviews.entries.some((entry) => entry.sending)) {
     event.preventDefault();
   }
 });

@@ -46,8 +46,15 @@ export class Article {
       element("span", { class: "file" }, place.name),
     );
     const tool = (action: string, drawing: string, label: string, key: string, press: () => void): HTMLButtonElement =>
-      button(action, [icon(drawing), element("span", {}, label)], press, { class: "tool", title: `${label} (${key})`, "aria-keyshortcuts": key });
-    this.#layout = button("layout", [icon("split"), this.#layoutLabel], tools.toggleLayout, { class: "tool", "aria-keyshortcuts": "v" });
+      button(action, [icon(drawing), element("span", {}, label)], press, {
+        class: "tool",
+        title: `${label} (${key})`,
+        "aria-keyshortcuts": key,
+      });
+    this.#layout = button("layout", [icon("split"), this.#layoutLabel], tools.toggleLayout, {
+      class: "tool",
+      "aria-keyshortcuts": "v",
+    });
     this.#comment = tool("comment", "comment", "Comment", "c", tools.comment);
     this.#edit = tool("edit", "edit", "Edit", "e", tools.edit);
     this.#discard = tool("discard-edit", "undo", "Discard my edits", "", tools.discardEdit);
@@ -65,7 +72,8 @@ export class Article {
       this.#discard,
     );
     this.#tools.hidden = true;
-    const back = button("back", [icon("back"), element("span", { class: "unseen" }, "Back to the list")], tools.back, { class: "quiet" });
+    const backLabel = element("span", { class: "unseen" }, "Back to the list");
+    const back = button("back", [icon("back"), backLabel], tools.back, { class: "quiet" });
     const words = element("div", { class: "head-words" }, title, this.#meta);
     this.root = element(
       "article",
@@ -135,8 +143,11 @@ export class Article {
       return;
     }
     const made = choices.map((choice) => button(choice.action, [choice.label], choice.press, { class: "small" }));
-    const dismiss = button("dismiss-notice", [icon("close")], () => this.notice(null), { class: "quiet", "aria-label": "Dismiss" });
-    this.#notice.replaceChildren(icon("warning"), element("p", {}, text), ...made, ...(choices.length === 0 ? [dismiss] : []));
+    if (made.length === 0) {
+      const attributes = { class: "quiet", "aria-label": "Dismiss" };
+      made.push(button("dismiss-notice", [icon("close")], () => this.notice(null), attributes));
+    }
+    this.#notice.replaceChildren(icon("warning"), element("p", {}, text), ...made);
   }
 
   /** Words where the diff would be. */

@@ -8,6 +8,14 @@ import { capital } from "./wording";
 /** A hub that restarts is back by then; afterwards more has to be said. */
 const LONG_MS = 8_000;
 
+const WORDS: Readonly<Record<ConnectionState, string>> = {
+  connecting: "Connecting…",
+  connected: "",
+  lost: "Reconnecting…",
+  ended: "Access ended",
+  noaccess: "No access",
+};
+
 export class Banner {
   readonly #word = part("connection", HTMLElement);
   readonly #strip = element("div", { class: "strip", role: "alert", hidden: true });
@@ -27,15 +35,16 @@ export class Banner {
     document.body.classList.toggle("gated", !gate.hidden);
     say(part("gate-title", HTMLElement), "This browser has no access");
     say(part("gate-why", HTMLElement), why === undefined ? "" : capital(visible(why.trim())));
-    say(this.#word, { connecting: "Connecting…", connected: "", lost: "Reconnecting…", ended: "Access ended", noaccess: "No access" }[state]);
+    say(this.#word, WORDS[state]);
     if (state === "lost") {
       this.#say("The connection to the hub is lost. Trying again…", " Nothing you did here is lost.");
       this.#long = setTimeout(() => {
-        this.#say("The hub still does not answer. If it was stopped, run ", element("code", {}, "linkspan page"), " and open the link it prints.");
+        this.#say("The hub still does not answer. If it was stopped, run ", command(), " and open the link it prints.");
       }, LONG_MS);
     } else if (state === "ended" || (state === "noaccess" && this.#wasThere)) {
       const said = why === undefined ? "Access for this browser has ended." : `${capital(visible(why.trim()))}.`;
-      this.#say(`${said} Run `, element("code", {}, "linkspan page"), " and paste the link it prints into this tab's address bar: nothing you did here is lost.");
+      const how = " and paste the link it prints into this tab's address bar: nothing you did here is lost.";
+      this.#say(`${said} Run `, command(), how);
     } else {
       this.#strip.hidden = true;
       this.#strip.replaceChildren();
@@ -46,4 +55,8 @@ export class Banner {
     this.#strip.hidden = false;
     this.#strip.replaceChildren(element("p", {}, ...words));
   }
+}
+
+function command(): HTMLElement {
+  return element("code", {}, "linkspan page");
 }

@@ -59,7 +59,9 @@ export class Connection {
   }
 
   request<M extends Method>(method: M, params: Params<M>): Promise<Result<M>> {
-    const ask = (): Promise<Result<M>> => this.#socket?.request(method, params) ?? Promise.reject(new Lost("the hub is not connected"));
+    const ask = (): Promise<Result<M>> => {
+      return this.#socket?.request(method, params) ?? Promise.reject(new Lost("the hub is not connected"));
+    };
     if (!method.startsWith("history/")) {
       return ask();
     }

@@ -38,7 +38,10 @@ export class DecisionBar {
   readonly #next: HTMLButtonElement;
 
   constructor(entry: Entry, deciders: Deciders) {
-    this.#accept = button("accept", [icon("check"), this.#acceptLabel], deciders.accept, { class: "accept", "aria-keyshortcuts": "a" });
+    this.#accept = button("accept", [icon("check"), this.#acceptLabel], deciders.accept, {
+      class: "accept",
+      "aria-keyshortcuts": "a",
+    });
     this.#reject = button("reject", [icon("close"), element("span", {}, "Reject")], deciders.reject, {
       class: "reject",
       "aria-keyshortcuts": "r",

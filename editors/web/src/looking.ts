@@ -154,9 +154,10 @@ export class Looking {
       // The hub took her text along.
       await this.#renew({ left: [], comments: draft.comments });
     } else if (draft?.text !== undefined) {
-      this.#article.notice("The change is another one since you edited it. Your text is untouched: which one do you want to go on with?", [
+      const proposal = { left: [], comments: draft.comments };
+      this.#article.notice("The proposal changed while you edited. Your text is untouched: which one do you want?", [
         { action: "keep-text", label: "Keep my text", press: () => void this.#renew(draft) },
-        { action: "show-proposal", label: "Show the new proposal", press: () => void this.#renew({ left: [], comments: draft.comments }) },
+        { action: "show-proposal", label: "Show the new proposal", press: () => void this.#renew(proposal) },
       ]);
     } else if (this.#commentInHand()) {
       this.#article.notice("There is a newer version of this change. It is shown when your comment is saved or closed.", [
@@ -227,7 +228,8 @@ export class Looking {
       }
       return;
     }
-    const why = error instanceof HubError ? visible(error.message) : "The code that shows changes could not be loaded. Reload the page.";
+    const isHubs = error instanceof HubError;
+    const why = isHubs ? visible(error.message) : "The code that shows changes could not be loaded. Reload the page.";
     this.#article.instead(element("p", {}, why));
     this.#means.notices.fail(why);
   }

@@ -192,7 +192,7 @@ export class Opened {
   paint(): void {
     const { entry, view } = this;
     this.article.paintMeta(entry, this.#looking.shown ?? undefined);
-    const readOnly = entry.state !== "pending" || entry.sending;
+    const readOnly = entry.state !== "pending" || entry.sending || this.#looking.isChoosing;
     this.article.paintTools(view !== null, view?.layout() ?? "unified", view?.isEditing() ?? false, readOnly);
     if (this.article.setState(entry.sending ? "sending" : entry.state)) {
       this.#touch();

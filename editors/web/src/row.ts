@@ -32,7 +32,8 @@ export function makeRow(entry: Entry, places: Places, open: (entry: Entry) => vo
   const lines = element("span", { class: "lines" }, added, heard(" lines added, "), " ", removed, heard(" removed, "));
   const details = element("span", { class: "details" });
   const since = element("span", { class: "age" });
-  const button = element("button", { type: "button", class: "row", "data-review": entry.id }, mark, name, spoken, lines, details, since);
+  const parts = [mark, name, spoken, lines, details, since];
+  const button = element("button", { type: "button", class: "row", "data-review": entry.id }, ...parts);
   button.addEventListener("click", () => open(entry));
   const item = element("li", {}, button);
 

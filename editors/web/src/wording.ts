@@ -74,7 +74,7 @@ export function notTaken(answer: Extract<ReviewDecidedResult, { kind: "stale" | 
     case "askAgain":
       return answer.conflicts === 0
         ? "Nothing is decided yet: the file was created or removed meanwhile. Look again, then decide."
-        : `Nothing is decided yet: the file changed meanwhile, with ${count(answer.conflicts, "conflict")}. Look again, then decide.`;
+        : `Nothing is decided yet: the file changed meanwhile, with ${count(answer.conflicts, "conflict")}. Look again.`;
     case "refused":
       return `Nothing is decided: ${visible(answer.message)}`;
   }

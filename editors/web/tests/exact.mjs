@@ -2,31 +2,16 @@
 // `node tests/exact.mjs [SEED]`
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { bundled } from "./bundled.mjs";
 
 const ROUNDS = 3000;
-const web = dirname(dirname(fileURLToPath(import.meta.url)));
 const { separatorOf, linesOf, composed, takenHunks, chunksOf, reverting, chunksAfterEdit, chunksOfAnother, EditorState } = await bundled(`
   export * from "./src/diff/text.ts";
   export * from "./src/diff/chunks.ts";
   export * from "./src/diff/edited.ts";
   export { EditorState } from "@codemirror/state";
 `);
-
-async function bundled(contents) {
-  const folder = await mkdtemp(join(web, "node_modules", ".exact-"));
-  try {
-    const outfile = join(folder, "exact.mjs");
-    await build({ stdin: { contents, resolveDir: web, loader: "ts" }, bundle: true, format: "esm", platform: "node", outfile, logLevel: "warning" });
-    return await import(pathToFileURL(outfile).href);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
 
 let seed = Number(process.argv[2] ?? Date.now() % 1_000_000);
 console.log(`seed ${seed}`);
