@@ -71,6 +71,7 @@ listenToKeys(
     e: () => seen()?.edit(),
     c: () => seen()?.comment(),
     v: () => seen()?.toggleLayout(),
+    "/": () => seen()?.view?.find(),
     h: () => views.toggleHistory(),
     s: () => help.toggle(),
     "?": () => help.toggle(),

@@ -11,6 +11,7 @@ const KEYS: ReadonlyArray<readonly [string, string]> = [
   ["r", "reject: goes to the reason; Ctrl+Enter there rejects"],
   ["e", "edit the proposed text"],
   ["c", "comment on the line at hand"],
+  ["/", "find in the text; Enter and Shift+Enter go from match to match"],
   ["v", "side by side or unified"],
   ["h", "history and back"],
   ["Esc", "leave a field, the editor, a question"],

@@ -2,8 +2,9 @@
 
 import { WidgetType } from "@codemirror/view";
 
-/** The height the theme gives a bar. */
+/** The heights the theme gives a bar and a line that is not wrapped. */
 export const BAR_HEIGHT = 29;
+export const LINE_HEIGHT = 20;
 
 export abstract class Block extends WidgetType {
   /** How the gutters beside it look, so that it goes from edge to edge. */

@@ -54,9 +54,11 @@ export function firstEndingAfter(chunks: readonly Chunk[], pos: number, on: "bef
   return low;
 }
 
-/** The base position of an unchanged place of the proposed side; `null` past the base's end. */
+/** The base position of an unchanged place of the proposed side; `null` in a change and past the base's end. */
 export function basePosition(chunks: readonly Chunk[], pos: number, base: Text): number | null {
-  const previous = chunks[firstEndingAfter(chunks, pos, "after") - 1];
+  const index = firstEndingAfter(chunks, pos, "after");
+  if ((chunks[index]?.fromB ?? Number.POSITIVE_INFINITY) <= pos) return null;
+  const previous = chunks[index - 1];
   const at = previous === undefined ? pos : previous.toA + (pos - previous.toB);
   return at <= base.length ? at : null;
 }

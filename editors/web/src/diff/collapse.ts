@@ -61,7 +61,9 @@ class Fold extends Bar {
   override toDOM(view: EditorView): HTMLElement {
     const text = `Show ${count(this.region.lines, "unchanged line")}`;
     const open = (): void => view.state.facet(actions)?.expand(this.region.before);
-    if (this.on === "after") return element("div", { class: "ls-foldRow" }, button("expand", [text], open, { class: "ls-fold" }));
+    if (this.on === "after") {
+      return element("div", { class: "ls-foldRow" }, button("expand", [text], open, { class: "ls-fold" }));
+    }
     // The one on the proposed side is the one for keyboards and screen readers.
     const twin = element("div", { class: "ls-foldRow ls-fold", "aria-hidden": "true" }, "⋯");
     twin.addEventListener("click", open);

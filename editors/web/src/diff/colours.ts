@@ -1,7 +1,7 @@
-// Syntax colours of a stretch of the base that no editor holds. Knows nothing of changes.
+// Syntax colours of a stretch of a text, where no editor reads the whole of it. Knows nothing of changes.
 
-import { highlightingFor, language } from "@codemirror/language";
-import type { EditorState, Text } from "@codemirror/state";
+import { type Language, highlightingFor } from "@codemirror/language";
+import { type EditorState, Facet, type Text } from "@codemirror/state";
 import { highlightTree } from "@lezer/highlight";
 
 type Tree = Parameters<typeof highlightTree>[0];
@@ -12,6 +12,8 @@ export interface Coloured {
   readonly name: string;
 }
 
+export const spoken = Facet.define<Language, Language | null>({ combine: (values) => values[0] ?? null });
+
 /** Beyond it, a stretch is read without what comes before it. */
 const LARGEST_WHOLE = 200_000;
 const LARGEST_STRETCH = 20_000;
@@ -19,7 +21,7 @@ const LARGEST_STRETCH = 20_000;
 const trees = new WeakMap<Text, Tree>();
 
 export function coloursOf(state: EditorState, doc: Text, from: number, to: number): Coloured[] {
-  const known = state.facet(language);
+  const known = state.facet(spoken);
   if (known === null) return [];
   const colours: Coloured[] = [];
   const paint = (tree: Tree, offset: number): void => {

@@ -34,7 +34,12 @@ export class SavedComment extends Block {
 
   override toDOM(view: EditorView): HTMLElement {
     const does = view.state.facet(commentActions);
-    const note = element("div", { class: "ls-comment", role: "note", "aria-label": `Comment on line ${this.line}`, "data-comment": String(this.line) });
+    const note = element("div", {
+      class: "ls-comment",
+      role: "note",
+      "aria-label": `Comment on line ${this.line}`,
+      "data-comment": String(this.line),
+    });
     note.append(element("p", {}, ...boxed(this.comment.text)));
     if (does !== undefined && !this.closed) {
       const where = `the comment on line ${this.line}`;
@@ -66,7 +71,12 @@ export class CommentBox extends Block {
 
   override toDOM(view: EditorView): HTMLElement {
     const does = view.state.facet(commentActions);
-    const field = element("textarea", { "data-field": "comment", rows: "3", "aria-label": `Comment on line ${this.line}`, placeholder: "What the agent should know about this line" });
+    const field = element("textarea", {
+      "data-field": "comment",
+      rows: "3",
+      "aria-label": `Comment on line ${this.line}`,
+      placeholder: "What the agent should know about this line",
+    });
     field.value = this.text;
     field.addEventListener("input", () => does?.typed(field.value));
     field.addEventListener("keydown", (event) => {

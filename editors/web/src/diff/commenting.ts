@@ -27,7 +27,9 @@ export class Commenting {
 
   restore(comments: readonly ReviewComment[]): void {
     const { doc } = this.view.state;
-    const saved = comments.map(({ line, text }) => ({ pos: this.#lineAt(Math.min(lineStart(doc, line - 1), doc.length)), text }));
+    const saved = comments.map(({ line, text }) => {
+      return { pos: this.#lineAt(Math.min(lineStart(doc, line - 1), doc.length)), text };
+    });
     // Not `#set`: what is only shown again has not changed.
     if (saved.length > 0) this.view.dispatch({ effects: setComments.of({ saved, open: null }) });
   }
@@ -48,7 +50,8 @@ export class Commenting {
       const at = this.#lineAt(pos);
       const there = saved.find((comment) => comment.pos === at);
       this.#cameFrom = document.activeElement;
-      this.#set({ saved: saved.filter((comment) => comment !== there), open: { pos: at, text: "", ...(there && { text: there.text, was: there.text }) } });
+      const begun = there === undefined ? { text: "" } : { text: there.text, was: there.text };
+      this.#set({ saved: saved.filter((comment) => comment !== there), open: { pos: at, ...begun } });
     }
     const field = this.view.dom.querySelector<HTMLElement>("[data-field=comment]");
     field?.scrollIntoView({ block: "nearest" });
@@ -58,7 +61,8 @@ export class Commenting {
   /** Nothing can be written any more; what was written stays. */
   close(): void {
     const { saved, open } = this.#comments();
-    if (open !== null) this.#set({ saved: open.text.trim() === "" ? saved : [...saved, { pos: open.pos, text: open.text }], open: null });
+    if (open === null) return;
+    this.#set({ saved: open.text.trim() === "" ? saved : [...saved, { pos: open.pos, text: open.text }], open: null });
   }
 
   /** The same comments in another text; `moved` says which line, from 0, became which. */
@@ -114,7 +118,8 @@ export class Commenting {
   }
 
   #goBack(): void {
-    if (this.#cameFrom instanceof HTMLElement && this.#cameFrom.isConnected && this.#cameFrom !== document.body) this.#cameFrom.focus();
+    const from = this.#cameFrom;
+    if (from instanceof HTMLElement && from.isConnected && from !== document.body) from.focus();
     else this.view.focus();
   }
 }

@@ -38,8 +38,8 @@ export const commentsField = StateField.define<Comments>({
 export const commentWidgets = StateField.define<DecorationSet>({
   create: widgetsOf,
   update(set, { docChanged, startState, state }) {
-    const same = startState.field(commentsField, false) === state.field(commentsField) && isClosed(startState) === isClosed(state);
-    return docChanged || !same ? widgetsOf(state) : set;
+    const sameComments = startState.field(commentsField, false) === state.field(commentsField);
+    return docChanged || !sameComments || isClosed(startState) !== isClosed(state) ? widgetsOf(state) : set;
   },
   provide: (field) => EditorView.decorations.from(field),
 });
@@ -52,7 +52,8 @@ function widgetsOf(state: EditorState): DecorationSet {
   const { saved, open } = state.field(commentsField);
   const widgets = saved.map((comment) => {
     const line = state.doc.lineAt(comment.pos);
-    return Decoration.widget({ widget: new SavedComment(line.number, comment, isClosed(state)), block: true, side: 5 }).range(line.to);
+    const widget = new SavedComment(line.number, comment, isClosed(state));
+    return Decoration.widget({ widget, block: true, side: 5 }).range(line.to);
   });
   if (open !== null) {
     const line = state.doc.lineAt(open.pos);

@@ -26,7 +26,9 @@ class Notice extends Bar {
   }
 }
 
-function noticesOf(state: EditorState, conflicts: readonly ReviewConflict[], shift: (line: number) => number): DecorationSet {
+type Shift = (line: number) => number;
+
+function noticesOf(state: EditorState, conflicts: readonly ReviewConflict[], shift: Shift): DecorationSet {
   const before = state.facet(side) === "before";
   const notices = conflicts.map((conflict, index) => {
     const name = `Conflict ${index + 1} of ${conflicts.length}`;
@@ -40,7 +42,7 @@ function noticesOf(state: EditorState, conflicts: readonly ReviewConflict[], shi
 }
 
 /** `shift` is where a line of the proposal is in what the editor holds. */
-export function conflictNotices(conflicts: readonly ReviewConflict[], shift: (line: number) => number): Extension {
+export function conflictNotices(conflicts: readonly ReviewConflict[], shift: Shift): Extension {
   if (conflicts.length === 0) return [];
   return StateField.define<DecorationSet>({
     create: (state) => noticesOf(state, conflicts, shift),

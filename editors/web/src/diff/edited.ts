@@ -44,7 +44,9 @@ export function chunksAfterEdit(chunks: readonly Chunk[], base: Text, doc: Text,
   if (toA > base.length || to > doc.length) [toA, to] = [base.length + 1, doc.length + 1];
   const growth = next.length - doc.length;
   const anew = compared(base, { from: fromA, to: toA }, next, { from, to: to + growth });
-  const below = chunks.slice(after).map((chunk) => new Chunk(chunk.changes, chunk.fromA, chunk.toA, chunk.fromB + growth, chunk.toB + growth));
+  const below = chunks.slice(after).map(({ changes: words, fromA: start, toA: end, fromB, toB }) => {
+    return new Chunk(words, start, end, fromB + growth, toB + growth);
+  });
   return [...chunks.slice(0, first), ...anew, ...below];
 }
 

@@ -13,6 +13,7 @@ import { numbers } from "./numbers";
 import { colours, syntaxColours } from "./palette";
 import { removedLines } from "./removed";
 import { type Mode, type Shown, baseText, shownField, side } from "./shown";
+import { searched, searching } from "./searching";
 import type { Separator } from "./text";
 import { theme } from "./theme";
 import type { Layout } from "./view";
@@ -28,11 +29,14 @@ export interface Common {
   readonly nonce: string;
   readonly language: Extension;
   readonly conflicts: Extension;
+  /** Where the field to search with is put. */
+  readonly finder: HTMLElement;
   /** What presses and updates do. */
   readonly reactions: Extension;
 }
 
-function common({ base, separator, nonce, language, conflicts, reactions }: Common, shown: Shown, regions: readonly Region[]): Extension {
+function common(with_: Common, shown: Shown, regions: readonly Region[]): Extension {
+  const { base, separator, nonce, language, conflicts, finder, reactions } = with_;
   return [
     EditorView.cspNonce.of(nonce),
     EditorState.lineSeparator.of(separator),
@@ -49,12 +53,21 @@ function common({ base, separator, nonce, language, conflicts, reactions }: Comm
     colours,
     theme,
     syntaxColours,
+    searching(finder),
     reactions,
   ];
 }
 
 export function beforeState(with_: Common, shown: Shown, regions: readonly Region[]): EditorState {
-  const extensions = [side.of("before"), beforeHeads, gaps, numbers("before", false), reading("Text before"), common(with_, shown, regions)];
+  const extensions = [
+    side.of("before"),
+    beforeHeads,
+    gaps,
+    numbers("before", false),
+    searched.of("text before"),
+    reading("Text before"),
+    common(with_, shown, regions),
+  ];
   return EditorState.create({ doc: with_.base, extensions });
 }
 
@@ -64,7 +77,8 @@ export interface After {
   readonly comments: Comments;
 }
 
-export function afterState(with_: Common, shown: Shown, regions: readonly Region[], { doc, layout, comments }: After): EditorState {
+export function afterState(with_: Common, shown: Shown, regions: readonly Region[], after: After): EditorState {
+  const { doc, layout, comments } = after;
   const extensions = [
     side.of("after"),
     commentsField.init(() => comments),
@@ -85,7 +99,9 @@ export function abilityEffect(mode: Mode): ReturnType<typeof abilityPart.reconfi
 }
 
 function layoutExtension(layout: Layout): Extension {
-  return layout === "split" ? [afterHeads, gaps, numbers("after", false)] : [bothHeads, removedLines, numbers("after", true)];
+  return layout === "split"
+    ? [afterHeads, gaps, numbers("after", false), searched.of("proposed text")]
+    : [bothHeads, removedLines, numbers("after", true), searched.of("proposed text, without removed lines")];
 }
 
 function ability(mode: Mode): Extension {

@@ -29,7 +29,8 @@ class HeadBar extends Bar {
   }
 
   override eq(other: HeadBar): boolean {
-    return sameShape(this.head, other.head) && this.head.taken === other.head.taken && this.head.atHand === other.head.atHand;
+    const [one, another] = [this.head, other.head];
+    return sameShape(one, another) && one.taken === another.taken && one.atHand === another.atHand;
   }
 
   override toDOM(view: EditorView): HTMLElement {
@@ -72,7 +73,8 @@ class HeadBar extends Bar {
     if (mode !== "editing") return name;
     const label = `Put back the text before: ${what}`;
     const press = () => view.state.facet(actions)?.putBack(index);
-    return element("span", { class: "ls-name" }, name, button("put-back", ["Put back"], press, { "aria-label": label, title: label }));
+    const back = button("put-back", ["Put back"], press, { "aria-label": label, title: label });
+    return element("span", { class: "ls-name" }, name, back);
   }
 }
 

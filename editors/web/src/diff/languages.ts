@@ -14,7 +14,7 @@ import { rust } from "@codemirror/lang-rust";
 import { sql } from "@codemirror/lang-sql";
 import { xml } from "@codemirror/lang-xml";
 import { yaml } from "@codemirror/lang-yaml";
-import { StreamLanguage, type StreamParser } from "@codemirror/language";
+import { type Language, type LanguageSupport, StreamLanguage, type StreamParser } from "@codemirror/language";
 import { c, csharp, dart, kotlin, scala } from "@codemirror/legacy-modes/mode/clike";
 import { cmake } from "@codemirror/legacy-modes/mode/cmake";
 import { diff } from "@codemirror/legacy-modes/mode/diff";
@@ -33,9 +33,10 @@ import { ruby } from "@codemirror/legacy-modes/mode/ruby";
 import { shell } from "@codemirror/legacy-modes/mode/shell";
 import { swift } from "@codemirror/legacy-modes/mode/swift";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
-import type { Extension } from "@codemirror/state";
 
-type Make = () => Extension;
+export type Spoken = Language | LanguageSupport;
+
+type Make = () => Spoken;
 
 function stream(parser: StreamParser<unknown>): Make {
   return () => StreamLanguage.define(parser);
@@ -94,11 +95,11 @@ const NAMES: ReadonlyArray<readonly [string, Make]> = [
   [".bashrc .zshrc .profile .bash_profile", stream(shell)],
 ];
 
-export function languageOf(path: string): Extension {
+export function languageOf(path: string): Spoken | null {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   const ending = name.slice(name.lastIndexOf(".") + 1);
   const found = find(NAMES, name) ?? (ending === name ? undefined : find(ENDINGS, ending));
-  return found === undefined ? [] : found();
+  return found === undefined ? null : found();
 }
 
 function find(table: ReadonlyArray<readonly [string, Make]>, key: string): Make | undefined {

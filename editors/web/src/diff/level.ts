@@ -2,7 +2,7 @@
 
 import { StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, BlockType, EditorView } from "@codemirror/view";
-import { Block } from "./block";
+import { Block, LINE_HEIGHT } from "./block";
 import { element } from "../dom";
 import type { Meeting } from "./meetings";
 
@@ -99,7 +99,9 @@ class Column {
 
   apply(): void {
     if (alike(this.#old, this.#laid)) return;
-    const add = this.#laid.map(({ pos, gap }) => Decoration.widget({ widget: gap, block: true, side: gap.last ? 9 : -1 }).range(pos));
+    const add = this.#laid.map(({ pos, gap }) => {
+      return Decoration.widget({ widget: gap, block: true, side: gap.last ? 9 : -1 }).range(pos);
+    });
     const set = this.view.state.field(gaps).update({ filterFrom: this.from, filterTo: this.to, filter: () => false, add });
     this.view.dispatch({ effects: setGaps.of(set) });
   }
@@ -116,17 +118,19 @@ function alike(one: readonly Laid[], other: readonly Laid[]): boolean {
   if (one.length !== other.length) return false;
   return one.every(({ pos, gap }, index) => {
     const match = other[index];
-    return match !== undefined && match.pos === pos && match.gap.last === gap.last && Math.abs(match.gap.height - gap.height) <= TOLERANCE;
+    if (match === undefined || match.pos !== pos || match.gap.last !== gap.last) return false;
+    return Math.abs(match.gap.height - gap.height) <= TOLERANCE;
   });
 }
 
 /** Lays the gaps between the first and the last of the meetings, which are in the order of the text. What lies outside
  * stays as it is: only what is drawn changes its height. */
 export function level(before: EditorView, after: EditorView, meetings: readonly Meeting[], toTheEnd: boolean): void {
-  const first = meetings[0] ?? { before: 0, after: 0 };
-  const last = toTheEnd ? undefined : meetings[meetings.length - 1];
-  const a = new Column(before, first.before, last?.before ?? before.state.doc.length);
-  const b = new Column(after, first.after, last?.after ?? after.state.doc.length);
+  const first = meetings[0];
+  const last = meetings[meetings.length - 1];
+  if (first === undefined && !toTheEnd) return;
+  const a = new Column(before, first?.before ?? 0, toTheEnd ? before.state.doc.length : (last?.before ?? 0));
+  const b = new Column(after, first?.after ?? 0, toTheEnd ? after.state.doc.length : (last?.after ?? 0));
   for (const meeting of meetings) {
     const difference = a.top(meeting.before) - b.top(meeting.after);
     a.lay(meeting.before, -difference, false);
@@ -137,6 +141,24 @@ export function level(before: EditorView, after: EditorView, meetings: readonly 
     a.lay(before.state.doc.length, -difference, true);
     b.lay(after.state.doc.length, difference, true);
   }
+  a.apply();
+  b.apply();
+}
+
+/** Lays all gaps by the number of lines alone: right wherever no line is wrapped, so that nothing has to move when it is
+ * drawn. */
+export function levelUnseen(before: EditorView, after: EditorView, meetings: readonly Meeting[]): void {
+  const a = new Column(before, 0, before.state.doc.length);
+  const b = new Column(after, 0, after.state.doc.length);
+  let ahead = 0;
+  const lay = (meeting: Meeting, last: boolean): void => {
+    const lines = before.state.doc.lineAt(meeting.before).number - after.state.doc.lineAt(meeting.after).number;
+    a.lay(meeting.before, (ahead - lines) * LINE_HEIGHT, last);
+    b.lay(meeting.after, (lines - ahead) * LINE_HEIGHT, last);
+    ahead = lines;
+  };
+  for (const meeting of meetings) lay(meeting, false);
+  lay({ before: before.state.doc.length, after: after.state.doc.length }, true);
   a.apply();
   b.apply();
 }

@@ -3,6 +3,7 @@
 import type { Chunk } from "@codemirror/merge";
 import { RangeSetBuilder } from "@codemirror/state";
 import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
+import { firstEndingAfter } from "./chunks";
 import { LACK_OF_LINE_END, lacksLineEnd } from "./file_end";
 import { type Side, isLeft, shownField, side, stretchOf } from "./shown";
 
@@ -37,9 +38,10 @@ function marked(view: EditorView): DecorationSet {
   const shown = view.state.field(shownField);
   const on = view.state.facet(side);
   const { from, to } = view.viewport;
-  shown.chunks.forEach((chunk, index) => {
+  for (let index = firstEndingAfter(shown.chunks, from, on); index < shown.chunks.length; index += 1) {
+    const chunk = shown.chunks[index];
+    if (chunk === undefined || stretchOf(chunk, on).from > to) break;
     const stretch = stretchOf(chunk, on);
-    if (stretch.from > to || stretch.to <= from) return;
     const colour = isLeft(shown, index) ? LINES[on].left : LINES[on].taken;
     const words = chunk.fromA < chunk.toA && chunk.fromB < chunk.toB ? wordsOf(chunk, on) : [];
     let next = 0;
@@ -56,7 +58,7 @@ function marked(view: EditorView): DecorationSet {
       if (lacksLineEnd(view.state.doc, current.to)) builder.add(current.to, current.to, LACK_OF_LINE_END);
       pos = current.to + 1;
     }
-  });
+  }
   return builder.finish();
 }
 

@@ -10,34 +10,49 @@ export interface Meeting {
   readonly after: number;
 }
 
-/** After each change, after each of the `lines` of the proposed side, and at the top of what is drawn, because the
- * heights of lines that were never drawn are guesses. In the order of the text. */
-export function meetingsOf(before: EditorView, after: EditorView, chunks: readonly Chunk[], lines: readonly number[]): Meeting[] {
-  const all: Meeting[] = chunks.map((chunk) => ({ before: chunk.toA, after: chunk.toB }));
-  for (const pos of [...lines, after.viewport.from]) {
-    const index = firstEndingAfter(chunks, pos, "after");
-    if ((chunks[index]?.fromB ?? Number.POSITIVE_INFINITY) <= pos || foldedAt(after.state, pos, pos).length > 0) continue;
-    const base = basePosition(chunks, pos, before.state.doc);
-    if (base !== null) all.push({ before: base, after: pos });
-  }
-  all.sort((one, other) => one.after - other.after || one.before - other.before);
-  return all.filter((meeting, index) => {
-    const previous = all[index - 1];
-    const known = previous?.after === meeting.after || previous?.before === meeting.before;
-    return !known && meeting.before <= before.state.doc.length && meeting.after <= after.state.doc.length;
-  });
+/** After each change. */
+export function everyMeeting(before: EditorView, after: EditorView, chunks: readonly Chunk[]): Meeting[] {
+  return inOrder(before, after, chunks.map((chunk) => ({ before: chunk.toA, after: chunk.toB })));
 }
 
-/** Those that are drawn on either side. */
-export function drawn(meetings: readonly Meeting[], before: EditorView, after: EditorView): Meeting[] {
-  const from = { before: before.viewport.from, after: after.viewport.from };
-  const to = { before: before.viewport.to, after: after.viewport.to };
-  return meetings.filter(
-    (meeting) => (meeting.before >= from.before || meeting.after >= from.after) && (meeting.before <= to.before || meeting.after <= to.after),
-  );
+/** Those that both sides have drawn: after each change and after each of the `lines` of the proposed side. The first is
+ * at the top of what the proposed side has drawn, wherever the other one is: it makes up for the lines above that were
+ * never drawn and whose heights are guesses. */
+export function drawnMeetings(
+  before: EditorView,
+  after: EditorView,
+  chunks: readonly Chunk[],
+  lines: readonly number[],
+): Meeting[] {
+  const [a, b] = [before.viewport, after.viewport];
+  const all: Meeting[] = [];
+  for (let index = firstEndingAfter(chunks, b.from - 1, "after"); index < chunks.length; index += 1) {
+    const chunk = chunks[index];
+    if (chunk === undefined || chunk.toB > b.to) break;
+    all.push({ before: chunk.toA, after: chunk.toB });
+  }
+  for (const pos of [...lines.filter((line) => isWithin(line, b)), b.from]) {
+    const base = foldedAt(after.state, pos, pos).length > 0 ? null : basePosition(chunks, pos, before.state.doc);
+    if (base !== null) all.push({ before: base, after: pos });
+  }
+  return inOrder(before, after, all).filter((meeting, index) => index === 0 || isWithin(meeting.before, a));
 }
 
 /** Whether the ends of both sides are drawn. */
 export function atTheEnd(before: EditorView, after: EditorView): boolean {
   return before.viewport.to === before.state.doc.length && after.viewport.to === after.state.doc.length;
+}
+
+function isWithin(pos: number, { from, to }: EditorView["viewport"]): boolean {
+  return from <= pos && pos <= to;
+}
+
+/** In the order of the text, each once, and none past an end. */
+function inOrder(before: EditorView, after: EditorView, meetings: Meeting[]): Meeting[] {
+  meetings.sort((one, other) => one.after - other.after || one.before - other.before);
+  return meetings.filter((meeting, index) => {
+    const previous = meetings[index - 1];
+    const known = previous?.after === meeting.after || previous?.before === meeting.before;
+    return !known && meeting.before <= before.state.doc.length && meeting.after <= after.state.doc.length;
+  });
 }

@@ -87,7 +87,12 @@ const oldNumbers = gutter({
   widgetMarker: besideBlock,
 });
 
-const beforeNumbers = gutter({ class: "ls-numbers", lineMarker: numberOf, lineMarkerChange: changed, widgetMarker: besideBlock });
+const beforeNumbers = gutter({
+  class: "ls-numbers",
+  lineMarker: numberOf,
+  lineMarkerChange: changed,
+  widgetMarker: besideBlock,
+});
 
 const afterNumbers = gutter({
   class: "ls-numbers ls-commentable",

@@ -13,6 +13,7 @@ import { type Common, abilityEffect } from "./editors";
 import { languageOf } from "./languages";
 import { type Mode, type Shown, actions, setShown } from "./shown";
 import { Sides } from "./sides";
+import { syntaxOf } from "./stretches";
 import { type Separator, composed, lineStart, linesOf, movedLine, separatorOf, takenHunks } from "./text";
 import { bringIntoView, chunkAt, chunkBeyond } from "./travel";
 import type { DiffOptions, DiffView, Draft, Layout } from "./view";
@@ -94,6 +95,10 @@ class OpenReview implements DiffView {
     if (this.#shown().mode !== "closed") this.#commenting.open(this.#after.state.selection.main.head);
   }
 
+  find(): void {
+    this.#sides.find();
+  }
+
   draft(): Draft {
     const text = this.#text();
     const draft: Draft = { left: [...this.#shown().left], comments: this.#commenting.all() };
@@ -155,8 +160,9 @@ class OpenReview implements DiffView {
       base: this.#base,
       separator: this.#separator,
       nonce: this.options.nonce,
-      language: languageOf(this.review.path),
+      language: syntaxOf(languageOf(this.review.path), Math.max(this.#base.length, doc.length)),
       conflicts: conflictNotices(this.review.conflicts, moved),
+      finder: this.#sides.finder,
       reactions: this.#reactions(),
     };
     this.#sides.show(common, doc, shown, this.#commenting.carried(doc, moved));
@@ -180,7 +186,9 @@ class OpenReview implements DiffView {
     this.#sides.updated(update);
     if (update.view !== this.#after) return;
     if (update.docChanged) this.options.changed();
-    if (update.docChanged || update.selectionSet) this.#reached(chunkAt(this.#shown().chunks, update.state.selection.main.head));
+    if (update.docChanged || update.selectionSet) {
+      this.#reached(chunkAt(this.#shown().chunks, update.state.selection.main.head));
+    }
   }
 
   #tell(shown: Shown, ...more: StateEffect<unknown>[]): void {

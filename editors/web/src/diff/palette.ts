@@ -18,6 +18,8 @@ const COLOURS: Readonly<Record<string, readonly [light: string, dark: string]>> 
   "removed-ink": ["#a40e26", "#ff9d96"],
   gap: ["#f3f5f7", "#11161d"],
   line: ["#0860ca14", "#4493f818"],
+  match: ["#fff0a8", "#3f3a12"],
+  "match-here": ["#ffd24d", "#5a4300"],
   selection: ["#b6d8ff", "#1b4270"],
   "warn-ground": ["#fff8c5", "#33290c"],
   "warn-ink": ["#6a4a00", "#e8bf4f"],
@@ -40,11 +42,20 @@ export const colours: Extension = EditorView.styleModule.of(
 );
 
 const inks = HighlightStyle.define([
-  { tag: [tags.keyword, tags.modifier, tags.operatorKeyword, tags.controlKeyword, tags.deleted], color: "var(--ls-keyword)" },
-  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName), tags.macroName, tags.labelName], color: "var(--ls-name)" },
+  {
+    tag: [tags.keyword, tags.modifier, tags.operatorKeyword, tags.controlKeyword, tags.deleted],
+    color: "var(--ls-keyword)",
+  },
+  {
+    tag: [tags.function(tags.variableName), tags.function(tags.propertyName), tags.macroName, tags.labelName],
+    color: "var(--ls-name)",
+  },
   { tag: [tags.typeName, tags.className, tags.namespace, tags.annotation, tags.meta], color: "var(--ls-type)" },
   { tag: [tags.string, tags.special(tags.string), tags.regexp, tags.inserted], color: "var(--ls-string)" },
-  { tag: [tags.number, tags.bool, tags.atom, tags.propertyName, tags.attributeName, tags.tagName, tags.url], color: "var(--ls-constant)" },
+  {
+    tag: [tags.number, tags.bool, tags.atom, tags.propertyName, tags.attributeName, tags.tagName, tags.url],
+    color: "var(--ls-constant)",
+  },
   { tag: [tags.comment, tags.quote], color: "var(--ls-comment)", fontStyle: "italic" },
   { tag: tags.heading, color: "var(--ls-constant)", fontWeight: "bold" },
   { tag: tags.strong, fontWeight: "bold" },

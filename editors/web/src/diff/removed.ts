@@ -4,7 +4,7 @@
 import { type EditorState, StateField, type Text } from "@codemirror/state";
 import type { Chunk } from "@codemirror/merge";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
-import { Block } from "./block";
+import { Block, LINE_HEIGHT } from "./block";
 import { type Coloured, coloursOf } from "./colours";
 import { button, element } from "../dom";
 import { count } from "../wording";
@@ -15,7 +15,6 @@ import { baseText, isLeft, shownField } from "./shown";
 /** More are shown when asked for: this widget, unlike an editor, draws all of its lines. */
 const LINES_AT_ONCE = 500;
 const LONGEST_LINE = 5_000;
-const LINE_HEIGHT = 20;
 
 class RemovedLines extends Block {
   constructor(
@@ -84,7 +83,8 @@ class RemovedLines extends Block {
 
   #words(): Coloured[] {
     if (this.chunk.fromB === this.chunk.toB) return [];
-    return this.chunk.changes.map((word) => ({ from: this.chunk.fromA + word.fromA, to: this.chunk.fromA + word.toA, name: "ls-word" }));
+    const { fromA, changes } = this.chunk;
+    return changes.map((word) => ({ from: fromA + word.fromA, to: fromA + word.toA, name: "ls-word" }));
   }
 }
 

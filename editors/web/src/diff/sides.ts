@@ -1,27 +1,31 @@
 // The two editors and their places: one below or beside the other, level, with the same lines folded. Knows nothing of
 // what a person decides.
 
+import { closeSearchPanel, openSearchPanel } from "@codemirror/search";
 import type { Text } from "@codemirror/state";
 import { EditorView, type ViewUpdate } from "@codemirror/view";
 import { element } from "../dom";
 import { type Region, expandRegion, foldedAt, regionsOf } from "./collapse";
 import { type Comments, commentsField, linesBelow } from "./comments";
 import { type Common, afterState, beforeState, layoutEffect } from "./editors";
-import { level } from "./level";
-import { atTheEnd, drawn, meetingsOf } from "./meetings";
+import { level, levelUnseen } from "./level";
+import { atTheEnd, drawnMeetings, everyMeeting } from "./meetings";
 import { type Shown, setShown, shownField } from "./shown";
 import type { Layout } from "./view";
 
 export class Sides {
   readonly root = element("div", { class: "ls-diff", role: "group", "aria-label": "Changes" });
   readonly after: EditorView;
+  /** Where the field to search with appears. */
+  readonly finder = element("div");
+  readonly #both = element("div", { class: "ls-sides" });
   readonly #beforePlace = element("div", { class: "ls-side ls-before" });
   /** Names of the regions that were opened. */
   readonly #opened = new Set<number>();
   #before: EditorView | null = null;
   #regions: readonly Region[] = [];
   #common: Common | null = null;
-  #levelling = false;
+  #levelling: number | null = null;
 
   constructor(
     readonly parent: HTMLElement,
@@ -29,7 +33,14 @@ export class Sides {
     nonce: string,
   ) {
     const place = element("div", { class: "ls-side ls-after" });
-    this.root.append(element("div", { class: "ls-sides" }, place));
+    // Framed, because what an editor puts its field into it also styles as if it were an editor.
+    this.root.append(element("div", { class: "ls-finder" }, this.finder), this.#both);
+    this.#both.append(place);
+    this.root.addEventListener("keydown", (event) => {
+      if (event.key !== "f" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+      event.preventDefault();
+      this.find();
+    });
     // From the start with the nonce: an editor brings its styles along when it is made.
     this.after = new EditorView({ parent: place, extensions: EditorView.cspNonce.of(nonce) });
     parent.append(this.root);
@@ -66,7 +77,11 @@ export class Sides {
       }
       update.changes.iterChangedRanges((_fromA, _toA, from, to) => this.#expandAt(from, to));
     }
-    if (update.heightChanged || update.viewportChanged || update.geometryChanged) this.#level(false);
+    if (update.transactions.some((transaction) => transaction.isUserEvent("select.search"))) {
+      const { from, to } = update.state.selection.main;
+      for (const name of foldedAt(update.state, from, to)) this.expand(name);
+    }
+    if (update.heightChanged || update.viewportChanged || update.geometryChanged) this.#levelSoon();
   }
 
   /** Gives the region that is open now. */
@@ -74,6 +89,15 @@ export class Sides {
     this.#opened.add(name);
     for (const view of [this.after, this.#before]) view?.dispatch({ effects: expandRegion.of(name) });
     return this.#regions.find(({ before }) => before === name);
+  }
+
+  /** Opens the field for the side that has the focus, else for the proposed one. */
+  find(): void {
+    if (this.finder.contains(document.activeElement)) return this.finder.querySelector("input")?.select();
+    const [before, after] = [this.#before, this.after];
+    const [searched, other] = before?.hasFocus === true ? [before, after] : [after, before];
+    if (other !== null) closeSearchPanel(other);
+    openSearchPanel(searched);
   }
 
   destroy(): void {
@@ -97,24 +121,29 @@ export class Sides {
     if (this.layout === "unified" || this.#common === null) return;
     const state = beforeState(this.#common, this.shown(), this.#folded());
     this.#before = new EditorView({ state, parent: this.#beforePlace });
-    this.root.firstElementChild?.prepend(this.#beforePlace);
-    this.#level(true);
+    this.#both.prepend(this.#beforePlace);
+    levelUnseen(this.#before, this.after, everyMeeting(this.#before, this.after, this.shown().chunks));
+    this.#levelSoon();
   }
 
   #dropBefore(): void {
+    if (this.#levelling !== null) cancelAnimationFrame(this.#levelling);
+    this.#levelling = null;
     this.#before?.destroy();
     this.#before = null;
     this.#beforePlace.remove();
   }
 
-  /** `whole`: also what is not drawn, whose heights are guesses. */
-  #level(whole: boolean): void {
+  /** Once for all that happens before the next picture: levelled after each step of it, every gap would move twice. */
+  #levelSoon(): void {
     const [before, after] = [this.#before, this.after];
-    if (before === null || this.#levelling) return;
-    this.#levelling = true;
-    const meetings = meetingsOf(before, after, this.shown().chunks, linesBelow(after.state));
-    if (whole) level(before, after, meetings, true);
-    else level(before, after, drawn(meetings, before, after), atTheEnd(before, after));
-    this.#levelling = false;
+    if (before === null || this.#levelling !== null) return;
+    this.#levelling = requestAnimationFrame(() => {
+      // Asked for what is at a height, an editor first measures what it has drawn.
+      for (const view of [before, after]) view.elementAtHeight(0);
+      this.#levelling = null;
+      const meetings = drawnMeetings(before, after, this.shown().chunks, linesBelow(after.state));
+      level(before, after, meetings, atTheEnd(before, after));
+    });
   }
 }

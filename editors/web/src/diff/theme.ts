@@ -3,8 +3,10 @@
 import type { Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { StyleModule } from "style-mod";
+import { BAR_HEIGHT, LINE_HEIGHT } from "./block";
 
-const BAR = "29px";
+const BAR = `${BAR_HEIGHT}px`;
+const LINE = `${LINE_HEIGHT}px`;
 
 const bars = {
   ".ls-head, .ls-foldRow, .ls-conflict": {
@@ -23,11 +25,29 @@ const bars = {
   },
   ".ls-head": { scrollMarginTop: "72px" },
   ".ls-head.ls-atHand": { background: "var(--chosen)", color: "var(--text)" },
+<<<<<<< HEAD
   ".ls-head label": { display: "flex", alignItems: "center", gap: "7px", cursor: "pointer", color: "var(--text)", fontWeight: "600" },
   // As large as a finger or an unsteady hand needs it.
   ".ls-head input": { margin: "0", width: "24px", height: "24px", accentColor: "var(--accent)", cursor: "inherit" },
+=======
+  ".ls-head label": {
+    display: "flex",
+    alignItems: "center",
+    gap: "7px",
+    cursor: "pointer",
+    color: "var(--text)",
+    fontWeight: "600",
+  },
+  ".ls-head input": { margin: "0", width: "15px", height: "15px", accentColor: "var(--accent)", cursor: "inherit" },
+>>>>>>> h-diff
   ".ls-head label:has(:disabled)": { cursor: "default" },
-  ".ls-leftWord": { display: "none", fontWeight: "400", color: "var(--muted)", borderLeft: "1px solid var(--line)", paddingLeft: "7px" },
+  ".ls-leftWord": {
+    display: "none",
+    fontWeight: "400",
+    color: "var(--muted)",
+    borderLeft: "1px solid var(--line)",
+    paddingLeft: "7px",
+  },
   ".ls-leftOut .ls-leftWord": { display: "inline" },
   ".ls-name": { display: "inline-flex", gap: "10px", alignItems: "center" },
   ".ls-counts": { marginLeft: "auto", display: "inline-flex", gap: "8px", fontVariantNumeric: "tabular-nums" },
@@ -95,6 +115,36 @@ const controls = {
   },
 };
 
+const finder = {
+  ".ls-finder": { position: "sticky", top: "0", zIndex: "400" },
+  ".ls-finder .cm-panels": { background: "none", border: "none" },
+  ".ls-find": {
+    display: "flex",
+    flexWrap: "wrap",
+    alignItems: "center",
+    gap: "6px 8px",
+    padding: "6px 10px",
+    font: "12px/1.4 var(--sans)",
+    color: "var(--text)",
+    background: "var(--raised)",
+    borderBottom: "1px solid var(--line)",
+  },
+  ".ls-find label": { display: "flex", flex: "0 1 44em", alignItems: "center", gap: "8px", minWidth: "0" },
+  ".ls-find label span": { flex: "none", maxWidth: "60%" },
+  ".ls-find input": {
+    flex: "1 1 8em",
+    minWidth: "6em",
+    padding: "2px 7px",
+    font: "12.5px/1.5 var(--mono)",
+    color: "var(--text)",
+    background: "var(--surface)",
+    border: "1px solid var(--muted)",
+    borderRadius: "6px",
+  },
+  ".ls-nothing": { color: "var(--muted)" },
+  ".ls-find [data-action=find-close]": { marginLeft: "auto" },
+};
+
 const sides = {
   ".ls-diff": {
     height: "100%",
@@ -128,7 +178,7 @@ const lines = EditorView.theme({
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": {
     fontFamily: "var(--mono)",
-    lineHeight: "20px",
+    lineHeight: LINE,
     overflow: "visible !important",
   },
   ".cm-content": { padding: "0", caretColor: "var(--text)" },
@@ -147,6 +197,9 @@ const lines = EditorView.theme({
   ".ls-removed": { background: "var(--ls-removed-line)" },
   ".cm-gutterElement.ls-added": { background: "var(--ls-added-edge)", color: "var(--ls-added-ink)" },
   ".cm-gutterElement.ls-removed": { background: "var(--ls-removed-edge)", color: "var(--ls-removed-ink)" },
+  ".cm-searchMatch": { background: "var(--ls-match)" },
+  ".cm-searchMatch.cm-searchMatch-selected": { background: "var(--ls-match-here)", outline: "1px solid currentColor" },
+  ".cm-line .cm-searchMatch .ls-word": { background: "none" },
   ".ls-word": { borderRadius: "2px" },
   ".ls-added .ls-word": { background: "var(--ls-added-word)" },
   ".ls-removed .ls-word": { background: "var(--ls-removed-word)" },
@@ -180,12 +233,27 @@ const lines = EditorView.theme({
     userSelect: "none",
   },
   ".ls-hidden.ls-return": { background: "none", color: "var(--ls-comment)", fontSize: "8.5px", padding: "0 2px" },
-  ".ls-removedLine": { position: "relative", padding: "0 10px 0 6px", whiteSpace: "break-spaces", overflowWrap: "anywhere", minHeight: "20px" },
+  ".ls-removedLine": {
+    position: "relative",
+    padding: "0 10px 0 6px",
+    whiteSpace: "break-spaces",
+    overflowWrap: "anywhere",
+    minHeight: LINE,
+  },
   ".ls-removedLine del": { textDecoration: "none" },
-  ".ls-removedNumber, .ls-removedSign": { position: "absolute", top: "0", zIndex: "201", whiteSpace: "nowrap", color: "var(--ls-removed-ink)", pointerEvents: "none" },
+  ".ls-removedNumber, .ls-removedSign": {
+    position: "absolute",
+    top: "0",
+    zIndex: "201",
+    whiteSpace: "nowrap",
+    color: "var(--ls-removed-ink)",
+    pointerEvents: "none",
+  },
   ".ls-removedSign": { right: "100%", width: "18px", textAlign: "center" },
   ".ls-removedNumber": { right: "calc(100% + 18px + var(--ls-digits, 3) * 1ch + 18px + 8px)" },
   ".ls-kept .ls-removedNumber": { color: "var(--muted)" },
 });
 
-export const theme: Extension = [lines, EditorView.styleModule.of(new StyleModule({ ...sides, ...bars, ...controls }))];
+const frame = new StyleModule({ ...sides, ...bars, ...controls, ...finder });
+
+export const theme: Extension = [lines, EditorView.styleModule.of(frame)];

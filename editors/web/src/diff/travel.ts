@@ -20,7 +20,13 @@ export function chunkBeyond(chunks: readonly Chunk[], pos: number, step: 1 | -1)
 }
 
 /** Brings the bar of a chunk to where the eye is; moves nothing if it is there. */
-export function bringIntoView(view: EditorView, root: HTMLElement, index: number, chunk: Chunk, then: (bar: HTMLElement) => void): void {
+export function bringIntoView(
+  view: EditorView,
+  root: HTMLElement,
+  index: number,
+  chunk: Chunk,
+  then: (bar: HTMLElement) => void,
+): void {
   const pos = Math.min(chunk.fromB, view.state.doc.length);
   const find = (): HTMLElement | null => root.querySelector<HTMLElement>(`[data-chunk="${index}"]`);
   if (find() === null) view.dispatch({ effects: EditorView.scrollIntoView(pos, { y: "center" }) });

@@ -40,6 +40,8 @@ export interface DiffView {
   isEditing(): boolean;
   /** Opens the comment box at the line at hand. */
   commentHere(): void;
+  /** Opens the field to search the text with. */
+  find(): void;
   draft(): Draft;
   /** `null`: nothing is taken. */
   verdict(): Verdict | null;
