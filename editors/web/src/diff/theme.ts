@@ -25,11 +25,6 @@ const bars = {
   },
   ".ls-head": { scrollMarginTop: "72px" },
   ".ls-head.ls-atHand": { background: "var(--chosen)", color: "var(--text)" },
-<<<<<<< HEAD
-  ".ls-head label": { display: "flex", alignItems: "center", gap: "7px", cursor: "pointer", color: "var(--text)", fontWeight: "600" },
-  // As large as a finger or an unsteady hand needs it.
-  ".ls-head input": { margin: "0", width: "24px", height: "24px", accentColor: "var(--accent)", cursor: "inherit" },
-=======
   ".ls-head label": {
     display: "flex",
     alignItems: "center",
@@ -38,8 +33,8 @@ const bars = {
     color: "var(--text)",
     fontWeight: "600",
   },
-  ".ls-head input": { margin: "0", width: "15px", height: "15px", accentColor: "var(--accent)", cursor: "inherit" },
->>>>>>> h-diff
+  // As large as a finger or an unsteady hand needs it.
+  ".ls-head input": { margin: "0", width: "24px", height: "24px", accentColor: "var(--accent)", cursor: "inherit" },
   ".ls-head label:has(:disabled)": { cursor: "default" },
   ".ls-leftWord": {
     display: "none",
