@@ -152,9 +152,9 @@ export class Looking {
     this.#touched();
     if (draft?.text === shown.proposed) {
       // The hub took her text along.
-      await this.#renew({ left: [], comments: draft.comments });
+      await this.#renew({ left: [], comments: draft.comments, on: draft.on });
     } else if (draft?.text !== undefined) {
-      const proposal = { left: [], comments: draft.comments };
+      const proposal = { left: [], comments: draft.comments, on: draft.on };
       this.#article.notice("The proposal changed while you edited. Your text is untouched: which one do you want?", [
         { action: "keep-text", label: "Keep my text", press: () => void this.#renew(draft) },
         { action: "show-proposal", label: "Show the new proposal", press: () => void this.#renew(proposal) },

@@ -64,6 +64,7 @@ const STATES: Readonly<Record<string, State>> = {
 
 export class Reviews {
   readonly entries: Entry[] = [];
+  readonly #known = new Map<string, Entry>();
   readonly #heard: Array<(entry: Entry | null) => void> = [];
 
   /** `null`: rows came or went. */
@@ -72,7 +73,7 @@ export class Reviews {
   }
 
   get(id: string): Entry | undefined {
-    return this.entries.find((entry) => entry.id === id);
+    return this.#known.get(id);
   }
 
   waiting(): Entry[] {
@@ -173,7 +174,9 @@ export class Reviews {
 
   clearOver(): void {
     const stay = this.entries.filter((entry) => !isOver(entry));
-    this.entries.splice(0, this.entries.length, ...stay);
+    for (const entry of this.entries.splice(0, this.entries.length, ...stay).filter(isOver)) {
+      this.#known.delete(entry.id);
+    }
     this.changed(null);
   }
 
@@ -203,6 +206,7 @@ export class Reviews {
       shown: undefined,
     };
     this.entries.push(entry);
+    this.#known.set(entry.id, entry);
     return [entry];
   }
 
