@@ -13,6 +13,7 @@ export interface Tools {
   previousChange(): void;
   nextChange(): void;
   toggleLayout(): void;
+  find(): void;
   comment(): void;
   edit(): void;
   discardEdit(): void;
@@ -67,6 +68,7 @@ export class Article {
       { class: "tools", role: "toolbar", "aria-label": "Change" },
       tool("previous-change", "up", "Previous change", "p", tools.previousChange),
       tool("next-change", "down", "Next change", "n", tools.nextChange),
+      tool("find", "find", "Find", "/", tools.find),
       this.#layout,
       this.#comment,
       this.#edit,

@@ -47,6 +47,7 @@ export class Opened {
       previousChange: () => this.view?.previousChange(),
       nextChange: () => this.view?.nextChange(),
       toggleLayout: () => this.toggleLayout(),
+      find: () => this.view?.find(),
       comment: () => this.comment(),
       edit: () => this.edit(),
       discardEdit: () => this.#looking.discardEdit(),

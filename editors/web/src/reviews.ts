@@ -102,6 +102,7 @@ function stateAfter(verdict: VerdictKind | undefined): State {
 
 export class Reviews {
   readonly entries: Entry[] = [];
+  readonly #known = new Map<string, Entry>();
   readonly #heard: Array<(entry: Entry | null) => void> = [];
 
   /** `null`: rows came or went. */
@@ -110,7 +111,7 @@ export class Reviews {
   }
 
   get(id: string): Entry | undefined {
-    return this.entries.find((entry) => entry.id === id);
+    return this.#known.get(id);
   }
 
   waiting(): Entry[] {
@@ -212,7 +213,9 @@ export class Reviews {
 
   clearOver(): void {
     const stay = this.entries.filter((entry) => !isOver(entry));
-    this.entries.splice(0, this.entries.length, ...stay);
+    for (const entry of this.entries.splice(0, this.entries.length, ...stay).filter(isOver)) {
+      this.#known.delete(entry.id);
+    }
     this.changed(null);
   }
 
@@ -243,6 +246,7 @@ export class Reviews {
       reason: "",
     };
     this.entries.push(entry);
+    this.#known.set(entry.id, entry);
     return [entry];
   }
 
