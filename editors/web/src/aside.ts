@@ -49,9 +49,8 @@ export class Aside {
     if (aside !== undefined && now !== undefined) {
       this.#entry.aside = undefined;
       this.set(now);
-      const said = new Set(aside.draft.comments.map(({ text }) => text));
-      const since = now.comments.filter(({ text }) => !said.has(text));
-      this.#show({ ...aside.draft, comments: [...aside.draft.comments, ...since] });
+      // What she said stayed on the screen all along, so it is as it is now.
+      this.#show({ ...aside.draft, comments: now.comments, on: now.on });
       this.#showing.view?.focus();
     }
   }
