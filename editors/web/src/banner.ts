@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<ConnectionState, string>> = {
 export class Banner {
   readonly #word = part("connection", HTMLElement);
   readonly #strip = element("div", { class: "strip", role: "alert", hidden: true });
-  readonly #update = element("div", { class: "strip", role: "status", "data-update": true, hidden: true });
+  readonly #update = element("div", { class: "strip", role: "alert", "data-update": true, hidden: true });
   #wasThere = false;
   #long: ReturnType<typeof setTimeout> | undefined;
 
