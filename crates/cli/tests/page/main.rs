@@ -10,6 +10,8 @@ mod history;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod kept;
+#[cfg(test)]
 mod keyboard;
 #[cfg(test)]
 mod many;
