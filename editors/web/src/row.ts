@@ -51,8 +51,8 @@ export function makeRow(entry: Entry, places: Places, open: (entry: Entry) => vo
       const { summary } = entry;
       const state = entry.sending ? "settling" : entry.state;
       const place = places.of(summary);
-      const { fresh, how, sending } = entry;
-      const now = JSON.stringify([isOpen, state, fresh, how, sending, place, { ...summary, ageMs: 0 }]);
+      const { fresh, how, sending, revision } = entry;
+      const now = JSON.stringify([isOpen, state, fresh, how, sending, revision, place, { ...summary, ageMs: 0 }]);
       if (now === painted) {
         return false;
       }

@@ -12,6 +12,8 @@ mod hostile;
 #[cfg(test)]
 mod keeping;
 #[cfg(test)]
+mod kept;
+#[cfg(test)]
 mod keyboard;
 #[cfg(test)]
 mod many;

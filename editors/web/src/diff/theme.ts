@@ -160,8 +160,8 @@ const finder = {
     background: "var(--raised)",
     borderBottom: "1px solid var(--line)",
   },
-  ".ls-find label": { display: "flex", flex: "0 1 44em", alignItems: "center", gap: "8px", minWidth: "0" },
-  ".ls-find label span": { flex: "none", maxWidth: "60%" },
+  ".ls-find label": { display: "flex", flex: "1 1 24em", maxWidth: "44em", alignItems: "center", gap: "8px", minWidth: "0" },
+  ".ls-find label span": { flex: "none", maxWidth: "68%" },
   ".ls-find input": {
     flex: "1 1 8em",
     minWidth: "6em",
