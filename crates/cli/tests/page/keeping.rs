@@ -168,14 +168,17 @@ fn nothing_can_be_chosen_while_a_decision_is_on_its_way() {
     page.click(ACCEPT);
     holds_one(&page);
     page.sees(&row_in(&review, "settling"));
-    page.evaluate("document.querySelectorAll('article input[data-hunk]').forEach(box => box.click())");
-    page.evaluate("document.activeElement.blur()");
-    for key in ["x", "e", "c"] {
-        page.press(key);
-    }
+    page.evaluate("document.querySelector('article input[data-hunk]')?.click()");
     look();
     assert_eq!(page.count(LEFT), 0, "what is shown is what was decided");
+    page.evaluate("document.activeElement.blur()");
+    for key in ["x", "c", "e"] {
+        page.press(key);
+        look();
+        assert_eq!(page.count(LEFT), 0, "after {key}");
+    }
     assert_eq!(page.count("article [data-field='comment']"), 0);
+    assert_eq!(page.count("article [data-action='discard-edit']:not([hidden])"), 0, "no editing");
     let_go(&page);
     assert_eq!(agent.texts(call), ["FILE_SAVED"]);
     page.sees(&row_in(&review, "accepted"));
