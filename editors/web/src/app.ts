@@ -14,11 +14,13 @@ import { List } from "./list";
 import { Notices } from "./notices";
 import type { Opened } from "./opened";
 import { Places } from "./places";
-import { Reviews } from "./reviews";
+import { Reviews, wouldBeLost, type Entry } from "./reviews";
+import { Lost } from "./socket";
 import { Stage } from "./stage";
 import { applyTheme, themeButton } from "./theme";
 import { visible } from "./visible";
 import { Views } from "./views";
+import { count } from "./wording";
 
 applyTheme();
 
@@ -101,7 +103,7 @@ let listedOnce = false;
 /** The hub is there, perhaps again: everything is asked for. */
 async function ready(hello: HubHelloResult): Promise<void> {
   if (version !== null && version !== hello.version) {
-    notices.tell("Linkspan was updated. Reload this page when it suits you.");
+    banner.offerReload();
   }
   version = hello.version;
   const [{ windows }, listed] = await Promise.all([
@@ -117,11 +119,26 @@ async function ready(hello: HubHelloResult): Promise<void> {
   }
   listedOnce = true;
   list.listed();
-  for (const entry of missing.filter((gone) => !gone.sending)) {
-    await deciding.past(entry);
-  }
+  void learnEnds(missing.filter((entry) => !entry.sending));
   stage.reconnected();
   history.stir();
+}
+
+/** How those ended that wait no more. */
+async function learnEnds(gone: readonly Entry[]): Promise<void> {
+  try {
+    await deciding.past(gone);
+  } catch (error) {
+    if (error instanceof Lost) {
+      // They are missed again when the hub is back.
+      return;
+    }
+    for (const entry of gone) {
+      reviews.past(entry, undefined);
+    }
+    const why = error instanceof Error ? visible(error.message) : "no answer";
+    notices.fail(`How ${count(gone.length, "review")} ended cannot be told: ${why}`);
+  }
 }
 
 function told({ window, what }: HubEvent): void {
@@ -166,10 +183,7 @@ async function learnWindows(): Promise<void> {
 
 addEventListener("beforeunload", (event) => {
   stage.keepDraft();
-  const hasWords = reviews.waiting().some(({ draft, reason }) => {
-    return draft?.text !== undefined || (draft?.comments.length ?? 0) > 0 || reason !== "";
-  });
-  if (hasWords || reviews.entries.some((entry) => entry.sending)) {
+  if (reviews.entries.some(wouldBeLost)) {
     event.preventDefault();
   }
 });

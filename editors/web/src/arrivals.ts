@@ -3,13 +3,21 @@
 
 import { button, element, icon, say } from "./dom";
 import type { Notices } from "./notices";
+import { gathered } from "./pace";
 import type { Places } from "./places";
-import type { Entry, Reviews } from "./reviews";
+import { isWaiting, type Entry, type Reviews } from "./reviews";
 import { remember, remembered } from "./settings";
 import { visible } from "./visible";
 
+const GATHERED_MS = 500;
+
+/** As many as a notification has room for. */
+const NAMED = 3;
+
 export class Arrivals {
   readonly notify: HTMLButtonElement;
+  /** A review came that was not there before. */
+  readonly came = gathered<Entry>(GATHERED_MS, (entries) => this.#cameAll(entries));
   readonly #label = element("span");
   readonly #reviews: Reviews;
   readonly #places: Places;
@@ -27,16 +35,36 @@ export class Arrivals {
     this.#paint();
   }
 
-  came(entry: Entry): void {
-    const text = `${this.#places.of(entry.summary).whole} from ${visible(entry.summary.agent)}`;
-    this.#notices.announce(`New review: ${text}`);
+  /** All that came within a moment: many words at once are heard by nobody. */
+  #cameAll(entries: readonly Entry[]): void {
+    const waiting = entries.filter(isWaiting);
+    const [first] = waiting;
+    if (first === undefined) {
+      return;
+    }
+    const named = waiting.map(({ summary }) => `${this.#places.of(summary).whole} from ${visible(summary.agent)}`);
+    const isOne = waiting.length === 1;
+    const title = isOne ? "New review" : `${waiting.length} new reviews`;
+    const more = waiting.length > NAMED ? `\nand ${waiting.length - NAMED} more` : "";
+    this.#notices.announce(isOne ? `${title}: ${named.join()}` : title);
     if (this.#wanted() && (document.hidden || !document.hasFocus())) {
-      const shown = new Notification("New review", { body: text, tag: entry.id, icon: "/icon.svg" });
+      this.#notifyOf(title, named.slice(0, NAMED).join("\n") + more, first);
+    }
+  }
+
+  #notifyOf(title: string, body: string, first: Entry): void {
+    try {
+      const shown = new Notification(title, { body, tag: "linkspan", icon: "/icon.svg" });
       shown.onclick = () => {
         window.focus();
         shown.close();
-        this.#open(entry);
+        this.#open(first);
       };
+    } catch {
+      // Some browsers give the permission and let no page use it.
+      remember("notify", null);
+      this.#notices.fail("This browser does not show notifications of a page, so there are none from now on.");
+      this.#paint();
     }
   }
 

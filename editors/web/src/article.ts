@@ -13,6 +13,7 @@ export interface Tools {
   previousChange(): void;
   nextChange(): void;
   toggleLayout(): void;
+  find(): void;
   comment(): void;
   edit(): void;
   discardEdit(): void;
@@ -29,6 +30,7 @@ export class Article {
   readonly diff = element("div", { class: "diff", "data-diff": true });
   readonly #meta = element("p", { class: "meta" });
   readonly #notice = element("div", { class: "notice", "data-notice": true, hidden: true });
+  readonly #aside = element("div", { class: "notice", "data-aside": true, hidden: true });
   readonly #tools: HTMLElement;
   readonly #layout: HTMLButtonElement;
   readonly #layoutLabel = element("span");
@@ -66,6 +68,7 @@ export class Article {
       { class: "tools", role: "toolbar", "aria-label": "Change" },
       tool("previous-change", "up", "Previous change", "p", tools.previousChange),
       tool("next-change", "down", "Next change", "n", tools.nextChange),
+      tool("find", "find", "Find", "/", tools.find),
       this.#layout,
       this.#comment,
       this.#edit,
@@ -80,6 +83,7 @@ export class Article {
       { class: "review", "data-open": entry.id, "data-revision": "", "aria-label": place.whole },
       element("header", { class: "review-head" }, back, words, this.#tools),
       this.#notice,
+      this.#aside,
       this.diff,
       bar,
     );
@@ -137,17 +141,17 @@ export class Article {
 
   /** What changed meanwhile, or `null` to say no more about it. */
   notice(text: string | null, choices: readonly NoticeChoice[] = []): void {
-    this.#notice.hidden = text === null;
-    if (text === null) {
-      this.#notice.replaceChildren();
-      return;
-    }
-    const made = choices.map((choice) => button(choice.action, [choice.label], choice.press, { class: "small" }));
+    const made = choices.map(choiceButton);
     if (made.length === 0) {
       const attributes = { class: "quiet", "aria-label": "Dismiss" };
       made.push(button("dismiss-notice", [icon("close")], () => this.notice(null), attributes));
     }
-    this.#notice.replaceChildren(icon("warning"), element("p", {}, text), ...made);
+    fill(this.#notice, text, made);
+  }
+
+  /** What of hers is not shown, or `null` if there is nothing: no other word takes its place. */
+  aside(text: string | null, choices: readonly NoticeChoice[] = []): void {
+    fill(this.#aside, text, choices.map(choiceButton));
   }
 
   /** Words where the diff would be. */
@@ -159,4 +163,13 @@ export class Article {
   focusTitle(): void {
     this.root.querySelector("h2")?.focus({ preventScroll: true });
   }
+}
+
+function choiceButton({ action, label, press }: NoticeChoice): HTMLButtonElement {
+  return button(action, [label], press, { class: "small" });
+}
+
+function fill(strip: HTMLElement, text: string | null, buttons: readonly HTMLButtonElement[]): void {
+  strip.hidden = text === null;
+  strip.replaceChildren(...(text === null ? [] : [icon("warning"), element("p", {}, text), ...buttons]));
 }

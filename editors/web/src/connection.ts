@@ -3,12 +3,12 @@
 
 import { PROTOCOL, type HubEvent, type HubHelloResult } from "../../protocol";
 import { hasSession, redeem, takeSecret, type Access } from "./access";
-import { HubSocket, Lost, type Method, type Params, type Result } from "./socket";
+import { HubSocket, Lost, NotAsked, type Method, type Params, type Result } from "./socket";
 
 export type ConnectionState = "connecting" | "connected" | "lost" | "ended" | "noaccess";
 
 export interface ConnectionEvents {
-  /** `why` is the hub's own word on a link it did not take. */
+  /** `why` is the hub's own word on a link it did not take, or on why it does not talk to this page. */
   state(state: ConnectionState, why?: string): void;
   /** The hub is there and tells what happens from now on: what there is already has to be asked for. */
   ready(hello: HubHelloResult): Promise<void>;
@@ -27,6 +27,8 @@ export class Connection {
   #retry: ReturnType<typeof setTimeout> | undefined;
   #secret: string | null = takeSecret();
   #trying = false;
+  /** Why the hub is there and yet cannot be talked to. */
+  #why: string | undefined;
   #back: Array<() => void> = [];
   #past: Promise<unknown> = Promise.resolve();
 
@@ -60,7 +62,7 @@ export class Connection {
 
   request<M extends Method>(method: M, params: Params<M>): Promise<Result<M>> {
     const ask = (): Promise<Result<M>> => {
-      return this.#socket?.request(method, params) ?? Promise.reject(new Lost("the hub is not connected"));
+      return this.#socket?.request(method, params) ?? Promise.reject(new NotAsked("the hub is not connected"));
     };
     if (!method.startsWith("history/")) {
       return ask();
@@ -103,6 +105,7 @@ export class Connection {
     clearTimeout(this.#retry);
     const access = await this.#access();
     this.#trying = false;
+    this.#why = undefined;
     if (access.kind === "yes") {
       this.#open();
     } else if (access.kind === "no") {
@@ -146,20 +149,26 @@ export class Connection {
   async #greet(socket: HubSocket): Promise<void> {
     try {
       const hello = await socket.request("hub/hello", { version: "page", protocol: PROTOCOL, role: "page" });
+      if (hello.protocol !== PROTOCOL) {
+        throw new Error("Linkspan was updated, and this page is of the version before: reload it");
+      }
       await socket.request("hub/watch", {});
       await this.#events.ready(hello);
       if (this.#socket === socket) {
         this.#pauseMs = FIRST_PAUSE_MS;
         this.#become("connected");
       }
-    } catch {
+    } catch (error) {
+      if (this.#socket === socket && !(error instanceof Lost)) {
+        this.#why = error instanceof Error ? error.message : "the page failed";
+      }
       socket.close();
     }
   }
 
   #lost(): void {
-    if (this.#state !== "lost") {
-      this.#become("lost");
+    if (this.#state !== "lost" || this.#why !== undefined) {
+      this.#become("lost", this.#why);
     }
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => void this.#try(), this.#pauseMs);

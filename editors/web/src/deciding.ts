@@ -1,7 +1,7 @@
 // Telling the hub what a person decided, so that it arrives even if the connection falls in between. It is never said
 // to be taken unless the hub said so.
 
-import { ERRORS, type Decision, type HistoryEntry, type ReviewDecidedResult } from "../../protocol";
+import { ERRORS, type Decision, type ReviewDecidedResult } from "../../protocol";
 import type { Connection } from "./connection";
 import { type Entry, type Reviews } from "./reviews";
 import { HubError, Lost } from "./socket";
@@ -47,12 +47,15 @@ export class Deciding {
     }
   }
 
-  /** What the past says of a review that does not wait any more. */
-  async past(entry: Entry): Promise<HistoryEntry | undefined> {
+  /** Asks the hub's memory of the past about reviews that do not wait any more. */
+  async past(gone: readonly Entry[]): Promise<void> {
+    if (gone.length === 0) {
+      return;
+    }
     const { entries } = await this.#connection.request("history/list", { limit: HISTORY_LIMIT, undoable: false });
-    const found = entries.find((past) => past.review === entry.id && past.undoes === undefined);
-    this.#reviews.past(entry, found);
-    return found;
+    for (const entry of gone) {
+      this.#reviews.past(entry, entries.find((past) => past.review === entry.id && past.undoes === undefined));
+    }
   }
 
   async #send(entry: Entry, revision: number, decision: Decision): Promise<Answer> {
@@ -63,9 +66,12 @@ export class Deciding {
       return answer;
     }
     entry.sending = false;
+    if (answer.kind === "stale") {
+      entry.revision = Math.max(entry.revision, answer.revision);
+    }
     if (answer.kind === "alreadyDecided" || answer.kind === "notPending") {
       if (entry.state === "pending") {
-        await this.past(entry);
+        await this.past([entry]);
       }
       this.#reviews.changed(entry);
       return { kind: "over", message: "Your decision came too late" };
@@ -94,7 +100,7 @@ export class Deciding {
       return this.#look(entry, revision);
     }
     if (phase !== "pending" && phase !== "conflict") {
-      await this.past(entry);
+      await this.past([entry]);
       return { kind: "over", message: "The connection was lost while you decided, and the hub says now" };
     }
     if (now !== revision) {

@@ -36,6 +36,7 @@ export class DecisionBar {
   readonly #over: HTMLElement;
   readonly #outcome = element("p", { "data-outcome": true, tabindex: "-1" });
   readonly #next: HTMLButtonElement;
+  #offered: Offer["kind"] = "loading";
 
   constructor(entry: Entry, deciders: Deciders) {
     this.#accept = button("accept", [icon("check"), this.#acceptLabel], deciders.accept, {
@@ -51,6 +52,11 @@ export class DecisionBar {
     this.reason.addEventListener("input", () => {
       entry.reason = this.reason.value;
       this.#fit();
+    });
+    this.reason.addEventListener("blur", () => {
+      if (this.#offered === "outcome") {
+        this.#decide.hidden = true;
+      }
     });
     this.reason.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
@@ -79,10 +85,10 @@ export class DecisionBar {
     const focused = this.root.contains(document.activeElement);
     const typing = document.activeElement === this.reason;
     const deciding = offer.kind !== "outcome";
+    this.#offered = offer.kind;
     if (!deciding && typing && !hers) {
-      // What she types must not become keys for something else.
+      // What she types must not become keys for something else: it stays until she leaves it.
       this.reason.readOnly = true;
-      this.reason.addEventListener("blur", () => (this.#decide.hidden = true), { once: true });
     } else {
       this.reason.readOnly = false;
       this.#decide.hidden = !deciding || !this.#sure.hidden;

@@ -7,7 +7,7 @@ import { button, disable, part, say } from "./dom";
 import { pastRow } from "./history_row";
 import type { Notices } from "./notices";
 import type { Places } from "./places";
-import { Lost } from "./socket";
+import { Lost, NotAsked } from "./socket";
 import { Steady } from "./steady";
 import { visible } from "./visible";
 
@@ -123,10 +123,7 @@ export class History {
       const now = undone.removedFile ? "the file was removed again" : "the file holds what it held before";
       this.#notices.tell(`Taken back: ${name}; ${now}.`);
     } catch (error) {
-      const why = error instanceof Lost
-        ? "the connection was lost, so look whether it was done"
-        : error instanceof Error ? visible(error.message) : "no answer";
-      this.#notices.fail(`${name} was not taken back: ${why}`);
+      this.#notices.fail(notUndone(name, error));
     }
     disable(made, false);
     await this.#fetch(true);
@@ -136,4 +133,15 @@ export class History {
 /** What names the change for `history/undo`. */
 function key(entry: HistoryEntry): string {
   return entry.change ?? entry.review;
+}
+
+/** What is known of a change that was to be taken back. */
+function notUndone(name: string, error: unknown): string {
+  if (error instanceof NotAsked) {
+    return `${name} was not taken back: there is no connection to the hub, so it was not asked.`;
+  }
+  if (error instanceof Lost) {
+    return `It is not known whether ${name} was taken back: the connection was lost. Look at it below when it is back.`;
+  }
+  return `${name} was not taken back: ${error instanceof Error ? visible(error.message) : "no answer"}`;
 }

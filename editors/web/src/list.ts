@@ -1,6 +1,7 @@
 // The list of reviews. Rows come at the end and stay where they are until the person clears those that are over.
 
 import { element, part, say } from "./dom";
+import { onceAFrame } from "./pace";
 import type { Places } from "./places";
 import { isOver, type Entry, type Reviews } from "./reviews";
 import { makeRow, type Row } from "./row";
@@ -13,6 +14,8 @@ interface Group {
   rows: HTMLOListElement;
   header: SetHeader | undefined;
   entries: Entry[];
+  /** Some of it were cleared since it was painted. */
+  shrunk: boolean;
 }
 
 export class List {
@@ -24,6 +27,7 @@ export class List {
   readonly #clear = part("clear", HTMLButtonElement);
   readonly #empty = part("empty", HTMLElement);
   readonly #rows = new Map<string, Row>();
+  readonly #soon = onceAFrame(() => this.#paintNow());
   #made: Group[] = [];
   #current: string | null = null;
   #known = false;
@@ -35,9 +39,10 @@ export class List {
     this.#sets = sets;
     this.#clear.addEventListener("click", () => {
       reviews.clearOver();
+      this.#paintNow();
       this.#groups.querySelector<HTMLElement>("button")?.focus();
     });
-    reviews.onChange((entry) => (entry === null ? this.paint() : this.#paintOne(entry)));
+    reviews.onChange(() => this.paint());
     setInterval(() => {
       if (!document.hidden) {
         for (const row of this.#rows.values()) row.paintAge();
@@ -53,21 +58,45 @@ export class List {
 
   setCurrent(id: string | null): void {
     this.#current = id;
-    for (const entry of this.#reviews.entries) {
-      this.#rows.get(entry.id)?.paint(entry.id === id);
-    }
+    this.#paintNow();
     const row = id === null ? undefined : this.#rows.get(id);
     row?.item.scrollIntoView({ block: "nearest" });
   }
 
   /** Moves the focus along with the choice, if it is in the list already. */
-  focusCurrent(always = false): void {
-    if (this.#current !== null && (always || this.#groups.contains(document.activeElement))) {
+  focusCurrent(): void {
+    if (this.#current !== null && this.#groups.contains(document.activeElement)) {
       this.#rows.get(this.#current)?.button.focus();
     }
   }
 
+  /** Once for all that comes before the next picture: a thousand reviews may come at once. */
   paint(): void {
+    this.#soon();
+  }
+
+  #paintNow(): void {
+    this.#dropCleared();
+    const changed = new Set<string>();
+    for (const entry of this.#reviews.entries) {
+      const row = this.#rows.get(entry.id) ?? this.#append(entry);
+      if (row.paint(entry.id === this.#current)) {
+        changed.add(entry.id);
+      }
+    }
+    for (const group of this.#made) {
+      if (group.shrunk || group.entries.some((entry) => changed.has(entry.id))) {
+        group.header?.paint(group.entries);
+        group.shrunk = false;
+      }
+    }
+    this.#paintEnds();
+  }
+
+  #dropCleared(): void {
+    if (this.#rows.size === 0) {
+      return;
+    }
     const there = new Set(this.#reviews.entries.map((entry) => entry.id));
     for (const [id, row] of this.#rows) {
       if (!there.has(id)) {
@@ -76,45 +105,31 @@ export class List {
       }
     }
     for (const group of this.#made) {
-      group.entries = group.entries.filter((entry) => there.has(entry.id));
-      if (group.entries.length === 0) {
+      const stay = group.entries.filter((entry) => there.has(entry.id));
+      group.shrunk ||= stay.length < group.entries.length;
+      group.entries = stay;
+      if (stay.length === 0) {
         group.rows.parentElement?.remove();
       }
     }
     this.#made = this.#made.filter((group) => group.entries.length > 0);
-    for (const entry of this.#reviews.entries) {
-      if (!this.#rows.has(entry.id)) {
-        this.#append(entry);
-      }
-      this.#rows.get(entry.id)?.paint(entry.id === this.#current);
-    }
-    for (const group of this.#made) {
-      group.header?.paint(group.entries);
-    }
-    this.#paintEnds();
   }
 
-  #append(entry: Entry): void {
+  #append(entry: Entry): Row {
     const { set } = entry.summary;
     let group = this.#made.at(-1);
     if (group === undefined || group.set !== set) {
       const rows = element("ol");
       const header = set === undefined ? undefined : new SetHeader(set, this.#sets);
       this.#groups.append(element("section", { class: set === undefined ? "group" : "group set" }, header?.root, rows));
-      group = { set, rows, header, entries: [] };
+      group = { set, rows, header, entries: [], shrunk: false };
       this.#made.push(group);
     }
     const row = makeRow(entry, this.#places, this.#open);
     this.#rows.set(entry.id, row);
     group.entries.push(entry);
     group.rows.append(row.item);
-  }
-
-  #paintOne(entry: Entry): void {
-    this.#rows.get(entry.id)?.paint(entry.id === this.#current);
-    const group = this.#made.find((made) => made.entries.includes(entry));
-    group?.header?.paint(group.entries);
-    this.#paintEnds();
+    return row;
   }
 
   #paintEnds(): void {

@@ -1,23 +1,21 @@
-// What the open review shows: fetches it, shows it, and follows it through newer revisions with the person's draft in
-// hand. It decides nothing.
+// What the open review shows: fetches it, and follows it through newer revisions with the person's draft in hand. It
+// decides nothing.
 
-import { ERRORS, type ReviewShow } from "../../protocol";
+import type { ReviewShow } from "../../protocol";
 import type { Article } from "./article";
+import { Aside } from "./aside";
 import type { Connection } from "./connection";
 import type { Deciding } from "./deciding";
-import type { DiffView, Draft } from "./diff/view";
-import { loadDiff, nonce } from "./diff_loader";
-import { element } from "./dom";
-import { fittingLayout, wishLayout } from "./layout";
+import type { DiffView, Draft, OpenDiff } from "./diff/view";
+import { loadDiff } from "./diff_loader";
+import { button, element } from "./dom";
+import { fetchReview } from "./fetching";
+import { nextStep } from "./following";
+import { Meeting } from "./meeting";
 import type { Notices } from "./notices";
 import { oversizedWords } from "./oversized";
-import { isOversized, type Entry } from "./reviews";
-import { HubError, Lost } from "./socket";
-import { visible } from "./visible";
-import { count } from "./wording";
-
-/** Each key in a large text would cost a look at all of it. */
-const TYPING_MS = 40;
+import { isOversized, isSame, isWaiting, type Entry } from "./reviews";
+import { Showing } from "./showing";
 
 export interface Means {
   readonly connection: Connection;
@@ -29,21 +27,18 @@ export class Looking {
   readonly #entry: Entry;
   readonly #article: Article;
   readonly #means: Means;
-  /** What a decision would be about came or changed on the screen. */
   readonly #touched: () => void;
   readonly #changed: () => void;
-  readonly #resized: ResizeObserver;
-  #view: DiffView | null = null;
-  #shown: ReviewShow | null = null;
-  /** A newer one that waits until the person is done with what she writes, or says which text she wants. */
-  #newer: ReviewShow | null = null;
-  /** The diff takes no more choices. */
-  #closed = false;
+  readonly #showing: Showing;
+  readonly #aside: Aside;
+  readonly #meeting: Meeting;
+  #openDiff: OpenDiff | null = null;
+  /** The revision that is too large, and said to be. */
+  #tooLarge: number | null = null;
+  /** The revision that the hub would not give. */
+  #refused: number | null = null;
   #fetching = false;
   #gone = false;
-  #typing: ReturnType<typeof setTimeout> | undefined;
-  /** A decision met what changed, and that is to be said along with it. */
-  #metDecision = false;
 
   constructor(entry: Entry, article: Article, means: Means, hears: { touched(): void; changed(): void }) {
     this.#entry = entry;
@@ -51,255 +46,218 @@ export class Looking {
     this.#means = means;
     this.#touched = hears.touched;
     this.#changed = hears.changed;
-    this.#resized = new ResizeObserver(() => this.#fitLayout());
-    this.#resized.observe(article.diff);
+    const { announce } = means.notices;
+    this.#showing = new Showing(entry, article, { ...hears, announce, draftChanged: () => this.#meeting.draftChanged() });
+    this.#aside = new Aside(entry, article, this.#showing, (draft) => {
+      if (this.shown !== null) this.#mount(this.shown, draft);
+    });
+    const mount = (shown: ReviewShow, draft: Draft | undefined): void => this.#mount(shown, draft);
+    this.#meeting = new Meeting({ article, showing: this.#showing, aside: this.#aside, mount });
+    article.instead(element("p", { class: "loading" }, "Loading…"));
     if (isOversized(entry)) {
-      article.setRevision(entry.revision);
-      article.instead(...oversizedWords(entry));
+      this.#sayTooLarge();
     } else {
-      article.instead(element("p", { class: "loading" }, "Loading…"));
-      void this.fetch();
+      void this.#fetch();
     }
   }
 
   get view(): DiffView | null {
-    return this.#view;
+    return this.#showing.view;
   }
 
   get shown(): ReviewShow | null {
-    return this.#shown;
+    return this.#showing.shown;
+  }
+
+  /** What is on the screen, and so what a decision is about. */
+  get revision(): number | null {
+    return this.#tooLarge ?? this.shown?.revision ?? null;
   }
 
   /** A newer revision waits for the person's word. */
   get isChoosing(): boolean {
-    return this.#newer !== null;
+    return this.#meeting.newer !== null;
   }
 
-  /** Keeps what she did, for when she comes back to it. */
   keepDraft(): void {
-    if (this.#view !== null && this.#entry.state === "pending") {
-      this.#entry.draft = this.#view.draft();
-    }
+    this.#showing.keepDraft();
+  }
+
+  toggleLayout(): void {
+    this.#showing.toggleLayout();
   }
 
   close(): void {
-    this.keepDraft();
     this.#gone = true;
-    clearTimeout(this.#typing);
-    this.#resized.disconnect();
-    this.#view?.destroy();
+    this.#showing.close();
   }
 
   /** The model changed: is what is shown still the newest, and may it still be chosen among? */
   check(): void {
-    const { state, revision, draft } = this.#entry;
-    const known = this.#newer ?? this.#shown;
-    if (state !== "pending") {
-      if (!this.#closed && this.#view !== null) {
-        this.#closed = true;
-        this.#view.setReadOnly();
-      }
-    } else if (known !== null && revision !== undefined && revision > known.revision) {
-      void this.fetch();
-    } else if (this.#closed && this.#shown !== null) {
-      void this.#mount(this.#shown, draft);
+    const fetched = (this.#meeting.newer ?? this.shown)?.revision ?? null;
+    const { takesChoices } = this.#showing;
+    switch (nextStep(this.#entry, { tooLarge: this.#tooLarge, fetched, takesChoices, refused: this.#refused })) {
+      case "fetch":
+        void this.#fetch();
+        break;
+      case "close":
+        this.#showing.takeNoMoreChoices();
+        this.#meeting.drop();
+        this.#offerAside();
+        break;
+      case "reopen":
+        if (this.shown !== null) {
+          this.#mount(this.shown, this.#draftOn(this.shown));
+          this.check();
+        }
+        break;
+      case "sayTooLarge":
+        this.#sayTooLarge();
+        break;
+      case "nothing":
+        break;
     }
   }
 
   /** A decision was not taken, because of what is fetched now. */
   lookAgain(): void {
-    this.#metDecision = true;
-    void this.fetch();
+    this.#meeting.metDecision = true;
+    void this.#fetch();
   }
 
-  async fetch(): Promise<void> {
+  /** The hub is back, and may say something else of it. */
+  refresh(): void {
+    this.#refused = null;
+    if (isWaiting(this.#entry) || this.revision === null) {
+      void this.#fetch();
+    }
+  }
+
+  async #fetch(): Promise<void> {
     if (this.#fetching || isOversized(this.#entry)) {
       return;
     }
     this.#fetching = true;
-    try {
-      const code = loadDiff();
-      const { shown } = await this.#means.connection.request("reviews/get", { review: this.#entry.id });
-      await code;
-      if (!this.#gone) {
-        await this.#got(shown);
-      }
-    } catch (error) {
-      if (!this.#gone) {
-        await this.#notGot(error);
-      }
-    } finally {
-      this.#fetching = false;
-    }
-    if (!this.#gone) {
-      this.check();
-      this.#changed();
-    }
-  }
-
-  async #got(shown: ReviewShow): Promise<void> {
-    this.#entry.revision = shown.revision;
-    const before = this.#shown;
-    if (before === null) {
-      return this.#mount(shown, this.#entry.draft);
-    }
-    if (before.revision === shown.revision && before.base === shown.base && before.proposed === shown.proposed) {
-      return;
-    }
-    const draft = this.#view?.draft();
-    this.#newer = shown;
-    this.#article.setRevision(shown.revision);
-    this.#touched();
-    if (draft?.text === shown.proposed) {
-      // The hub took her text along.
-      await this.#renew({ left: [], comments: draft.comments });
-    } else if (draft?.text !== undefined) {
-      const proposal = { left: [], comments: draft.comments };
-      this.#article.notice("The proposal changed while you edited. Your text is untouched: which one do you want?", [
-        { action: "keep-text", label: "Keep my text", press: () => void this.#renew(draft) },
-        { action: "show-proposal", label: "Show the new proposal", press: () => void this.#renew(proposal) },
-      ]);
-    } else if (this.#commentInHand()) {
-      this.#article.notice("There is a newer version of this change. It is shown when your comment is saved or closed.", [
-        { action: "show-proposal", label: "Show it now", press: () => void this.#renew(this.#view?.draft()) },
-      ]);
-    } else {
-      await this.#renew(draft);
-    }
-    this.#means.notices.announce("This review changed: look again before you decide.");
-  }
-
-  /** Shows the newer revision, with what still fits of the draft. */
-  async #renew(draft: Draft | undefined): Promise<void> {
-    const newer = this.#newer;
-    const before = this.#shown;
-    if (newer === null) {
-      return;
-    }
-    this.#newer = null;
-    const there = new Set(newer.hunks.map((hunk) => hunk.id));
-    await this.#mount(newer, draft && { ...draft, left: draft.left.filter((hunk) => there.has(hunk)) });
-    const undecided = this.#metDecision ? "Nothing is decided yet. " : "";
-    this.#metDecision = false;
-    this.#article.notice(`${undecided}${whatChanged(before, newer)} Look again before you decide.`);
-  }
-
-  async #mount(shown: ReviewShow, draft: Draft | undefined): Promise<void> {
-    const openDiff = await loadDiff();
+    const known = this.#entry.revision;
+    const fetched = await fetchReview(this.#means.connection, this.#entry.id);
+    this.#fetching = false;
     if (this.#gone) {
       return;
     }
-    const { diff } = this.#article;
-    const hadFocus = diff.contains(document.activeElement);
-    const top = diff.firstElementChild?.scrollTop ?? 0;
-    this.#view?.destroy();
-    diff.replaceChildren();
-    this.#shown = shown;
-    this.#entry.shown = shown;
-    this.#closed = this.#entry.state !== "pending";
-    this.#view = openDiff(diff, shown, {
-      layout: fittingLayout(diff.clientWidth),
-      nonce: nonce(),
-      readOnly: this.#closed,
-      ...(draft === undefined ? {} : { draft }),
-      changed: () => this.#draftChanged(),
-      announce: this.#means.notices.announce,
-    });
-    diff.firstElementChild?.scrollTo(0, top);
-    if (hadFocus) {
-      this.#view.focus();
+    if (fetched.kind === "got") {
+      const { revision } = this.#entry;
+      this.#entry.revision = revision === known ? fetched.shown.revision : Math.max(revision, fetched.shown.revision);
+      this.#refused = null;
+      this.#openDiff = fetched.openDiff;
+      this.#got(fetched.shown);
+      // Something may have been told meanwhile.
+      this.check();
+    } else if (fetched.kind === "forgotten") {
+      await this.#forgotten();
+    } else if (fetched.kind === "refused") {
+      this.#notGot(fetched.why);
     }
-    this.#article.setRevision(shown.revision);
-    this.#touched();
     this.#changed();
   }
 
-  async #notGot(error: unknown): Promise<void> {
-    if (error instanceof Lost) {
-      void this.#means.connection.connected().then(() => (this.#gone ? undefined : this.fetch()));
+  #got(shown: ReviewShow): void {
+    const { work } = this.#entry;
+    if (isOversized(this.#entry)) {
       return;
     }
-    if (error instanceof HubError && error.code === ERRORS.UNKNOWN_REVIEW) {
-      await this.#means.deciding.past(this.#entry).catch(() => undefined);
-      if (this.#shown === null && this.#entry.shown !== undefined) {
-        await this.#mount(this.#entry.shown, this.#entry.draft);
-      } else if (this.#shown === null) {
-        this.#article.instead(element("p", {}, "It is over, and the hub keeps its text no longer."));
+    if (this.shown === null) {
+      if (work === undefined || isSame(work.on, shown) || !isWaiting(this.#entry)) {
+        this.#mount(shown, this.#draftOn(shown));
+        return;
       }
+      // What she did before she left it meets the newer one as if she had stayed.
+      this.#mount(work.on, work.draft);
+    } else if (!isWaiting(this.#entry)) {
+      // What was decided on stays on the screen.
+      return;
+    } else if (isSame(this.shown, shown)) {
+      this.#meeting.metDecision = false;
       return;
     }
-    const isHubs = error instanceof HubError;
-    const why = isHubs ? visible(error.message) : "The code that shows changes could not be loaded. Reload the page.";
-    this.#article.instead(element("p", {}, why));
+    this.#meeting.meet(shown);
+    this.#offerAside();
+    this.#touched();
+    this.#means.notices.announce("This review changed: look again before you decide.");
+  }
+
+  #draftOn(shown: ReviewShow): Draft | undefined {
+    const { work } = this.#entry;
+    return work !== undefined && isSame(work.on, shown) ? work.draft : undefined;
+  }
+
+  #mount(shown: ReviewShow, draft: Draft | undefined): void {
+    if (this.#openDiff !== null) {
+      this.#tooLarge = null;
+      this.#showing.put(this.#openDiff, shown, draft);
+      this.#offerAside();
+    }
+  }
+
+  #sayTooLarge(): void {
+    this.#showing.remove();
+    this.#meeting.drop();
+    this.#tooLarge = this.#entry.revision;
+    this.#article.setRevision(this.#entry.revision);
+    this.#article.notice(null);
+    this.#article.instead(...oversizedWords(this.#entry));
+    this.#offerAside();
+    this.#touched();
+  }
+
+  #notGot(why: string): void {
+    const again = { action: "fetch-again", label: "Try again", press: () => void this.#fetch() };
+    this.#refused = this.#entry.revision;
+    if (this.view === null) {
+      this.#article.instead(element("p", {}, why), button(again.action, [again.label], again.press));
+    } else {
+      this.#article.notice(`What is newer cannot be shown: ${why}`, [again]);
+    }
     this.#means.notices.fail(why);
   }
 
-  #draftChanged(): void {
-    if (this.#newer !== null && !this.#commentInHand() && this.#view?.draft().text === undefined) {
-      void this.#renew(this.#view?.draft());
+  /** It is over: what is left of it is what she did to it. */
+  async #forgotten(): Promise<void> {
+    await this.#means.deciding.past([this.#entry]).catch(() => undefined);
+    this.#openDiff ??= await loadDiff().catch(() => null);
+    if (this.#gone || this.shown !== null) {
+      return;
     }
-    this.#typing ??= setTimeout(() => {
-      this.#typing = undefined;
-      this.#changed();
-    }, TYPING_MS);
-  }
-
-  #commentInHand(): boolean {
-    const box = this.#article.diff.querySelector<HTMLTextAreaElement>("[data-field=comment]");
-    return box !== null && box.value.trim() !== "";
-  }
-
-  toggleLayout(): void {
-    if (this.#view !== null) {
-      const layout = this.#view.layout() === "split" ? "unified" : "split";
-      wishLayout(layout, this.#article.diff.clientWidth);
-      this.#fitLayout();
-      this.#means.notices.announce(layout === "split" ? "Side by side" : "Unified");
+    const { work } = this.#entry;
+    if (work !== undefined && this.#openDiff !== null) {
+      this.#mount(work.on, work.draft);
+    } else {
+      this.#article.instead(element("p", {}, "It is over, and the hub keeps its text no longer."));
     }
   }
 
-  #fitLayout(): void {
-    const { clientWidth } = this.#article.diff;
-    if (this.#view !== null && clientWidth > 0 && this.#view.layout() !== fittingLayout(clientWidth)) {
-      this.#view.setLayout(fittingLayout(clientWidth));
-      this.#changed();
-    }
+  #mayWrite(): boolean {
+    return this.#showing.takesChoices === true && this.#meeting.newer === null;
   }
 
   edit(): void {
-    if (this.#entry.state === "pending" && this.#newer === null) {
-      this.#view?.startEditing();
+    if (this.#mayWrite()) {
+      this.view?.startEditing();
       this.#changed();
     }
   }
 
   /** Sets her text aside, from where it can be brought back. */
   discardEdit(): void {
-    const aside = this.#view?.draft();
-    const shown = this.#shown;
-    if (aside === undefined || shown === null || this.#newer !== null) {
-      return;
-    }
-    this.#view?.discardEdits();
-    this.#changed();
-    if (aside.text !== undefined) {
-      const bringBack = (): void => {
-        this.#article.notice(null);
-        void this.#mount(shown, aside);
-      };
-      this.#article.notice("Your text is set aside.", [
-        { action: "restore-edit", label: "Bring it back", press: bringBack },
-        { action: "forget-edit", label: "Forget it", press: () => this.#article.notice(null) },
-      ]);
+    const draft = this.view?.draft();
+    if (draft !== undefined && this.#mayWrite()) {
+      this.#aside.set(draft);
+      this.view?.discardEdits();
+      this.#offerAside();
+      this.#changed();
     }
   }
-}
 
-function whatChanged(before: ReviewShow | null, newer: ReviewShow): string {
-  if (newer.conflicts.length > 0) {
-    return `The file changed meanwhile, with ${count(newer.conflicts.length, "conflict")} to look at.`;
+  #offerAside(): void {
+    this.#aside.offer(this.#mayWrite());
   }
-  return before?.base === newer.base
-    ? "The proposed text was edited elsewhere."
-    : "The file changed meanwhile, and the change was fitted to it.";
 }

@@ -8,7 +8,7 @@ import type { DiffView } from "./diff/view";
 import { Looking, type Means } from "./looking";
 import { offerOf, whyNotAccept, type Sight } from "./offers";
 import type { Places } from "./places";
-import { isOversized, type Entry, type Reviews } from "./reviews";
+import { isOversized, isWaiting, type Entry, type Reviews } from "./reviews";
 import { MOMENT_MS, Steady } from "./steady";
 import { capital } from "./wording";
 
@@ -47,13 +47,19 @@ export class Opened {
       previousChange: () => this.view?.previousChange(),
       nextChange: () => this.view?.nextChange(),
       toggleLayout: () => this.toggleLayout(),
+      find: () => this.view?.find(),
       comment: () => this.comment(),
       edit: () => this.edit(),
       discardEdit: () => this.#looking.discardEdit(),
     };
     this.article = new Article(entry, around.places, tools, this.bar.root);
     around.stage.replaceChildren(this.article.root);
-    this.#looking = new Looking(entry, this.article, around, { touched: () => this.#touch(), changed: () => this.paint() });
+    const touched = (): void => {
+      // A question is about what was there when it was asked.
+      this.bar.askWhetherSure(false);
+      this.#touch();
+    };
+    this.#looking = new Looking(entry, this.article, around, { touched, changed: () => this.paint() });
     this.#touch();
     this.paint();
   }
@@ -81,7 +87,7 @@ export class Opened {
 
   /** It may be another one by now. */
   refresh(): void {
-    void this.#looking.fetch();
+    this.#looking.refresh();
   }
 
   toggleLayout(): void {
@@ -89,13 +95,13 @@ export class Opened {
   }
 
   comment(): void {
-    if (this.entry.state === "pending") {
+    if (isWaiting(this.entry)) {
       this.view?.commentHere();
     }
   }
 
   toggleHunk(): void {
-    if (this.entry.state === "pending") {
+    if (isWaiting(this.entry)) {
       this.view?.toggleHunk();
     }
   }
@@ -130,8 +136,8 @@ export class Opened {
 
   async #decide(verdict: Verdict): Promise<void> {
     const { entry } = this;
-    const shown = this.#looking.shown;
-    if (entry.state !== "pending" || entry.sending || (shown === null && !isOversized(entry))) {
+    const { revision } = this.#looking;
+    if (!isWaiting(entry) || revision === null) {
       return;
     }
     if (this.#looking.isChoosing) {
@@ -145,7 +151,7 @@ export class Opened {
     const decision: Decision = { verdict, comments: this.view?.draft().comments ?? [] };
     this.bar.askWhetherSure(false);
     this.article.notice(null);
-    this.#heard(await this.#around.deciding.decide(entry, shown?.revision ?? entry.revision, decision));
+    this.#heard(await this.#around.deciding.decide(entry, revision, decision));
   }
 
   #heard(answer: Answer): void {
@@ -192,7 +198,7 @@ export class Opened {
   paint(): void {
     const { entry, view } = this;
     this.article.paintMeta(entry, this.#looking.shown ?? undefined);
-    const readOnly = entry.state !== "pending" || entry.sending || this.#looking.isChoosing;
+    const readOnly = !isWaiting(entry) || this.#looking.isChoosing;
     this.article.paintTools(view !== null, view?.layout() ?? "unified", view?.isEditing() ?? false, readOnly);
     if (this.article.setState(entry.sending ? "sending" : entry.state)) {
       this.#touch();

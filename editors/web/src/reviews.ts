@@ -8,6 +8,12 @@ import { decided, ended } from "./wording";
 
 export type State = "pending" | "settling" | "accepted" | "rejected" | "withdrawn" | "superseded" | "failed";
 
+/** What a person did to a review, and to which state of it: in another, its lines and hunks are not the same. */
+export interface Work {
+  readonly draft: Draft;
+  readonly on: ReviewShow;
+}
+
 export interface Entry {
   readonly id: string;
   summary: ReviewSummary;
@@ -16,6 +22,8 @@ export interface Entry {
   state: State;
   /** How it is over, in words that follow its name; empty while it waits. */
   how: string;
+  /** What was decided, here or elsewhere. */
+  verdict: VerdictKind | undefined;
   decidedHere: boolean;
   /** Our decision is on its way. */
   sending: boolean;
@@ -23,12 +31,12 @@ export interface Entry {
   fresh: boolean;
   /** The newest revision that is known. */
   revision: number;
-  /** What the person did to it while it was open. */
-  draft: Draft | undefined;
+  /** What the person did to it while it was open; nothing if there is nothing to lose. */
+  work: Work | undefined;
+  /** A text of hers that gave way to the proposal, and can be brought back. */
+  aside: Work | undefined;
   /** What she began to write to the agent. */
   reason: string;
-  /** What was shown of it last. */
-  shown: ReviewShow | undefined;
 }
 
 /** A side larger than this is not fetched: the browser could not show it in time. */
@@ -46,9 +54,35 @@ export function isOversized(entry: Entry): boolean {
   return entry.summary.bytes > LARGEST_BYTES;
 }
 
-/** She left hunks out or wrote a text of her own: hers to finish. */
-export function hasOwnChoice(entry: Entry): boolean {
-  return entry.draft !== undefined && (entry.draft.left.length > 0 || entry.draft.text !== undefined);
+/** What is worth keeping of this draft. */
+export function workOf(draft: Draft, on: ReviewShow): Work | undefined {
+  const isEmpty = draft.left.length === 0 && draft.comments.length === 0 && draft.text === undefined;
+  return isEmpty ? undefined : { draft, on };
+}
+
+/** What is left of a draft when the proposal is shown instead of her text. */
+export function withoutText({ text: _, ...rest }: Draft): Draft {
+  return { ...rest, left: [] };
+}
+
+/** Whether two states of a review are the same to who looks at them. */
+export function isSame(one: ReviewShow, other: ReviewShow): boolean {
+  return one.revision === other.revision && one.base === other.base && one.proposed === other.proposed;
+}
+
+/** Whether deciding it together with others would pass over what she did to it: then it is hers to finish. */
+export function isHersToFinish({ work, revision }: Entry, accept: boolean): boolean {
+  if (work === undefined) {
+    return false;
+  }
+  const { draft, on } = work;
+  const hasChoice = accept && (draft.left.length > 0 || draft.text !== undefined);
+  return hasChoice || (draft.comments.length > 0 && on.revision !== revision);
+}
+
+/** Whether she would lose something if the page went away now. */
+export function wouldBeLost(entry: Entry): boolean {
+  return entry.sending || (isWaiting(entry) && (entry.work !== undefined || entry.aside !== undefined || entry.reason !== ""));
 }
 
 const STATES: Readonly<Record<string, State>> = {
@@ -62,8 +96,13 @@ const STATES: Readonly<Record<string, State>> = {
   failed: "failed",
 };
 
+function stateAfter(verdict: VerdictKind | undefined): State {
+  return verdict === "reject" ? "rejected" : "accepted";
+}
+
 export class Reviews {
   readonly entries: Entry[] = [];
+  readonly #known = new Map<string, Entry>();
   readonly #heard: Array<(entry: Entry | null) => void> = [];
 
   /** `null`: rows came or went. */
@@ -72,7 +111,7 @@ export class Reviews {
   }
 
   get(id: string): Entry | undefined {
-    return this.entries.find((entry) => entry.id === id);
+    return this.#known.get(id);
   }
 
   waiting(): Entry[] {
@@ -138,7 +177,7 @@ export class Reviews {
       case "delivered":
         // Forgotten by the hub, so it is done.
         if (summary === undefined && entry.state === "settling") {
-          entry.state = entry.how.startsWith("rejected") ? "rejected" : "accepted";
+          entry.state = stateAfter(entry.verdict);
         }
         break;
       case "proposed":
@@ -153,9 +192,10 @@ export class Reviews {
   taken(entry: Entry, verdict: VerdictKind): void {
     entry.sending = false;
     entry.decidedHere = true;
+    entry.verdict = verdict;
     entry.how = `${decided(verdict)} here`;
     if (entry.state === "pending") {
-      entry.state = verdict === "reject" ? "rejected" : "accepted";
+      entry.state = stateAfter(verdict);
     }
     this.changed(entry);
   }
@@ -173,7 +213,9 @@ export class Reviews {
 
   clearOver(): void {
     const stay = this.entries.filter((entry) => !isOver(entry));
-    this.entries.splice(0, this.entries.length, ...stay);
+    for (const entry of this.entries.splice(0, this.entries.length, ...stay).filter(isOver)) {
+      this.#known.delete(entry.id);
+    }
     this.changed(null);
   }
 
@@ -194,15 +236,17 @@ export class Reviews {
       listedAt: performance.now(),
       state: "pending",
       how: "",
+      verdict: undefined,
       decidedHere: false,
       sending: false,
       fresh: true,
       revision: summary.revision,
-      draft: undefined,
+      work: undefined,
+      aside: undefined,
       reason: "",
-      shown: undefined,
     };
     this.entries.push(entry);
+    this.#known.set(entry.id, entry);
     return [entry];
   }
 
@@ -217,6 +261,7 @@ export class Reviews {
     entry.state = state;
     if (state === "pending") {
       entry.how = "";
+      entry.verdict = undefined;
       entry.decidedHere = false;
     } else if (entry.how === "" && state !== "settling") {
       entry.how = state;
@@ -225,10 +270,11 @@ export class Reviews {
 
   #decided(entry: Entry, verdict: VerdictKind, by: string): void {
     if (!entry.decidedHere) {
+      entry.verdict = verdict;
       entry.how = `${decided(verdict)} in ${visible(by)}`;
     }
     if (entry.state === "pending") {
-      entry.state = verdict === "reject" ? "rejected" : "accepted";
+      entry.state = stateAfter(verdict);
     }
   }
 

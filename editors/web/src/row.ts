@@ -9,7 +9,8 @@ import { age, capital } from "./wording";
 export interface Row {
   readonly item: HTMLLIElement;
   readonly button: HTMLButtonElement;
-  paint(open: boolean): void;
+  /** Gives whether anything about it is another than when it was painted last. */
+  paint(open: boolean): boolean;
   paintAge(): void;
 }
 
@@ -37,6 +38,7 @@ export function makeRow(entry: Entry, places: Places, open: (entry: Entry) => vo
   button.addEventListener("click", () => open(entry));
   const item = element("li", {}, button);
 
+  let painted = "";
   const paintAge = (): void => {
     const old = entry.summary.ageMs + performance.now() - entry.listedAt;
     say(since, isOver(entry) ? "" : age(old));
@@ -49,6 +51,12 @@ export function makeRow(entry: Entry, places: Places, open: (entry: Entry) => vo
       const { summary } = entry;
       const state = entry.sending ? "settling" : entry.state;
       const place = places.of(summary);
+      const { fresh, how, sending, revision } = entry;
+      const now = JSON.stringify([isOpen, state, fresh, how, sending, revision, place, { ...summary, ageMs: 0 }]);
+      if (now === painted) {
+        return false;
+      }
+      painted = now;
       const drawing = state === "pending" && !entry.fresh ? "ring" : MARKS[state];
       if (mark.dataset["mark"] !== drawing) {
         mark.dataset["mark"] = drawing;
@@ -65,9 +73,10 @@ export function makeRow(entry: Entry, places: Places, open: (entry: Entry) => vo
       say(spoken, state === "pending" && entry.fresh ? ", not looked at yet, " : ", ");
       say(added, `+${summary.added}`);
       say(removed, `−${summary.removed}`);
-      button.title = place.whole;
+      button.title = `${place.whole}, from ${visible(summary.agent)}`;
       details.replaceChildren(...paintDetails(entry, places));
       paintAge();
+      return true;
     },
   };
 }
@@ -91,10 +100,14 @@ function paintDetails(entry: Entry, places: Places): Node[] {
   if (summary.newFile) chip("new file", "good");
   if (isOversized(entry)) chip("large", "plain");
   if (summary.ownerGone) chip("agent away", "plain");
-  const folder = place.folder.replace(/\/$/, "");
-  const where = [place.window, folder].filter((text) => text !== undefined && text !== "").join(" · ");
-  const words = [where, visible(summary.agent)].filter((text) => text !== "").join(" · ");
-  parts.push(element("span", { class: "where" }, words, heard(", ")));
+  const word = (kind: string, text: string): void => {
+    if (text !== "") {
+      parts.push(element("span", { class: kind }, element("bdi", {}, text), heard(", ")));
+    }
+  };
+  word("agent", visible(summary.agent));
+  word("window", place.window ?? "");
+  word("where", place.folder.replace(/\/$/, ""));
   return parts;
 }
 

@@ -7,7 +7,7 @@ import type { Connection } from "./connection";
 import { button, disable, element, say } from "./dom";
 import type { Notices } from "./notices";
 import type { Places } from "./places";
-import { hasOwnChoice, isOversized, isWaiting, type Entry } from "./reviews";
+import { isHersToFinish, isOversized, isWaiting, type Entry } from "./reviews";
 import { Steady } from "./steady";
 import { visible } from "./visible";
 import { count } from "./wording";
@@ -81,7 +81,7 @@ export class SetHeader {
   async #ask(accept: boolean): Promise<void> {
     this.#means.keepDraft();
     const waiting = this.#entries.filter(isWaiting);
-    const own = waiting.filter((entry) => accept && hasOwnChoice(entry));
+    const own = waiting.filter((entry) => isHersToFinish(entry, accept));
     const large = waiting.filter((entry) => isOversized(entry) && !own.includes(entry));
     const files = waiting.filter((entry) => !own.includes(entry) && !large.includes(entry));
     const question: Question = { accept, files: new Map(), loaded: false };
@@ -112,7 +112,7 @@ export class SetHeader {
     }
     question.loaded = true;
     const left = [
-      own.length > 0 ? `${this.#names(own)} has your own choice in it and is left for you.` : "",
+      own.length > 0 ? `${this.#names(own)} has your own choice or comments in it and is left for you.` : "",
       large.length > 0 ? `${this.#names(large)} is too large for this page and is left for you.` : "",
     ];
     const these = files.length === 1 ? "this file" : `these ${files.length} files`;
@@ -149,10 +149,16 @@ export class SetHeader {
       this.#means.notices.tell("That press was ignored: the question had only just appeared.");
       return;
     }
+    this.#means.keepDraft();
+    if ([...question.files.keys()].some((entry) => isHersToFinish(entry, question.accept))) {
+      this.#means.notices.tell("You chose in a file of the set while you were asked: look again.");
+      void this.#ask(question.accept);
+      return;
+    }
     this.#close(true);
     const verdict: Decision["verdict"] = question.accept ? { kind: "accept" } : { kind: "reject" };
     const decided = [...question.files].map(async ([entry, revision]) => {
-      const decision: Decision = { verdict, comments: entry.draft?.comments ?? [] };
+      const decision: Decision = { verdict, comments: entry.work?.draft.comments ?? [] };
       const answer = await this.#means.deciding.decide(entry, revision, decision);
       return { entry, answer };
     });

@@ -20,6 +20,9 @@ export class HubError extends Error {
 /** The socket ended before the answer came: nobody knows what became of the request. */
 export class Lost extends Error {}
 
+/** There was no socket to ask on: the hub has not heard of it. */
+export class NotAsked extends Lost {}
+
 interface Waiting {
   resolve(result: unknown): void;
   reject(error: Error): void;
@@ -33,6 +36,8 @@ const LARGE_PATIENCE_MS = 180_000;
 const PROBE_PATIENCE_MS = 4_000;
 const PING_EVERY_MS = 25_000;
 const LOOK_EVERY_MS = 1_000;
+/** What the browser says of a connection that just fell. */
+const CLOSED_UNSEEN = 1006;
 
 export interface SocketEvents {
   opened(): void;
@@ -64,7 +69,11 @@ export class HubSocket {
   request<M extends Method>(method: M, params: Params<M>, patienceMs = PATIENCE_MS): Promise<Result<M>> {
     return new Promise((resolve, reject) => {
       if (this.#over || this.#socket.readyState !== WebSocket.OPEN) {
-        reject(new Lost("the hub is not connected"));
+        if (this.#socket.readyState !== WebSocket.CONNECTING) {
+          // Who asks again when the connection is back must not find it there before the browser says that it is gone.
+          this.#end(CLOSED_UNSEEN);
+        }
+        reject(new NotAsked("the hub is not connected"));
         return;
       }
       const id = this.#nextId++;
@@ -100,7 +109,7 @@ export class HubSocket {
     }
     const patience = Math.max(0, ...[...this.#waiting.values()].map((waiting) => waiting.patienceMs));
     if (silentMs > patience) {
-      this.#end(1006);
+      this.#end(CLOSED_UNSEEN);
     }
   }
 

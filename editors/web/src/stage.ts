@@ -2,7 +2,7 @@
 
 import { typesInto, part } from "./dom";
 import { Opened, type Surroundings } from "./opened";
-import { isWaiting, type Entry } from "./reviews";
+import type { Entry } from "./reviews";
 import type { Views } from "./views";
 import { count } from "./wording";
 
@@ -60,9 +60,7 @@ export class Stage {
 
   /** What is open may be another one by now. */
   reconnected(): void {
-    if (this.#opened !== null && isWaiting(this.#opened.entry)) {
-      this.#opened.refresh();
-    }
+    this.#opened?.refresh();
   }
 
   /** Out of the question, the field or the editor, back to where single keys work. */

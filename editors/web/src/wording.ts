@@ -1,6 +1,6 @@
 // The words for ages, counts, decisions and names of files: the same as in the terminal reviewer.
 
-import type { HistoryEntry, ReviewDecidedResult, Taken, VerdictKind } from "../../protocol";
+import type { HistoryEntry, ReviewDecidedResult, ReviewShow, Taken, VerdictKind } from "../../protocol";
 import { visible } from "./visible";
 
 /** How long something lasted, in its largest unit. */
@@ -78,6 +78,16 @@ export function notTaken(answer: Extract<ReviewDecidedResult, { kind: "stale" | 
     case "refused":
       return `Nothing is decided: ${visible(answer.message)}`;
   }
+}
+
+/** What became of an open review meanwhile. */
+export function whatChanged(before: ReviewShow | null, newer: ReviewShow): string {
+  if (newer.conflicts.length > 0) {
+    return `The file changed meanwhile, with ${count(newer.conflicts.length, "conflict")} to look at.`;
+  }
+  return before?.base === newer.base
+    ? "The proposed text was edited elsewhere."
+    : "The file changed meanwhile, and the change was fitted to it.";
 }
 
 export function capital(text: string): string {

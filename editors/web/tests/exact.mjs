@@ -6,11 +6,18 @@ import { test } from "node:test";
 import { bundled } from "./bundled.mjs";
 
 const ROUNDS = 3000;
-const { separatorOf, linesOf, composed, takenHunks, chunksOf, reverting, chunksAfterEdit, chunksOfAnother, EditorState } = await bundled(`
+const {
+  separatorOf, linesOf, composed, takenHunks, movedLine, chunksOf, reverting, chunksAfterEdit, chunksOfAnother,
+  movesBetween, lineEnds, sameLineEnd, EditorState, EditorView, insertNewline, deleteCharBackward, deleteCharForward,
+} = await bundled(`
   export * from "./src/diff/text.ts";
   export * from "./src/diff/chunks.ts";
   export * from "./src/diff/edited.ts";
+  export * from "./src/diff/moves.ts";
+  export * from "./src/diff/returns.ts";
   export { EditorState } from "@codemirror/state";
+  export { EditorView } from "@codemirror/view";
+  export { insertNewline, deleteCharBackward, deleteCharForward } from "@codemirror/commands";
 `);
 
 let seed = Number(process.argv[2] ?? Date.now() % 1_000_000);
@@ -175,5 +182,108 @@ test("a text of her own is compared in whole lines, and can be put back", () => 
     const chunks = chunksOfAnother(chunksOf(hunks, before, after), before, after, state.doc);
     checkApart(chunks, before, state.doc);
     assert.equal(putAllBack(state, chunks, before), base);
+  });
+});
+
+/** Lines of a text without their ends. */
+function wordsOf(text) {
+  return text.split("\n").map((line) => line.replace(/\r$/, ""));
+}
+
+test("a line that an edit did not touch is found again, whatever became of those above it", () => {
+  eachPair(({ base, proposed }) => {
+    // No two of them alike: among equal lines nobody can tell which one stayed.
+    const [above, under] = [base, proposed].map((text, which) => {
+      return wordsOf(text).map((words, line) => `${which}.${line} ${words}\n`).join("");
+    });
+    const [gone, come] = [randomText(), randomText()].map((text) => text.replaceAll("\r", ""));
+    const [one, other] = [`${above}${gone}\n${under}`, `${above}${come}\n${under}`];
+    const [from, to] = [one, other].map((text) => linesOf(text, separatorOf(text)));
+    const moved = movesBetween(from, to);
+    const touched = [wordsOf(above).length - 1, wordsOf(`${above}${gone}`).length];
+    const places = wordsOf(one).map((words, line) => {
+      const move = moved(line);
+      assert.ok(move.line >= 0 && move.line < to.lines, "in the text");
+      if (line >= touched[0] && line < touched[1]) return -1;
+      assert.equal(move.gone, false);
+      assert.equal(wordsOf(other)[move.line], words);
+      return move.line;
+    });
+    const kept = places.filter((line) => line >= 0);
+    assert.deepEqual(kept, [...kept].sort((a, b) => a - b), "in the same order");
+  });
+});
+
+test("a line whose words are there once before and after is found wherever it went", () => {
+  eachPair(({ base, proposed }) => {
+    const [before, after] = [base, proposed].map((text) => wordsOf(text));
+    before.splice(below(before.length + 1), 0, "what was said is about this");
+    after.splice(below(after.length + 1), 0, "what was said is about this");
+    const [from, to] = [before, after].map((lines) => linesOf(lines.join("\n"), "\n"));
+    const at = (lines) => lines.indexOf("what was said is about this");
+    assert.deepEqual(movesBetween(from, to)(at(before)), { line: at(after), gone: false });
+  });
+});
+
+test("a line that is gone is said to be gone", () => {
+  const [from, to] = ["a\nb\nc\nd", "a\nd"].map((text) => linesOf(text, "\n"));
+  assert.deepEqual(movesBetween(from, to)(1), { line: 1, gone: true });
+  assert.deepEqual(movesBetween(from, to)(3), { line: 1, gone: false });
+  assert.deepEqual(movesBetween(from, linesOf("", "\n"))(3), { line: 0, gone: true });
+});
+
+test("editing begins with every line of a taken hunk where it is in the text", () => {
+  eachPair(({ base, proposed, hunks, left }) => {
+    const text = composed(base, proposed, hunks, left).split("\n");
+    const isLeft = (line) => hunks.some((hunk) => {
+      return left.has(hunk.id) && line >= hunk.afterStart && line < hunk.afterStart + hunk.afterCount;
+    });
+    split(proposed).forEach((words, line) => {
+      const moved = movedLine(line, hunks, left);
+      assert.ok(moved >= 0 && moved < text.length, "in the text");
+      if (!isLeft(line)) assert.equal(text[moved], words.replace(/\n$/, ""));
+    });
+  });
+});
+
+/** An editor without a page: commands ask no more of one. */
+function desk(text) {
+  const separator = separatorOf(text);
+  const extensions = [EditorState.lineSeparator.of(separator), lineEnds(separator)];
+  let state = EditorState.create({ doc: linesOf(text, separator), extensions });
+  return Object.create(EditorView.prototype, {
+    state: { get: () => state },
+    dispatch: { value: (transaction) => (state = transaction.state ?? state.update(transaction).state) },
+  });
+}
+
+test("where line ends are mixed, whatever is typed at a line's end, no line end is torn", () => {
+  eachPair(({ base }) => {
+    const text = base.replace(/\r(?!\n)/g, "");
+    const view = desk(text);
+    const line = view.state.doc.line(1 + below(view.state.doc.lines));
+    const end = text.split("\n")[line.number - 1].endsWith("\r") ? "\r\n" : "\n";
+    const lines = split(text);
+    const words = (lines[line.number - 1] ?? "").replace(/\r?\n$/, "");
+    view.dispatch({ selection: { anchor: line.to } });
+    const typed = pick(["enter", "word", "forward", "back over the next"]);
+    let expected = [...lines];
+    if (typed === "enter") {
+      if (!sameLineEnd(view)) insertNewline(view);
+      const own = separatorOf(text) === "\r\n" ? "\r\n" : end;
+      expected.splice(line.number - 1, 1, words + own, (lines[line.number - 1] ?? "").slice(words.length));
+    } else if (typed === "word") {
+      view.dispatch(view.state.replaceSelection("z"));
+      expected.splice(line.number - 1, 1, `${words}z${(lines[line.number - 1] ?? "").slice(words.length)}`);
+    } else if (line.number < view.state.doc.lines) {
+      if (typed === "forward") deleteCharForward(view);
+      else {
+        view.dispatch({ selection: { anchor: line.to + 1 } });
+        deleteCharBackward(view);
+      }
+      expected.splice(line.number - 1, 1, words);
+    }
+    assert.equal(view.state.sliceDoc(), expected.join(""), `${typed} at line ${line.number}`);
+    assert.ok(!/\r(?!\n)/.test(view.state.sliceDoc()), "no stray return");
   });
 });

@@ -4,8 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bundled } from "./bundled.mjs";
 
-const { Reviews, Places, visible, isOver, isWaiting, relative, age, size } = await bundled(`
+const {
+  Reviews, Places, visible, isOver, isWaiting, relative, age, size, nextStep, HubSocket, HubError, Lost, NotAsked, Deciding,
+  isHersToFinish, wouldBeLost, workOf, LARGEST_BYTES,
+} = await bundled(`
   export * from "./src/reviews.ts";
+  export * from "./src/following.ts";
+  export * from "./src/socket.ts";
+  export * from "./src/deciding.ts";
   export * from "./src/places.ts";
   export * from "./src/visible.ts";
   export * from "./src/wording.ts";
@@ -19,10 +25,10 @@ function below(limit) {
   return Math.floor((seed / 2 ** 32) * limit);
 }
 
-function summary(review, phase = "pending") {
+function summary(review, phase = "pending", revision = 1) {
   return {
     review, phase, window: "w1", agent: "a", dialect: "claude", path: `/w/${review}.rs`, label: "", ageMs: 0,
-    hunks: 1, added: 1, removed: 0, newFile: false, conflicts: 0, ownerGone: false, bytes: 10,
+    hunks: 1, added: 1, removed: 0, newFile: false, conflicts: 0, ownerGone: false, bytes: 10, revision,
   };
 }
 
@@ -127,4 +133,130 @@ test("a path is named from its innermost folder, and its window where there are 
 test("ages and sizes have one unit", () => {
   assert.deepEqual([0, 59_999, 60_000, 7_200_000, 172_800_000].map(age), ["0s", "59s", "1m", "2h", "2d"]);
   assert.deepEqual([1, 900, 2048, 9 << 20].map(size), ["1 byte", "900 bytes", "2.0 KiB", "9.0 MiB"]);
+});
+
+function oneReview() {
+  const reviews = new Reviews();
+  reviews.listed([summary("r1")]);
+  return { reviews, entry: reviews.entries[0] };
+}
+
+const NOTHING_YET = { tooLarge: null, fetched: null, takesChoices: null, refused: null };
+
+test("a newer revision is fetched, and one that the hub would not give is not asked for again", () => {
+  const { reviews, entry } = oneReview();
+  const shown = { ...NOTHING_YET, fetched: 1, takesChoices: true };
+  assert.equal(nextStep(entry, NOTHING_YET), "fetch");
+  assert.equal(nextStep(entry, shown), "nothing");
+  reviews.told("r1", { kind: "edited", revision: 2 }, summary("r1", "pending", 2));
+  assert.equal(nextStep(entry, shown), "fetch");
+  assert.equal(nextStep(entry, { ...shown, refused: 2 }), "nothing");
+  reviews.told("r1", { kind: "edited", revision: 3 }, summary("r1", "pending", 3));
+  assert.equal(nextStep(entry, { ...shown, refused: 2 }), "fetch");
+});
+
+test("nothing can be chosen while a decision is on its way, and again if it was not taken", () => {
+  const { reviews, entry } = oneReview();
+  const open = { ...NOTHING_YET, fetched: 1, takesChoices: true };
+  const closed = { ...open, takesChoices: false };
+  entry.sending = true;
+  assert.equal(nextStep(entry, open), "close");
+  assert.equal(nextStep(entry, closed), "nothing");
+  entry.sending = false;
+  assert.equal(nextStep(entry, closed), "reopen");
+  reviews.told("r1", { kind: "decided", verdict: "reject", by: "Neovim" }, summary("r1", "rejected"));
+  assert.equal(nextStep(entry, open), "close");
+});
+
+test("a change that becomes too large, or stays so in another revision, is said to be; one that fits again is fetched", () => {
+  const { reviews, entry } = oneReview();
+  const shown = { ...NOTHING_YET, fetched: 1, takesChoices: true };
+  const large = (revision) => ({ ...summary("r1", "pending", revision), bytes: LARGEST_BYTES + 1 });
+  reviews.told("r1", { kind: "edited", revision: 2 }, large(2));
+  assert.equal(nextStep(entry, shown), "sayTooLarge");
+  const said = { ...NOTHING_YET, tooLarge: 2 };
+  assert.equal(nextStep(entry, said), "nothing");
+  reviews.told("r1", { kind: "edited", revision: 3 }, large(3));
+  assert.equal(nextStep(entry, said), "sayTooLarge");
+  reviews.told("r1", { kind: "edited", revision: 4 }, summary("r1", "pending", 4));
+  assert.equal(nextStep(entry, { ...NOTHING_YET, tooLarge: 3 }), "fetch");
+});
+
+test("what she did to a review is hers to finish, and would be lost", () => {
+  const { entry } = oneReview();
+  const on = { revision: 1, base: "a", proposed: "b" };
+  const draft = { left: [], comments: [] };
+  entry.work = workOf(draft, on);
+  assert.deepEqual([isHersToFinish(entry, true), wouldBeLost(entry)], [false, false]);
+  entry.work = workOf({ ...draft, left: ["h1"] }, on);
+  assert.deepEqual([isHersToFinish(entry, true), isHersToFinish(entry, false), wouldBeLost(entry)], [true, false, true]);
+  entry.work = workOf({ ...draft, comments: [{ line: 1, text: "why?" }] }, on);
+  assert.deepEqual([isHersToFinish(entry, true), isHersToFinish(entry, false), wouldBeLost(entry)], [false, false, true]);
+  entry.revision = 2;
+  assert.deepEqual([isHersToFinish(entry, true), isHersToFinish(entry, false)], [true, true], "its lines are others now");
+});
+
+test("what is asked on a socket that is closing finds it lost, not connected", async (context) => {
+  const { WebSocket } = globalThis;
+  context.after(() => (globalThis.WebSocket = WebSocket));
+  let made;
+  globalThis.WebSocket = class {
+    static CONNECTING = 0;
+    static OPEN = 1;
+    readyState = 0;
+    constructor() {
+      made = this;
+    }
+    close() {}
+  };
+  const heard = [];
+  const socket = new HubSocket("ws://here", { opened() {}, told() {}, closed: (code) => heard.push(code) });
+  await assert.rejects(socket.request("ping", {}), NotAsked);
+  assert.deepEqual(heard, [], "one that is still opening may yet open");
+  made.readyState = 2;
+  await socket.request("ping", {}).catch((error) => heard.push(error.constructor));
+  assert.deepEqual(heard, [1006, NotAsked], "lost first");
+});
+
+test("a decision whose answer was lost is looked for, and sent once more only if it waits unchanged", async () => {
+  for (const [phase, revision, expected] of [["pending", 1, "taken"], ["pending", 2, "again"], ["accepted", 1, "over"]]) {
+    const { reviews, entry } = oneReview();
+    const asked = [];
+    let falls = true;
+    const answers = {
+      "reviews/decide": () => ({ kind: "taken" }),
+      "reviews/get": () => ({ phase, shown: { revision } }),
+      "history/list": () => ({ entries: [{ review: "r1", ended: { kind: "accepted", taken: "all" } }] }),
+    };
+    const connection = {
+      connected: async () => {},
+      request: async (method) => {
+        asked.push(method);
+        if (falls) {
+          falls = false;
+          throw new Lost("fell");
+        }
+        return answers[method]();
+      },
+    };
+    const answer = await new Deciding(connection, reviews).decide(entry, 1, { verdict: { kind: "accept" }, comments: [] });
+    assert.equal(answer.kind, expected);
+    assert.equal(asked.filter((method) => method === "reviews/decide").length, expected === "taken" ? 2 : 1);
+    assert.equal(entry.sending, false);
+  }
+});
+
+test("how many reviews ended is asked for once, and a hub that cannot say is an error, not a loop", async () => {
+  const reviews = new Reviews();
+  reviews.listed([summary("r1"), summary("r2"), summary("r3")]);
+  let asked = 0;
+  const entries = [{ review: "r1", ended: { kind: "rejected" }, decidedBy: "Neovim" }];
+  const request = async () => ((asked += 1), { entries });
+  await new Deciding({ request }, reviews).past(reviews.entries);
+  assert.equal(asked, 1);
+  assert.deepEqual(reviews.entries.map((entry) => entry.state), ["rejected", "withdrawn", "withdrawn"]);
+  const refuse = async () => {
+    throw new HubError(-32000, "the journal is damaged");
+  };
+  await assert.rejects(new Deciding({ request: refuse }, reviews).past(reviews.entries), /damaged/);
 });

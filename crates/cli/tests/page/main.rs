@@ -10,6 +10,10 @@ mod history;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod keeping;
+#[cfg(test)]
+mod kept;
+#[cfg(test)]
 mod keyboard;
 #[cfg(test)]
 mod many;
@@ -32,7 +36,7 @@ mod person {
     use std::thread::sleep;
     use std::time::Duration;
 
-    use linkspan_editor_api::PROTOCOL;
+    use linkspan_editor_api::{PROTOCOL, ReviewEdited, ReviewShow};
     use serde_json::{Value, json};
 
     use crate::support::*;
@@ -102,6 +106,40 @@ mod person {
 
     pub(crate) fn look() {
         sleep(LOOK);
+    }
+
+    /// From here on the page's requests of this method wait on their way to the hub, until they are let go.
+    pub(crate) fn hold(page: &Page, method: &str) {
+        page.evaluate(&format!(
+            "window.held = [];
+            const send = WebSocket.prototype.send;
+            WebSocket.prototype.send = function (text) {{
+                window.lastSocket = this;
+                if (held !== null && text.includes('\"{method}\"')) held.push(() => send.call(this, text));
+                else send.call(this, text);
+            }}; 0"
+        ));
+    }
+
+    #[track_caller]
+    pub(crate) fn holds_one(page: &Page) {
+        page.until("held.length === 1");
+    }
+
+    pub(crate) fn let_go(page: &Page) {
+        page.evaluate("const waiting = held; held = null; waiting.forEach(go => go()); 0");
+    }
+
+    /// Somebody edits the proposal elsewhere; back when the hub knows.
+    #[track_caller]
+    pub(crate) fn edit_elsewhere(world: &World, editor: &Editor, shown: &ReviewShow, text: &str) {
+        let (review, revision) = (shown.review.clone(), shown.revision);
+        editor.send(&ReviewEdited { review: review.clone(), revision, text: text.to_owned() });
+        eventually("the newer revision is there", || {
+            let listed = ask(world, "reviews/list");
+            let newer = |one: &Value| one["review"] == review && one["revision"] == revision + 1;
+            listed["reviews"].as_array().unwrap().iter().any(newer).then_some(())
+        });
     }
 
     /// The ids of all rows, from top to bottom.

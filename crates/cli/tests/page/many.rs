@@ -21,9 +21,8 @@ fn forty_reviews_of_two_agents_are_each_answered_to_their_own_asker() {
     page.until("document.title === '(40) Linkspan'");
     assert_eq!(rows(&page), reviews, "in the order of arrival");
     let number_of = |review: &str| {
-        let shown = page.text(&row(review));
-        let folder = shown.lines().find_map(|line| line.split_once(" · ")?.0.trim().parse::<usize>().ok());
-        folder.unwrap_or_else(|| panic!("{shown}"))
+        let folder = page.text(&format!("{} .where bdi", row(review)));
+        folder.parse::<usize>().unwrap_or_else(|_| panic!("{folder}"))
     };
     for at in [0, 7, 8, 39] {
         let n = number_of(&reviews[at]);

@@ -46,6 +46,47 @@ fn a_killed_hub_comes_back_under_an_open_page_and_nothing_is_lost() {
 }
 
 #[test]
+fn a_hub_that_is_killed_before_it_gives_a_newer_revision_gives_it_when_it_is_back() {
+    let Some(browser) = Browser::start() else { return };
+    let mut world = World::new();
+    world.may_leave_files();
+    let path = world.file("a.txt", "one\n");
+    let editor = Editor::attach(&world);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    agent.propose(&path, "two\n", "tab");
+    let shown = editor.shown(&path);
+    let page = visit(&world, &browser);
+    open(&page, &shown.review);
+    hold(&page, "reviews/get");
+    edit_elsewhere(&world, &editor, &shown, "three\n");
+    holds_one(&page);
+    page.evaluate("held = null; 0");
+    world.kill_hub();
+    page.says(PROPOSED, "three");
+    page.sees("body[data-connection='connected']");
+    page.sees("article [data-notice]");
+    drop(agent);
+}
+
+#[test]
+fn a_decision_on_a_socket_that_is_just_closing_arrives_on_the_next() {
+    let Some(browser) = Browser::start() else { return };
+    let world = World::new();
+    let path = world.file("a.txt", "one\n");
+    let serve = world.serve();
+    let mut agent = Agent::nexus3(&world, serve.port);
+    let call = agent.propose(&path, "two\n", "tab");
+    let review = world.one_pending();
+    let page = visit(&world, &browser);
+    hold(&page, "nothing");
+    open(&page, &review);
+    page.evaluate(&format!("lastSocket.close(); document.querySelector(\"{ACCEPT}\").click()"));
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    page.sees(&row_in(&review, "accepted"));
+    assert_eq!(world.read_text("a.txt"), "two\n");
+}
+
+#[test]
 fn a_page_that_is_loaded_again_needs_no_new_link() {
     let Some(browser) = Browser::start() else { return };
     let world = World::new();

@@ -41,6 +41,9 @@ export class SavedComment extends Block {
       "data-comment": String(this.line),
     });
     note.append(element("p", {}, ...boxed(this.comment.text)));
+    if (this.comment.gone === true) {
+      note.append(element("p", { class: "ls-gone" }, "The line this was about is gone; it is sent with this one."));
+    }
     if (does !== undefined && !this.closed) {
       const where = `the comment on line ${this.line}`;
       note.append(
@@ -80,7 +83,9 @@ export class CommentBox extends Block {
     field.value = this.text;
     field.addEventListener("input", () => does?.typed(field.value));
     field.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") does?.cancel();
+      // Words are not thrown away by a key that only leaves.
+      if (event.key === "Escape" && field.value.trim() === "") does?.cancel();
+      else if (event.key === "Escape") does?.save(field.value);
       else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) does?.save(field.value);
       else return;
       event.preventDefault();

@@ -3,8 +3,10 @@
 import type { Extension, Text } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import type { ReviewComment } from "../../../protocol";
+import { count } from "../wording";
 import { commentActions } from "./comment_box";
 import { type Comment, type Comments, commentsField, setComments } from "./comments";
+import type { Move, Moves } from "./moves";
 import { lineStart } from "./text";
 import type { DiffOptions } from "./view";
 
@@ -25,13 +27,14 @@ export class Commenting {
     });
   }
 
-  restore(comments: readonly ReviewComment[]): void {
+  /** `moved` says where the lines they count, from 0, are now. */
+  restore(comments: readonly ReviewComment[], moved: Moves): void {
     const { doc } = this.view.state;
-    const saved = comments.map(({ line, text }) => {
-      return { pos: this.#lineAt(Math.min(lineStart(doc, line - 1), doc.length)), text };
-    });
+    const saved = comments.map(({ line, text }) => ({ ...placed(doc, moved(line - 1)), text }));
     // Not `#set`: what is only shown again has not changed.
     if (saved.length > 0) this.view.dispatch({ effects: setComments.of({ saved, open: null }) });
+    const gone = saved.filter((comment) => comment.gone).length;
+    if (gone > 0) this.options.announce(`${count(gone, "comment")} on lines that are gone: look where they are now`);
   }
 
   /** What is written and not saved is on screen, so it counts. */
@@ -65,13 +68,13 @@ export class Commenting {
     this.#set({ saved: open.text.trim() === "" ? saved : [...saved, { pos: open.pos, text: open.text }], open: null });
   }
 
-  /** The same comments in another text; `moved` says which line, from 0, became which. */
-  carried(to: Text, moved: (line: number) => number): Comments {
+  /** The same comments in another text. */
+  carried(to: Text, moved: Moves): Comments {
     const comments = this.view.state.field(commentsField, false);
     if (comments === undefined) return { saved: [], open: null };
     const move = <Kind extends Comment>(comment: Kind): Kind => {
-      const line = moved(this.view.state.doc.lineAt(comment.pos).number - 1);
-      return { ...comment, pos: Math.min(lineStart(to, line), to.line(to.lines).from) };
+      const { pos, gone } = placed(to, moved(this.view.state.doc.lineAt(comment.pos).number - 1));
+      return { ...comment, pos, gone: gone || comment.gone === true };
     };
     return { saved: comments.saved.map(move), open: comments.open === null ? null : move(comments.open) };
   }
@@ -122,4 +125,8 @@ export class Commenting {
     if (from instanceof HTMLElement && from.isConnected && from !== document.body) from.focus();
     else this.view.focus();
   }
+}
+
+function placed(doc: Text, { line, gone }: Move): { pos: number; gone: boolean } {
+  return { pos: Math.min(lineStart(doc, line), doc.line(doc.lines).from), gone };
 }

@@ -10,6 +10,8 @@ export interface Comment {
   /** Start of the line. */
   readonly pos: number;
   readonly text: string;
+  /** What it was said about is not in the text any more; it stands where that was. */
+  readonly gone?: boolean;
 }
 
 export interface Comments {

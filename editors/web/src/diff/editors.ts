@@ -12,7 +12,8 @@ import { marks } from "./marks";
 import { numbers } from "./numbers";
 import { colours, syntaxColours } from "./palette";
 import { removedLines } from "./removed";
-import { type Mode, type Shown, baseText, shownField, side } from "./shown";
+import { lineEnds } from "./returns";
+import { type Shown, baseText, shownField, side } from "./shown";
 import { searched, searching } from "./searching";
 import type { Separator } from "./text";
 import { theme } from "./theme";
@@ -84,7 +85,7 @@ export function afterState(with_: Common, shown: Shown, regions: readonly Region
     commentsField.init(() => comments),
     commentWidgets,
     layoutPart.of(layoutExtension(layout)),
-    abilityPart.of(ability(shown.mode)),
+    abilityPart.of(shown.mode === "editing" ? writing(with_.separator) : reading("Proposed text")),
     common(with_, shown, regions),
   ];
   return EditorState.create({ doc, extensions });
@@ -94,8 +95,8 @@ export function layoutEffect(layout: Layout): ReturnType<typeof layoutPart.recon
   return layoutPart.reconfigure(layoutExtension(layout));
 }
 
-export function abilityEffect(mode: Mode): ReturnType<typeof abilityPart.reconfigure> {
-  return abilityPart.reconfigure(ability(mode));
+export function closedEffect(): ReturnType<typeof abilityPart.reconfigure> {
+  return abilityPart.reconfigure(reading("Proposed text"));
 }
 
 function layoutExtension(layout: Layout): Extension {
@@ -104,13 +105,12 @@ function layoutExtension(layout: Layout): Extension {
     : [bothHeads, removedLines, numbers("after", true), searched.of("proposed text, without removed lines")];
 }
 
-function ability(mode: Mode): Extension {
-  if (mode !== "editing") return reading("Proposed text");
+function writing(separator: Separator): Extension {
   return [
+    lineEnds(separator),
     history(),
-    keymap.of([{ key: "Enter", run: sameLineEnd }, ...historyKeymap, ...defaultKeymap]),
+    keymap.of([...historyKeymap, ...defaultKeymap]),
     EditorView.contentAttributes.of({ "aria-label": "Proposed text" }),
-    EditorView.clipboardInputFilter.of((text, state) => text.replace(/\r\n?|\n/g, state.lineBreak)),
   ];
 }
 
@@ -122,12 +122,4 @@ function reading(label: string): Extension {
     keymap.of(standardKeymap),
     EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": "true", tabindex: "0" }),
   ];
-}
-
-/** Where a file has line ends of both kinds, a new line ends like the one it was made in. */
-function sameLineEnd({ state, dispatch }: EditorView): boolean {
-  const line = state.doc.lineAt(state.selection.main.head);
-  if (!line.text.endsWith("\r")) return false;
-  dispatch(state.update(state.replaceSelection("\r\n"), { scrollIntoView: true, userEvent: "input" }));
-  return true;
 }

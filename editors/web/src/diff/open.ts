@@ -9,13 +9,14 @@ import { chunksOf, reverting } from "./chunks";
 import { Commenting } from "./commenting";
 import { conflictNotices } from "./conflicts";
 import { chunksOfAnother } from "./edited";
-import { type Common, abilityEffect } from "./editors";
+import { type Common, closedEffect } from "./editors";
 import { languageOf } from "./languages";
+import { type Moves, movesBetween } from "./moves";
 import { type Mode, type Shown, actions, setShown } from "./shown";
 import { Sides } from "./sides";
 import { syntaxOf } from "./stretches";
 import { type Separator, composed, lineStart, linesOf, movedLine, separatorOf, takenHunks } from "./text";
-import { bringIntoView, chunkAt, chunkBeyond } from "./travel";
+import { bringIntoView, chunkAt, chunkBeyond, chunksInView } from "./travel";
 import type { DiffOptions, DiffView, Draft, Layout } from "./view";
 
 export function openDiff(parent: HTMLElement, shown: ReviewShow, options: DiffOptions): DiffView {
@@ -29,6 +30,7 @@ class OpenReview implements DiffView {
   readonly #commenting: Commenting;
   /** Hunks are chosen among; else a text of her own is shown. */
   #choosing = true;
+  #sliced: { readonly doc: Text; readonly text: string } | null = null;
 
   constructor(
     parent: HTMLElement,
@@ -44,7 +46,9 @@ class OpenReview implements DiffView {
     const left = new Set(draft.left.filter((id) => known.has(id)));
     if (draft.text === undefined) this.#showHunks(left, options.readOnly ? "closed" : "deciding");
     else this.#showText(draft.text, left, options.readOnly ? "closed" : "editing");
-    this.#commenting.restore(draft.comments);
+    const { doc } = this.#after.state;
+    const on = draft.on === undefined ? doc : linesOf(draft.on, separatorOf(draft.on));
+    this.#commenting.restore(draft.comments, movesBetween(on, doc));
   }
 
   layout(): Layout {
@@ -64,18 +68,29 @@ class OpenReview implements DiffView {
   }
 
   toggleHunk(): void {
-    const shown = this.#shown();
-    const id = shown.ids[Math.max(shown.atHand, 0)];
-    if (id !== undefined && shown.mode === "deciding") this.#take(id, shown.left.has(id));
+    const { mode, chunks, ids, left, atHand } = this.#shown();
+    if (mode !== "deciding" || chunks.length === 0) return;
+    const seen = chunksInView(this.#after, this.#sides.root, chunks);
+    const index = seen.includes(atHand) ? atHand : seen[0];
+    if (index === undefined) {
+      // Nobody decides about what is not on the screen.
+      this.#reach(Math.max(atHand, 0));
+      return;
+    }
+    const id = ids[index];
+    if (id !== undefined) this.#take(id, left.has(id));
+    const chunk = chunks[index];
+    if (chunk !== undefined) bringIntoView(this.#after, this.#sides.root, index, chunk, () => {}, 1);
   }
 
   startEditing(): void {
     const { mode, left } = this.#shown();
     if (mode !== "deciding") return;
     const { base, proposed, hunks } = this.review;
-    const doc = linesOf(composed(base, proposed, hunks, left), this.#separator);
+    const doc = this.#lines(composed(base, proposed, hunks, left));
     const chunks = chunksOf(takenHunks(hunks, left), this.#base, doc);
-    this.#show(doc, { chunks, ids: [], left, atHand: -1, mode: "editing" }, (line) => movedLine(line, hunks, left));
+    const moved: Moves = (line) => ({ line: movedLine(line, hunks, left), gone: false });
+    this.#show(doc, { chunks, ids: [], left, atHand: -1, mode: "editing" }, moved, moved);
     this.#after.focus();
     this.options.changed();
   }
@@ -100,9 +115,12 @@ class OpenReview implements DiffView {
   }
 
   draft(): Draft {
-    const text = this.#text();
-    const draft: Draft = { left: [...this.#shown().left], comments: this.#commenting.all() };
-    return this.#choosing || text === this.review.proposed ? draft : { ...draft, text };
+    const comments = this.#commenting.all();
+    const text = this.#choosing ? this.review.proposed : this.#text();
+    const said = { comments, on: comments.length === 0 ? undefined : text };
+    if (this.#choosing) return { left: [...this.#shown().left], ...said };
+    // Written back to the proposal: what she had left out before is taken again.
+    return text === this.review.proposed ? { left: [], ...said } : { left: [...this.#shown().left], ...said, text };
   }
 
   verdict(): Verdict | null {
@@ -119,7 +137,7 @@ class OpenReview implements DiffView {
 
   setReadOnly(): void {
     this.#commenting.close();
-    this.#tell({ ...this.#shown(), mode: "closed" }, abilityEffect("closed"));
+    this.#tell({ ...this.#shown(), mode: "closed" }, closedEffect());
   }
 
   focus(): void {
@@ -138,30 +156,40 @@ class OpenReview implements DiffView {
     return this.#sides.shown();
   }
 
+  /** Made once for each state of a text that may be large. */
   #text(): string {
-    return this.#after.state.sliceDoc();
+    const { doc } = this.#after.state;
+    if (this.#sliced?.doc !== doc) this.#sliced = { doc, text: this.#after.state.sliceDoc() };
+    return this.#sliced.text;
+  }
+
+  #lines(text: string): Text {
+    return linesOf(text, this.#separator);
   }
 
   #showHunks(left: ReadonlySet<string>, mode: Mode): void {
-    const doc = linesOf(this.review.proposed, this.#separator);
+    const doc = this.#lines(this.review.proposed);
     const chunks = chunksOf(this.review.hunks, this.#base, doc);
-    this.#show(doc, { chunks, ids: this.review.hunks.map((hunk) => hunk.id), left, atHand: -1, mode });
+    const ids = this.review.hunks.map((hunk) => hunk.id);
+    this.#show(doc, { chunks, ids, left, atHand: -1, mode }, movesBetween(this.#after.state.doc, doc));
   }
 
   #showText(text: string, left: ReadonlySet<string>, mode: Mode): void {
-    const [proposed, doc] = [linesOf(this.review.proposed, this.#separator), linesOf(text, this.#separator)];
+    const [proposed, doc] = [this.#lines(this.review.proposed), this.#lines(text)];
     const chunks = chunksOfAnother(chunksOf(this.review.hunks, this.#base, proposed), this.#base, proposed, doc);
-    this.#show(doc, { chunks, ids: [], left, atHand: -1, mode });
+    const moved = movesBetween(proposed, doc);
+    this.#show(doc, { chunks, ids: [], left, atHand: -1, mode }, moved, moved);
   }
 
-  #show(doc: Text, shown: Shown, moved = (line: number) => line): void {
+  /** `moved`: where the lines that were shown are now; `proposed`: where those of the proposal are. */
+  #show(doc: Text, shown: Shown, moved: Moves, proposed: Moves = (line) => ({ line, gone: false })): void {
     this.#choosing = shown.ids.length === this.review.hunks.length && shown.mode !== "editing";
     const common: Common = {
       base: this.#base,
       separator: this.#separator,
       nonce: this.options.nonce,
       language: syntaxOf(languageOf(this.review.path), Math.max(this.#base.length, doc.length)),
-      conflicts: conflictNotices(this.review.conflicts, moved),
+      conflicts: conflictNotices(this.review.conflicts, (line) => proposed(line).line),
       finder: this.#sides.finder,
       reactions: this.#reactions(),
     };
@@ -227,14 +255,19 @@ class OpenReview implements DiffView {
     const shown = this.#shown();
     if (shown.chunks.length === 0) return this.options.announce("There is no change");
     const head = shown.atHand < 0 ? -1 : this.#after.state.selection.main.head;
-    const index = chunkBeyond(shown.chunks, head, step);
+    this.#reach(chunkBeyond(shown.chunks, head, step));
+  }
+
+  /** Goes to a chunk, shows and names it. */
+  #reach(index: number): void {
+    const { chunks, mode } = this.#shown();
     const chunk = this.#goTo(index);
     if (chunk === undefined) return;
-    const within = this.#sides.root.contains(document.activeElement) && shown.mode === "deciding";
+    const within = this.#sides.root.contains(document.activeElement) && mode === "deciding";
     bringIntoView(this.#after, this.#sides.root, index, chunk, (bar) => {
       if (within) bar.querySelector("input")?.focus({ preventScroll: true });
     });
-    this.options.announce(`Change ${index + 1} of ${shown.chunks.length}`);
+    this.options.announce(`Change ${index + 1} of ${chunks.length}`);
   }
 
   /** Makes a chunk the one at hand, without scrolling. */

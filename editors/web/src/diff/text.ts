@@ -52,10 +52,15 @@ export function takenHunks(hunks: readonly ReviewHunk[], left: ReadonlySet<strin
   return taken;
 }
 
-/** Where a line of the proposal is in what `composed` gives. */
+/** Where a line of the proposal is in what `composed` gives; that of a hunk that was left is among the base's lines. */
 export function movedLine(line: number, hunks: readonly ReviewHunk[], left: ReadonlySet<string>): number {
-  const above = hunks.filter((hunk) => left.has(hunk.id) && hunk.afterStart + hunk.afterCount <= line);
-  return above.reduce((at, hunk) => at + hunk.beforeCount - hunk.afterCount, line);
+  let shift = 0;
+  for (const { id, afterStart, afterCount, beforeCount } of hunks) {
+    if (!left.has(id) || line < afterStart) continue;
+    if (line < afterStart + afterCount) return shift + afterStart + Math.min(line - afterStart, Math.max(beforeCount - 1, 0));
+    shift += beforeCount - afterCount;
+  }
+  return line + shift;
 }
 
 function moved(hunk: ReviewHunk, shift: number): ReviewHunk {

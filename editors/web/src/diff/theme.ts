@@ -33,8 +33,43 @@ const bars = {
     color: "var(--text)",
     fontWeight: "600",
   },
-  // As large as a finger or an unsteady hand needs it.
-  ".ls-head input": { margin: "0", width: "24px", height: "24px", accentColor: "var(--accent)", cursor: "inherit" },
+  // As large as a finger or an unsteady hand needs it, with a smaller box drawn in its middle.
+  ".ls-head input": {
+    appearance: "none",
+    flex: "none",
+    position: "relative",
+    margin: "0 -4px",
+    width: "24px",
+    height: "24px",
+    borderRadius: "6px",
+    cursor: "inherit",
+  },
+  ".ls-head input::before": {
+    content: '""',
+    position: "absolute",
+    inset: "4px",
+    boxSizing: "border-box",
+    border: "1.5px solid var(--line-strong)",
+    borderRadius: "4px",
+    background: "var(--surface)",
+  },
+  ".ls-head input:hover:enabled::before": { borderColor: "var(--accent)" },
+  ".ls-head input:checked::before": { borderColor: "var(--accent)", background: "var(--accent)" },
+  // A tick made of two borders: they are seen in forced colours, too.
+  ".ls-head input:checked::after": {
+    content: '""',
+    position: "absolute",
+    left: "9.5px",
+    top: "6.5px",
+    boxSizing: "border-box",
+    width: "5px",
+    height: "9px",
+    border: "solid var(--on-accent)",
+    borderWidth: "0 2px 2px 0",
+    transform: "rotate(45deg)",
+  },
+  ".ls-head input:disabled::before": { borderColor: "var(--line-strong)", background: "var(--plain-bg)" },
+  ".ls-head input:disabled::after": { borderColor: "var(--muted)" },
   ".ls-head label:has(:disabled)": { cursor: "default" },
   ".ls-leftWord": {
     display: "none",
@@ -94,6 +129,7 @@ const controls = {
   // Padding and not a margin: an editor does not see margins between its lines.
   ".ls-commentRow": { padding: "4px 10px 6px" },
   ".ls-comment p": { margin: "0 0 6px" },
+  ".ls-comment .ls-gone": { color: "var(--ls-warn-ink)", fontSize: "12px" },
   ".ls-comment button": { marginRight: "6px" },
   ".ls-comment textarea": {
     display: "block",
@@ -124,8 +160,8 @@ const finder = {
     background: "var(--raised)",
     borderBottom: "1px solid var(--line)",
   },
-  ".ls-find label": { display: "flex", flex: "0 1 44em", alignItems: "center", gap: "8px", minWidth: "0" },
-  ".ls-find label span": { flex: "none", maxWidth: "60%" },
+  ".ls-find label": { display: "flex", flex: "1 1 24em", maxWidth: "44em", alignItems: "center", gap: "8px", minWidth: "0" },
+  ".ls-find label span": { flex: "none", maxWidth: "68%" },
   ".ls-find input": {
     flex: "1 1 8em",
     minWidth: "6em",

@@ -2,6 +2,8 @@
 
 import type { Chunk } from "@codemirror/merge";
 import { EditorView } from "@codemirror/view";
+import { BAR_HEIGHT } from "./block";
+import { firstEndingAfter } from "./chunks";
 
 /** The chunk the position is in, or -1. */
 export function chunkAt(chunks: readonly Chunk[], pos: number): number {
@@ -19,13 +21,35 @@ export function chunkBeyond(chunks: readonly Chunk[], pos: number, step: 1 | -1)
   return previous < 0 ? chunks.length - 1 : previous;
 }
 
-/** Brings the bar of a chunk to where the eye is; moves nothing if it is there. */
+/** The chunks of which something is on the screen, from top to bottom. */
+export function chunksInView(view: EditorView, root: HTMLElement, chunks: readonly Chunk[]): number[] {
+  const { top, bottom } = frameOf(root);
+  const { from, to } = view.viewport;
+  const seen: number[] = [];
+  for (let index = firstEndingAfter(chunks, from - 1, "after"); index < chunks.length; index += 1) {
+    const chunk = chunks[index];
+    if (chunk === undefined || chunk.fromB > to) break;
+    const first = view.lineBlockAt(Math.min(chunk.fromB, view.state.doc.length)).top + view.documentTop;
+    const last = view.lineBlockAt(Math.min(chunk.endB, view.state.doc.length)).bottom + view.documentTop;
+    if (first + BAR_HEIGHT <= bottom && last > top) seen.push(index);
+  }
+  return seen;
+}
+
+/** The part of an element that the window shows. */
+function frameOf(root: HTMLElement): { top: number; bottom: number } {
+  const { top, bottom } = root.getBoundingClientRect();
+  return { top: Math.max(top, 0), bottom: Math.min(bottom, window.innerHeight) };
+}
+
+/** Brings the bar of a chunk to where the eye is; moves nothing if it is there, in the upper part of what is seen. */
 export function bringIntoView(
   view: EditorView,
   root: HTMLElement,
   index: number,
   chunk: Chunk,
   then: (bar: HTMLElement) => void,
+  upper = 0.7,
 ): void {
   const pos = Math.min(chunk.fromB, view.state.doc.length);
   const find = (): HTMLElement | null => root.querySelector<HTMLElement>(`[data-chunk="${index}"]`);
@@ -35,10 +59,8 @@ export function bringIntoView(
     const bar = find();
     if (bar === null) return;
     const { top } = bar.getBoundingClientRect();
-    const frame = root.getBoundingClientRect();
-    const highest = Math.max(frame.top, 0);
-    const lowest = Math.min(frame.bottom, window.innerHeight);
-    if (top < highest || top > highest + (lowest - highest) * 0.7) bar.scrollIntoView({ block: "start" });
+    const frame = frameOf(root);
+    if (top < frame.top || top > frame.top + (frame.bottom - frame.top) * upper) bar.scrollIntoView({ block: "start" });
     then(bar);
   });
 }

@@ -11,6 +11,8 @@ export interface Draft {
   /** Ids of the hunks she does not take. */
   left: string[];
   comments: ReviewComment[];
+  /** The text whose lines the comments count, where there are any: in another, they follow their lines. */
+  on?: string | undefined;
   /** Her own version of the text, once she edited it. */
   text?: string;
 }

@@ -1,0 +1,80 @@
+// Where the lines of one text are in another: a comment stays with what it was said about. Pure.
+
+import type { Text } from "@codemirror/state";
+import { changedPieces } from "./pieces";
+
+export interface Move {
+  /** Counted from 0. */
+  readonly line: number;
+  /** The line is not there any more; this is where it was. */
+  readonly gone: boolean;
+}
+
+export type Moves = (line: number) => Move;
+
+/** Compares nothing before it is asked about a line. */
+export function movesBetween(from: Text, to: Text): Moves {
+  let known: Moves | undefined;
+  return (line) => (known ??= from.eq(to) ? (same) => ({ line: same, gone: false }) : compared(from, to))(line);
+}
+
+/** Lines that the two texts have in other words, or that only one of them has. */
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+  readonly newFrom: number;
+  readonly newTo: number;
+}
+
+function compared(from: Text, to: Text): Moves {
+  const [before, after] = [wordsOf(from), wordsOf(to)];
+  const stretches = changedStretches(before, after);
+  return (line) => {
+    let shift = 0;
+    for (const stretch of stretches) {
+      if (line < stretch.from) break;
+      if (line < stretch.to) return within(stretch, line, before, after);
+      shift = stretch.newTo - stretch.to;
+    }
+    return { line: line + shift, gone: false };
+  };
+}
+
+/** How a line ends is no part of what it says. */
+function wordsOf(doc: Text): string[] {
+  return Array.from(doc.iterLines(), (line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+}
+
+function changedStretches(before: readonly string[], after: readonly string[]): Stretch[] {
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  const [one, other] = [before.slice(start, before.length - end), after.slice(start, after.length - end)];
+  return changedPieces(one, other).map(({ fromA, toA, fromB, toB }) => {
+    return { from: start + fromA, to: start + toA, newFrom: start + fromB, newTo: start + toB };
+  });
+}
+
+function within(stretch: Stretch, line: number, before: readonly string[], after: readonly string[]): Move {
+  const { from, to, newFrom, newTo } = stretch;
+  const offset = line - from;
+  const expected = Math.min(newFrom + offset, Math.max(newTo - 1, newFrom), Math.max(after.length - 1, 0));
+  const words = before[line] ?? "";
+  // Words that either text has twice say nothing about where a line went.
+  const isOnce = before.indexOf(words) === before.lastIndexOf(words) && after.indexOf(words) === after.lastIndexOf(words);
+  const moved = isOnce ? after.indexOf(words) : nearest(after, words, expected, stretch);
+  if (moved >= 0) return { line: moved, gone: false };
+  // As many lines as before: each is taken to be the one it replaced.
+  return { line: expected, gone: to - from !== newTo - newFrom };
+}
+
+/** The line with these words that is nearest to where it is expected, or -1. */
+function nearest(after: readonly string[], words: string, expected: number, { newFrom, newTo }: Stretch): number {
+  let found = -1;
+  for (let at = newFrom; at < newTo; at += 1) {
+    if (after[at] === words && (found < 0 || Math.abs(at - expected) < Math.abs(found - expected))) found = at;
+  }
+  return found;
+}
