@@ -50,6 +50,7 @@ impl OwnWindow {
         });
         let Ok((window, port)) = window.recv_timeout(OPEN_DEADLINE) else {
             leave.now();
+            let _ = thread.join();
             let message = "the hub did not open a window without an editor: look at `linkspan hub log`";
             return Err(Failure::new(Exit::NoHub, message));
         };

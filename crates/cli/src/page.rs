@@ -6,10 +6,11 @@ mod browser;
 use std::env;
 use std::io::{self, IsTerminal};
 
-use linkspan_editor_api::{PageLink, PageLinkResult, PageRevoke, PageRevokeResult};
+use linkspan_client::ControlError;
+use linkspan_editor_api::{PageLink, PageLinkResult, PageRevoke, PageRevokeResult, Request, errors};
 use serde_json::{Value, json};
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::output::{DIM, HEAD, Report, count, styled, warn};
 use crate::reach::Reach;
 use crate::visible::name;
@@ -22,7 +23,7 @@ pub(crate) use browser::is_at_hand;
 The link is good once, for a few minutes, and only for this user on this machine. Behind ssh the page's port has to be
 forwarded under the same number: ssh -L PORT:127.0.0.1:PORT HOST")]
 pub(crate) struct Args {
-    /// Open it in the browser.
+    /// Ask the browser to open it as well.
     #[arg(long, conflicts_with = "revoke")]
     open: bool,
     /// Take the access of every browser back, and every link that was not used.
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
         return revoke(reach);
     }
     let link = Link::get(reach, args.open)?;
-    if !io::stdout().is_terminal() && !link.is_open() {
+    if !io::stdout().is_terminal() {
         // Alone, for whatever reads it.
         return Ok(Report::new(link.page.url.clone(), link.json()));
     }
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
 
 /// Starts a hub too: one that was killed left sessions behind, which the next one would go on with.
 fn revoke(reach: &Reach) -> Result<Report, Failure> {
-    let PageRevokeResult { sessions, links } = reach.greeted()?.request(&PageRevoke {})?;
+    let PageRevokeResult { sessions, links } = ask(reach, &PageRevoke {})?;
     let text = match (sessions, links) {
         (0, 0) => "no browser had access".to_owned(),
         (sessions, links) => {
@@ -58,31 +59,43 @@ fn revoke(reach: &Reach) -> Result<Report, Failure> {
     Ok(Report::new(text, json!({ "sessions": sessions, "links": links })))
 }
 
-/// A link, and what became of opening it.
+/// The methods are younger than the protocol.
+fn ask<R: Request>(reach: &Reach, question: &R) -> Result<R::Result, Failure> {
+    reach.greeted()?.request(question).map_err(|error| match error {
+        ControlError::Answer(error) if error.code == errors::METHOD_NOT_FOUND => Failure::new(
+            Exit::Version,
+            "the running hub is older than this program and has no page: run `linkspan hub stop`; it starts again \
+             by itself, as the new one",
+        ),
+        error => error.into(),
+    })
+}
+
 pub(crate) struct Link {
     page: PageLinkResult,
-    /// `None`: nobody asked for it; else why it could not be opened.
-    opened: Option<Result<(), String>>,
+    /// Whether it comes is not known.
+    browser_asked: bool,
 }
 
 impl Link {
-    /// A fresh one; with `open`, also in the browser, where there is one.
+    /// A fresh one; with `open`, also for the browser, where there is one.
     pub(crate) fn get(reach: &Reach, open: bool) -> Result<Link, Failure> {
-        let page = reach.greeted()?.request(&PageLink {})?;
-        let opened = open.then(|| browser::open(&page.url));
-        if let Some(Err(why)) = &opened {
+        let page = ask(reach, &PageLink {})?;
+        let asked = open.then(|| browser::ask_to_open(&page.url));
+        if let Some(Err(why)) = &asked {
             warn(&format!("no browser was opened: {why}"));
         }
-        Ok(Link { page, opened })
-    }
-
-    fn is_open(&self) -> bool {
-        matches!(self.opened, Some(Ok(())))
+        Ok(Link { page, browser_asked: matches!(asked, Some(Ok(()))) })
     }
 
     pub(crate) fn json(&self) -> Value {
-        let PageLinkResult { url, port, expires_in_seconds } = &self.page;
-        json!({ "url": url, "port": port, "expiresInSeconds": expires_in_seconds, "opened": self.is_open() })
+        let Link { page: PageLinkResult { url, port, expires_in_seconds }, browser_asked } = self;
+        json!({
+            "url": url,
+            "port": port,
+            "expiresInSeconds": expires_in_seconds,
+            "browserAsked": browser_asked,
+        })
     }
 
     /// As one event among others.
@@ -92,15 +105,13 @@ impl Link {
         document
     }
 
-    /// A link that a browser was given is used up, so it is not shown.
     pub(crate) fn text(&self) -> String {
-        if self.is_open() {
-            return "The page opens in your browser. If it does not come, `linkspan page` prints a link.\n"
-                .into();
-        }
         let minutes = count(self.page.expires_in_seconds.div_ceil(60), "minute");
         let good = format!("Good once, within {minutes}, for you on this machine only.");
         let mut text = format!("{}\n{}\n", styled(HEAD, &name(&self.page.url)), styled(DIM, &good));
+        if self.browser_asked {
+            text += "Your browser was asked to open it. If the page does not come, open the link yourself.\n";
+        }
         if env::var_os("SSH_CONNECTION").is_some() {
             let port = self.page.port;
             text += &format!(

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// The workspace folders; the current one if none is given.
     #[arg(value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// Open the page where changes are reviewed in the browser, or print its link where there is none.
+    /// Print a link to the page where changes are reviewed in a browser, and ask the browser to open it.
     #[arg(long)]
     open: bool,
 }

@@ -3,6 +3,7 @@
 
 mod demo_agent;
 mod demonstration;
+mod hub_side;
 mod sample;
 mod says;
 mod script;
@@ -26,7 +27,7 @@ pub(crate) struct Args {
     /// Decide by script, check the files, and end: for a machine without a person.
     #[arg(long, conflicts_with_all = ["open", "no_open"])]
     auto: bool,
-    /// Open the page in the browser, also where nobody seems to sit in front of it.
+    /// Ask the browser to open the page, also where nobody seems to sit in front of it.
     #[arg(long, conflicts_with = "no_open")]
     open: bool,
     /// Only print the link.
@@ -68,14 +69,13 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
         })?
     };
     let mut demonstration =
-        Demonstration::new(reach, Says::new(json), Project::make(args.keep)?, events, inbox);
+        Demonstration::new(reach, Says::new(json, args.auto), Project::make(args.keep)?, events, inbox);
     let ended = demonstration.play(args, json);
-    let tidied = demonstration.tidy_up(&ended);
+    let tidied = demonstration.tidy_up(args.auto, &ended);
     drop(busy);
     interrupted.or_go_on();
-    match ended {
-        Ok(()) => tidied.map(|()| Report::default()),
-        Err(Stop::Interrupted) => Ok(Report::default()),
+    match ended.and(tidied) {
+        Ok(()) | Err(Stop::Interrupted) => Ok(Report::default()),
         Err(Stop::Failed(failure)) => Err(failure),
         Err(Stop::Unheard(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Report::default()),
         Err(Stop::Unheard(error)) => {

@@ -10,26 +10,31 @@ mod tests {
     use std::io::{BufRead, BufReader, Read, Write};
     use std::net::TcpStream;
     use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::net::UnixListener;
     use std::path::PathBuf;
     use std::process::{Command, Stdio};
+    use std::thread;
 
+    use linkspan_editor_api::{
+        Decoder, HubHello, HubHelloResult, Limits, Message, PROTOCOL, Request, RpcError, encode, errors,
+    };
     use rustix::process::Signal;
     use serde_json::{Value, json};
 
     use crate::support::world::{finish, signal};
     use crate::support::*;
 
-    /// A program under the name of the system's opener, which notes what it is given and ends with this code.
+    /// A program under the name of the system's opener, which notes what it is given and then does this.
     struct Opener {
         folder: PathBuf,
     }
 
     impl Opener {
-        fn install(world: &World, code: u8) -> Opener {
+        fn install(world: &World, and_then: &str) -> Opener {
             let folder = world.folder("openers");
             let program = folder.join("xdg-open");
             let given = folder.join("given");
-            fs::write(&program, format!("#!/bin/sh\nprintf %s \"$1\" > {}\nexit {code}\n", given.display()))
+            fs::write(&program, format!("#!/bin/sh\nprintf %s \"$1\" > {}\n{and_then}\n", given.display()))
                 .unwrap();
             fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
             Opener { folder }
@@ -89,7 +94,7 @@ mod tests {
         let document = world.json(&["page"]);
         let port = document["port"].as_u64().unwrap();
         assert!(document["url"].as_str().unwrap().starts_with(&format!("http://127.0.0.1:{port}/#")));
-        assert_eq!((&document["expiresInSeconds"], &document["opened"]), (&json!(600), &json!(false)));
+        assert_eq!((&document["expiresInSeconds"], &document["browserAsked"]), (&json!(600), &json!(false)));
     }
 
     #[test]
@@ -108,14 +113,70 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_the_browser_was_given_is_not_shown_as_well() {
+    fn a_browser_is_asked_and_the_link_is_there_as_well() {
         let world = World::new();
-        let opener = Opener::install(&world, 0);
-        let ran = opener.run(&world, &["page", "--open"]).ok();
-        let given = opener.was_given();
-        assert!(!ran.stdout.contains(secret_of(&given)), "{ran:?}");
-        assert!(ran.stdout.contains("opens in your browser"), "{ran:?}");
-        assert_eq!(opener.run(&world, &["page", "--open", "--json"]).ok().json()["opened"], json!(true));
+        // Nobody hears of the second any more: it fails when the command has ended.
+        for and_then in ["exit 0", "/bin/sleep 1; exit 3"] {
+            let opener = Opener::install(&world, and_then);
+            let ran = opener.run(&world, &["page", "--open"]).ok();
+            assert_eq!(ran.stdout.trim_end(), opener.was_given());
+            let path = opener.folder.to_str().unwrap().to_owned() + ":/usr/bin:/bin";
+            let variables = [("PATH", path.as_str()), ("DISPLAY", ":1")];
+            let mut tty = Tty::run(&world, 120, 20, &["page", "--open"], &variables);
+            assert_eq!(tty.ends(), 0);
+            tty.sees("asked to open it");
+            tty.sees("/#");
+        }
+        let opener = Opener::install(&world, "exit 0");
+        assert_eq!(
+            opener.run(&world, &["page", "--open", "--json"]).ok().json()["browserAsked"],
+            json!(true)
+        );
+    }
+
+    /// A hub of before there was a page, for one question.
+    fn older_hub(world: &World) -> thread::JoinHandle<()> {
+        let socket = world.socket();
+        fs::create_dir_all(socket.parent().unwrap()).unwrap();
+        fs::set_permissions(socket.parent().unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
+        let listener = UnixListener::bind(&socket).unwrap();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut decoder = Decoder::new(Limits::default());
+            let mut buffer = [0; 4096];
+            while let Ok(length @ 1..) = stream.read(&mut buffer) {
+                decoder.push(&buffer[..length]);
+                while let Some(frame) = decoder.next().unwrap() {
+                    let Message::Request { id, method, .. } = Message::parse(&frame).unwrap() else {
+                        continue;
+                    };
+                    let hello = HubHelloResult {
+                        version: env!("CARGO_PKG_VERSION").into(),
+                        protocol: PROTOCOL,
+                        pid: std::process::id(),
+                        started_at_ms: 0,
+                    };
+                    let answer = match method == HubHello::METHOD {
+                        true => Message::response(id, &hello),
+                        false => Message::error(Some(id), RpcError::new(errors::METHOD_NOT_FOUND, method)),
+                    };
+                    stream.write_all(&encode(&answer.to_bytes())).unwrap();
+                }
+            }
+            fs::remove_file(socket).unwrap();
+        })
+    }
+
+    #[test]
+    fn where_the_hub_is_older_than_the_page_it_is_said_what_to_do() {
+        let world = World::new();
+        for args in [&["page"][..], &["page", "--revoke"]] {
+            let hub = older_hub(&world);
+            let ran = world.run(args);
+            hub.join().unwrap();
+            assert_eq!(ran.code, 6, "{ran:?}");
+            assert!(ran.stderr.contains("`linkspan hub stop`"), "{ran:?}");
+        }
     }
 
     #[test]
@@ -124,7 +185,7 @@ mod tests {
         let without_a_screen = world.run(&["page", "--open"]).ok();
         secret_of(&without_a_screen.stdout);
         assert!(without_a_screen.stderr.contains("no screen"), "{without_a_screen:?}");
-        let failing = Opener::install(&world, 3).run(&world, &["page", "--open"]).ok();
+        let failing = Opener::install(&world, "exit 3").run(&world, &["page", "--open"]).ok();
         let secret = secret_of(&failing.stdout);
         assert!(failing.stderr.contains("no browser was opened"), "{failing:?}");
         assert!(!failing.stderr.contains(secret), "{failing:?}");
@@ -148,13 +209,13 @@ mod tests {
     #[test]
     fn serve_opens_the_page_once_its_window_is_there() {
         let world = World::new();
-        let opener = Opener::install(&world, 0);
+        let opener = Opener::install(&world, "exit 0");
         let mut child = opener.command(&world, &["serve", "--open", "--json"]).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let events: Vec<Value> =
             lines.take(2).map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
         assert_eq!((&events[0]["event"], &events[1]["event"]), (&json!("listening"), &json!("page")));
-        assert_eq!(events[1]["opened"], json!(true));
+        assert_eq!(events[1]["browserAsked"], json!(true));
         assert_eq!(events[1]["url"], json!(opener.was_given()));
         signal(child.id(), Signal::INT);
         assert_eq!(finish(child).code, 0);

@@ -7,12 +7,15 @@ mod support;
 mod tests {
     use std::fs;
     use std::io::{BufRead, BufReader, Lines};
+    use std::net::TcpListener;
+    use std::os::unix::fs::PermissionsExt;
     use std::path::PathBuf;
     use std::process::{Child, ChildStdout, Stdio};
 
+    use rustix::process::Signal;
     use serde_json::{Value, json};
 
-    use crate::support::world::finish;
+    use crate::support::world::{finish, signal};
     use crate::support::*;
 
     /// Where sample projects are made in this world, and what is there.
@@ -121,6 +124,29 @@ mod tests {
         nothing_is_left(&world);
     }
 
+    #[test]
+    fn a_window_that_comes_back_on_another_port_is_found_there() {
+        let world = World::new();
+        let mut tty = tried(&world, &[]);
+        let status = world.status();
+        let port = u16::try_from(status["windows"][0]["port"].as_u64().unwrap()).unwrap();
+        // Held, so that the port is taken before its window can have it again.
+        signal(tty.pid(), Signal::STOP);
+        signal(u32::try_from(status["pid"].as_u64().unwrap()).unwrap(), Signal::KILL);
+        let taken = eventually("the port is free", || TcpListener::bind(("127.0.0.1", port)).ok());
+        signal(tty.pid(), Signal::CONT);
+        tty.sees("the agent is back, and asks again");
+        drop(taken);
+        assert_ne!(world.status()["windows"][0]["port"], json!(port));
+        for review in world.pending(3) {
+            world.run(&["accept", &review]).ok();
+        }
+        tty.sees("press Enter to leave");
+        tty.types("\r");
+        assert_eq!(tty.ends(), 0);
+        nothing_is_left(&world);
+    }
+
     /// Reads until an event of this name.
     #[track_caller]
     fn event(lines: &mut Lines<BufReader<ChildStdout>>, name: &str) -> Value {
@@ -140,6 +166,91 @@ mod tests {
         }
         assert_eq!(event(&mut lines, "done")["kept"], json!(false));
         assert_eq!(finish(child).code, 0);
+        nothing_is_left(&world);
+    }
+
+    /// `linkspan try --json` with its output, and the hub's process id.
+    fn telling(world: &World) -> (Child, Lines<BufReader<ChildStdout>>, u32) {
+        world.run(&["hub", "start"]).ok();
+        let hub = world.hub_pid().unwrap();
+        let command = &mut world.command(&["try", "--json"]);
+        let mut child: Child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        (child, lines, hub)
+    }
+
+    #[test]
+    fn an_interrupt_before_anything_is_shown_leaves_nothing_either() {
+        let world = World::new();
+        for told in ["project", "window", "context", "context", "proposed", "page"].repeat(3) {
+            let (child, mut lines, _) = telling(&world);
+            event(&mut lines, told);
+            signal(child.id(), Signal::INT);
+            assert_eq!(event(&mut lines, "left")["closed"], json!(true), "after {told}");
+            assert_eq!(finish(child).code, 130);
+            nothing_is_left(&world);
+        }
+    }
+
+    #[test]
+    fn a_hub_that_is_killed_while_changes_are_proposed_is_asked_for_all_of_them() {
+        let world = World::new();
+        for told in ["context", "proposed"].repeat(3) {
+            let (child, mut lines, hub) = telling(&world);
+            event(&mut lines, told);
+            signal(hub, Signal::KILL);
+            event(&mut lines, "page");
+            world.pending(3);
+            signal(child.id(), Signal::INT);
+            assert_eq!(event(&mut lines, "left")["closed"], json!(true), "after {told}");
+            assert_eq!(finish(child).code, 130);
+            nothing_is_left(&world);
+        }
+    }
+
+    #[test]
+    fn what_a_hub_does_not_say_is_not_said() {
+        let world = World::new();
+        let (child, mut lines, hub) = telling(&world);
+        event(&mut lines, "page");
+        signal(hub, Signal::STOP);
+        signal(child.id(), Signal::INT);
+        let notice = event(&mut lines, "notice")["message"].as_str().unwrap().to_owned();
+        assert!(notice.contains("linkspan status"), "{notice}");
+        assert_eq!(event(&mut lines, "left")["closed"], json!(false));
+        assert_eq!(finish(child).code, 130);
+        signal(hub, Signal::CONT);
+        assert_eq!(projects(&world), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn the_script_decides_and_checks_also_where_nobody_listens() {
+        let world = World::new();
+        let command = &mut world.command(&["try", "--auto", "--keep"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(finish(child).code, 0);
+        let decided = world.json(&["history"])["entries"].as_array().unwrap().clone();
+        assert_eq!(decided.len(), 3, "{decided:?}");
+        let project = projects(&world).remove(0);
+        assert!(fs::read_to_string(project.join("prices.csv")).unwrap().contains("black,2.75"));
+        fs::remove_dir_all(project).unwrap();
+        nothing_is_left(&world);
+    }
+
+    #[test]
+    fn a_browser_for_the_terminal_is_not_opened_unasked() {
+        let world = World::new();
+        let folder = world.folder("openers");
+        let (opener, called) = (folder.join("xdg-open"), folder.join("called"));
+        fs::write(&opener, format!("#!/bin/sh\n: > {}\n", called.display())).unwrap();
+        fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+        let mut tty = tried(&world, &[("PATH", &path), ("BROWSER", "w3m")]);
+        assert!(tty.text().contains("/#"), "{}", tty.text());
+        assert!(!called.exists());
+        tty.types("\u{3}");
+        assert_eq!(tty.ends(), 130);
         nothing_is_left(&world);
     }
 

@@ -2,10 +2,12 @@
 //! of the window's lock file. Knows nothing of the hub behind it.
 
 use std::path::Path;
+use std::time::Duration;
 
 use linkspan_client::connection::PendingChange;
 use linkspan_client::discover::Found;
 use linkspan_client::{AgentInfo, CallError, Change, Connection, discover};
+use serde_json::json;
 
 use crate::exit::{Exit, Failure};
 use crate::output::count;
@@ -62,6 +64,12 @@ impl DemoAgent {
 
     pub(super) fn propose(&self, path: &Path, text: &str) -> Result<PendingChange, CallError> {
         self.connection.propose(&Change::new(path, text))
+    }
+
+    /// Takes all its changes back, also those that nobody has seen yet; whether that was heard within this time.
+    pub(super) fn take_back(&self, patience: Duration) -> bool {
+        let asked = self.connection.start("closeAllDiffTabs", &json!({}));
+        asked.is_ok_and(|asked| asked.wait_timeout(patience).is_some_and(|heard| heard.is_ok()))
     }
 
     pub(super) fn leave(self) {

@@ -2,17 +2,17 @@
 //! everything is tidied up. Says nothing by itself: the words are in `says`.
 
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linkspan_client::connection::PendingChange;
 use linkspan_client::discover::Wire;
 use linkspan_client::{CallError, Decided};
-use linkspan_editor_api::{HistoryEntry, HistoryList, ReviewShow};
+use linkspan_editor_api::ReviewShow;
 
 use super::demo_agent::DemoAgent;
+use super::hub_side::HubSide;
 use super::sample::{Project, Proposal, proposals};
 use super::says::{Ended, Says};
 use super::script::{self, Script};
@@ -24,8 +24,6 @@ use crate::page::{self, Link};
 use crate::reach::Reach;
 use crate::write_accepted::write_accepted;
 
-/// The agent's protocol.
-const DIALECT: &str = "claude";
 /// All that machines do here takes about a second.
 const MACHINE_DEADLINE: Duration = Duration::from_secs(30);
 /// A hub that is gone is started again by the window, and the agent then finds it.
@@ -37,7 +35,6 @@ const RETURN_PAUSE: Duration = Duration::from_millis(250);
 /// What happens while it goes on.
 pub(super) enum Event {
     Shown(Box<ReviewShow>),
-    Hidden(String),
     Answered { index: usize, asked_by: u32, answer: Result<Decided, CallError> },
     Notice(String),
     Interrupted,
@@ -48,14 +45,19 @@ pub(super) enum Event {
 struct Asked {
     proposal: Proposal,
     shown: Option<ReviewShow>,
-    pending: Option<PendingChange>,
+    asked: bool,
     ended: bool,
     accepted: bool,
 }
 
 impl Asked {
     fn new(proposal: Proposal) -> Asked {
-        Asked { proposal, shown: None, pending: None, ended: false, accepted: false }
+        Asked { proposal, shown: None, asked: false, ended: false, accepted: false }
+    }
+
+    /// Somebody is asked, or should be.
+    fn is_open(&self) -> bool {
+        self.asked && !self.ended
     }
 
     fn name(&self) -> String {
@@ -69,8 +71,8 @@ pub(super) struct Demonstration<'a> {
     says: Says,
     project: Project,
     proposals: [Asked; 3],
+    hub: HubSide,
     window: Option<OwnWindow>,
-    lock: PathBuf,
     agent: Option<DemoAgent>,
     /// How many there have been: after a loss of the hub, answers to the one before count no more.
     agents: u32,
@@ -92,10 +94,10 @@ impl<'a> Demonstration<'a> {
         Demonstration {
             reach,
             says,
+            hub: HubSide::of(reach, project.name()),
             project,
             proposals: proposals().map(Asked::new),
             window: None,
-            lock: PathBuf::new(),
             agent: None,
             agents: 0,
             lost_at: None,
@@ -109,9 +111,9 @@ impl<'a> Demonstration<'a> {
         self.deadline = Some(Instant::now() + MACHINE_DEADLINE);
         self.says.project(self.project.name())?;
         self.open_window()?;
-        let agent = self.connect()?;
-        self.says.context(&agent.context())?;
-        self.agent = Some(agent);
+        self.connect()?;
+        let context = self.agent.as_ref().map(DemoAgent::context);
+        self.says.context(&context.unwrap_or_default())?;
         // One after the other, so that they are numbered as they are told here; nobody waits for a decision.
         for index in 0..self.proposals.len() {
             self.propose(index);
@@ -135,53 +137,50 @@ impl<'a> Demonstration<'a> {
         } else if !json && io::stdin().is_terminal() && io::stdout().is_terminal() {
             self.stay()?;
         }
-        Ok(self.says.done(self.project.name(), self.project.is_kept(), args.auto)?)
+        Ok(())
     }
 
     fn open_window(&mut self) -> Result<(), Stop> {
-        let (opened, files) = channel();
         let events = self.events.clone();
         let hear = move |happening: &Happening<'_>| {
             let _ = match happening {
-                Happening::Open(_, files) => {
-                    let _ = opened.send(files.to_vec());
-                    Ok(())
-                }
                 Happening::Shown(shown) => events.send(Event::Shown(Box::new((*shown).clone()))),
                 Happening::Notice(notice) => events.send(Event::Notice(notice.to_string())),
-                Happening::Hidden(hidden) => events.send(Event::Hidden(hidden.review.clone())),
+                Happening::Open(..) | Happening::Hidden(_) => Ok(()),
             };
         };
         let window = OwnWindow::open_on(self.reach, vec![self.project.name().to_owned()], hear)?;
         let wire = window.candidate().wire.clone();
         self.window = Some(window);
-        let files = files.try_recv().unwrap_or_default();
-        let lock = files.into_iter().find(|(dialect, _)| dialect == DIALECT).map(|(_, file)| file);
-        let lock = lock.ok_or_else(|| {
-            let message =
-                format!("the agent speaks `{DIALECT}`, and `dialects_off` in the configuration has it");
-            Failure::new(Exit::Refused, format!("{message}: `linkspan config show` tells where"))
-        })?;
+        let lock = self.hub.lock_file()?;
         if let Wire::Hub { window, port } = &wire {
-            self.says.window(window, *port, &lock)?;
+            self.says.window(window, *port, &lock.to_string_lossy())?;
         }
-        self.lock = lock.into();
         Ok(())
     }
 
-    fn connect(&mut self) -> Result<DemoAgent, Failure> {
-        let agent = DemoAgent::connect(&self.lock, self.project.path())?;
+    fn connect(&mut self) -> Result<(), Failure> {
+        self.agent = Some(DemoAgent::connect(&self.hub.lock_file()?, self.project.path())?);
         self.agents += 1;
-        Ok(agent)
+        Ok(())
+    }
+
+    /// Asks again for what was asked for and is not decided: a new hub knows it.
+    fn connect_again(&mut self) -> Result<(), Failure> {
+        self.connect()?;
+        let open = self.proposals.iter().zip(0..).filter(|(asked, _)| asked.is_open());
+        let open: Vec<usize> = open.map(|(_, index)| index).collect();
+        open.into_iter().for_each(|index| self.propose(index));
+        Ok(())
     }
 
     /// Shows a change to whoever decides; the answer comes as an event.
     fn propose(&mut self, index: usize) {
         let (Some(agent), Some(asked)) = (&self.agent, self.proposals.get_mut(index)) else { return };
         let (events, asked_by) = (self.events.clone(), self.agents);
+        asked.asked = true;
         match agent.propose(&self.project.file(&asked.proposal), &asked.proposal.proposed) {
             Ok(pending) => {
-                asked.pending = Some(pending.clone());
                 thread::spawn(move || {
                     let _ = events.send(Event::Answered { index, asked_by, answer: pending.wait() });
                 });
@@ -259,7 +258,7 @@ impl<'a> Demonstration<'a> {
             Ok(Event::Answered { index, asked_by, answer }) if asked_by == self.agents => {
                 self.answered(index, answer)?;
             }
-            Ok(Event::Hidden(_) | Event::Answered { .. }) => {}
+            Ok(Event::Answered { .. }) => {}
             Ok(Event::Notice(notice)) => self.says.notice(&notice)?,
             Ok(Event::Interrupted) => return Err(Stop::Interrupted),
             Ok(Event::Enter) => return Ok(None),
@@ -289,9 +288,8 @@ impl<'a> Demonstration<'a> {
         let decided = write_accepted(&path, asked.proposal.before.map(str::as_bytes), decided)?;
         asked.ended = true;
         asked.accepted = decided.is_accepted();
-        asked.pending = None;
         let review = asked.shown.as_ref().map_or_else(String::new, |shown| shown.review.clone());
-        let entry = in_the_journal(self.reach, &path, &review);
+        let entry = self.hub.in_the_journal(&path, &review);
         self.says.ended(&Ended {
             review: &review,
             proposal: &asked.proposal,
@@ -302,15 +300,11 @@ impl<'a> Demonstration<'a> {
         Ok(())
     }
 
-    /// The window starts a new hub, which knows the changes that are asked for again.
+    /// Once the window has started a new hub.
     fn come_back(&mut self) -> Result<(), Stop> {
-        match self.connect() {
-            Ok(agent) => {
+        match self.connect_again() {
+            Ok(()) => {
                 self.lost_at = None;
-                self.agent = Some(agent);
-                let open = self.proposals.iter().zip(0..).filter(|(asked, _)| asked.pending.is_some());
-                let open: Vec<usize> = open.map(|(_, index)| index).collect();
-                open.into_iter().for_each(|index| self.propose(index));
                 Ok(self.says.notice("the agent is back, and asks again")?)
             }
             Err(failure) if self.lost_at.is_some_and(|lost| lost.elapsed() > RETURN_PATIENCE) => {
@@ -332,43 +326,49 @@ impl<'a> Demonstration<'a> {
         diffs.filter(|diff| !diff.is_empty()).collect()
     }
 
-    /// Takes back what waits, and closes and removes everything, however it ended.
-    pub(super) fn tidy_up(mut self, ended: &Result<(), Stop>) -> Result<(), Failure> {
-        self.withdraw();
-        let Demonstration { mut says, project, window, agent, .. } = self;
+    /// Takes back what waits, closes and removes everything, however it ended, and then says so.
+    pub(super) fn tidy_up(mut self, auto: bool, ended: &Result<(), Stop>) -> Result<(), Stop> {
+        self.withdraw(Instant::now() + LEAVE_DEADLINE);
+        let Demonstration { mut says, project, hub, window, agent, .. } = self;
         agent.into_iter().for_each(DemoAgent::leave);
-        window.into_iter().for_each(OwnWindow::leave);
-        // Whoever does not hear it has left too.
-        let _ = match ended {
-            Err(Stop::Interrupted) => says.left(),
-            _ => says.clear(),
-        };
-        project.tidy_up()
+        let closed = window.is_none_or(|window| {
+            window.leave();
+            hub.window_is_closed(Instant::now() + LEAVE_DEADLINE)
+        });
+        let (folder, kept) = (project.name().to_owned(), project.is_kept());
+        let removed = project.tidy_up();
+        says.clear()?;
+        if !closed {
+            says.still_open()?;
+        }
+        match (ended, removed) {
+            (Ok(()), Ok(())) => says.done(&folder, kept, auto)?,
+            (Ok(()), Err(failure)) => return Err(failure.into()),
+            // How it ended is said elsewhere, so this is here.
+            (Err(_), Err(failure)) => says.notice(&failure.message)?,
+            (Err(_), Ok(())) => {}
+        }
+        if matches!(ended, Err(Stop::Interrupted)) {
+            says.left(closed)?;
+        }
+        Ok(())
     }
 
-    /// Returns when nothing is shown any more: the hub keeps a window for whose changes somebody waits.
-    fn withdraw(&mut self) {
-        let pending =
-            self.proposals.iter_mut().filter_map(|asked| Some((asked.pending.take()?, &asked.shown)));
-        let mut open: Vec<&str> = Vec::new();
-        for (pending, shown) in pending {
-            pending.withdraw();
-            open.extend(shown.as_ref().map(|shown| shown.review.as_str()));
-        }
-        let until = Instant::now() + LEAVE_DEADLINE;
-        while !open.is_empty() {
-            match self.inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(Event::Hidden(hidden)) => open.retain(|review| *review != hidden),
-                Ok(_) => {}
-                Err(_) => return,
+    /// The hub keeps a window for whose changes somebody waits, so they have to be gone before it.
+    fn withdraw(&mut self, until: Instant) {
+        let left = || until.saturating_duration_since(Instant::now());
+        while self.proposals.iter().any(Asked::is_open) {
+            if self.agent.as_ref().is_some_and(|agent| agent.take_back(left())) {
+                self.hub.nothing_waits(until);
+                return;
+            }
+            if left().is_zero() {
+                return;
+            }
+            // With the hub that it was connected to, the agent lost its hold on them.
+            if self.connect_again().is_err() {
+                thread::sleep(RETURN_PAUSE.min(left()));
             }
         }
     }
-}
-
-/// What was decided and said; a story is told without it too.
-fn in_the_journal(reach: &Reach, path: &Path, review: &str) -> Option<HistoryEntry> {
-    let list = HistoryList { path: Some(path.to_str()?.to_owned()), ..HistoryList::default() };
-    let history = reach.greeted().ok()?.request(&list).ok()?;
-    history.entries.into_iter().find(|entry| entry.review == review && entry.undoes.is_none())
 }

@@ -2,6 +2,7 @@
 //! decisions of the script. Knows no hub.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -176,7 +177,13 @@ impl Project {
     pub(super) fn tidy_up(self) -> Result<(), Failure> {
         let Project { temporary, name, .. } = self;
         let gone = temporary.map_or(Ok(()), TempDir::close);
-        gone.map_err(|error| Failure::new(Exit::Refused, format!("{name} could not be removed: {error}")))
+        match gone {
+            // Somebody else was first.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            gone => gone.map_err(|error| {
+                Failure::new(Exit::Refused, format!("{name} could not be removed: {error}"))
+            }),
+        }
     }
 }
 

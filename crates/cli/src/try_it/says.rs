@@ -18,6 +18,8 @@ const INDENT: &str = "   ";
 
 pub(super) struct Says {
     json: bool,
+    /// It matters what is done, and not whether anybody hears of it.
+    auto: bool,
     /// Whether a line can be written over.
     live: bool,
     steps: u32,
@@ -39,12 +41,12 @@ pub(super) struct Ended<'a> {
 }
 
 impl Says {
-    pub(super) fn new(json: bool) -> Says {
+    pub(super) fn new(json: bool, auto: bool) -> Says {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let live = !json && !dumb && io::stdout().is_terminal();
         // Somebody who tries Linkspan out may not have installed it.
         let program = std::env::args().next().unwrap_or_else(|| "linkspan".into());
-        Says { json, live, steps: 0, waiting: false, program: name(&program) }
+        Says { json, auto, live, steps: 0, waiting: false, program: name(&program) }
     }
 
     pub(super) fn project(&mut self, folder: &str) -> io::Result<()> {
@@ -139,8 +141,8 @@ impl Says {
         }
         self.clear()?;
         let line = format!("{INDENT}… waiting for you: {}", names.join(", "));
-        let width = rustix::termios::tcgetwinsize(io::stdout()).map_or(80, |size| usize::from(size.ws_col));
-        let line: String = line.chars().take(width.saturating_sub(1)).collect();
+        let columns = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| size.ws_col);
+        let line: String = line.chars().take(width(columns).saturating_sub(1)).collect();
         let mut out = anstream::stdout().lock();
         write!(out, "{}", styled(WARNING, &line))?;
         self.waiting = true;
@@ -179,7 +181,7 @@ impl Says {
             proposal.name,
             styled(style, verdict)
         );
-        let mut lines = vec![head, heard(ended)];
+        let mut lines = vec![head, told(ended)];
         if let Some(reason) = reason {
             lines.push(format!("Why: “{}”", name(reason)));
         }
@@ -247,10 +249,19 @@ impl Says {
         })
     }
 
-    pub(super) fn left(&mut self) -> io::Result<()> {
-        self.tell(json!({ "event": "left" }), || {
-            format!("\n{INDENT}Nothing waits any more, and the window is closed.\n")
+    pub(super) fn left(&mut self, closed: bool) -> io::Result<()> {
+        self.tell(json!({ "event": "left", "closed": closed }), || match closed {
+            true => format!("\n{INDENT}Nothing waits any more, and the window is closed.\n"),
+            false => String::new(),
         })
+    }
+
+    /// What could not be made sure of at the end.
+    pub(super) fn still_open(&mut self) -> io::Result<()> {
+        self.notice(
+            "the hub did not say in time that the window is closed: it closes it by itself after a while, and \
+             `linkspan status` tells",
+        )
     }
 
     fn step(&mut self, title: &str, lines: &[String]) -> io::Result<()> {
@@ -263,21 +274,28 @@ impl Says {
         for line in lines {
             text += &format!("{INDENT}{line}");
         }
-        print(None, &text)
+        self.heard(print(None, &text))
     }
 
     fn blank(&mut self) -> io::Result<()> {
-        if self.json || self.waiting { Ok(()) } else { writeln!(io::stdout()) }
+        if self.json || self.waiting { Ok(()) } else { self.heard(writeln!(io::stdout())) }
     }
 
     fn tell(&mut self, document: Value, text: impl FnOnce() -> String) -> io::Result<()> {
         if self.json {
-            return print(Some(&document), "");
+            return self.heard(print(Some(&document), ""));
         }
         self.clear()?;
         let mut out = anstream::stdout().lock();
-        write!(out, "{}", text())?;
-        out.flush()
+        self.heard(write!(out, "{}", text()).and_then(|()| out.flush()))
+    }
+
+    /// Where nobody listens any more, a script goes on.
+    fn heard(&self, written: io::Result<()>) -> io::Result<()> {
+        match written {
+            Err(error) if self.auto && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            written => written,
+        }
     }
 
     /// Makes room where a line says who is waited for.
@@ -290,8 +308,13 @@ impl Says {
     }
 }
 
+/// Some terminals do not know how wide they are.
+fn width(columns: u16) -> usize {
+    if columns == 0 { 80 } else { columns.into() }
+}
+
 /// What the agent was told, and what it did.
-fn heard(ended: &Ended<'_>) -> String {
+fn told(ended: &Ended<'_>) -> String {
     let Ended { proposal, decided, now, .. } = ended;
     if !decided.is_accepted() {
         return "It heard DIFF_REJECTED and wrote nothing.".into();
@@ -317,4 +340,14 @@ fn painted(line: &str) -> String {
         _ => Style::new(),
     };
     styled(style, &code(line.trim_end_matches('\r')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_that_does_not_know_its_width_is_as_wide_as_most() {
+        assert_eq!((width(0), width(7)), (80, 7));
+    }
 }
