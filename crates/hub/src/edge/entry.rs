@@ -40,7 +40,7 @@ const HEAD_BYTES_MIN: usize = 8 * 1024;
 const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
 
 /// Connections whose user is looked up at once. The next ones wait in the kernel's queue, each in its turn.
-const LOOKED_AT: usize = 32;
+const LOOKED_AT: usize = 256;
 
 /// Connections that are told why they are turned away. More are closed without a word, so that nobody can fill the
 /// hub with them.
