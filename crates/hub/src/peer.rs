@@ -52,9 +52,12 @@ pub(crate) fn uid(_peer: SocketAddr, _ours: SocketAddr) -> Option<u32> {
 fn uid_in(table: &str, local: &str, remote: &str) -> Option<u32> {
     table.lines().find_map(|line| {
         let mut columns = line.split_ascii_whitespace().skip(1);
-        (columns.next()? == local && columns.next()? == remote)
-            .then(|| columns.nth(4)?.parse().ok())
-            .flatten()
+        if columns.next()? != local || columns.next()? != remote {
+            return None;
+        }
+        let uid = columns.nth(4)?.parse().ok()?;
+        // Without an inode no process has it open any more, and the table says 0 whosever it was.
+        (columns.nth(1)? != "0").then_some(uid)
     })
 }
 
@@ -91,6 +94,16 @@ mod tests {
     }
 
     #[test]
+    fn a_socket_that_nobody_holds_any_more_is_not_roots() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let ours = listener.local_addr().unwrap();
+        let client = std::net::TcpStream::connect(ours).unwrap();
+        let peer = client.local_addr().unwrap();
+        drop(client);
+        assert_eq!(uid(peer, ours), None);
+    }
+
+    #[test]
     fn a_line_that_comes_in_two_pieces_is_read_whole_and_nothing_after_it() {
         struct Pieces(std::collections::VecDeque<&'static str>);
         impl Read for Pieces {
@@ -101,7 +114,8 @@ mod tests {
             }
         }
         let pieces = |pieces: &[&'static str]| Pieces(pieces.to_vec().into());
-        let table = pieces(&["sl local rem\n 0: A:1 B:", "2 01 0 0 0 1001 0\n 1: A:1 B:3 01 0 0 0 1002 0\n"]);
+        let table =
+            pieces(&["sl local rem\n 0: A:1 B:", "2 01 0 0 0 1001 0 7\n 1: A:1 B:3 01 0 0 0 1002 0 8\n"]);
         assert_eq!(search(table, "A:1", "B:2"), Some(1001));
         assert_eq!(search(pieces(&["sl local rem\n 0: A:1 B:2 01 0 0 0 1", ""]), "A:1", "B:2"), None);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tungstenite::Message;
 
-use crate::door::{ask, door, door_in, link};
+use crate::door::{Door, ask, door, door_in, link};
 use crate::support::world::alive;
 use crate::support::*;
 
@@ -34,6 +34,48 @@ fn a_page_sees_reviews_as_they_come_and_decides_them() {
     assert_eq!(door.world.read_text("a.txt"), "one\n2\n");
     let told = page.find(DEADLINE, |message| message["params"]["what"]["change"]["kind"] == "decided");
     assert_eq!(told.unwrap()["params"]["what"]["change"]["by"], "the browser page");
+}
+
+/// A review with a text of that many MiB: more than the system's buffers take when nobody reads.
+fn large_review(door: &Door, mib: usize) -> (Agent, Serve, String) {
+    let serve = door.world.serve();
+    let mut agent = Agent::nexus3(&door.world, serve.port);
+    agent.propose(&door.world.path_str("large.txt"), &"x".repeat(mib << 20), "large");
+    let review = door.world.one_pending();
+    (agent, serve, review)
+}
+
+#[test]
+fn a_page_that_asks_for_much_and_reads_late_gets_all_of_it_and_holds_nobody_up() {
+    let door = door_in(World::with_config("[limits]\nfile_mib = 2\nmessage_mib = 2\n"));
+    let (_agent, _serve, review) = large_review(&door, 1);
+    let mut page = door.let_in().open();
+    page.freeze();
+    let asked: Vec<i64> =
+        (0..60).map(|_| page.send_request("reviews/get", json!({ "review": review }))).collect();
+    // As long as it does not read, what waits for it is little: it was not heard yet.
+    door.let_in().open().is_served();
+    page.thaw();
+    for id in asked {
+        assert!(page.answer(id)["result"]["shown"].is_object());
+    }
+}
+
+#[test]
+fn access_that_is_taken_back_ends_what_is_being_sent() {
+    let door = door();
+    let (_agent, _serve, review) = large_review(&door, 14);
+    let mut page = door.let_in().open();
+    page.freeze();
+    let asked = page.send_request("reviews/get", json!({ "review": review }));
+    let mut other = door.let_in().open();
+    other.is_served();
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(ask(&door.world, "page/revoke")["result"]["sessions"], 2);
+    assert_eq!(other.end(), Some(4001));
+    page.thaw();
+    assert_eq!(page.answer_within(asked, DEADLINE), None);
+    assert_eq!(page.closed, Some(None), "no word comes after half a message");
 }
 
 #[test]

@@ -76,7 +76,8 @@ fn access_that_is_taken_back_ends_at_once_and_for_every_browser() {
     }
     assert_eq!(status(&offer(door.port, &door.secret)), 403, "links go too");
     let kept = fs::read_to_string(door.world.runtime().join("page.json")).unwrap();
-    assert_eq!(serde_json::from_str::<Value>(&kept).unwrap(), json!({ "port": door.port, "sessions": [] }));
+    let kept: Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!((&kept["port"], &kept["sessions"]), (&json!(door.port), &json!([])));
     door.let_in().open().is_served();
     assert_eq!(ask(&door.world, "page/revoke")["result"], json!({ "sessions": 1, "links": 0 }));
 }
@@ -152,6 +153,38 @@ fn sessions_are_forgotten_though_the_chosen_port_comes_free_again() {
     door.world.run(&["hub", "start"]).ok();
     assert!(ask(&door.world, "page/link")["error"]["message"].is_string());
     drop(taken);
+    assert_eq!(link(&door.world).0, door.port);
+    assert_eq!(browser.session(), 401);
+}
+
+#[test]
+fn sessions_are_forgotten_for_good_when_another_port_is_chosen() {
+    let door = door();
+    let browser = door.let_in();
+    door.world.kill_hub();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    door.world.config(&format!("[page]\nport = {free}\n"));
+    door.world.run(&["hub", "start"]).ok();
+    assert!(ask(&door.world, "page/revoke")["result"].is_object());
+    door.world.kill_hub();
+    door.world.config(&format!("[page]\nport = {}\n", door.port));
+    door.world.run(&["hub", "start"]).ok();
+    assert_eq!(link(&door.world).0, door.port);
+    assert_eq!(browser.session(), 401);
+}
+
+#[test]
+fn sessions_do_not_outlive_the_boot_that_they_began_in() {
+    let door = door();
+    let browser = door.let_in();
+    door.world.kill_hub();
+    let path = door.world.runtime().join("page.json");
+    let mut kept: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let here = kept["portSpace"].as_str().unwrap();
+    kept["portSpace"] = format!("another {here}").into();
+    fs::write(&path, kept.to_string()).unwrap();
+    door.world.config(&format!("[page]\nport = {}\n", door.port));
+    door.world.run(&["hub", "start"]).ok();
     assert_eq!(link(&door.world).0, door.port);
     assert_eq!(browser.session(), 401);
 }

@@ -1,6 +1,7 @@
 //! Every refusal, and what each answer forbids.
 
 use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use serde_json::json;
@@ -175,6 +176,44 @@ fn another_user_is_refused_with_the_right_cookie_and_the_right_link_too() {
         eventually("it is counted", || (door.refused("otherUser") == counted).then_some(()));
     }
     Browser::with(door.port, &door.secret);
+}
+
+/// A script of another user of the machine; `None` where that cannot be tried.
+fn another_user(script: &str) -> Option<Child> {
+    if !rustix::process::getuid().is_root() {
+        println!("skipped: only root can become another user");
+        return None;
+    }
+    let arguments = ["--reuid=65534", "--regid=65534", "--clear-groups", "bash", "-c", script];
+    Command::new("setpriv").args(arguments).stdin(Stdio::null()).spawn().ok()
+}
+
+#[test]
+fn another_user_who_knocks_without_end_keeps_nobody_out() {
+    let door = door();
+    let browser = door.let_in();
+    let knocking =
+        format!("for i in {{1..600}}; do exec {{fd}}<>/dev/tcp/127.0.0.1/{}; done; sleep 1", door.port);
+    let Some(mut stranger) = another_user(&knocking) else { return };
+    let mut asked = 0;
+    while stranger.try_wait().unwrap().is_none() {
+        assert_eq!(browser.session(), 204);
+        asked += 1;
+    }
+    assert!(asked > 1);
+    eventually("they are counted", || (door.refused("otherUser") == 600).then_some(()));
+}
+
+#[test]
+fn refusals_without_end_are_a_few_lines_in_the_log_and_all_are_counted() {
+    let door = door();
+    let lines = with(&plain(door.port), "Host: evil.example");
+    for _ in 0..30 {
+        exchange(door.port, &head("GET / HTTP/1.1", &lines));
+    }
+    eventually("they are counted", || (door.refused("wrongHost") == 30).then_some(()));
+    let logged = door.world.log().matches("refused a connection: wrongHost").count();
+    assert!((1..10).contains(&logged), "{logged}");
 }
 
 #[test]

@@ -108,7 +108,7 @@ pub enum Event {
     PageRevoked {
         local: LocalId,
         request: RequestId,
-        revoked: PageRevokeResult,
+        result: Result<PageRevokeResult, String>,
     },
     /// A signal asks the hub to leave.
     StopRequested,

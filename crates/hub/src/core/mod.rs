@@ -190,7 +190,7 @@ impl Core {
             Event::UndoBegun { ticket, result } => self.undo_begun(ticket, result),
             Event::FileRestored { ticket, result } => self.file_restored(ticket, result),
             Event::PageLinked { local, request, result } => self.page_linked(local, request, result),
-            Event::PageRevoked { local, request, revoked } => self.page_revoked(local, request, &revoked),
+            Event::PageRevoked { local, request, result } => self.page_revoked(local, request, result),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
         }

@@ -5,6 +5,7 @@ use linkspan_editor_api as api;
 use linkspan_editor_api::{
     Message, PageLinkResult, PageRevokeResult, Ping, Request, RequestId, RpcError, errors,
 };
+use serde::Serialize;
 
 use super::Core;
 use super::editor::Local;
@@ -43,23 +44,24 @@ impl Core {
         request: RequestId,
         result: Result<PageLinkResult, String>,
     ) {
-        let answer = match result {
-            Ok(link) => {
-                self.stay_until(self.now_ms + link.expires_in_seconds * 1000);
-                Message::response(request, &link)
-            }
-            Err(message) => Message::error(Some(request), RpcError::new(errors::INTERNAL, message)),
-        };
-        self.send(local, &answer);
+        if let Ok(link) = &result {
+            self.stay_until(self.now_ms + link.expires_in_seconds * 1000);
+        }
+        self.send(local, &answer(request, result));
     }
 
     pub(super) fn revoke_page(&mut self, local: LocalId, request: RequestId) {
         self.act(Action::RevokePage { local, request });
     }
 
-    pub(super) fn page_revoked(&mut self, local: LocalId, request: RequestId, revoked: &PageRevokeResult) {
+    pub(super) fn page_revoked(
+        &mut self,
+        local: LocalId,
+        request: RequestId,
+        result: Result<PageRevokeResult, String>,
+    ) {
         self.stay_until(0);
-        self.send(local, &Message::response(request, revoked));
+        self.send(local, &answer(request, result));
     }
 
     /// For those who have a link, from now on.
@@ -68,5 +70,12 @@ impl Core {
         if let Some(timer) = self.idle.take() {
             self.timers.cancel(timer);
         }
+    }
+}
+
+fn answer<T: Serialize>(request: RequestId, result: Result<T, String>) -> Message {
+    match result {
+        Ok(result) => Message::response(request, &result),
+        Err(message) => Message::error(Some(request), RpcError::new(errors::INTERNAL, message)),
     }
 }

@@ -16,6 +16,7 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::{Edge, FAREWELL};
@@ -34,19 +35,59 @@ const HEAD_LINES: usize = 64;
 /// hyper's smallest buffer for a head.
 const HEAD_BYTES_MIN: usize = 8 * 1024;
 
-/// Hands on what connects. Whoever aborts this ends every connection that was not upgraded.
-pub(crate) async fn accept<F: Future<Output = ()> + Send + 'static>(
+/// For everything that is asked on one connection before it becomes a WebSocket. At the rate that is slow for an open
+/// page, the largest file that is served takes 40 s.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
+
+/// Connections whose user is looked up at once. The next ones wait in the kernel's queue, each in its turn.
+const LOOKED_AT: usize = 256;
+
+/// Connections that are told why they are turned away. More are closed without a word, so that nobody can fill the
+/// hub with them.
+const TURNED_AWAY: usize = 32;
+
+/// Hands on who may be here, `places` at a time. Whoever aborts this ends every connection that was not upgraded.
+pub(crate) async fn accept<F: Future<Output = ()> + Send>(
     listener: TcpListener,
-    enter: impl Fn(TcpStream, SocketAddr) -> F,
+    places: usize,
+    edge: Edge,
+    enter: impl Fn(TcpStream, Arc<Inside>) -> F + Clone + Send + 'static,
 ) {
+    let (inside, leaving) = (Arc::default(), Arc::default());
+    let looked_at = Arc::new(Semaphore::new(LOOKED_AT));
     let mut connections = JoinSet::new();
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let next = async {
+            let looking = Arc::clone(&looked_at).acquire_owned().await;
+            (listener.accept().await, looking)
+        };
+        let (accepted, looking) = tokio::select! {
+            next = next => next,
             Some(_) = connections.join_next() => continue,
         };
         match accepted {
-            Ok((stream, peer)) => drop(connections.spawn(enter(stream, peer))),
+            Ok((stream, peer)) => {
+                let (enter, edge) = (enter.clone(), edge.clone());
+                let (inside, leaving) = (Arc::clone(&inside), Arc::clone(&leaving));
+                connections.spawn(async move {
+                    let refusal = match who(&stream, peer).await {
+                        Ok(()) => match Inside::new(&inside) {
+                            (place, before) if before < places => {
+                                drop(looking);
+                                return enter(stream, place).await;
+                            }
+                            _ => Refusal::TooManyConnections,
+                        },
+                        Err(refusal) => refusal,
+                    };
+                    count(refusal, &edge).await;
+                    drop(looking);
+                    let (_leaving, before) = Inside::new(&leaving);
+                    if before < TURNED_AWAY {
+                        turn_away(stream, refusal).await;
+                    }
+                });
+            }
             Err(error) => {
                 // Out of descriptors, most likely: others may close some soon.
                 tracing::error!("cannot accept a connection: {error}");
@@ -62,7 +103,7 @@ pub(crate) struct Inside(Arc<AtomicUsize>);
 
 impl Inside {
     /// Gives how many there were before, too.
-    pub(crate) fn new(count: &Arc<AtomicUsize>) -> (Arc<Inside>, usize) {
+    fn new(count: &Arc<AtomicUsize>) -> (Arc<Inside>, usize) {
         let before = count.fetch_add(1, Ordering::Relaxed);
         (Arc::new(Inside(Arc::clone(count))), before)
     }
@@ -75,12 +116,9 @@ impl Drop for Inside {
 }
 
 /// What can be told before a byte is read.
-pub(crate) async fn who(stream: &TcpStream, peer: SocketAddr, room: bool) -> Result<(), Refusal> {
+async fn who(stream: &TcpStream, peer: SocketAddr) -> Result<(), Refusal> {
     if !peer.ip().is_loopback() {
         return Err(Refusal::NotLoopback);
-    }
-    if !room {
-        return Err(Refusal::TooManyConnections);
     }
     let ours = stream.local_addr().map_err(|_| Refusal::OtherUser)?;
     // The kernel takes milliseconds to list its sockets: nobody else shall wait for that.
@@ -95,24 +133,36 @@ pub(crate) async fn serve<S>(stream: TcpStream, edge: &Edge, service: S) -> Resu
 where
     S: Service<Request<Incoming>, Response = Answer, Error = Infallible>,
 {
+    serve_within(ANSWERED_WITHIN, stream, edge.limits.header_kib, service).await
+}
+
+async fn serve_within<S>(
+    deadline: Duration,
+    stream: TcpStream,
+    head_kib: usize,
+    service: S,
+) -> Result<(), Refusal>
+where
+    S: Service<Request<Incoming>, Response = Answer, Error = Infallible>,
+{
     // Answers are small and someone waits for each.
     let _ = stream.set_nodelay(true);
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_DEADLINE)
-        .max_buf_size((edge.limits.header_kib * 1024).max(HEAD_BYTES_MIN))
+        .max_buf_size((head_kib * 1024).max(HEAD_BYTES_MIN))
         .max_headers(HEAD_LINES)
         .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades()
-        .await;
-    match served {
-        Err(error) if error.is_timeout() => Err(Refusal::SlowHead),
-        Err(error) if error.is_parse() => Err(Refusal::BadHead),
+        .with_upgrades();
+    match tokio::time::timeout(deadline, served).await {
+        Ok(Err(error)) if error.is_timeout() => Err(Refusal::SlowHead),
+        Ok(Err(error)) if error.is_parse() => Err(Refusal::BadHead),
+        // Whoever does not take its answers in time is let go, too, and keeps no place for ever.
         _ => Ok(()),
     }
 }
 
-pub(crate) async fn turn_away(mut stream: TcpStream, refusal: Refusal, edge: &Edge) {
+async fn turn_away(mut stream: TcpStream, refusal: Refusal) {
     let (status, message) = (refusal.status(), refusal.message());
     let text = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{message}",
@@ -120,7 +170,6 @@ pub(crate) async fn turn_away(mut stream: TcpStream, refusal: Refusal, edge: &Ed
     );
     let _ = stream.write_all(text.as_bytes()).await;
     let _ = stream.shutdown().await;
-    count(refusal, edge).await;
     // A socket closed over bytes that nobody took is reset, and the answer lost with it. What comes is thrown away.
     let mut unread = [0; 1024];
     let _ = tokio::time::timeout(FAREWELL, async {
@@ -135,7 +184,7 @@ pub(crate) async fn turn_away(mut stream: TcpStream, refusal: Refusal, edge: &Ed
 }
 
 pub(crate) async fn count(refusal: Refusal, edge: &Edge) {
-    tracing::warn!("refused a connection: {}", refusal.name());
+    edge.log_refusal(refusal);
     edge.tell(Event::Refused { refusal }).await;
 }
 
@@ -193,8 +242,30 @@ fn accept_key(key: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hyper::service::service_fn;
+
+    use super::*;
+
+    #[test]
+    fn whoever_asks_and_takes_no_answers_is_let_go() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let mut visitor = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            let (stream, _) = listener.accept().await.unwrap();
+            visitor.write_all("GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(20).as_bytes()).await.unwrap();
+            let large =
+                service_fn(|_| async { Ok::<_, Infallible>(Response::new(Full::from(vec![0; 1 << 20]))) });
+            let serving = serve_within(Duration::from_millis(200), stream, 8, large);
+            assert_eq!(tokio::time::timeout(Duration::from_secs(20), serving).await, Ok(Ok(())));
+            let mut taken = Vec::new();
+            let _ = visitor.read_to_end(&mut taken).await;
+            assert!(!taken.is_empty() && taken.len() < 20 << 20, "{}", taken.len());
+        });
+    }
+
     #[test]
     fn the_accept_key_is_the_one_of_the_rfc() {
-        assert_eq!(super::accept_key(b"dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+        assert_eq!(accept_key(b"dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     }
 }

@@ -1,9 +1,9 @@
 //! One TCP port per window: lets the guard look at each request, and hands over what it lets in.
 
 use std::convert::Infallible;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyper::Request;
 use hyper::body::Incoming;
@@ -27,9 +27,7 @@ struct Door {
     window: WindowId,
     token: Token,
     port: u16,
-    connections: usize,
     dialects: Vec<&'static Dialect>,
-    inside: Arc<AtomicUsize>,
 }
 
 /// Opens the window's old port if it can be had, else any. The old token is only valid on the old port.
@@ -47,21 +45,16 @@ pub(super) async fn open(edge: &Edge, listen: Listen) -> std::io::Result<(u16, T
         None => (TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?, Token::mint()?),
     };
     let port = listener.local_addr()?.port();
-    let inside = Arc::default();
-    let door = Arc::new(Door { window, token: token.clone(), port, connections, dialects, inside });
+    let door = Arc::new(Door { window, token: token.clone(), port, dialects });
     let within = edge.clone();
-    let task = tokio::spawn(entry::accept(listener, move |stream, peer| {
-        enter(stream, peer, Arc::clone(&door), within.clone())
+    let task = tokio::spawn(entry::accept(listener, connections, edge.clone(), move |stream, inside| {
+        enter(stream, inside, Arc::clone(&door), within.clone())
     }));
     let _ = edge.inbox.send(Happening::NewPort(window, task.abort_handle())).await;
     Ok((port, token))
 }
 
-async fn enter(stream: TcpStream, peer: SocketAddr, door: Arc<Door>, edge: Edge) {
-    let (inside, before) = Inside::new(&door.inside);
-    if let Err(refusal) = entry::who(&stream, peer, before < door.connections).await {
-        return entry::turn_away(stream, refusal, &edge).await;
-    }
+async fn enter(stream: TcpStream, inside: Arc<Inside>, door: Arc<Door>, edge: Edge) {
     let service = service_fn(|request: Request<Incoming>| {
         let response = answer(request, &door, &edge, &inside);
         async move { Ok::<_, Infallible>(response.await) }

@@ -8,30 +8,34 @@ mod listen;
 pub(crate) mod local;
 pub(crate) mod outbox;
 pub(crate) mod pace;
+mod refusals;
 mod startup;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use linkspan_editor_api::Places;
 use linkspan_review::{AgentId, WindowId};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use crate::config::{Config, Limits, WorkspaceConfig};
 use crate::core::{Action, Core, Event, Listen, LocalId, Prepared, Ticket};
 use crate::files;
+use crate::guard::Refusal;
 use crate::journal::{Entry, Journal, Recorded};
 use crate::page::Page;
+use crate::page::kept::Kept;
 pub(crate) use discovery::private_file;
 pub use startup::{RunError, run};
 
 use agent::ToAgent;
 use local::ToLocal;
 use outbox::Outbox;
+use refusals::Refusals;
 
 /// Events wait here for the core; a full queue makes the senders wait, which is what slows a flood down.
 const QUEUE: usize = 1024;
@@ -47,6 +51,7 @@ const FAREWELL: Duration = Duration::from_millis(500);
 pub(crate) struct Edge {
     inbox: mpsc::Sender<Happening>,
     pub(crate) limits: Arc<Limits>,
+    refusals: Arc<Mutex<Refusals>>,
     /// Held by each task; when the last is gone, everything has been sent.
     _alive: mpsc::Sender<()>,
 }
@@ -56,6 +61,22 @@ impl Edge {
     pub(crate) async fn tell(&self, event: Event) -> bool {
         self.inbox.send(Happening::Event(event)).await.is_ok()
     }
+
+    fn log_refusal(&self, refusal: Refusal) {
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = refusals.line(refusal, Instant::now()) {
+            tracing::warn!("{line}");
+        }
+    }
+
+    /// Waits until the core has handled what it was told before.
+    pub(crate) async fn caught_up(&self) {
+        let (reached, wait) = oneshot::channel();
+        if self.inbox.send(Happening::CaughtUp(reached)).await.is_ok() {
+            // A hub that leaves says nothing, and there is nothing to wait for.
+            let _ = wait.await;
+        }
+    }
 }
 
 /// What the loop waits for: one queue, so that a connection is known before its first message.
@@ -64,6 +85,7 @@ pub(crate) enum Happening {
     NewAgent(AgentId, Outbox<ToAgent>),
     NewLocal(LocalId, ToLocal),
     NewPort(WindowId, AbortHandle),
+    CaughtUp(oneshot::Sender<()>),
 }
 
 struct Hub {
@@ -88,6 +110,7 @@ impl Hub {
             Happening::NewAgent(id, outbox) => drop(self.agents.insert(id, outbox)),
             Happening::NewLocal(id, to) => drop(self.locals.insert(id, to)),
             Happening::NewPort(window, port) => drop(self.ports.insert(window, port)),
+            Happening::CaughtUp(waiting) => drop(waiting.send(())),
         }
         Leave::No
     }
@@ -184,9 +207,9 @@ impl Hub {
                     });
                 }
                 Action::RevokePage { local, request } => {
-                    let (revoked, edge) = (self.page.revoke(), self.edge.clone());
+                    let (result, edge) = (self.page.revoke(), self.edge.clone());
                     tokio::spawn(async move {
-                        edge.tell(Event::PageRevoked { local, request, revoked }).await;
+                        edge.tell(Event::PageRevoked { local, request, result }).await;
                     });
                 }
                 Action::Stop => leave = Leave::Yes,
@@ -272,7 +295,8 @@ fn look_at_folders(folders: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<WorkspaceCo
 async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(), RunError> {
     let (inbox, mut happenings) = mpsc::channel(QUEUE);
     let (alive, mut all_gone) = mpsc::channel(1);
-    let edge = Edge { inbox, limits: Arc::new(config.limits.clone()), _alive: alive };
+    let limits = Arc::new(config.limits.clone());
+    let edge = Edge { inbox, limits, refusals: Arc::default(), _alive: alive };
 
     // Holds the edge, so that leaving waits for what is being recorded.
     let recorded = edge.clone();
@@ -289,6 +313,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
     })?;
     let page_port = config.page.port;
     let identity = ready.identity();
+    let kept = Kept::new(&places.runtime, identity.port_space.clone());
     let (core, actions) = Core::new(identity, config, Box::new(|name| std::env::var_os(name)), remembered);
     let mut hub = Hub {
         core,
@@ -298,7 +323,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         agents: HashMap::new(),
         locals: HashMap::new(),
         ports: HashMap::new(),
-        page: Page::new(&places.runtime, page_port, &edge).await,
+        page: Page::new(kept, page_port, &edge).await,
     };
     hub.carry_out(actions);
     let door = tokio::spawn(local::accept(ready.listener, edge.clone()));

@@ -60,7 +60,8 @@ impl<T> Outbox<T> {
     }
 
     /// Over the limit nothing more is sent, pings least of all: a peer that missed a message and answers a later
-    /// ping would seem to have got it. The heartbeat finds it dead, and it asks again.
+    /// ping would seem to have got it. It is cut off where its connection listens for that, else the heartbeat finds
+    /// it dead; and it asks again.
     pub(crate) fn send(&self, message: T, size: usize) {
         self.put(Waiting { message, size, is_news: false });
     }
@@ -73,6 +74,7 @@ impl<T> Outbox<T> {
         if before > self.limit {
             self.full.store(true, Ordering::Relaxed);
             tracing::warn!("a peer does not read: {before} bytes wait for it, and it gets no more");
+            self.cut_off();
             return;
         }
         if waiting.is_news {
@@ -117,6 +119,8 @@ impl<T> Inbox<T> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
 
     #[test]
@@ -130,5 +134,16 @@ mod tests {
         assert_eq!(outbox.unread_news(), 5);
         assert_eq!(inbox.try_recv(), Some("news"));
         assert_eq!(outbox.unread_news(), 0);
+    }
+
+    #[test]
+    fn a_peer_that_would_miss_a_message_is_cut_off_and_not_before() {
+        let (outbox, inbox) = new(10);
+        let is_cut_off = || inbox.cut_off().now_or_never().is_some();
+        outbox.send("fills it", 10);
+        outbox.send("one message of any size", 100);
+        assert!(!is_cut_off());
+        outbox.send("one too many", 1);
+        assert!(is_cut_off());
     }
 }

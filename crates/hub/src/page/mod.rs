@@ -5,14 +5,12 @@
 pub mod access;
 mod assets;
 pub mod head;
-mod kept;
+pub(crate) mod kept;
 mod serve;
 mod socket;
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::path::Path;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -36,7 +34,6 @@ pub(crate) struct Page {
     /// Where an earlier hub had it: people forward that one.
     before: Option<u16>,
     open: OnceCell<Door>,
-    inside: Arc<AtomicUsize>,
 }
 
 #[derive(Debug)]
@@ -54,9 +51,12 @@ struct Door {
 
 impl Page {
     /// Closed, unless a hub that died left browsers that have access.
-    pub(crate) async fn new(folder: &Path, wanted: u16, edge: &Edge) -> Arc<Page> {
-        let kept = Kept::new(folder);
+    pub(crate) async fn new(kept: Kept, wanted: u16, edge: &Edge) -> Arc<Page> {
         let before = kept.read().filter(|before| wanted == 0 || wanted == before.port);
+        if before.is_none() {
+            // For good, and not until the person wants the old port again.
+            kept.remove_or_warn();
+        }
         let sessions = before.iter().flat_map(|before| before.sessions.iter().copied());
         let state = Mutex::new(State { access: Access::restored(sessions), kept: Some(kept) });
         let page = Arc::new(Page {
@@ -66,7 +66,6 @@ impl Page {
             wanted,
             before: before.as_ref().map(|before| before.port),
             open: OnceCell::new(),
-            inside: Arc::default(),
         });
         if before.is_some_and(|before| !before.sessions.is_empty())
             && let Err(error) = page.port(edge).await
@@ -87,11 +86,14 @@ impl Page {
                 ),
             })?;
             let port = listener.local_addr().map_err(|error| error.to_string())?.port();
-            self.keep(&self.state(), port);
+            if let Err(error) = self.keep(&self.state(), Some(port)) {
+                tracing::warn!("{error}");
+            }
             let (page, within) = (Arc::clone(self), edge.clone());
-            let accepting = tokio::spawn(entry::accept(listener, move |stream, peer| {
-                serve::enter(stream, peer, Arc::clone(&page), port, within.clone())
-            }));
+            let enter =
+                move |stream, inside| serve::enter(stream, inside, Arc::clone(&page), port, within.clone());
+            let accepting =
+                tokio::spawn(entry::accept(listener, serve::CONNECTIONS, edge.clone(), enter));
             Ok::<_, String>(Door { port, accepting: accepting.abort_handle() })
         });
         Ok(door.await?.port)
@@ -108,7 +110,9 @@ impl Page {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         // Whoever has it now may have been sent the cookies.
-        self.forget(Some(before));
+        if let (_, Err(error)) = self.forget(None) {
+            tracing::warn!("{error}");
+        }
         bind(self.wanted).await
     }
 
@@ -120,21 +124,24 @@ impl Page {
         Ok(PageLinkResult { url, port, expires_in_seconds: LINK_SECONDS })
     }
 
-    pub(crate) fn revoke(&self) -> PageRevokeResult {
-        let (sessions, links) = self.forget(self.open.get().map(|door| door.port));
+    pub(crate) fn revoke(&self) -> Result<PageRevokeResult, String> {
+        let ((sessions, links), kept) = self.forget(self.open.get().map(|door| door.port));
         self.changed.send_replace(());
+        kept.map_err(|error| {
+            format!(
+                "access is taken back, but a hub that takes over from this one would give it again: {error}; remove \
+                 that file"
+            )
+        })?;
         let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
-        PageRevokeResult { sessions: count(sessions), links: count(links) }
+        Ok(PageRevokeResult { sessions: count(sessions), links: count(links) })
     }
 
-    /// Ends all access, also for a later hub that continues this one.
-    fn forget(&self, port: Option<u16>) -> (usize, usize) {
+    /// Ends all access, also for a later hub that continues this one, unless that fails.
+    fn forget(&self, port: Option<u16>) -> ((usize, usize), Result<(), String>) {
         let mut state = self.state();
         let ended = state.access.revoke(self.now_ms());
-        if let Some(port) = port {
-            self.keep(&state, port);
-        }
-        ended
+        (ended, self.keep(&state, port))
     }
 
     /// The hub is leaving: whoever has access has it no longer, and no later hub gives it back.
@@ -145,7 +152,7 @@ impl Page {
         let mut state = self.state();
         state.access.revoke(self.now_ms());
         if let Some(kept) = state.kept.take() {
-            kept.remove();
+            kept.remove_or_warn();
         }
     }
 
@@ -156,7 +163,9 @@ impl Page {
         if !state.access.exchange(offered, &secret, self.now_ms()) {
             return None;
         }
-        self.keep(&state, port);
+        if let Err(error) = self.keep(&state, Some(port)) {
+            tracing::warn!("{error}");
+        }
         // One more may be one too many.
         self.changed.send_replace(());
         Some(secret)
@@ -170,9 +179,12 @@ impl Page {
         self.state().access.lives(session)
     }
 
-    fn keep(&self, state: &State, port: u16) {
-        if let Some(kept) = &state.kept {
-            kept.write(port, state.access.sessions());
+    /// For a later hub, which needs nothing as long as there is no port.
+    fn keep(&self, state: &State, port: Option<u16>) -> Result<(), String> {
+        match (&state.kept, port) {
+            (Some(kept), Some(port)) => kept.write(port, state.access.sessions()),
+            (Some(kept), None) => kept.remove(),
+            (None, _) => Ok(()),
         }
     }
 

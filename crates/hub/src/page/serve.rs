@@ -2,7 +2,6 @@
 //! anything else with it.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,7 +21,7 @@ use crate::edge::entry::{self, Answer, HEAD_DEADLINE, Inside};
 use crate::guard::Refusal;
 
 /// A browser opens six, and one for each page's socket.
-const CONNECTIONS: usize = 128;
+pub(super) const CONNECTIONS: usize = 128;
 
 /// For whatever is not the document: nothing may be loaded or run, should a browser show it as one.
 const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'";
@@ -45,11 +44,7 @@ struct Visit {
     served: AtomicBool,
 }
 
-pub(super) async fn enter(stream: TcpStream, peer: SocketAddr, page: Arc<Page>, port: u16, edge: Edge) {
-    let (inside, before) = Inside::new(&page.inside);
-    if let Err(refusal) = entry::who(&stream, peer, before < CONNECTIONS).await {
-        return entry::turn_away(stream, refusal, &edge).await;
-    }
+pub(super) async fn enter(stream: TcpStream, inside: Arc<Inside>, page: Arc<Page>, port: u16, edge: Edge) {
     // Browsers connect ahead of need: that is no request, and no slow one.
     match timeout(HEAD_DEADLINE, stream.peek(&mut [0])).await {
         Ok(Ok(1..)) => {}

@@ -36,41 +36,53 @@ pub(super) async fn converse(stream: TcpStream, session: SessionId, page: Arc<Pa
     let limits = Limits::default().max_payload_len(Some(message_bytes));
     let mut open = Open {
         local,
-        session,
-        page,
         socket: ServerBuilder::new().limits(limits).serve(stream),
+        sending: false,
         silent_beats: 0,
         pace: Pace::new(edge.limits.messages_per_second),
     };
-    tokio::select! {
-        () = inbox.cut_off() => {}
-        () = open.exchange(inbox, access, &edge) => {}
+    let taken_back = tokio::select! {
+        biased;
+        () = ended(session, &page, access) => true,
+        () = inbox.cut_off() => false,
+        () = open.exchange(inbox, &edge) => false,
+    };
+    // Behind half a message no word can be said, and the rest of it is no longer for that browser.
+    if taken_back && open.sending {
+        let _ = open.socket.get_ref().set_zero_linger();
+    } else if taken_back {
+        agent::close(&mut open.socket, TAKEN_BACK, "access was taken back").await;
     }
+    drop(open);
     edge.tell(Event::LocalClosed { local }).await;
+}
+
+/// Comes back when the session may do nothing any more.
+async fn ended(session: SessionId, page: &Page, mut changed: watch::Receiver<()>) {
+    while page.lives(session) && changed.changed().await.is_ok() {}
 }
 
 struct Open {
     local: LocalId,
-    session: SessionId,
-    page: Arc<Page>,
     socket: WebSocketStream<TcpStream>,
+    /// A message is on its way.
+    sending: bool,
     /// Heartbeats since something came.
     silent_beats: u32,
     pace: Pace,
 }
 
 impl Open {
-    async fn exchange(&mut self, mut inbox: Inbox<Vec<u8>>, mut access: watch::Receiver<()>, edge: &Edge) {
+    async fn exchange(&mut self, mut inbox: Inbox<Vec<u8>>, edge: &Edge) {
         let every = Duration::from_secs(edge.limits.heartbeat_seconds);
         let mut heartbeat = interval_at(Instant::now() + every, every);
         // After a suspend, one is enough to find out who is still there.
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // It may have ended between the handshake and now.
-        let mut goes_on = self.still_may().await;
+        let mut goes_on = true;
         while goes_on {
             goes_on = tokio::select! {
+                // Answers first: who does not take them is not heard.
                 biased;
-                Ok(()) = access.changed() => self.still_may().await,
                 body = inbox.recv() => match body {
                     Some(body) => self.send(body).await,
                     None => return agent::close(&mut self.socket, 1012, agent::LEAVING).await,
@@ -86,14 +98,6 @@ impl Open {
                 _ = heartbeat.tick() => self.beat().await,
             };
         }
-    }
-
-    async fn still_may(&mut self) -> bool {
-        let lives = self.page.lives(self.session);
-        if !lives {
-            agent::close(&mut self.socket, TAKEN_BACK, "access was taken back").await;
-        }
-        lives
     }
 
     /// False: it is over.
@@ -112,6 +116,8 @@ impl Open {
         }
         let body = frame.as_payload().to_vec();
         let told = edge.tell(Event::LocalMessage { local: self.local, body }).await;
+        // One at a time: answers may be large, and all who ask the hub wait while one is made.
+        edge.caught_up().await;
         self.pace.step().await;
         told
     }
@@ -119,8 +125,14 @@ impl Open {
     async fn send(&mut self, body: Vec<u8>) -> bool {
         let allowance = Duration::from_secs((body.len() / SLOWEST_BYTES_PER_SECOND) as u64);
         let Ok(text) = String::from_utf8(body) else { return true };
-        let sending = self.socket.send(Message::text(text));
-        matches!(timeout(SEND_DEADLINE + allowance, sending).await, Ok(Ok(())))
+        self.put(Message::text(text), SEND_DEADLINE + allowance).await
+    }
+
+    async fn put(&mut self, message: Message, deadline: Duration) -> bool {
+        self.sending = true;
+        let sent = matches!(timeout(deadline, self.socket.send(message)).await, Ok(Ok(())));
+        self.sending = false;
+        sent
     }
 
     async fn beat(&mut self) -> bool {
@@ -129,7 +141,6 @@ impl Open {
             tracing::warn!("an open page does not answer, and is let go");
             return false;
         }
-        let sending = self.socket.send(Message::ping(""));
-        matches!(timeout(SEND_DEADLINE, sending).await, Ok(Ok(())))
+        self.put(Message::ping(""), SEND_DEADLINE).await
     }
 }

@@ -61,6 +61,7 @@ pub(super) struct Desk {
     pub(super) swept: Vec<PathBuf>,
     /// What comes of a wish for a link to the page.
     pub(super) page_link: Result<PageLinkResult, String>,
+    pub(super) page_revoked: Result<PageRevokeResult, String>,
     pub(super) remembered: Vec<RememberedWindow>,
     /// What each workspace says for itself.
     pub(super) workspace: Vec<WorkspaceConfig>,
@@ -119,6 +120,7 @@ impl Desk {
             removed_mode: None,
             swept: Vec::new(),
             page_link: Err("no port".to_owned()),
+            page_revoked: Ok(PageRevokeResult { sessions: 2, links: 1 }),
             remembered: Vec::new(),
             workspace: Vec::new(),
             next_request: 0,
@@ -190,8 +192,8 @@ impl Desk {
                     next.push_back(Event::PageLinked { local, request, result });
                 }
                 Action::RevokePage { local, request } => {
-                    let revoked = PageRevokeResult { sessions: 2, links: 1 };
-                    next.push_back(Event::PageRevoked { local, request, revoked });
+                    let result = self.page_revoked.clone();
+                    next.push_back(Event::PageRevoked { local, request, result });
                 }
                 Action::Stop => self.stopped = true,
                 Action::CloseLocal { local } => self.closed_locals.push(local),

@@ -103,3 +103,11 @@ fn a_page_that_cannot_be_served_is_an_error_that_says_why() {
     let id = desk.ask(COMMAND, "page/link", json!({}));
     assert_eq!(desk.answer_to(COMMAND, id).unwrap()["error"]["message"], "no port");
 }
+
+#[test]
+fn access_that_may_come_back_after_a_crash_is_no_success() {
+    let mut desk = idle();
+    desk.page_revoked = Err("page.json stays".to_owned());
+    let id = desk.ask(COMMAND, "page/revoke", json!({}));
+    assert_eq!(desk.answer_to(COMMAND, id).unwrap()["error"]["message"], "page.json stays");
+}
