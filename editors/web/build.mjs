@@ -1,7 +1,8 @@
-// Builds the page: `node build.mjs [--outdir DIR]`. The result depends on nothing but the sources and the lock file,
-// so that a fresh build can be compared with `dist` byte for byte.
+// Bundles the page's scripts: `node build.mjs [--outdir DIR]`. The result depends on nothing but the sources and the
+// lock file, so that a fresh build can be compared with `dist` byte for byte. Document, style and icon are served as
+// they are in `src`.
 
-import { copyFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -33,9 +34,6 @@ await mkdir(outdir, { recursive: true });
 for (const file of outputFiles) {
   const { inputs } = metafile.outputs[relative(here, file.path)];
   await writeFile(file.path, file.text + (await licencesOf(Object.keys(inputs))));
-}
-for (const name of ["index.html", "style.css", "icon.svg"]) {
-  await copyFile(join(here, "src", name), join(outdir, name));
 }
 
 /** The licences of the packages that these files are from, as a comment: they go where the code goes. */

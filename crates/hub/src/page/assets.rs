@@ -7,15 +7,15 @@ use super::head::Asset;
 /// Stands in the document where the nonce of its style sheets belongs.
 const NONCE: &str = "__NONCE__";
 
-const INDEX: &str = include_str!("../../../../editors/web/dist/index.html");
+const INDEX: &str = include_str!("../../../../editors/web/src/index.html");
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 static APP: File = File::new(include_bytes!("../../../../editors/web/dist/app.js"), SCRIPT);
 static DIFF: File = File::new(include_bytes!("../../../../editors/web/dist/diff.js"), SCRIPT);
 static STYLE: File =
-    File::new(include_bytes!("../../../../editors/web/dist/style.css"), "text/css; charset=utf-8");
-static ICON: File = File::new(include_bytes!("../../../../editors/web/dist/icon.svg"), "image/svg+xml");
+    File::new(include_bytes!("../../../../editors/web/src/style.css"), "text/css; charset=utf-8");
+static ICON: File = File::new(include_bytes!("../../../../editors/web/src/icon.svg"), "image/svg+xml");
 
 /// A file that is the same for everyone.
 #[derive(Debug)]
