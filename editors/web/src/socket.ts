@@ -31,8 +31,8 @@ interface Waiting {
 }
 
 const PATIENCE_MS = 30_000;
-/** A large text over a slow tunnel comes as one message. */
-const LARGE_PATIENCE_MS = 180_000;
+/** Two texts of the largest size that is shown come as one message, and the hub sends them over the slowest tunnel. */
+const LARGE_PATIENCE_MS = 660_000;
 const PROBE_PATIENCE_MS = 4_000;
 const PING_EVERY_MS = 25_000;
 const LOOK_EVERY_MS = 1_000;
