@@ -97,6 +97,7 @@ function move(by: 1 | -1): void {
   }
 }
 
+const whenIdle = window.requestIdleCallback ?? ((idle: () => void) => setTimeout(idle, 500));
 let version: string | null = null;
 let listedOnce = false;
 
@@ -116,8 +117,11 @@ async function ready(hello: HubHelloResult): Promise<void> {
     for (const entry of arrived) {
       arrivals.came(entry);
     }
+  } else {
+    listedOnce = true;
+    // Not sooner: it is large, and the list is what she waits for.
+    whenIdle(() => void loadDiff().catch(() => {}));
   }
-  listedOnce = true;
   list.listed();
   void learnEnds(missing.filter((entry) => !entry.sending));
   stage.reconnected();
@@ -190,5 +194,3 @@ addEventListener("beforeunload", (event) => {
 
 reviews.onChange((entry) => stage.changed(entry));
 connection.start();
-const whenIdle = window.requestIdleCallback ?? ((idle: () => void) => setTimeout(idle, 500));
-whenIdle(() => void loadDiff().catch(() => {}));

@@ -148,11 +148,13 @@ export class Connection {
 
   async #greet(socket: HubSocket): Promise<void> {
     try {
-      const hello = await socket.request("hub/hello", { version: "page", protocol: PROTOCOL, role: "page" });
+      const [hello] = await Promise.all([
+        socket.request("hub/hello", { version: "page", protocol: PROTOCOL, role: "page" }),
+        socket.request("hub/watch", {}),
+      ]);
       if (hello.protocol !== PROTOCOL) {
         throw new Error("Linkspan was updated, and this page is of the version before: reload it");
       }
-      await socket.request("hub/watch", {});
       await this.#events.ready(hello);
       if (this.#socket === socket) {
         this.#pauseMs = FIRST_PAUSE_MS;

@@ -30,11 +30,11 @@ export class Deciding {
 
   async decide(entry: Entry, revision: number, decision: Decision): Promise<Answer> {
     entry.sending = true;
+    let answer: Promise<Answer> = this.#send(entry, revision, decision);
     this.#reviews.changed(entry);
-    for (let again = false; ; again = true) {
+    for (;;) {
       try {
-        const known = again ? await this.#look(entry, revision) : null;
-        return known ?? (await this.#send(entry, revision, decision));
+        return await answer;
       } catch (error) {
         if (!(error instanceof Lost)) {
           entry.sending = false;
@@ -43,8 +43,12 @@ export class Deciding {
           return { kind: "again", message: `Nothing is decided: ${why}` };
         }
       }
-      await this.#connection.connected();
+      answer = this.#connection.connected().then(() => this.#sendAgain(entry, revision, decision));
     }
+  }
+
+  async #sendAgain(entry: Entry, revision: number, decision: Decision): Promise<Answer> {
+    return (await this.#look(entry, revision)) ?? (await this.#send(entry, revision, decision));
   }
 
   /** Asks the hub's memory of the past about reviews that do not wait any more. */

@@ -149,9 +149,11 @@ export class Opened {
     }
     this.keepDraft();
     const decision: Decision = { verdict, comments: this.view?.draft().comments ?? [] };
+    // On its way before anything is painted: the agent waits.
+    const answer = this.#around.deciding.decide(entry, revision, decision);
     this.bar.askWhetherSure(false);
     this.article.notice(null);
-    this.#heard(await this.#around.deciding.decide(entry, revision, decision));
+    this.#heard(await answer);
   }
 
   #heard(answer: Answer): void {
