@@ -106,7 +106,9 @@ export class Article {
     if (shown?.lineEndings !== undefined) parts.push(chip(visible(shown.lineEndings), "plain"));
     if (shown !== undefined && shown.encoding !== "UTF-8") parts.push(chip(visible(shown.encoding), "plain"));
     const label = visible(summary.label);
-    if (label !== "" && !visible(summary.path).endsWith(label)) {
+    const name = visible(summary.path.slice(summary.path.lastIndexOf("/") + 1));
+    // Most agents name their tab by the file and a number: that says nothing more.
+    if (label !== "" && !label.includes(name)) {
       parts.push(element("span", { class: "label", title: label }, `“${label}”`));
     }
     this.#meta.replaceChildren(...parts);
