@@ -1,5 +1,5 @@
-// A text of the person's own that gave way to the proposal: it stays with its review and is offered whenever that is
-// open, until she brings it back or forgets it.
+// Texts of the person's own that gave way to the proposal: they stay with their review and are offered whenever that is
+// open, the last one first, until she brings each back or forgets it.
 
 import type { Article } from "./article";
 import type { Draft } from "./diff/view";
@@ -23,20 +23,22 @@ export class Aside {
   set(draft: Draft): void {
     const { shown } = this.#showing;
     if (draft.text !== undefined && shown !== null) {
-      this.#entry.aside = { draft, on: shown };
+      this.#entry.aside.push({ draft, on: shown });
     }
   }
 
   /** Says that there is one, where it can be brought back now. */
   offer(isPossible: boolean): void {
-    const { aside } = this.#entry;
+    const aside = this.#entry.aside.at(-1);
     const { shown } = this.#showing;
     if (aside === undefined || shown === null || !isPossible) {
       this.#article.aside(null);
       return;
     }
     const older = isSame(aside.on, shown) ? "" : " It was written on an older version of this change.";
-    this.#article.aside(`Your text is set aside.${older}`, [
+    const others = this.#entry.aside.length - 1;
+    const more = others === 0 ? "" : ` So ${others === 1 ? "is another" : `are ${others} more`}, which come after it.`;
+    this.#article.aside(`Your text is set aside.${older}${more}`, [
       { action: "restore-edit", label: "Bring it back", press: () => this.#bringBack() },
       { action: "forget-edit", label: "Forget it", press: () => this.#forget() },
     ]);
@@ -44,10 +46,10 @@ export class Aside {
 
   /** What she wrote since takes its place. */
   #bringBack(): void {
-    const { aside } = this.#entry;
+    const aside = this.#entry.aside.at(-1);
     const now = this.#showing.view?.draft();
     if (aside !== undefined && now !== undefined) {
-      this.#entry.aside = undefined;
+      this.#entry.aside.pop();
       this.set(now);
       // What she said stayed on the screen all along, so it is as it is now.
       this.#show({ ...aside.draft, comments: now.comments, on: now.on });
@@ -56,8 +58,8 @@ export class Aside {
   }
 
   #forget(): void {
-    this.#entry.aside = undefined;
-    this.offer(false);
+    this.#entry.aside.pop();
+    this.offer(true);
     this.#article.focusTitle();
   }
 }

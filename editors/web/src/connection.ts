@@ -1,9 +1,9 @@
 // Staying connected to the hub: gets access, opens the socket, and opens it again when it is lost. What happens on it
 // is told to one listener; what was asked and lost is for the asker to ask again.
 
-import { PROTOCOL, type HubEvent, type HubHelloResult } from "../../protocol";
+import { PROTOCOL, type HubEvent, type HubHelloResult, type ReviewSummary, type ReviewsGetResult } from "../../protocol";
 import { hasSession, redeem, takeSecret, type Access } from "./access";
-import { HubSocket, Lost, NotAsked, type Method, type Params, type Result } from "./socket";
+import { HubSocket, Lost, NotAsked, patienceFor, type Method, type Params, type Result } from "./socket";
 
 export type ConnectionState = "connecting" | "connected" | "lost" | "ended" | "noaccess";
 
@@ -60,9 +60,9 @@ export class Connection {
     return this.#state;
   }
 
-  request<M extends Method>(method: M, params: Params<M>): Promise<Result<M>> {
+  request<M extends Method>(method: M, params: Params<M>, patienceMs?: number): Promise<Result<M>> {
     const ask = (): Promise<Result<M>> => {
-      return this.#socket?.request(method, params) ?? Promise.reject(new NotAsked("the hub is not connected"));
+      return this.#socket?.request(method, params, patienceMs) ?? Promise.reject(new NotAsked("the hub is not connected"));
     };
     if (!method.startsWith("history/")) {
       return ask();
@@ -71,6 +71,11 @@ export class Connection {
     const answer = this.#past.then(ask);
     this.#past = answer.catch(() => undefined);
     return answer;
+  }
+
+  /** All of a review. */
+  review({ review, bytes }: ReviewSummary): Promise<ReviewsGetResult> {
+    return this.request("reviews/get", { review }, patienceFor(bytes));
   }
 
   /** Resolves when the hub is there and everything has been asked for; at once if that is now. */

@@ -89,7 +89,7 @@ export class Deciding {
     let phase: string;
     let now: number;
     try {
-      const got = await this.#connection.request("reviews/get", { review: entry.id });
+      const got = await this.#connection.review(entry.summary);
       phase = got.phase;
       now = got.shown.revision;
     } catch (error) {

@@ -1,6 +1,6 @@
 // Fetching a review, and the code that shows it. Whatever comes of it is an answer.
 
-import { ERRORS, type ReviewShow } from "../../protocol";
+import { ERRORS, type ReviewShow, type ReviewSummary } from "../../protocol";
 import type { Connection } from "./connection";
 import type { OpenDiff } from "./diff/view";
 import { loadDiff } from "./diff_loader";
@@ -15,11 +15,11 @@ export type Fetched =
   | { kind: "forgotten" }
   | { kind: "refused"; why: string };
 
-export async function fetchReview(connection: Connection, review: string): Promise<Fetched> {
+export async function fetchReview(connection: Connection, summary: ReviewSummary): Promise<Fetched> {
   const code = loadDiff();
   code.catch(() => undefined);
   try {
-    const { shown } = await connection.request("reviews/get", { review });
+    const { shown } = await connection.review(summary);
     return { kind: "got", shown, openDiff: await code };
   } catch (error) {
     if (error instanceof Lost) {

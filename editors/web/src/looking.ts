@@ -139,7 +139,7 @@ export class Looking {
     }
     this.#fetching = true;
     const known = this.#entry.revision;
-    const fetched = await fetchReview(this.#means.connection, this.#entry.id);
+    const fetched = await fetchReview(this.#means.connection, this.#entry.summary);
     this.#fetching = false;
     if (this.#gone) {
       return;

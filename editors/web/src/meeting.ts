@@ -39,7 +39,7 @@ export class Meeting {
     if (draft?.text === newer.proposed) {
       // The hub took her text along.
       this.#renew(withoutText(draft));
-    } else if (draft?.text !== undefined) {
+    } else if (draft?.text !== undefined || showing.view?.isEditing() === true) {
       article.notice("The proposal changed while you edited. Your text is untouched: which one do you want?", [
         { action: "keep-text", label: "Keep my text", press: () => this.#renew(showing.view?.draft()) },
         { action: "show-proposal", label: "Show the new proposal", press: () => this.#showProposal() },
@@ -68,7 +68,9 @@ export class Meeting {
       // Not from within what the diff is just doing.
       queueMicrotask(() => {
         const draft = showing.view?.draft();
-        if (draft !== undefined && draft.text === undefined && !showing.hasCommentInHand()) {
+        // An edit that was taken back may still be brought back: as long as she edits, it is for her to say.
+        const isWriting = showing.view?.isEditing() === true || showing.hasCommentInHand();
+        if (draft !== undefined && !isWriting) {
           this.#renew(draft);
         }
       });

@@ -148,7 +148,8 @@ export class Opened {
       return;
     }
     this.keepDraft();
-    const decision: Decision = { verdict, comments: this.view?.draft().comments ?? [] };
+    const said = verdict.kind === "reject" ? this.view?.commentsOnProposal() : this.view?.draft().comments;
+    const decision: Decision = { verdict, comments: said ?? [] };
     // On its way before anything is painted: the agent waits.
     const answer = this.#around.deciding.decide(entry, revision, decision);
     this.bar.askWhetherSure(false);

@@ -34,7 +34,7 @@ export interface Entry {
   /** What the person did to it while it was open; nothing if there is nothing to lose. */
   work: Work | undefined;
   /** A text of hers that gave way to the proposal, and can be brought back. */
-  aside: Work | undefined;
+  readonly aside: Work[];
   /** What she began to write to the agent. */
   reason: string;
 }
@@ -77,12 +77,14 @@ export function isHersToFinish({ work, revision }: Entry, accept: boolean): bool
   }
   const { draft, on } = work;
   const hasChoice = accept && (draft.left.length > 0 || draft.text !== undefined);
-  return hasChoice || (draft.comments.length > 0 && on.revision !== revision);
+  // What she said counts the lines of another text.
+  const isElsewhere = on.revision !== revision || draft.text !== undefined;
+  return hasChoice || (draft.comments.length > 0 && isElsewhere);
 }
 
 /** Whether she would lose something if the page went away now. */
 export function wouldBeLost(entry: Entry): boolean {
-  return entry.sending || (isWaiting(entry) && (entry.work !== undefined || entry.aside !== undefined || entry.reason !== ""));
+  return entry.sending || (isWaiting(entry) && (entry.work !== undefined || entry.aside.length > 0 || entry.reason !== ""));
 }
 
 const STATES: Readonly<Record<string, State>> = {
@@ -242,7 +244,7 @@ export class Reviews {
       fresh: true,
       revision: summary.revision,
       work: undefined,
-      aside: undefined,
+      aside: [],
       reason: "",
     };
     this.entries.push(entry);

@@ -96,7 +96,7 @@ export class SetHeader {
     this.paint(this.#entries);
     try {
       for (const entry of files) {
-        const { shown } = await this.#means.connection.request("reviews/get", { review: entry.id });
+        const { shown } = await this.#means.connection.review(entry.summary);
         question.files.set(entry, shown.revision);
         entry.revision = shown.revision;
       }

@@ -105,10 +105,10 @@ export class Showing {
     this.remove();
   }
 
-  /** She is about to say something, and has not saved it. */
+  /** She is about to say something, perhaps in other words, and has not saved it. */
   hasCommentInHand(): boolean {
     const box = this.#article.diff.querySelector<HTMLTextAreaElement>("[data-field=comment]");
-    return box !== null && box.value.trim() !== "";
+    return box !== null && (box.value.trim() !== "" || box === document.activeElement);
   }
 
   toggleLayout(): void {

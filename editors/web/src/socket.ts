@@ -31,8 +31,14 @@ interface Waiting {
 }
 
 const PATIENCE_MS = 30_000;
-/** Two texts of the largest size that is shown come as one message, and the hub sends them over the slowest tunnel. */
-const LARGE_PATIENCE_MS = 660_000;
+
+/** How long an answer with two texts of this size may take: it comes as one message, perhaps through a slow tunnel. */
+export function patienceFor(bytes: number): number {
+  return PATIENCE_MS + ((3 * bytes) / SLOWEST_BYTES_PER_SECOND) * 1000;
+}
+
+/** As slow as the hub lets a line be. */
+const SLOWEST_BYTES_PER_SECOND = 32 * 1024;
 const PROBE_PATIENCE_MS = 4_000;
 const PING_EVERY_MS = 25_000;
 const LOOK_EVERY_MS = 1_000;
@@ -80,8 +86,7 @@ export class HubSocket {
       if (this.#waiting.size === 0) {
         this.#heardAt = performance.now();
       }
-      const patience = method === "reviews/get" ? LARGE_PATIENCE_MS : patienceMs;
-      this.#waiting.set(id, { resolve: resolve as (result: unknown) => void, reject, patienceMs: patience });
+      this.#waiting.set(id, { resolve: resolve as (result: unknown) => void, reject, patienceMs });
       this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
     });
   }

@@ -230,6 +230,7 @@ test("a decision whose answer was lost is looked for, and sent once more only if
     };
     const connection = {
       connected: async () => {},
+      review: () => connection.request("reviews/get"),
       request: async (method) => {
         asked.push(method);
         if (falls) {

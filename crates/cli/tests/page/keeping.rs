@@ -212,3 +212,84 @@ fn a_decision_that_was_not_taken_leaves_her_choice_to_be_made_again() {
     page.click(ACCEPT);
     assert_eq!(agent.texts(call), ["FILE_SAVED", NEWER]);
 }
+
+#[test]
+fn an_edit_that_she_takes_back_while_she_is_asked_can_still_be_brought_back() {
+    let Some(browser) = Browser::start() else { return };
+    let world = World::new();
+    let path = world.file("a.txt", "one\n");
+    let editor = Editor::attach(&world);
+    let mut agent = Agent::claude(&world, editor.port());
+    let call = agent.propose(&path, "two\n", "tab");
+    let shown = editor.shown(&path);
+    let page = visit(&world, &browser);
+    open(&page, &shown.review);
+    page.click("article [data-action='edit']");
+    write(&page, "mine");
+    edit_elsewhere(&world, &editor, &shown, "three\n");
+    page.sees(KEEP);
+    page.click(PROPOSED);
+    page.press("Control+z");
+    page.until(&format!("!document.querySelector(\"{PROPOSED}\").textContent.includes('mine')"));
+    look();
+    page.press("Control+y");
+    page.says(PROPOSED, "mine");
+    page.click(KEEP);
+    look();
+    page.click(ACCEPT);
+    assert_eq!(agent.texts(call), ["FILE_SAVED", "two\nmine"]);
+}
+
+#[test]
+fn every_text_that_was_set_aside_is_kept() {
+    let Some(browser) = Browser::start() else { return };
+    let world = World::new();
+    let path = world.file("a.txt", "one\n");
+    let serve = world.serve();
+    let mut agent = Agent::claude(&world, serve.port);
+    let call = agent.propose(&path, "two\n", "tab");
+    let page = visit(&world, &browser);
+    open(&page, &world.one_pending());
+    for text in ["first\n", "second\n"] {
+        page.click("article [data-action='edit']");
+        write(&page, text);
+        page.click("article [data-action='discard-edit']");
+        page.until(&format!(
+            "!document.querySelector(\"{PROPOSED}\").textContent.includes('{}')",
+            text.trim()
+        ));
+    }
+    for text in ["second", "first"] {
+        page.click(BRING_BACK);
+        page.says(PROPOSED, text);
+        page.click("article [data-action='discard-edit']");
+        page.click("article [data-action='forget-edit']");
+    }
+    page.click("article [data-action='edit']");
+    write(&page, "third\n");
+    look();
+    page.click(ACCEPT);
+    assert_eq!(agent.texts(call), ["FILE_SAVED", "two\nthird\n"]);
+}
+
+#[test]
+fn a_no_speaks_of_the_lines_of_the_proposal_also_when_she_had_begun_a_text_of_her_own() {
+    let Some(browser) = Browser::start() else { return };
+    let world = World::new();
+    let path = world.file("a.txt", "one\n");
+    let serve = world.serve();
+    let mut agent = Agent::nexus3(&world, serve.port);
+    let call = agent.propose(&path, "one\ntwo\nthree\n", "tab");
+    let page = visit(&world, &browser);
+    open(&page, &world.one_pending());
+    page.click("article [data-action='edit']");
+    page.click(PROPOSED);
+    page.press("Control+Home");
+    page.types("mine\nand more\n");
+    page.click(&format!("{PROPOSED} .cm-line:has-text('two')"));
+    page.click("article [data-action='comment']");
+    page.fill("article [data-field='comment']", "why two?");
+    page.click("article [data-action='save-comment']");
+    page.click(REJECT);
+    assert_eq!(agent.texts(call), ["DIFF_REJECTED", "line 2: why two?"]);
+}

@@ -36,8 +36,8 @@ const HEAD_LINES: usize = 64;
 const HEAD_BYTES_MIN: usize = 8 * 1024;
 
 /// For everything that is asked on one connection before it becomes a WebSocket. At the rate that is slow for an open
-/// page, the largest file that is served takes 40 s.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
+/// page, the largest file that is served takes 40 s, and something else may come over the same line.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(180);
 
 /// Connections whose user is looked up at once. The next ones wait in the kernel's queue, each in its turn.
 const LOOKED_AT: usize = 256;

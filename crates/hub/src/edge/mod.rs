@@ -355,7 +355,8 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         port.abort();
     }
     hub.page.leave();
-    drop((hub, edge));
+    // With all that nobody handles any more, and that somebody may wait for.
+    drop((hub, edge, happenings));
     let _ = tokio::time::timeout(FAREWELL, all_gone.recv()).await;
     Ok(())
 }

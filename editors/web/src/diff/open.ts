@@ -3,7 +3,7 @@
 import type { Chunk } from "@codemirror/merge";
 import type { Extension, StateEffect, Text } from "@codemirror/state";
 import { EditorView, type ViewUpdate } from "@codemirror/view";
-import type { ReviewShow, Verdict } from "../../../protocol";
+import type { ReviewComment, ReviewShow, Verdict } from "../../../protocol";
 import { count } from "../wording";
 import { chunksOf, reverting } from "./chunks";
 import { Commenting } from "./commenting";
@@ -121,6 +121,11 @@ class OpenReview implements DiffView {
     if (this.#choosing) return { left: [...this.#shown().left], ...said };
     // Written back to the proposal: what she had left out before is taken again.
     return text === this.review.proposed ? { left: [], ...said } : { left: [...this.#shown().left], ...said, text };
+  }
+
+  commentsOnProposal(): ReviewComment[] {
+    const moves = movesBetween(this.#after.state.doc, linesOf(this.review.proposed, this.#separator));
+    return this.#commenting.all().map(({ line, text }) => ({ line: moves(line - 1).line + 1, text }));
   }
 
   verdict(): Verdict | null {

@@ -45,6 +45,8 @@ export interface DiffView {
   /** Opens the field to search the text with. */
   find(): void;
   draft(): Draft;
+  /** What was said, by the lines of the proposal: that is what a rejection is about. */
+  commentsOnProposal(): ReviewComment[];
   /** `null`: nothing is taken. */
   verdict(): Verdict | null;
   setReadOnly(): void;
