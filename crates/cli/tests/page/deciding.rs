@@ -40,14 +40,8 @@ fn an_accepted_change_is_the_agents_to_write() {
 
 #[test]
 fn an_accepted_change_is_in_the_file_before_an_agent_that_does_not_write_hears_of_it() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", "one\n");
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, "two\n", "tab");
-    let page = visit(&world, &browser);
-    open(&page, &world.one_pending());
+    let Some(asked) = Asked::about(Agent::nexus3, "one\n", "two\n") else { return };
+    let Asked { world, _others, mut agent, call, review: _review, page } = asked;
     page.click(ACCEPT);
     assert_eq!(agent.texts(call), ["FILE_SAVED"]);
     assert_eq!(world.read_text("a.txt"), "two\n");
@@ -55,15 +49,8 @@ fn an_accepted_change_is_in_the_file_before_an_agent_that_does_not_write_hears_o
 
 #[test]
 fn a_rejection_carries_its_reason() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", "one\n");
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, "two\n", "tab");
-    let review = world.one_pending();
-    let page = visit(&world, &browser);
-    open(&page, &review);
+    let Some(asked) = Asked::about(Agent::nexus3, "one\n", "two\n") else { return };
+    let Asked { world, _others, mut agent, call, review, page } = asked;
     page.fill(REASON, "two is too many");
     page.click(REJECT);
     let told = agent.texts(call);
@@ -76,14 +63,8 @@ fn a_rejection_carries_its_reason() {
 
 #[test]
 fn two_hunks_of_three() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", BASE);
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, THREE_HUNKS, "tab");
-    let page = visit(&world, &browser);
-    open(&page, &world.one_pending());
+    let Some(asked) = Asked::about(Agent::nexus3, BASE, THREE_HUNKS) else { return };
+    let Asked { world, _others, mut agent, call, review: _review, page } = asked;
     let boxes = "article input[type=checkbox][data-hunk]";
     assert_eq!(page.count(boxes), 3);
     assert_eq!(page.count(&format!("{boxes}:checked")), 3, "taken until she says otherwise");
@@ -98,15 +79,8 @@ fn two_hunks_of_three() {
 
 #[test]
 fn no_hunk_at_all_is_no_accept() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", BASE);
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, THREE_HUNKS, "tab");
-    let review = world.one_pending();
-    let page = visit(&world, &browser);
-    open(&page, &review);
+    let Some(asked) = Asked::about(Agent::nexus3, BASE, THREE_HUNKS) else { return };
+    let Asked { world, _others, mut agent, call, review, page } = asked;
     for hunk in 1..=3 {
         page.click(&format!("role=checkbox[name='Take hunk {hunk} of 3']"));
     }
@@ -121,14 +95,8 @@ fn no_hunk_at_all_is_no_accept() {
 
 #[test]
 fn a_text_of_her_own() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", BASE);
-    let serve = world.serve();
-    let mut agent = Agent::claude(&world, serve.port);
-    let call = agent.propose(&path, THREE_HUNKS, "tab");
-    let page = visit(&world, &browser);
-    open(&page, &world.one_pending());
+    let Some(asked) = Asked::about(Agent::claude, BASE, THREE_HUNKS) else { return };
+    let Asked { world: _world, _others, mut agent, call, review: _review, page } = asked;
     page.click("role=checkbox[name='Take hunk 2 of 3']");
     page.click("article [data-action='edit']");
     page.click(PROPOSED);
@@ -142,14 +110,8 @@ fn a_text_of_her_own() {
 
 #[test]
 fn edits_that_are_discarded_leave_the_proposal() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", "one\n");
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, "two\n", "tab");
-    let page = visit(&world, &browser);
-    open(&page, &world.one_pending());
+    let Some(asked) = Asked::about(Agent::nexus3, "one\n", "two\n") else { return };
+    let Asked { world, _others, mut agent, call, review: _review, page } = asked;
     page.click("article [data-action='edit']");
     page.click(PROPOSED);
     page.press("Control+End");
@@ -164,15 +126,8 @@ fn edits_that_are_discarded_leave_the_proposal() {
 
 #[test]
 fn a_comment_on_a_line_goes_along_with_a_no() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", "one\n");
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, "one\ntwo\nthree\n", "tab");
-    let review = world.one_pending();
-    let page = visit(&world, &browser);
-    open(&page, &review);
+    let Some(asked) = Asked::about(Agent::nexus3, "one\n", "one\ntwo\nthree\n") else { return };
+    let Asked { world, _others, mut agent, call, review, page } = asked;
     page.click(&format!("{PROPOSED} .cm-line:has-text('two')"));
     page.click("article [data-action='comment']");
     page.fill("article [data-field='comment']", "why two?");

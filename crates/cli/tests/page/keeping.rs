@@ -155,15 +155,8 @@ fn a_hunk_left_out_after_the_set_was_asked_about_is_not_taken_with_it() {
 
 #[test]
 fn nothing_can_be_chosen_while_a_decision_is_on_its_way() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", BASE);
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, TWO_HUNKS, "tab");
-    let review = world.one_pending();
-    let page = visit(&world, &browser);
-    open(&page, &review);
+    let Some(asked) = Asked::about(Agent::nexus3, BASE, TWO_HUNKS) else { return };
+    let Asked { world, _others, mut agent, call, review, page } = asked;
     hold(&page, "reviews/decide");
     page.click(ACCEPT);
     holds_one(&page);
@@ -242,14 +235,8 @@ fn an_edit_that_she_takes_back_while_she_is_asked_can_still_be_brought_back() {
 
 #[test]
 fn every_text_that_was_set_aside_is_kept() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", "one\n");
-    let serve = world.serve();
-    let mut agent = Agent::claude(&world, serve.port);
-    let call = agent.propose(&path, "two\n", "tab");
-    let page = visit(&world, &browser);
-    open(&page, &world.one_pending());
+    let Some(asked) = Asked::about(Agent::claude, "one\n", "two\n") else { return };
+    let Asked { world: _world, _others, mut agent, call, review: _review, page } = asked;
     for text in ["first\n", "second\n"] {
         page.click("article [data-action='edit']");
         write(&page, text);
@@ -274,14 +261,8 @@ fn every_text_that_was_set_aside_is_kept() {
 
 #[test]
 fn a_no_speaks_of_the_lines_of_the_proposal_also_when_she_had_begun_a_text_of_her_own() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", "one\n");
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, "one\ntwo\nthree\n", "tab");
-    let page = visit(&world, &browser);
-    open(&page, &world.one_pending());
+    let Some(asked) = Asked::about(Agent::nexus3, "one\n", "one\ntwo\nthree\n") else { return };
+    let Asked { world: _world, _others, mut agent, call, review: _review, page } = asked;
     page.click("article [data-action='edit']");
     page.click(PROPOSED);
     page.press("Control+Home");

@@ -93,14 +93,10 @@ fn a_comment_goes_back_with_its_line_when_the_text_she_wrote_is_set_aside() {
 
 #[test]
 fn a_line_made_at_the_end_of_a_windows_line_among_others_tears_no_line_end() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", "one\r\ntwo\nthree\r\n");
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, "one\r\ntwo\ndrei\r\n", "tab");
-    let page = visit(&world, &browser);
-    open(&page, &world.one_pending());
+    let Some(asked) = Asked::about(Agent::nexus3, "one\r\ntwo\nthree\r\n", "one\r\ntwo\ndrei\r\n") else {
+        return;
+    };
+    let Asked { world, _others, mut agent, call, review: _review, page } = asked;
     page.click("article [data-action='edit']");
     page.click(PROPOSED);
     for key in
@@ -178,14 +174,8 @@ fn a_key_leaves_nothing_out_while_no_hunk_is_seen() {
 
 #[test]
 fn a_comment_is_not_lost_to_the_key_that_leaves_its_box() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", "one\n");
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, "two\n", "tab");
-    let page = visit(&world, &browser);
-    open(&page, &world.one_pending());
+    let Some(asked) = Asked::about(Agent::nexus3, "one\n", "two\n") else { return };
+    let Asked { world: _world, _others, mut agent, call, review: _review, page } = asked;
     comment(&page, "long thought about");
     page.press("Escape");
     page.says("article [data-comment='1']", "long thought about");

@@ -78,6 +78,34 @@ mod person {
         page
     }
 
+    /// One change to `a.txt` that waits, open before the person's eyes.
+    pub(crate) struct Asked {
+        pub(crate) world: World,
+        pub(crate) agent: Agent,
+        pub(crate) call: i64,
+        pub(crate) review: String,
+        pub(crate) page: Page,
+        /// What has to live on until the test ends. Named behind the world, so that it goes before it.
+        pub(crate) _others: (Serve, Browser),
+    }
+
+    impl Asked {
+        /// `None` where there is no browser.
+        #[track_caller]
+        pub(crate) fn about(join: fn(&World, u16) -> Agent, base: &str, proposed: &str) -> Option<Asked> {
+            let browser = Browser::start()?;
+            let world = World::new();
+            let path = world.file("a.txt", base);
+            let serve = world.serve();
+            let mut agent = join(&world, serve.port);
+            let call = agent.propose(&path, proposed, "tab");
+            let review = world.one_pending();
+            let page = visit(&world, &browser);
+            open(&page, &review);
+            Some(Asked { world, agent, call, review, page, _others: (serve, browser) })
+        }
+    }
+
     #[track_caller]
     pub(crate) fn follow(page: &Page, link: &str) {
         assert_eq!(page.goto(link), Ok(200));

@@ -45,14 +45,12 @@ fn mixed_line_ends_stay_mixed() {
 
 #[test]
 fn an_edit_of_a_windows_text_writes_windows_line_ends_and_nothing_else_changes() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", "one\r\ntwo\tx  \r\nthree\r\n");
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, "one\r\ntwo\tx  \r\ndrei\r\n", "tab");
-    let page = visit(&world, &browser);
-    open(&page, &world.one_pending());
+    let Some(asked) =
+        Asked::about(Agent::nexus3, "one\r\ntwo\tx  \r\nthree\r\n", "one\r\ntwo\tx  \r\ndrei\r\n")
+    else {
+        return;
+    };
+    let Asked { world, _others, mut agent, call, review: _review, page } = asked;
     page.click("article [data-action='edit']");
     page.click(PROPOSED);
     page.press("Control+End");

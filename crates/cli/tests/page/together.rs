@@ -33,15 +33,8 @@ fn of_two_pages_the_first_decision_wins_and_the_other_says_so() {
 
 #[test]
 fn a_decision_that_crosses_another_is_told_of_it() {
-    let Some(browser) = Browser::start() else { return };
-    let world = World::new();
-    let path = world.file("a.txt", "one\n");
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, "two\n", "tab");
-    let review = world.one_pending();
-    let page = visit(&world, &browser);
-    open(&page, &review);
+    let Some(asked) = Asked::about(Agent::nexus3, "one\n", "two\n") else { return };
+    let Asked { world, _others, mut agent, call, review, page } = asked;
     // She has clicked before the page could hear of the other decision: it was busy until then.
     page.evaluate(&format!(
         "setTimeout(() => {{
