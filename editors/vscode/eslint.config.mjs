@@ -20,6 +20,7 @@ export default defineConfig(
       // Numbers in messages are no doubt about types.
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       "@typescript-eslint/switch-exhaustiveness-check": "error",
+      "max-lines": ["error", 300],
       "no-console": "error",
       eqeqeq: "error",
     },
