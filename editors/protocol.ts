@@ -43,10 +43,14 @@ export const ERRORS = {
 
 /** What an editor asks the hub. */
 export interface EditorToHubRequests {
-  /** Joins the hub. Needed before `review/decided` and every notification. */
+  /** Joins the hub. Needed before everything else that an editor says. */
   "attach": { params: Attach; result: AttachResult };
   /** The person decided. */
   "review/decided": { params: ReviewDecided; result: ReviewDecidedResult };
+  /** The person edited the proposed side without deciding yet. */
+  "review/edited": { params: ReviewEdited; result: ReviewEditedResult };
+  /** The person answered a question, or closed it. The first answer counts. */
+  "user/answered": { params: UserAnswered; result: null };
   /** Asks whether the other side is there. */
   "ping": { params: Ping; result: null };
 }
@@ -69,8 +73,6 @@ export interface EditorToHubNotifications {
   "diagnostics/changed": { params: DiagnosticsChanged };
   /** The review is on the person's screen. */
   "review/shown": { params: ReviewShown };
-  /** The person edited the proposed side without deciding yet. Each edit that is taken raises the revision by one, and its sender counts along; an edit on an older revision is dropped and `review/show` follows. */
-  "review/edited": { params: ReviewEdited };
   /** The person closed the tab. That is no decision: the review stays pending. */
   "review/closed": { params: ReviewClosed };
 }
@@ -125,12 +127,22 @@ export interface HubToEditorRequests {
   "terminal/output": { params: TerminalOutput; result: TerminalOutputResult };
   /** Tells the person something, without asking for an answer. */
   "status/message": { params: StatusMessage; result: null };
-  /** Asks the person for permission. The answer takes as long as she does: there is no deadline. */
-  "user/ask": { params: UserAsk; result: UserAskResult };
+  /** Asks the person for permission. Answered at once, before she looks; what she says comes back as `user/answered`. A question with an id that is on her screen already is the same one. */
+  "user/ask": { params: UserAsk; result: null };
+  /** Takes a question off the screen: nobody waits for its answer any more. */
+  "user/unask": { params: UserUnask; result: null };
   /** Runs code in the kernel of the active notebook. */
   "code/execute": { params: CodeExecute; result: CodeExecuteResult };
   /** Asks whether the other side is there. */
   "ping": { params: Ping; result: null };
+}
+
+/** What `linkspan attach` tells an editor about the hub. */
+export interface HubToEditorNotifications {
+  /** The hub cannot be reached. Said by `linkspan attach` itself, which goes on trying: what the editor asks meanwhile waits. */
+  "hub/lost": { params: HubLost };
+  /** A hub is there and the window is in it again. Said by `linkspan attach` itself; the environment, and even the port, may be others than before. Reviews that are pending are shown again, others are over. */
+  "hub/back": { params: HubBack };
 }
 
 /** What a command asks the hub. */
@@ -233,7 +245,7 @@ export interface AgentStatus {
 /** An answer the person can give. */
 export type AskOption = "allowOnce" | "allowAlways" | "deny";
 
-/** Joins the hub. Needed before `review/decided` and every notification. */
+/** Joins the hub. Needed before everything else that an editor says. */
 export interface Attach {
   /** The protocol version the editor speaks. */
   protocol: number;
@@ -285,7 +297,7 @@ export interface Capabilities {
   terminal: boolean;
   /** `status/message`. */
   messages: boolean;
-  /** `user/ask`. */
+  /** `user/ask` and `user/unask`. */
   questions: boolean;
   /** `code/execute`. */
   executeCode: boolean;
@@ -545,6 +557,8 @@ export interface EditsApplyResult {
   version?: number;
   /** The file holds it too. */
   saved: boolean;
+  /** What the document holds after saving, where the editor's own rules for saving made it something else than was asked for. */
+  text?: string;
 }
 
 /** The diagnostics of one file. */
@@ -678,6 +692,9 @@ export interface HistoryUndoResult {
   redo: string;
 }
 
+/** A hub is there and the window is in it again. Said by `linkspan attach` itself; the environment, and even the port, may be others than before. Reviews that are pending are shown again, others are over. */
+export type HubBack = AttachResult;
+
 /** Something happened. Sent in the order in which it did. */
 export interface HubEvent {
   /** Id of the window it happened in. */
@@ -706,6 +723,12 @@ export interface HubHelloResult {
   pid: number;
   /** When it started, in milliseconds since 1970. */
   startedAtMs: number;
+}
+
+/** The hub cannot be reached. Said by `linkspan attach` itself, which goes on trying: what the editor asks meanwhile waits. */
+export interface HubLost {
+  /** Why, for people. */
+  reason: string;
 }
 
 /** Asks what is connected right now. */
@@ -1079,7 +1102,7 @@ export type ReviewDecidedResult =
     message: string;
   };
 
-/** The person edited the proposed side without deciding yet. Each edit that is taken raises the revision by one, and its sender counts along; an edit on an older revision is dropped and `review/show` follows. */
+/** The person edited the proposed side without deciding yet. */
 export interface ReviewEdited {
   /** Id of the review. */
   review: string;
@@ -1088,6 +1111,22 @@ export interface ReviewEdited {
   /** The whole proposed side as it is now. */
   text: string;
 }
+
+/** What became of an edit. */
+export type ReviewEditedResult =
+  | {
+    "kind": "taken";
+    /** The revision now: the next edit and the decision name it. */
+    revision: number;
+    /** The differences between `base` and the edited text, in the order of the file. */
+    hunks: Array<ReviewHunk>;
+  }
+  | {
+    "kind": "stale";
+  }
+  | {
+    "kind": "notPending";
+  };
 
 /** The end of a review. */
 export type ReviewEnded =
@@ -1185,6 +1224,8 @@ export interface ReviewShow {
   conflicts: Array<ReviewConflict>;
   /** Bring it to the front. */
   focus: boolean;
+  /** The texts are too large for a message: `base` and `proposed` are empty and there are no hunks. It can only be taken or refused as a whole, or looked at elsewhere. */
+  omitted: boolean;
 }
 
 /** The review is on the person's screen. */
@@ -1407,8 +1448,18 @@ export interface TextEdit {
   newText: string;
 }
 
-/** Asks the person for permission. The answer takes as long as she does: there is no deadline. */
+/** The person answered a question, or closed it. The first answer counts. */
+export interface UserAnswered {
+  /** Id of the question. */
+  ask: string;
+  /** What she said. */
+  result: UserAskResult;
+}
+
+/** Asks the person for permission. Answered at once, before she looks; what she says comes back as `user/answered`. A question with an id that is on her screen already is the same one. */
 export interface UserAsk {
+  /** Id of the question, such as `q3`. */
+  ask: string;
   /** One sentence, ending with a question mark. */
   question: string;
   /** What it is about, such as the command that would run. */
@@ -1427,6 +1478,12 @@ export type UserAskResult =
   | {
     "kind": "dismissed";
   };
+
+/** Takes a question off the screen: nobody waits for its answer any more. */
+export interface UserUnask {
+  /** Id of the question. */
+  ask: string;
+}
 
 /** Yes or no, and to what. */
 export type Verdict =

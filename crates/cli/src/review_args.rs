@@ -147,6 +147,7 @@ pub(crate) mod tests {
             hunks,
             conflicts: vec![],
             focus: false,
+            omitted: false,
         }
     }
 

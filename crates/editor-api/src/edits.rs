@@ -62,6 +62,10 @@ pub struct EditsApplyResult {
     /// The file holds it too.
     #[serde(default)]
     pub saved: bool,
+    /// What the document holds after saving, where the editor's own rules for saving made it something else than was
+    /// asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// Formats a document with the formatter its editor has for it.

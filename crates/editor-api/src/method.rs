@@ -25,6 +25,8 @@ pub enum Direction {
     EditorToHub,
     /// The hub to an editor.
     HubToEditor,
+    /// `linkspan attach` to its editor: about the hub, not from it.
+    AttachToEditor,
     /// A command to the hub.
     CommandToHub,
     /// The hub to a command that watches.
@@ -100,6 +102,8 @@ methods! {
     EditorToHub {
         "attach" Attach -> AttachResult;
         "review/decided" ReviewDecided -> ReviewDecidedResult;
+        "review/edited" ReviewEdited -> ReviewEditedResult;
+        "user/answered" UserAnswered -> ();
         "detach" Detach;
         "folders/changed" FoldersChanged;
         "focus/changed" FocusChanged;
@@ -108,7 +112,6 @@ methods! {
         "mentioned" Mentioned;
         "diagnostics/changed" DiagnosticsChanged;
         "review/shown" ReviewShown;
-        "review/edited" ReviewEdited;
         "review/closed" ReviewClosed;
     }
     HubToEditor {
@@ -136,8 +139,13 @@ methods! {
         "terminal/run" TerminalRun -> TerminalRunResult;
         "terminal/output" TerminalOutput -> TerminalOutputResult;
         "status/message" StatusMessage -> ();
-        "user/ask" UserAsk -> UserAskResult;
+        "user/ask" UserAsk -> ();
+        "user/unask" UserUnask -> ();
         "code/execute" CodeExecute -> CodeExecuteResult;
+    }
+    AttachToEditor {
+        "hub/lost" HubLost;
+        "hub/back" HubBack;
     }
     CommandToHub {
         "hub/hello" HubHello -> HubHelloResult;

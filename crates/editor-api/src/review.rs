@@ -48,6 +48,10 @@ pub struct ReviewShow {
     /// Bring it to the front.
     #[serde(default)]
     pub focus: bool,
+    /// The texts are too large for a message: `base` and `proposed` are empty and there are no hunks. It can only be
+    /// taken or refused as a whole, or looked at elsewhere.
+    #[serde(default)]
+    pub omitted: bool,
 }
 
 /// One difference, which can be decided by itself.
@@ -150,8 +154,7 @@ pub struct ReviewClosed {
     pub review: String,
 }
 
-/// The person edited the proposed side without deciding yet. Each edit that is taken raises the revision by
-/// one, and its sender counts along; an edit on an older revision is dropped and `review/show` follows.
+/// The person edited the proposed side without deciding yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -162,6 +165,24 @@ pub struct ReviewEdited {
     pub revision: u32,
     /// The whole proposed side as it is now.
     pub text: String,
+}
+
+/// What became of an edit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ReviewEditedResult {
+    /// It is the proposed side now.
+    Taken {
+        /// The revision now: the next edit and the decision name it.
+        revision: u32,
+        /// The differences between `base` and the edited text, in the order of the file.
+        hunks: Vec<ReviewHunk>,
+    },
+    /// It was made on an older revision, and nothing was taken; `review/show` with what there is now follows.
+    Stale,
+    /// The review does not wait for a decision any more, or cannot be edited.
+    NotPending,
 }
 
 /// The person decided.

@@ -26,11 +26,14 @@ pub enum MessageLevel {
     Error,
 }
 
-/// Asks the person for permission. The answer takes as long as she does: there is no deadline.
+/// Asks the person for permission. Answered at once, before she looks; what she says comes back as `user/answered`.
+/// A question with an id that is on her screen already is the same one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct UserAsk {
+    /// Id of the question, such as `q3`.
+    pub ask: String,
     /// One sentence, ending with a question mark.
     pub question: String,
     /// What it is about, such as the command that would run.
@@ -65,4 +68,24 @@ pub enum UserAskResult {
     },
     /// She closed the question.
     Dismissed,
+}
+
+/// The person answered a question, or closed it. The first answer counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct UserAnswered {
+    /// Id of the question.
+    pub ask: String,
+    /// What she said.
+    pub result: UserAskResult,
+}
+
+/// Takes a question off the screen: nobody waits for its answer any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct UserUnask {
+    /// Id of the question.
+    pub ask: String,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Joins the hub. Needed before `review/decided` and every notification.
+/// Joins the hub. Needed before everything else that an editor says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -62,7 +62,7 @@ pub struct Capabilities {
     pub terminal: bool,
     /// `status/message`.
     pub messages: bool,
-    /// `user/ask`.
+    /// `user/ask` and `user/unask`.
     pub questions: bool,
     /// `code/execute`.
     pub execute_code: bool,
@@ -85,6 +85,22 @@ pub struct AttachResult {
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
 }
+
+/// The hub cannot be reached. Said by `linkspan attach` itself, which goes on trying: what the editor asks
+/// meanwhile waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct HubLost {
+    /// Why, for people.
+    pub reason: String,
+}
+
+/// A hub is there and the window is in it again. Said by `linkspan attach` itself; the environment, and even the port,
+/// may be others than before. Reviews that are pending are shown again, others are over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
+pub struct HubBack(pub AttachResult);
 
 /// Leaves the hub for good. A connection that ends without it may come back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -31,6 +31,7 @@ pub(crate) fn shown(review: &str, base: &str, proposed: &str, hunks: Vec<ReviewH
         hunks,
         conflicts: vec![],
         focus: false,
+        omitted: false,
     }
 }
 

@@ -12,6 +12,7 @@ const INTRODUCTION: &str = include_str!("introduction.md");
 const SECTIONS: &[(&str, Direction)] = &[
     ("From an editor to the hub", Direction::EditorToHub),
     ("From the hub to an editor", Direction::HubToEditor),
+    ("From `linkspan attach` to its editor", Direction::AttachToEditor),
     ("From a command to the hub", Direction::CommandToHub),
     ("From the hub to a command", Direction::HubToCommand),
     ("From an agent to the hub", Direction::AgentToHub),

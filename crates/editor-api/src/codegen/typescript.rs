@@ -9,6 +9,12 @@ const MAPS: &[(&str, &str, Direction, Kind)] = &[
     ("EditorToHubRequests", "What an editor asks the hub.", Direction::EditorToHub, Kind::Request),
     ("EditorToHubNotifications", "What an editor tells the hub.", Direction::EditorToHub, Kind::Notification),
     ("HubToEditorRequests", "What the hub asks an editor.", Direction::HubToEditor, Kind::Request),
+    (
+        "HubToEditorNotifications",
+        "What `linkspan attach` tells an editor about the hub.",
+        Direction::AttachToEditor,
+        Kind::Notification,
+    ),
     ("CommandToHubRequests", "What a command asks the hub.", Direction::CommandToHub, Kind::Request),
     (
         "HubToCommandNotifications",

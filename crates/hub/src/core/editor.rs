@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use linkspan_editor_api as api;
 use linkspan_editor_api::Notification as _;
 use linkspan_editor_api::{
-    DiagnosticsChanged, FoldersChanged, Mentioned, Message, Ping, Request, RequestId, ReviewEdited, RpcError,
+    DiagnosticsChanged, FoldersChanged, Mentioned, Message, Ping, Request, RequestId, RpcError,
     SelectionChanged, decode, errors,
 };
 use linkspan_review as review;
-use linkspan_review::{AgentId, Effect, ReviewId, Revision, SurfaceId, WindowId};
+use linkspan_review::{AgentId, ReviewId, SurfaceId, WindowId};
 use serde_json::value::RawValue;
 
 use super::Core;
@@ -173,6 +173,12 @@ impl Core {
                 let revision = Some(decided.revision);
                 self.decide(local, id.clone(), &decided.review, revision, decided.decision)?;
             }
+            api::ReviewEdited::METHOD => {
+                let edited = decode(params)?;
+                self.attached(local)?;
+                let result = self.edited(local, edited);
+                self.send(local, &Message::response(id.clone(), &result));
+            }
             api::ReviewsDecide::METHOD => {
                 let decide: api::ReviewsDecide = decode(params)?;
                 self.decide(local, id.clone(), &decide.review, decide.revision, decide.decision)?;
@@ -209,19 +215,6 @@ impl Core {
             DiagnosticsChanged::METHOD => {
                 let changed: DiagnosticsChanged = decode(params)?;
                 self.diagnostics_changed(window, changed.files);
-            }
-            ReviewEdited::METHOD => {
-                let ReviewEdited { review, revision, text } = decode(params)?;
-                let review = self.review_named(&review)?;
-                let (surface, revision) = (SurfaceId(local.0), Revision(revision));
-                let effects = self.state.apply(review::Event::Edited { review, surface, revision, text });
-                // Nobody asked, so nobody is answered: an edit of something older is shown what there is now.
-                let (replies, effects): (Vec<Effect>, Vec<Effect>) =
-                    effects.into_iter().partition(|effect| matches!(effect, Effect::Reply { .. }));
-                self.carry_out(effects);
-                if !replies.is_empty() {
-                    self.show_if_pending(review);
-                }
             }
             api::ReviewShown::METHOD => self.review_shown(&decode(params)?)?,
             // Known, and nothing follows from them: a closed tab is not a decision.

@@ -13,8 +13,6 @@ const CONTEXT_LINES: usize = 3;
 
 /// Everything a surface needs to show a review.
 pub(super) fn shown(review: &Review) -> api::ReviewShow {
-    let hunks = review.hunks();
-    let (base, proposed) = (Lines::of(review.base_text()), Lines::of(review.side()));
     let (dialect, agent) = asker(&review.owner_key);
     api::ReviewShow {
         review: review.id.to_string(),
@@ -30,10 +28,17 @@ pub(super) fn shown(review: &Review) -> api::ReviewShow {
         proposed: review.side().to_owned(),
         encoding: review.base.as_ref().map_or("UTF-8", |base| base.format.name()).to_owned(),
         line_endings: line_endings(review.base_text()).map(str::to_owned),
-        hunks: hunks.iter().map(|hunk| shown_hunk(hunk, &base, &proposed)).collect(),
+        hunks: hunks(review),
         conflicts: review.conflicts.iter().map(shown_conflict).collect(),
         focus: false,
+        omitted: false,
     }
+}
+
+/// The differences as they are shown.
+pub(super) fn hunks(review: &Review) -> Vec<api::ReviewHunk> {
+    let (base, proposed) = (Lines::of(review.base_text()), Lines::of(review.side()));
+    review.hunks().iter().map(|hunk| shown_hunk(hunk, &base, &proposed)).collect()
 }
 
 /// Between an agent's name and the word by which it is found again; no such word holds it.

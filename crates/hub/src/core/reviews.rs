@@ -144,7 +144,29 @@ impl Core {
         self.ask(local, &show, Resume::Ignore);
     }
 
-    pub(super) fn show_if_pending(&mut self, id: ReviewId) {
+    /// A person's own text for the proposed side. Not a decision, so nothing hangs on its record.
+    pub(super) fn edited(&mut self, local: LocalId, edited: api::ReviewEdited) -> api::ReviewEditedResult {
+        let api::ReviewEdited { review, revision, text } = edited;
+        let Ok(review) = self.review_named(&review) else { return api::ReviewEditedResult::NotPending };
+        let (surface, revision) = (SurfaceId(local.0), Revision(revision));
+        let mut effects = self.state.apply(review::Event::Edited { review, surface, revision, text });
+        // Told by this answer, and not to a decision that waits for its own.
+        let refusal = effects.extract_if(.., |effect| matches!(effect, Effect::Reply { .. })).next();
+        self.carry_out(effects);
+        match (refusal, self.state.review(review)) {
+            (None, Some(now)) => {
+                let (revision, hunks) = (now.revision.0, present::hunks(now));
+                api::ReviewEditedResult::Taken { revision, hunks }
+            }
+            (Some(Effect::Reply { reply: Reply::Stale { .. }, .. }), _) => {
+                self.show_if_pending(review);
+                api::ReviewEditedResult::Stale
+            }
+            _ => api::ReviewEditedResult::NotPending,
+        }
+    }
+
+    fn show_if_pending(&mut self, id: ReviewId) {
         if self.state.review(id).is_some_and(|review| review.phase == Phase::Pending) {
             self.show(id);
         }

@@ -1,0 +1,55 @@
+// Places, as the protocol and as VS Code write them: paths and URIs, positions and ranges. Knows no hub.
+
+import * as vscode from "vscode";
+import type * as protocol from "../../protocol";
+
+/** Only files on this machine's disk have a path that an agent can use. */
+export function isOnDisk(uri: vscode.Uri): boolean {
+  return uri.scheme === "file";
+}
+
+export function uriOf(path: string): vscode.Uri {
+  return vscode.Uri.file(path);
+}
+
+export function pathOf(uri: vscode.Uri): string {
+  return uri.fsPath;
+}
+
+export function isSame(a: vscode.Uri, b: vscode.Uri): boolean {
+  return a.toString() === b.toString();
+}
+
+/** The document an editor holds for a file; one that was only loaded for a look and closed is none. */
+export function documentOf(path: string): vscode.TextDocument | undefined {
+  const uri = uriOf(path);
+  return vscode.workspace.textDocuments.find((document) => !document.isClosed && isSame(document.uri, uri));
+}
+
+export function toPosition({ line, character }: protocol.Position): vscode.Position {
+  return new vscode.Position(line, character);
+}
+
+export function toRange({ start, end }: protocol.Range): vscode.Range {
+  return new vscode.Range(toPosition(start), toPosition(end));
+}
+
+export function fromPosition({ line, character }: vscode.Position): protocol.Position {
+  return { line, character };
+}
+
+export function fromRange({ start, end }: vscode.Range): protocol.Range {
+  return { start: fromPosition(start), end: fromPosition(end) };
+}
+
+export function fromSelection(selection: vscode.Selection): protocol.SelectedRange {
+  return { range: fromRange(selection), reversed: !selection.isEmpty && selection.isReversed };
+}
+
+export function toEdit({ range, newText }: protocol.TextEdit): vscode.TextEdit {
+  return vscode.TextEdit.replace(toRange(range), newText);
+}
+
+export function fromEdit({ range, newText }: vscode.TextEdit): protocol.TextEdit {
+  return { range: fromRange(range), newText };
+}
