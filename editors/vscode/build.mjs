@@ -1,14 +1,59 @@
-// Bundles the extension into one file.
+// Bundles the extension: `node build.mjs` makes `dist/extension.js`; `--tests` makes `out/tests.js` as well, which is
+// what the extension host runs in a test.
 
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { build } from "esbuild";
+import { licencesOf } from "../licences.mjs";
 
-await build({
-  entryPoints: ["src/extension.ts"],
-  outfile: "dist/extension.js",
+const here = dirname(fileURLToPath(import.meta.url));
+const { values } = parseArgs({ options: { tests: { type: "boolean" } } });
+
+// Oldest VS Code we support runs extensions on Node 20.
+const settings = {
+  absWorkingDir: here,
   bundle: true,
   format: "cjs",
   platform: "node",
   target: "node20",
-  external: ["vscode"],
+  charset: "utf8",
   logLevel: "warning",
+};
+
+await sameVersionAsTheProgram();
+const extension = await build({
+  ...settings,
+  entryPoints: ["src/extension.ts"],
+  outfile: "dist/extension.js",
+  external: ["vscode"],
+  minify: true,
+  sourcemap: false,
+  legalComments: "none",
+  metafile: true,
 });
+const licences = await licencesOf(here, Object.keys(extension.metafile.inputs));
+await writeFile(join(here, "dist/extension.js.LEGAL.txt"), `${licences}\n`);
+
+if (values.tests) {
+  await build({
+    ...settings,
+    entryPoints: ["tests/index.ts"],
+    outfile: "out/tests.js",
+    external: ["vscode", "mocha"],
+    sourcemap: "inline",
+  });
+}
+
+/** One version for everything: the extension carries the program of its own version. */
+async function sameVersionAsTheProgram() {
+  const { version } = JSON.parse(await readFile(join(here, "package.json"), "utf8"));
+  const manifest = await readFile(join(here, "../../Cargo.toml"), "utf8");
+  const program = /^\[workspace\.package\][^[]*?^version = "([^"]+)"/ms.exec(manifest)?.[1];
+  if (version !== program) {
+    throw new Error(
+      `editors/vscode/package.json says version ${version}, Cargo.toml says ${program}: give both the same`,
+    );
+  }
+}
