@@ -38,7 +38,7 @@ export async function run(): Promise<void> {
 
 /** Whoever waits for the report never sees half of it. */
 function report(text: string): void {
-  const path = process.env["LINKSPAN_TEST_REPORT"];
+  const path = process.env.LINKSPAN_TEST_REPORT;
   if (path === undefined) {
     throw new Error("LINKSPAN_TEST_REPORT names no file to write the report to");
   }

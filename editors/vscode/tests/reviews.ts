@@ -73,9 +73,10 @@ export function reviews(): void {
     const path = file("base.txt", "a\n");
     const { review } = await show(path, "a\n", "b\n");
     const base = uriOf("linkspan-base", review, path);
-    await assert.rejects(async () => vscode.workspace.fs.writeFile(base, Buffer.from("mine")));
-    await assert.rejects(async () => vscode.workspace.fs.delete(base));
-    await assert.rejects(async () => vscode.workspace.fs.delete(uriOf("linkspan", review, path)));
+    const refused = { code: "NoPermissions" };
+    await assert.rejects(async () => vscode.workspace.fs.writeFile(base, Buffer.from("mine")), refused);
+    assert.equal(await read("linkspan-base", review, path), `${BOM}a\n`);
+    await assert.rejects(async () => vscode.workspace.fs.delete(uriOf("linkspan", review, path)), refused);
     await hide(review);
   });
 
