@@ -14,6 +14,8 @@ use linkspan_editor_api::{
     encode, errors,
 };
 
+use serde_json::Value;
+
 use super::world::signal;
 use super::{DEADLINE, World, eventually};
 
@@ -38,6 +40,8 @@ pub struct Desk {
     pub applied: Vec<api::EditsApply>,
     /// Every method the hub asked, in order.
     pub asked: Vec<String>,
+    /// What it was told about the hub, in order.
+    pub told: Vec<(String, Value)>,
     /// Methods that are not answered.
     pub silent: Vec<String>,
     answers: BTreeMap<i64, Result<String, RpcError>>,
@@ -357,7 +361,11 @@ fn heard(desk: &mut Desk, message: Message) -> Option<Message> {
             }
             Some(desk.reply(id, &method, &params))
         }
-        Message::Response { .. } | Message::Notification { .. } => None,
+        Message::Notification { method, params } => {
+            desk.told.push((method, decode(&params).unwrap()));
+            None
+        }
+        Message::Response { .. } => None,
     }
 }
 
