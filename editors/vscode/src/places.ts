@@ -20,10 +20,12 @@ export function isSame(a: vscode.Uri, b: vscode.Uri): boolean {
   return a.toString() === b.toString();
 }
 
-/** The document an editor holds for a file; one that was only loaded for a look and closed is none. */
+/** The document VS Code has for a file, or for a name it gave to one that has no file yet. */
 export function documentOf(path: string): vscode.TextDocument | undefined {
   const uri = uriOf(path);
-  return vscode.workspace.textDocuments.find((document) => !document.isClosed && isSame(document.uri, uri));
+  return vscode.workspace.textDocuments.find(
+    (document) => isSame(document.uri, uri) || (document.isUntitled && document.uri.path === path),
+  );
 }
 
 export function toPosition({ line, character }: protocol.Position): vscode.Position {

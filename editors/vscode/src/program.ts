@@ -14,7 +14,7 @@ import {
 } from "vscode-jsonrpc/node";
 import * as vscode from "vscode";
 import { version } from "../package.json";
-import { type Attach, type AttachResult, ERRORS, PROTOCOL } from "../../protocol";
+import { type Attach, type AttachResult, ERRORS, type HubBack, type HubLost, PROTOCOL } from "../../protocol";
 import { inBackground, messageOf } from "./background";
 import { type Hub, type HubState, Refusal, type Remedy } from "./hub";
 import { isOnDisk, pathOf } from "./places";
@@ -68,9 +68,13 @@ export class Program implements Hub, vscode.Disposable {
   }
 
   get binary(): string {
-    const configured = vscode.workspace.getConfiguration("linkspan").get<string>("binary", "").trim();
     const name = process.platform === "win32" ? "linkspan.exe" : "linkspan";
-    return configured === "" ? join(this.context.extensionPath, "bin", name) : configured;
+    return this.isBundled ? join(this.context.extensionPath, "bin", name) : configuredBinary();
+  }
+
+  /** The binary is the one that came with this extension. */
+  get isBundled(): boolean {
+    return configuredBinary() === "";
   }
 
   answers: Hub["answers"] = (method, answer) => {
@@ -173,8 +177,8 @@ export class Program implements Hub, vscode.Disposable {
         return new ResponseError(error instanceof Refusal ? error.code : ERRORS.INTERNAL, messageOf(error));
       }
     });
-    line.onNotification("hub/lost", ({ reason }: { reason: string }) => this.#setState({ kind: "away", why: reason }));
-    line.onNotification("hub/back", (window: AttachResult) => this.#isAttached(window));
+    line.onNotification("hub/lost", ({ reason }: HubLost) => this.#setState({ kind: "away", why: reason }));
+    line.onNotification("hub/back", (window: HubBack) => this.#isAttached(window));
     line.onError(([error]) => this.log.debug(`the line to linkspan: ${error.message}`));
     line.listen();
     try {
@@ -283,6 +287,10 @@ export class Program implements Hub, vscode.Disposable {
     this.#state = state;
     this.#stateChanged.fire(state);
   }
+}
+
+function configuredBinary(): string {
+  return vscode.workspace.getConfiguration("linkspan").get<string>("binary", "").trim();
 }
 
 /** The workspace folders that agents can reach. */

@@ -1,0 +1,94 @@
+// Changing a document's text in the editor, so that undo works there, and formatting it.
+
+import * as vscode from "vscode";
+import { type DocumentFormat, ERRORS, type EditsApply, type EditsApplyResult } from "../../protocol";
+import { type Hub, Refusal } from "./hub";
+import { documentOf, toEdit, toRange } from "./places";
+
+export function edits(_context: vscode.ExtensionContext, hub: Hub): void {
+  hub.answers("edits/apply", apply);
+  hub.answers("document/format", format);
+}
+
+async function apply({ path, version, edits, save }: EditsApply): Promise<EditsApplyResult> {
+  const document = documentOf(path);
+  if (document === undefined || (version !== undefined && document.version !== version)) {
+    return { applied: false, saved: false, ...(document && { version: document.version }) };
+  }
+  const changes = edits.kind === "text" ? differences(document, edits.text) : edits.edits.map(toEdit);
+  const applied = await applyTo(document, changes);
+  const saved = applied && save && (await document.save()) && !document.isDirty;
+  const text = document.getText();
+  const turnedOut = applied && edits.kind === "text" && text !== edits.text ? { text } : {};
+  return { applied, saved, version: document.version, ...turnedOut };
+}
+
+async function format({ path, range }: DocumentFormat): Promise<{ changed: boolean; version: number }> {
+  const document = documentOf(path);
+  if (document === undefined) {
+    throw new Refusal(ERRORS.NOT_FOUND, `${path} is not open in the editor: open it first`);
+  }
+  const { version } = document;
+  const editor = vscode.window.visibleTextEditors.find((candidate) => candidate.document === document);
+  const options = editor?.options ?? { tabSize: 4, insertSpaces: true };
+  const changes = await vscode.commands.executeCommand<vscode.TextEdit[] | undefined>(
+    range === undefined ? "vscode.executeFormatDocumentProvider" : "vscode.executeFormatRangeProvider",
+    document.uri,
+    ...(range === undefined ? [options] : [toRange(range), options]),
+  );
+  if (changes === undefined) {
+    throw new Refusal(ERRORS.UNSUPPORTED, `the editor has no formatter for ${path} (${document.languageId})`);
+  }
+  if (document.version !== version || !(await applyTo(document, changes))) {
+    throw new Refusal(ERRORS.CONFLICT, `${path} changed while it was being formatted: try again`);
+  }
+  return { changed: document.version !== version, version: document.version };
+}
+
+/** One undo step. VS Code itself refuses it when the document has moved on. */
+async function applyTo(document: vscode.TextDocument, changes: vscode.TextEdit[]): Promise<boolean> {
+  const edit = new vscode.WorkspaceEdit();
+  edit.set(document.uri, changes);
+  return changes.length === 0 || (await vscode.workspace.applyEdit(edit));
+}
+
+/** From the document to a text: only the lines between the first and the last that differ, so that cursors, folds and
+ * breakpoints elsewhere stay, and the line endings if they are others. */
+function differences(document: vscode.TextDocument, text: string): vscode.TextEdit[] {
+  const [before, after] = [linesOf(document.getText()), linesOf(text)];
+  const shorter = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < shorter && before[head] === after[head]) {
+    head += 1;
+  }
+  let tail = 0;
+  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) {
+    tail += 1;
+  }
+  const eol = endOfLineOf(text) ?? document.eol;
+  const endings = eol === document.eol ? [] : [vscode.TextEdit.setEndOfLine(eol)];
+  if (head === before.length && head === after.length) {
+    return endings;
+  }
+  if (tail === 0) {
+    // There is no line end after the last line: it has to be part of what is replaced.
+    head = Math.min(head, shorter - 1);
+  }
+  const end = tail === 0 ? document.lineAt(before.length - 1).range.end : new vscode.Position(before.length - tail, 0);
+  const lines = after.slice(head, after.length - tail);
+  const newText = tail === 0 ? lines.join("\n") : lines.map((line) => `${line}\n`).join("");
+  return [vscode.TextEdit.replace(new vscode.Range(new vscode.Position(head, 0), end), newText), ...endings];
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/\r\n|\r|\n/);
+}
+
+/** None if there is no line end, or if they are mixed, which no document of VS Code can hold. */
+function endOfLineOf(text: string): vscode.EndOfLine | undefined {
+  const [all, windows] = [text.split("\n").length, text.split("\r\n").length];
+  if (all === 1 || (windows > 1 && windows < all)) {
+    return undefined;
+  }
+  return windows > 1 ? vscode.EndOfLine.CRLF : vscode.EndOfLine.LF;
+}

@@ -1,0 +1,7 @@
+// Words of strangers in front of a person: agents choose file names, questions and their own names.
+
+/** For a notification: one line, nothing invisible, and no link (VS Code makes one of `[yes](command:…)`). */
+export function plain(text: string): string {
+  const oneLine = text.trim().replaceAll(/\r?\n/g, " ⏎ ");
+  return oneLine.replaceAll(/[\p{Cc}\p{Cf}]/gu, "\ufffd").replaceAll("](", "]\u200b(");
+}

@@ -1,0 +1,102 @@
+// Language features and formatting, as VS Code's own TypeScript and JSON servers give them.
+
+import * as assert from "node:assert/strict";
+import { ask, at, closeEverything, file, onDisk, show, type, until } from "./asking";
+
+const SOURCE = "/** Adds. */\nexport function add(a: number, b: number) {\n  return a + b;\n}\n\nadd(1, add(2, 3));\n";
+const CALL = { line: 5, character: 1 };
+
+export function language(): void {
+  let path: string;
+  before(async function () {
+    // The server starts with its first file.
+    this.timeout(60_000);
+    path = file("language.ts", SOURCE);
+    await show(path);
+    await until("the TypeScript server knows the file", async () => {
+      const { contents } = await ask("language/hover", { path, position: CALL });
+      return contents.length > 0 || undefined;
+    });
+  });
+  after(closeEverything);
+
+  it("knows what is at a position", async () => {
+    const { contents, range } = await ask("language/hover", { path, position: CALL });
+    assert.match(contents.join("\n"), /function add\(a: number, b: number\)/);
+    assert.match(contents.join("\n"), /Adds\./);
+    assert.deepEqual(range, { start: { line: 5, character: 0 }, end: { line: 5, character: 3 } });
+  });
+
+  it("knows nothing of an empty line", async () => {
+    assert.deepEqual(await ask("language/hover", { path, position: { line: 4, character: 0 } }), { contents: [] });
+  });
+
+  it("finds where it is defined", async () => {
+    const { locations } = await ask("language/definition", { path, position: CALL });
+    assert.deepEqual(locations.map((found) => [found.path, found.range.start.line]), [[path, 1]]);
+  });
+
+  it("finds where it is used, with its declaration and without", async () => {
+    const lines = async (includeDeclaration: boolean) => {
+      const { locations } = await ask("language/references", { path, position: CALL, includeDeclaration });
+      return locations.map(({ range }) => range.start.line).sort();
+    };
+    assert.deepEqual(await lines(true), [1, 5, 5]);
+    assert.deepEqual(await lines(false), [5, 5]);
+  });
+
+  it("names the symbols of a file", async () => {
+    const { symbols } = await ask("language/symbols", { kind: "document", path });
+    const add = symbols.find(({ name }) => name === "add");
+    assert.deepEqual([add?.symbolKind, add?.location.path, add?.location.range.start.line], ["function", path, 1]);
+  });
+
+  it("finds symbols of the workspace by a part of their name", async () => {
+    const found = await until("the server has looked at all files", async () => {
+      const { symbols } = await ask("language/symbols", { kind: "workspace", query: "add" });
+      return symbols.find((symbol) => symbol.name === "add" || symbol.name === "add()");
+    });
+    assert.equal(found.location.path, path);
+  });
+
+  it("says what a new name would change, and changes nothing", async () => {
+    const { files } = await ask("language/rename", { path, position: CALL, newName: "sum" });
+    assert.deepEqual(files.map((changed) => [changed.path, changed.edits.length]), [[path, 3]]);
+    assert.ok(files[0]?.edits.every(({ newText }) => newText === "sum"));
+    assert.equal((await ask("document/text", { path })).text, SOURCE);
+  });
+
+  it("answers about a file that no tab shows", async () => {
+    const hidden = file("hidden.ts", "export const hidden: number = 1;\n");
+    const { symbols } = await ask("language/symbols", { kind: "document", path: hidden });
+    assert.deepEqual(symbols.map(({ name }) => name), ["hidden"]);
+    assert.ok(!(await ask("documents/list", {})).documents.some((document) => document.path === hidden));
+  });
+
+  it("formats a document, and says whether that changed anything", async () => {
+    const messy = file("messy.json", '{"a":1,\n"b":[1,2]}');
+    const editor = await show(messy);
+    const before = editor.document.version;
+    const result = await until("the JSON formatter is there", async () => {
+      const answer = await ask("document/format", { path: messy });
+      return answer.changed ? answer : undefined;
+    });
+    assert.ok((result.version ?? 0) > before);
+    assert.match(editor.document.getText(), /^\{\n\s+"a": 1,\n/);
+    assert.equal(onDisk(messy), '{"a":1,\n"b":[1,2]}');
+    assert.equal((await ask("document/format", { path: messy })).changed, false);
+    await closeEverything();
+  });
+
+  it("formats only what it is asked to", async () => {
+    const messy = file("part.ts", "const a   =  1;\nconst b   =  2;\n");
+    const editor = await show(messy);
+    await type(editor, at(2, 0), "");
+    const range = { start: { line: 1, character: 0 }, end: { line: 1, character: 15 } };
+    await until("the TypeScript formatter is there", async () => {
+      const { changed } = await ask("document/format", { path: messy, range });
+      return changed || undefined;
+    });
+    assert.equal(editor.document.getText(), "const a   =  1;\nconst b = 2;\n");
+  });
+}

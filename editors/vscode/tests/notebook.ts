@@ -1,0 +1,65 @@
+// Code in the kernel of the active notebook; the kernel here is a few lines of this file.
+
+import * as assert from "node:assert/strict";
+import * as vscode from "vscode";
+import { ask, closeEverything, file, until } from "./asking";
+
+const EMPTY = JSON.stringify({ cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 });
+
+export function notebook(): void {
+  let kernel: vscode.NotebookController;
+  before(() => {
+    kernel = vscode.notebooks.createNotebookController("linkspan-test", "jupyter-notebook", "Echo");
+    kernel.supportedLanguages = ["python"];
+    kernel.executeHandler = async (cells) => {
+      for (const cell of cells) {
+        await execute(kernel, cell);
+      }
+    };
+  });
+  after(async () => {
+    kernel.dispose();
+    await closeEverything();
+  });
+
+  it("says so when no notebook is active", async () => {
+    await closeEverything();
+    await assert.rejects(ask("code/execute", { code: "1" }), /notebook/i);
+  });
+
+  it("runs code in a new cell and gives its outputs as text", async () => {
+    const book = await open(kernel);
+    const { outputs } = await ask("code/execute", { code: "print" });
+    assert.deepEqual(outputs, ["you said: print", "to the error stream"]);
+    assert.equal(book.cellAt(book.cellCount - 1).document.getText(), "print");
+  });
+
+  it("gives what went wrong as an output", async () => {
+    await open(kernel);
+    const { outputs } = await ask("code/execute", { code: "raise" });
+    assert.match(outputs.join("\n"), /Trouble: raised/);
+  });
+}
+
+async function open(kernel: vscode.NotebookController): Promise<vscode.NotebookDocument> {
+  const uri = vscode.Uri.file(file("book.ipynb", EMPTY));
+  const book = await vscode.workspace.openNotebookDocument(uri);
+  await vscode.window.showNotebookDocument(book);
+  const chosen = { id: kernel.id, extension: "linkspan.linkspan" };
+  await vscode.commands.executeCommand("notebook.selectKernel", chosen);
+  await until("the notebook is active", () => vscode.window.activeNotebookEditor?.notebook === book || undefined);
+  return book;
+}
+
+async function execute(kernel: vscode.NotebookController, cell: vscode.NotebookCell): Promise<void> {
+  const execution = kernel.createNotebookCellExecution(cell);
+  execution.start(Date.now());
+  const code = cell.document.getText();
+  const { text, stderr, error } = vscode.NotebookCellOutputItem;
+  const items = code === "raise" ? [error(new TypeError("Trouble: raised"))] : [text(`you said: ${code}`)];
+  await execution.replaceOutput(new vscode.NotebookCellOutput(items));
+  if (code !== "raise") {
+    await execution.appendOutput(new vscode.NotebookCellOutput([stderr("to the error stream")]));
+  }
+  execution.end(code !== "raise", Date.now());
+}

@@ -1,0 +1,106 @@
+// The files of a review: what the diff editor reads and writes, and what becomes of them.
+
+import * as assert from "node:assert/strict";
+import * as vscode from "vscode";
+import type { ReviewShow } from "../../protocol";
+import { ask, closeEverything, file, pause, until } from "./asking";
+
+const BOM = "\uFEFF";
+
+export function reviews(): void {
+  let shown = 0;
+  afterEach(closeEverything);
+
+  const show = async (path: string, base: string, proposed: string): Promise<ReviewShow> => {
+    shown += 1;
+    const review: ReviewShow = {
+      review: `r90${shown}`,
+      revision: 1,
+      window: "w1",
+      agent: "Test agent",
+      dialect: "linkspan",
+      path,
+      label: "a change",
+      newFile: false,
+      base,
+      proposed,
+      encoding: "UTF-8",
+      hunks: [{ id: "h1", beforeStart: 0, beforeCount: 1, afterStart: 0, afterCount: 1, words: [] }],
+      conflicts: [],
+      focus: false,
+      omitted: false,
+    };
+    assert.equal(await ask("review/show", review), null);
+    return review;
+  };
+
+  const hide = (review: string) => ask("review/hide", { review, reason: { kind: "withdrawn" } });
+
+  it("holds both texts, whatever the encoding setting", async () => {
+    const path = file("shown.ts", "const a = 1;\n");
+    const { review } = await show(path, "const a = 'ä';\n", "const a = 'ö';\n");
+    assert.equal(await read("linkspan-base", review, path), `${BOM}const a = 'ä';\n`);
+    assert.equal(await read("linkspan", review, path), `${BOM}const a = 'ö';\n`);
+    const document = await vscode.workspace.openTextDocument(uriOf("linkspan", review, path));
+    assert.deepEqual([document.getText(), document.languageId], ["const a = 'ö';\n", "typescript"]);
+    await hide(review);
+  });
+
+  it("opens a diff without taking the focus, and closes it when the review is over", async () => {
+    const mine = await vscode.workspace.openTextDocument(vscode.Uri.file(file("mine.txt", "mine\n")));
+    await vscode.window.showTextDocument(mine);
+    const path = file("diff.txt", "a\n");
+    const { review } = await show(path, "a\n", "b\n");
+    const tab = await until("its tab is there", () => tabOf(review, path));
+    assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, mine.uri.fsPath);
+    assert.match(tab.label, /diff\.txt/);
+    assert.match(tab.label, /Test agent/);
+    await hide(review);
+    await until("its tab is gone", () => tabOf(review, path) === undefined || undefined);
+  });
+
+  it("shows a newer revision in the same tab", async () => {
+    const path = file("newer.txt", "a\n");
+    const first = await show(path, "a\n", "b\n");
+    await until("its tab is there", () => tabOf(first.review, path));
+    const document = await vscode.workspace.openTextDocument(uriOf("linkspan", first.review, path));
+    await ask("review/show", { ...first, revision: 2, proposed: "c\n" });
+    await until("the new text is there", () => document.getText() === "c\n" || undefined);
+    await hide(first.review);
+  });
+
+  it("lets nobody write the side that is", async () => {
+    const path = file("base.txt", "a\n");
+    const { review } = await show(path, "a\n", "b\n");
+    const base = uriOf("linkspan-base", review, path);
+    await assert.rejects(async () => vscode.workspace.fs.writeFile(base, Buffer.from("mine")));
+    await assert.rejects(async () => vscode.workspace.fs.delete(base));
+    await assert.rejects(async () => vscode.workspace.fs.delete(uriOf("linkspan", review, path)));
+    await hide(review);
+  });
+
+  it("waits for a review that is not known yet, and not for ever", async function () {
+    this.timeout(30_000);
+    const path = file("unknown.txt", "a\n");
+    await assert.rejects(read("linkspan", "r999", path));
+    const early = read("linkspan", `r90${shown + 1}`, path);
+    await pause(300);
+    const { review } = await show(path, "a\n", "b\n");
+    assert.equal(await early, `${BOM}b\n`);
+    await hide(review);
+  });
+}
+
+function uriOf(scheme: string, review: string, path: string): vscode.Uri {
+  return vscode.Uri.from({ scheme, path: `/${review}${path}` });
+}
+
+async function read(scheme: string, review: string, path: string): Promise<string> {
+  return Buffer.from(await vscode.workspace.fs.readFile(uriOf(scheme, review, path))).toString("utf8");
+}
+
+function tabOf(review: string, path: string): vscode.Tab | undefined {
+  const wanted = uriOf("linkspan", review, path).toString();
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.find(({ input }) => input instanceof vscode.TabInputTextDiff && input.modified.toString() === wanted);
+}
