@@ -36,7 +36,7 @@ const RELEASES: [Release; 2] = [
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     crate::no_arguments(args)?;
-    //TMP check()?;
+    check()?;
     // With the tests that run it, so that they find it built with their features.
     run_command(cargo().args(["build", "--package", "linkspan", "--bins", "--test", "vscode"]))
         .context("the binary does not compile")?;
