@@ -135,6 +135,12 @@ impl VsCode {
             "typescript.tsserver.experimental.enableProjectDiagnostics": false,
             "terminal.integrated.gpuAcceleration": "off",
             "editor.minimap.enabled": false,
+            // What is typed is what arrives.
+            "editor.quickSuggestions": false,
+            "editor.wordBasedSuggestions": "off",
+            "editor.autoClosingBrackets": "never",
+            "editor.autoClosingQuotes": "never",
+            "files.autoSave": "off",
         });
         Some(VsCodeBuilder { world, home: found()?, version, settings, extensions: None, args: Vec::new() })
     }

@@ -12,7 +12,7 @@ use super::{Browser, Page, VsCode, World};
 const SCREEN: (u32, u32) = (1280, 800);
 
 /// A decision that comes sooner than this after what it decides on changed is taken for one meant for something else.
-const LOOK: Duration = Duration::from_millis(500);
+pub const LOOK: Duration = Duration::from_millis(500);
 
 const QUICK_INPUT: &str = ".quick-input-widget:not([style*='display: none']) input";
 const QUICK_ROWS: &str = ".quick-input-widget .quick-input-list .monaco-list-row";
@@ -187,6 +187,20 @@ impl Workbench {
             .click(&format!("{} .editor-actions a.action-label[aria-label^='{action}']", group_of(label)));
     }
 
+    /// Says something about the line of the cursor.
+    #[track_caller]
+    pub fn comment(&self, text: &str) {
+        self.run("Comments: Add Comment on Current Selection");
+        self.page.sees(".review-widget .comment-form .monaco-editor");
+        self.page.waits("the cursor is in the comment", |page| {
+            (page.evaluate("document.activeElement?.closest('.review-widget') !== null") == Value::Bool(true))
+                .then_some(())
+        });
+        self.page.types(text);
+        self.page.click(".review-widget .form-actions .monaco-button:has-text('Add Comment')");
+        self.page.sees(&format!(".review-widget .review-comment:has-text('{text}')"));
+    }
+
     // Code lenses
 
     /// What stands above the lines of that tab, from the top.
@@ -194,6 +208,13 @@ impl Workbench {
     pub fn lenses(&self, label: &str) -> Vec<String> {
         let links = format!("{} .codelens-decoration a", group_of(label));
         self.page.texts(&links)
+    }
+
+    #[track_caller]
+    pub fn sees_lens(&self, label: &str, text: &str) {
+        self.page.waits(&format!("a lens {text}"), |_| {
+            self.lenses(label).iter().any(|lens| lens == text).then_some(())
+        });
     }
 
     /// The one that is the `nth` of this text, from the top and from one.

@@ -3,10 +3,22 @@
 //! theme each.
 
 #[cfg(test)]
+mod context;
+#[cfg(test)]
 mod deciding;
+#[cfg(test)]
+mod documents;
+#[cfg(test)]
+mod hunks;
+#[cfg(test)]
+mod many;
+#[cfg(test)]
+mod returning;
 #[cfg(test)]
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(test)]
+mod terminal;
 
 /// Makes of each `fn name(version: Version)` two tests: `name::oldest` and `name::newest`.
 #[cfg(test)]
@@ -32,6 +44,7 @@ pub(crate) use on_both;
 mod person {
     use serde_json::{Value, json};
 
+    pub(crate) use crate::support::workbench::LOOK;
     use crate::support::*;
 
     /// A person at her window, and all that has to live as long.
@@ -49,19 +62,28 @@ mod person {
         /// `None` where there is no VS Code or no browser.
         #[track_caller]
         pub(crate) fn new(version: Version) -> Option<Desk> {
-            Desk::with(version, &json!({}), |_| {})
+            Desk::with(version, &json!({}))
         }
 
-        /// With settings, in a workspace that `prepare` has put files into.
+        /// With settings of hers.
         #[track_caller]
-        pub(crate) fn with(version: Version, settings: &Value, prepare: impl FnOnce(&World)) -> Option<Desk> {
+        pub(crate) fn with(version: Version, settings: &Value) -> Option<Desk> {
             let world = World::new();
-            prepare(&world);
             let vscode = VsCode::new(&world, version)?.settings(settings);
             let browser = Browser::start()?;
             let vscode = vscode.start();
             let (workbench, port) = Workbench::open(&world, &vscode, &browser);
             Some(Desk { workbench, port, vscode, _browser: browser, world })
+        }
+
+        #[track_caller]
+        pub(crate) fn claude(&self) -> Agent {
+            Agent::claude(&self.world, self.port)
+        }
+
+        #[track_caller]
+        pub(crate) fn nexus3(&self) -> Agent {
+            Agent::nexus3(&self.world, self.port)
         }
     }
 }
