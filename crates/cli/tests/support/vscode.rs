@@ -12,12 +12,15 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::browser::PATIENCE;
 use super::world::{alive, signal};
 use super::{World, eventually};
+
+/// Runs a program until nobody holds the other end of its input any more, however that came.
+const UNTIL_WE_END: &str = "\"$@\" & cat; kill -KILL 0";
 
 /// The two ends of what we support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,14 +86,17 @@ impl VsCodeBuilder<'_> {
         fs::write(user.join("settings.json"), self.settings.to_string()).unwrap();
         let extensions = self.extensions.unwrap_or_else(|| extensions(&self.home, self.version));
         let home = self.home.join(self.version.number());
-        let mut command = self.world.program(home.join("node"));
-        command.arg(home.join("server/out/server-main.js"));
+        let mut command = self.world.program("sh");
+        command
+            .args(["-c", UNTIL_WE_END, "sh"])
+            .arg(home.join("node"))
+            .arg(home.join("server/out/server-main.js"));
         command.args(["--host", "127.0.0.1", "--port", "0", "--without-connection-token"]);
         command.args(["--accept-server-license-terms", "--telemetry-level", "off"]).args(&self.args);
         command.arg("--server-data-dir").arg(&data).arg("--extensions-dir").arg(extensions);
         // A shell that is what it is on every machine, and says when a command begins and ends.
         command.env("SHELL", "/bin/bash").env("LANG", "C.UTF-8");
-        command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("could not start VS Code");
         let (said, lines) = channel();
         listen(child.stderr.take().unwrap(), said.clone());
@@ -167,10 +173,7 @@ impl VsCode {
 
 impl Drop for VsCode {
     fn drop(&mut self) {
-        // Asked first, so that what it started ends with it and not after it.
-        signal(self.child.id(), Signal::TERM);
-        let group = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        let _ = kill_process_group(group, Signal::KILL);
+        drop(self.child.stdin.take());
         let _ = self.child.wait();
         // Shells are in sessions of their own. The hub is ended by its world.
         let others: Vec<u32> = in_world(&self.root).into_iter().filter(|pid| !is_ours(*pid)).collect();

@@ -32,6 +32,13 @@ pub struct Tab {
     pub dirty: bool,
 }
 
+impl Tab {
+    fn is(&self, label: &str) -> bool {
+        let rest = self.label.strip_prefix(label);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(',') || label.ends_with('←'))
+    }
+}
+
 impl Workbench {
     /// A window on the world's workspace, attached to a hub.
     #[track_caller]
@@ -112,14 +119,13 @@ impl Workbench {
     pub fn shown_text(&self, tab: &str) -> String {
         let script = format!(
             "(() => {{ \
-               const isIt = (group) => group.querySelector('.tab.active .label-name')?.textContent.startsWith({}); \
-               const group = [...document.querySelectorAll('.editor-group-container')].find(isIt); \
+               const group = document.querySelector({}); \
                const side = group?.querySelector('.editor.modified') ?? group?.querySelector('.monaco-editor'); \
                return [...(side?.querySelectorAll('.view-line') ?? [])] \
                  .sort((a, b) => parseFloat(a.style.top) - parseFloat(b.style.top)) \
                  .map((line) => line.textContent.replaceAll('\\u00a0', ' ')).join('\\n'); \
              }})()",
-            json!(tab)
+            json!(group_of(tab))
         );
         self.page.evaluate(&script).as_str().unwrap_or_default().to_owned()
     }
@@ -136,7 +142,7 @@ impl Workbench {
     #[track_caller]
     pub fn tabs(&self) -> Vec<Tab> {
         let script = format!(
-            "[...document.querySelectorAll({})].map((tab) => [tab.querySelector('.label-name')?.textContent ?? '', \
+            "[...document.querySelectorAll({})].map((tab) => [tab.ariaLabel ?? '', \
              tab.classList.contains('active'), tab.classList.contains('dirty')])",
             json!(TAB)
         );
@@ -149,18 +155,15 @@ impl Workbench {
         tabs.as_array().unwrap().iter().map(tab).collect()
     }
 
-    /// Waits for a tab whose label begins with this.
     #[track_caller]
     pub fn sees_tab(&self, label: &str) -> Tab {
-        self.page.waits(&format!("a tab {label}"), |_| {
-            self.tabs().into_iter().find(|tab| tab.label.starts_with(label))
-        })
+        self.page.waits(&format!("a tab {label}"), |_| self.tabs().into_iter().find(|tab| tab.is(label)))
     }
 
     #[track_caller]
     pub fn sees_no_tab(&self, label: &str) {
         self.page.waits(&format!("no tab {label}"), |_| {
-            (!self.tabs().iter().any(|tab| tab.label.starts_with(label))).then_some(())
+            (!self.tabs().iter().any(|tab| tab.is(label))).then_some(())
         });
     }
 
@@ -177,7 +180,7 @@ impl Workbench {
     #[track_caller]
     pub fn close_tab(&self, label: &str) {
         self.page.hover(&tab(label));
-        self.page.click(&format!("{} .tab-actions .codicon-close", tab(label)));
+        self.page.click(&format!("{} .tab-actions a.action-label[aria-label^='Close']", tab(label)));
     }
 
     /// A button above the editor of the tab, which is in front.
@@ -387,19 +390,24 @@ impl Workbench {
 }
 
 fn tab(label: &str) -> String {
-    format!("{TAB}:has(.label-name:text-matches('^{}'))", literal(label))
+    format!("{TAB}{}", named(label))
 }
 
 /// The part of the window that has that tab in front.
 fn group_of(label: &str) -> String {
-    format!(".editor-group-container:has(.tab.active .label-name:text-matches('^{}'))", literal(label))
+    format!(".editor-group-container:has(.tab.active{})", named(label))
+}
+
+/// A file's tab is called like the file, a review's begins like one and goes on behind the arrow. Behind a comma
+/// stands what VS Code adds for those who cannot see.
+fn named(label: &str) -> String {
+    if label.ends_with('←') {
+        format!("[aria-label^='{label}']")
+    } else {
+        format!(":is([aria-label='{label}'], [aria-label^='{label},'])")
+    }
 }
 
 fn row(part: &str) -> String {
     format!("{ROW}:has-text('{part}')")
-}
-
-/// As it stands inside a regular expression inside a quoted selector.
-fn literal(text: &str) -> String {
-    text.replace('.', "\\\\.")
 }
