@@ -38,6 +38,12 @@ pub struct Desk {
     pub hidden: Vec<api::ReviewHide>,
     pub opened: Vec<api::DocumentOpen>,
     pub applied: Vec<api::EditsApply>,
+    /// What the person is asked, in order.
+    pub questions: Vec<api::UserAsk>,
+    /// Questions that were taken back.
+    pub unasked: Vec<String>,
+    /// Commands that ran in the terminal; each prints its own text.
+    pub ran: Vec<api::TerminalRun>,
     /// Every method the hub asked, in order.
     pub asked: Vec<String>,
     /// What it was told about the hub, in order.
@@ -286,6 +292,20 @@ impl Editor {
         assert_eq!(self.decide(shown, verdict), api::ReviewDecidedResult::Taken);
     }
 
+    /// Waits until the person has been asked this often, and gives the newest question.
+    #[track_caller]
+    pub fn question(&self, count: usize) -> api::UserAsk {
+        self.until("she is asked", |desk| desk.questions.get(count - 1).cloned())
+    }
+
+    /// The person answers, or closes the question.
+    #[track_caller]
+    pub fn reply(&mut self, asked: &api::UserAsk, option: Option<api::AskOption>) {
+        let result =
+            option.map_or(api::UserAskResult::Dismissed, |option| api::UserAskResult::Answered { option });
+        self.request(&api::UserAnswered { ask: asked.ask.clone(), result }).unwrap();
+    }
+
     /// The editor goes without a word, as in a window reload or a crash.
     pub fn kill(mut self) {
         let _ = self.child.kill();
@@ -429,6 +449,29 @@ impl Desk {
                 let result = self.apply(&asked);
                 self.applied.push(asked);
                 Message::response(id, &result)
+            }
+            api::UserAsk::METHOD => {
+                self.questions.push(decode(params).unwrap());
+                Message::response(id, &())
+            }
+            api::UserUnask::METHOD => {
+                let api::UserUnask { ask } = decode(params).unwrap();
+                self.unasked.push(ask);
+                Message::response(id, &())
+            }
+            api::TerminalRun::METHOD => {
+                let run: api::TerminalRun = decode(params).unwrap();
+                let output = run.command.clone();
+                self.ran.push(run);
+                let (terminal, exit_code) = ("t1".into(), Some(3));
+                Message::response(
+                    id,
+                    &api::TerminalRunResult { terminal, output, exit_code, timed_out: false },
+                )
+            }
+            api::CodeExecute::METHOD => {
+                let api::CodeExecute { code } = decode(params).unwrap();
+                Message::response(id, &api::CodeExecuteResult { outputs: vec![code] })
             }
             _ => Message::error(Some(id), RpcError::new(errors::METHOD_NOT_FOUND, method)),
         }

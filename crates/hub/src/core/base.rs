@@ -102,6 +102,7 @@ impl Core {
         };
         let (folders, limit_mib) = self.folders_of(window);
         let want = match &wanted {
+            BaseWanted::Path(ToolCall { request: Request::RunInTerminal { .. }, .. }) => Want::Folder,
             BaseWanted::Path(_) => Want::Place,
             _ => Want::Bytes { limit_mib },
         };

@@ -309,6 +309,7 @@ impl Core {
         self.send(local, &Message::response(request, &result));
         self.window_joined(id);
         self.apply(review::Event::WindowBack { window: id });
+        self.ask_again(id);
         self.go_on_writing(|review| review.window == id);
     }
 
@@ -381,6 +382,7 @@ impl Core {
             if let Some(local) = window.local.and_then(|local| self.locals.get_mut(&local)) {
                 local.window = None;
             }
+            self.consent.closed(id);
             self.history.closed.insert(id, window.policy);
             self.publish(id, WindowEvent::Closed);
         }
