@@ -131,12 +131,7 @@ mod tests {
             }
             let mut shown = self.editor().shown(&path);
             if point == Point::Edited {
-                let text = DRAFT.to_owned();
-                let edited =
-                    api::ReviewEdited { review: shown.review.clone(), revision: shown.revision, text };
-                self.editor().send(&edited);
-                shown = self.editor().shown_revision(&shown.review, shown.revision + 1);
-                assert_eq!(shown.proposed, DRAFT);
+                shown = self.editor().edit(&shown, DRAFT);
             }
             match point {
                 Point::Sent | Point::Shown | Point::Edited => {}

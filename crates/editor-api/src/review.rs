@@ -172,7 +172,7 @@ pub struct ReviewEdited {
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ReviewEditedResult {
-    /// It is the proposed side now.
+    /// It is the proposed side now, and recorded.
     Taken {
         /// The revision now: the next edit and the decision name it.
         revision: u32,

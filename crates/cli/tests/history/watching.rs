@@ -96,13 +96,7 @@ fn a_watcher_hears_the_whole_life_of_a_review_in_order() {
     let call = agent.propose(&path, NEW, "the tab");
     let shown = editor.shown(&path);
     editor.send(&api::ReviewShown { review: shown.review.clone(), revision: shown.revision });
-    let edited = api::ReviewEdited {
-        review: shown.review.clone(),
-        revision: shown.revision,
-        text: "one\nzwei\n".into(),
-    };
-    editor.send(&edited);
-    let shown = editor.shown_revision(&shown.review, shown.revision + 1);
+    let shown = editor.edit(&shown, "one\nzwei\n");
     editor.accept(&shown);
     agent.texts(call);
     let changes: Vec<String> = (0..6).map(|_| watch.change()).collect();

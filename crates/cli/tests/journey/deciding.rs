@@ -127,15 +127,48 @@ fn an_edit_on_the_proposed_side_is_what_an_accept_means() {
     let mut agent = Agent::claude(&world, editor.port());
     let call = agent.propose(&path, "two\n", "tab");
     let shown = editor.shown(&path);
-    let (review, revision) = (shown.review.clone(), shown.revision);
-    editor.send(&api::ReviewEdited { review: review.clone(), revision, text: "two and a half\n".into() });
+    let edited = editor.edit(&shown, "two and a half\n");
     let stale = editor.decide(&shown, api::Verdict::Accept);
-    let now = revision + 1;
-    assert_eq!(stale, api::ReviewDecidedResult::Stale { revision: now });
-    let diff = world.run(&["show", &review]).ok().stdout;
+    assert_eq!(stale, api::ReviewDecidedResult::Stale { revision: edited.revision });
+    let diff = world.run(&["show", &shown.review]).ok().stdout;
     assert!(diff.contains("two and a half"), "{diff}");
-    editor.accept(&api::ReviewShow { revision: now, ..shown });
+    editor.accept(&edited);
     assert_eq!(agent.texts(call), ["FILE_SAVED", "two and a half\n"]);
+}
+
+#[test]
+fn an_edit_is_answered_with_the_differences_that_are_left() {
+    let world = World::new();
+    let path = world.file("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    let mut editor = Editor::attach(&world);
+    let mut agent = Agent::claude(&world, editor.port());
+    let call = agent.propose(&path, "one\n2\n3\n4\n5\n6\n7\n8\nnine\n", "tab");
+    let shown = editor.shown(&path);
+    let edited = editor.edit(&shown, "one\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    assert_eq!(edited.hunks, [shown.hunks[0].clone()], "the hunk that stayed keeps its id");
+    let hunks = vec![edited.hunks[0].id.clone()];
+    assert_eq!(editor.decide(&edited, api::Verdict::AcceptHunks { hunks }), api::ReviewDecidedResult::Taken);
+    assert_eq!(agent.texts(call), ["FILE_SAVED", "one\n2\n3\n4\n5\n6\n7\n8\n9\n"]);
+    assert_eq!(editor.desk().shown.len(), 1, "her own edit was shown to her again");
+}
+
+#[test]
+fn an_edit_of_something_older_is_not_taken_and_what_there_is_now_is_shown() {
+    let world = World::new();
+    let path = world.file("a.txt", "one\n");
+    let mut editor = Editor::attach(&world);
+    let mut agent = Agent::claude(&world, editor.port());
+    let call = agent.propose(&path, "two\n", "tab");
+    let shown = editor.shown(&path);
+    let edited = editor.edit(&shown, "three\n");
+    assert_eq!(editor.try_edit(&shown, "four\n"), api::ReviewEditedResult::Stale);
+    assert_eq!(editor.shown_revision(&shown.review, edited.revision).proposed, "three\n");
+    assert_eq!(editor.edit(&edited, "three\n").revision, edited.revision, "nothing was edited");
+    editor.accept(&edited);
+    assert_eq!(agent.texts(call), ["FILE_SAVED", "three\n"]);
+    assert_eq!(editor.try_edit(&edited, "four\n"), api::ReviewEditedResult::NotPending);
+    let unknown = api::ReviewShow { review: "r99".into(), ..edited };
+    assert_eq!(editor.try_edit(&unknown, "four\n"), api::ReviewEditedResult::NotPending);
 }
 
 #[test]

@@ -182,6 +182,18 @@ fn windows_with_ids_come_back_to_their_own_ports_after_the_hub_was_killed() {
 }
 
 #[test]
+fn an_editor_hears_that_the_hub_was_lost_and_which_window_it_is_in_again() {
+    let world = World::new();
+    let editor = Editor::attach(&world);
+    assert_eq!(editor.desk().told, []);
+    world.kill_hub();
+    let told = editor.until("the hub is back", |desk| (desk.told.len() == 2).then(|| desk.told.clone()));
+    assert_eq!(told[0].0, "hub/lost");
+    assert!(told[0].1["reason"].as_str().unwrap().contains("the hub is gone"), "{told:?}");
+    assert_eq!(told[1], ("hub/back".to_owned(), json!(editor.attached)));
+}
+
+#[test]
 fn windows_that_nobody_can_tell_apart_have_the_same_ports_between_them_after_the_hub_was_killed() {
     let world = World::new();
     let (first, second) = (Editor::attach(&world), Editor::attach(&world));

@@ -38,7 +38,7 @@ fn away() -> Option<(World, Away)> {
     let browser = Browser::start()?;
     let world = World::new();
     let (path, other) = (world.file("a.txt", "one\n"), world.file("b.txt", "one\n"));
-    let editor = Editor::attach(&world);
+    let mut editor = Editor::attach(&world);
     let mut agent = Agent::claude(&world, editor.port());
     let call = agent.propose(&path, "two\n", "tab");
     let shown = editor.shown(&path);
@@ -50,7 +50,7 @@ fn away() -> Option<(World, Away)> {
     page.click("article [data-action='edit']");
     write(&page, "mine\n");
     open(&page, &other);
-    edit_elsewhere(&world, &editor, &shown, "three\n");
+    editor.edit(&shown, "three\n");
     open(&page, &shown.review);
     let review = shown.review;
     let away = Away {
@@ -103,7 +103,7 @@ fn what_she_writes_while_she_is_asked_which_text_she_wants_is_kept_too() {
     let Some(browser) = Browser::start() else { return };
     let world = World::new();
     let path = world.file("a.txt", "one\n");
-    let editor = Editor::attach(&world);
+    let mut editor = Editor::attach(&world);
     let mut agent = Agent::claude(&world, editor.port());
     let call = agent.propose(&path, "two\n", "tab");
     let shown = editor.shown(&path);
@@ -111,7 +111,7 @@ fn what_she_writes_while_she_is_asked_which_text_she_wants_is_kept_too() {
     open(&page, &shown.review);
     page.click("article [data-action='edit']");
     write(&page, "mine\n");
-    edit_elsewhere(&world, &editor, &shown, "three\n");
+    editor.edit(&shown, "three\n");
     page.sees(KEEP);
     write(&page, "and more\n");
     page.click(KEEP);
@@ -184,7 +184,7 @@ fn a_decision_that_was_not_taken_leaves_her_choice_to_be_made_again() {
     let Some(browser) = Browser::start() else { return };
     let world = World::new();
     let path = world.file("a.txt", BASE);
-    let editor = Editor::attach(&world);
+    let mut editor = Editor::attach(&world);
     let mut agent = Agent::claude(&world, editor.port());
     let call = agent.propose(&path, TWO_HUNKS, "tab");
     let shown = editor.shown(&path);
@@ -194,7 +194,7 @@ fn a_decision_that_was_not_taken_leaves_her_choice_to_be_made_again() {
     hold(&page, "reviews/decide");
     page.click(ACCEPT);
     holds_one(&page);
-    edit_elsewhere(&world, &editor, &shown, NEWER);
+    editor.edit(&shown, NEWER);
     let_go(&page);
     page.says("article [data-notice]", "Nothing is decided yet");
     page.says(PROPOSED, "neuf");
@@ -211,7 +211,7 @@ fn an_edit_that_she_takes_back_while_she_is_asked_can_still_be_brought_back() {
     let Some(browser) = Browser::start() else { return };
     let world = World::new();
     let path = world.file("a.txt", "one\n");
-    let editor = Editor::attach(&world);
+    let mut editor = Editor::attach(&world);
     let mut agent = Agent::claude(&world, editor.port());
     let call = agent.propose(&path, "two\n", "tab");
     let shown = editor.shown(&path);
@@ -219,7 +219,7 @@ fn an_edit_that_she_takes_back_while_she_is_asked_can_still_be_brought_back() {
     open(&page, &shown.review);
     page.click("article [data-action='edit']");
     write(&page, "mine");
-    edit_elsewhere(&world, &editor, &shown, "three\n");
+    editor.edit(&shown, "three\n");
     page.sees(KEEP);
     page.click(PROPOSED);
     page.press("Control+z");

@@ -4,7 +4,6 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use linkspan_editor_api as api;
 use serde_json::json;
 
 use crate::person::*;
@@ -32,7 +31,7 @@ fn a_comment_goes_with_its_line_through_a_newer_revision() {
     let Some(browser) = Browser::start() else { return };
     let world = World::new();
     let path = world.file("a.txt", NINE);
-    let editor = Editor::attach(&world);
+    let mut editor = Editor::attach(&world);
     let mut agent = Agent::nexus3(&world, editor.port());
     let proposed = NINE.replace('9', "nine");
     let call = agent.propose(&path, &proposed, "tab");
@@ -42,9 +41,8 @@ fn a_comment_goes_with_its_line_through_a_newer_revision() {
     comment(&page, "why nine?");
     page.click("article [data-action='save-comment']");
     page.sees("article [data-comment='9']");
-    let (review, revision) = (shown.review.clone(), shown.revision);
-    editor.send(&api::ReviewEdited { review: review.clone(), revision, text: format!("a\nb\n{proposed}") });
-    page.sees(&format!("{}[data-revision='{}']", article(&review), revision + 1));
+    let edited = editor.edit(&shown, &format!("a\nb\n{proposed}"));
+    page.sees(&format!("{}[data-revision='{}']", article(&shown.review), edited.revision));
     page.says("article [data-comment='11']", "why nine?");
     look();
     page.click(REJECT);
@@ -57,7 +55,7 @@ fn a_comment_whose_line_is_gone_says_so() {
     let Some(browser) = Browser::start() else { return };
     let world = World::new();
     let path = world.file("a.txt", NINE);
-    let editor = Editor::attach(&world);
+    let mut editor = Editor::attach(&world);
     let mut agent = Agent::nexus3(&world, editor.port());
     agent.propose(&path, &NINE.replace("5\n", "five\nand a half\n"), "tab");
     let shown = editor.shown(&path);
@@ -65,9 +63,8 @@ fn a_comment_whose_line_is_gone_says_so() {
     open(&page, &shown.review);
     comment(&page, "why five?");
     page.click("article [data-action='save-comment']");
-    let (review, revision) = (shown.review.clone(), shown.revision);
-    editor.send(&api::ReviewEdited { review: review.clone(), revision, text: NINE.replace("5\n", "") });
-    page.sees(&format!("{}[data-revision='{}']", article(&review), revision + 1));
+    let edited = editor.edit(&shown, &NINE.replace("5\n", ""));
+    page.sees(&format!("{}[data-revision='{}']", article(&shown.review), edited.revision));
     page.says("article [data-comment]", "is gone");
 }
 

@@ -36,7 +36,7 @@ mod person {
     use std::thread::sleep;
     use std::time::Duration;
 
-    use linkspan_editor_api::{PROTOCOL, ReviewEdited, ReviewShow};
+    use linkspan_editor_api::PROTOCOL;
     use serde_json::{Value, json};
 
     use crate::support::*;
@@ -156,18 +156,6 @@ mod person {
 
     pub(crate) fn let_go(page: &Page) {
         page.evaluate("const waiting = held; held = null; waiting.forEach(go => go()); 0");
-    }
-
-    /// Somebody edits the proposal elsewhere; back when the hub knows.
-    #[track_caller]
-    pub(crate) fn edit_elsewhere(world: &World, editor: &Editor, shown: &ReviewShow, text: &str) {
-        let (review, revision) = (shown.review.clone(), shown.revision);
-        editor.send(&ReviewEdited { review: review.clone(), revision, text: text.to_owned() });
-        eventually("the newer revision is there", || {
-            let listed = ask(world, "reviews/list");
-            let newer = |one: &Value| one["review"] == review && one["revision"] == revision + 1;
-            listed["reviews"].as_array().unwrap().iter().any(newer).then_some(())
-        });
     }
 
     /// The ids of all rows, from top to bottom.

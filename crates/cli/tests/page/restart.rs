@@ -51,14 +51,14 @@ fn a_hub_that_is_killed_before_it_gives_a_newer_revision_gives_it_when_it_is_bac
     let mut world = World::new();
     world.may_leave_files();
     let path = world.file("a.txt", "one\n");
-    let editor = Editor::attach(&world);
+    let mut editor = Editor::attach(&world);
     let mut agent = Agent::nexus3(&world, editor.port());
     agent.propose(&path, "two\n", "tab");
     let shown = editor.shown(&path);
     let page = visit(&world, &browser);
     open(&page, &shown.review);
     hold(&page, "reviews/get");
-    edit_elsewhere(&world, &editor, &shown, "three\n");
+    editor.edit(&shown, "three\n");
     holds_one(&page);
     page.evaluate("held = null; 0");
     world.kill_hub();

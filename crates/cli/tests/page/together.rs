@@ -1,7 +1,6 @@
 //! Two pages at once, and what happens elsewhere while one is open: the first decision wins, and nothing that comes
 //! takes the person's place, focus or draft.
 
-use linkspan_editor_api as api;
 use serde_json::json;
 
 use crate::person::*;
@@ -92,7 +91,7 @@ fn a_newer_revision_is_shown_with_a_word_and_keeps_what_she_has_done() {
     let world = World::new();
     let base = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
     let path = world.file("a.txt", base);
-    let editor = Editor::attach(&world);
+    let mut editor = Editor::attach(&world);
     let mut agent = Agent::claude(&world, editor.port());
     let call = agent.propose(&path, "one\n2\n3\n4\n5\n6\n7\n8\nnine\n", "tab");
     let shown = editor.shown(&path);
@@ -100,10 +99,8 @@ fn a_newer_revision_is_shown_with_a_word_and_keeps_what_she_has_done() {
     open(&page, &shown.review);
     page.click("role=checkbox[name='Take hunk 1 of 2']");
     page.fill(REASON, "still thinking");
-    let (review, revision) = (shown.review.clone(), shown.revision);
-    let text = "one\n2\n3\n4\n5\n6\n7\n8\nneuf\n".to_owned();
-    editor.send(&api::ReviewEdited { review: review.clone(), revision, text });
-    page.sees(&format!("{}[data-revision='{}']", article(&review), revision + 1));
+    let edited = editor.edit(&shown, "one\n2\n3\n4\n5\n6\n7\n8\nneuf\n");
+    page.sees(&format!("{}[data-revision='{}']", article(&shown.review), edited.revision));
     page.sees("article [data-notice]");
     page.says(PROPOSED, "neuf");
     assert_eq!(page.evaluate(&format!("document.querySelector(\"{REASON}\").value")), "still thinking");
@@ -122,7 +119,7 @@ fn her_own_text_is_not_lost_to_a_newer_proposal() {
     let Some(browser) = Browser::start() else { return };
     let world = World::new();
     let path = world.file("a.txt", "one\n");
-    let editor = Editor::attach(&world);
+    let mut editor = Editor::attach(&world);
     let mut agent = Agent::claude(&world, editor.port());
     let call = agent.propose(&path, "two\n", "tab");
     let shown = editor.shown(&path);
@@ -132,8 +129,7 @@ fn her_own_text_is_not_lost_to_a_newer_proposal() {
     page.click(PROPOSED);
     page.press("Control+End");
     page.types("mine\n");
-    let (review, revision) = (shown.review.clone(), shown.revision);
-    editor.send(&api::ReviewEdited { review: review.clone(), revision, text: "three\n".into() });
+    editor.edit(&shown, "three\n");
     page.sees("article [data-notice]");
     page.says(PROPOSED, "mine");
     page.click("role=button[name='Keep my text']");

@@ -14,6 +14,8 @@ use linkspan_editor_api::{
     encode, errors,
 };
 
+use serde_json::Value;
+
 use super::world::signal;
 use super::{DEADLINE, World, eventually};
 
@@ -38,6 +40,8 @@ pub struct Desk {
     pub applied: Vec<api::EditsApply>,
     /// Every method the hub asked, in order.
     pub asked: Vec<String>,
+    /// What it was told about the hub, in order.
+    pub told: Vec<(String, Value)>,
     /// Methods that are not answered.
     pub silent: Vec<String>,
     answers: BTreeMap<i64, Result<String, RpcError>>,
@@ -254,6 +258,23 @@ impl Editor {
         self.request(&decided).unwrap()
     }
 
+    /// The person edits the proposed side of what she sees; gives what she sees then.
+    #[track_caller]
+    pub fn edit(&mut self, shown: &api::ReviewShow, text: &str) -> api::ReviewShow {
+        match self.try_edit(shown, text) {
+            api::ReviewEditedResult::Taken { revision, hunks } => {
+                api::ReviewShow { revision, hunks, proposed: text.to_owned(), ..shown.clone() }
+            }
+            other => panic!("the edit was not taken: {other:?}"),
+        }
+    }
+
+    #[track_caller]
+    pub fn try_edit(&mut self, shown: &api::ReviewShow, text: &str) -> api::ReviewEditedResult {
+        let (review, revision) = (shown.review.clone(), shown.revision);
+        self.request(&api::ReviewEdited { review, revision, text: text.to_owned() }).unwrap()
+    }
+
     #[track_caller]
     pub fn accept(&mut self, shown: &api::ReviewShow) {
         assert_eq!(self.decide(shown, api::Verdict::Accept), api::ReviewDecidedResult::Taken);
@@ -340,7 +361,11 @@ fn heard(desk: &mut Desk, message: Message) -> Option<Message> {
             }
             Some(desk.reply(id, &method, &params))
         }
-        Message::Response { .. } | Message::Notification { .. } => None,
+        Message::Notification { method, params } => {
+            desk.told.push((method, decode(&params).unwrap()));
+            None
+        }
+        Message::Response { .. } => None,
     }
 }
 
@@ -448,7 +473,7 @@ impl Desk {
     }
 
     fn apply(&mut self, asked: &api::EditsApply) -> api::EditsApplyResult {
-        let refused = |version| api::EditsApplyResult { applied: false, version, saved: false };
+        let refused = |version| api::EditsApplyResult { version, ..api::EditsApplyResult::default() };
         let Some(document) = self.documents.get_mut(&asked.path) else { return refused(None) };
         let api::Edits::Text { text } = &asked.edits else { return refused(Some(document.version)) };
         if asked.version.is_some_and(|version| version != document.version) {
@@ -459,6 +484,6 @@ impl Desk {
         document.dirty = true;
         let version = Some(document.version);
         let saved = asked.save && self.save(&asked.path);
-        api::EditsApplyResult { applied: true, version, saved }
+        api::EditsApplyResult { applied: true, version, saved, text: None }
     }
 }

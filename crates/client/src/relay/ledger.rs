@@ -4,7 +4,8 @@
 use std::collections::{HashMap, VecDeque};
 
 use linkspan_editor_api::{
-    Attach, AttachResult, Detach, FoldersChanged, Message, Notification, Request, RequestId, RpcError,
+    Attach, AttachResult, Detach, FoldersChanged, HubBack, Message, Notification, Request, RequestId,
+    RpcError,
 };
 use serde::Deserialize;
 use serde_json::{Value, value::to_raw_value};
@@ -268,6 +269,7 @@ impl Ledger {
             let moved = before
                 .is_some_and(|before| before.port != after.port || before.environment != after.environment);
             moves.notice = Some(Notice::Reattached { port: after.port, moved });
+            moves.to_shim.push(Message::notification(&HubBack(after)).to_bytes());
         }
         Ok(moves)
     }

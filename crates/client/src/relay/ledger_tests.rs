@@ -77,11 +77,13 @@ fn a_new_hub_is_told_the_newest_folders_and_unknown_members() {
 }
 
 #[test]
-fn the_answer_to_our_own_attach_does_not_reach_the_shim() {
+fn the_shim_hears_of_our_own_attach_that_the_hub_is_back() {
     let mut ledger = ledger();
     let id = restart(&mut ledger);
     let moves = ledger.hub_said(frame(attached(id, 9))).unwrap();
-    assert!(moves.to_shim.is_empty());
+    let window = json!({ "window": "w1", "port": 9, "hubVersion": "1", "protocol": 1, "environment": {} });
+    let back = json!({ "jsonrpc": "2.0", "method": "hub/back", "params": window });
+    assert_eq!(values(&moves.to_shim), [back]);
     assert!(matches!(moves.notice, Some(Notice::Reattached { moved: false, .. })));
 }
 

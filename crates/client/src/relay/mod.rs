@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linkspan_editor_api::{Decoder, FramingError, Limits, RpcError, encode, errors};
+use linkspan_editor_api::{Decoder, FramingError, HubLost, Limits, Message, RpcError, encode, errors};
 
 use crate::control::{Control, ControlError};
 use crate::hub::ConnectError;
@@ -162,7 +162,7 @@ impl<W: Write> Relay<W> {
                     }
                 },
                 Event::Notice(notice) => {
-                    tell(notice);
+                    self.notice(notice, tell);
                     continue;
                 }
                 Event::Failed(error) => return Err(error),
@@ -205,8 +205,23 @@ impl<W: Write> Relay<W> {
             long if long >= SOUND_LIFE => FIRST_PAUSE,
             _ => (self.pause * 2).min(LONGEST_PAUSE),
         };
-        tell(Notice::HubLost);
+        self.notice(Notice::HubLost, tell);
         self.connector.spawn(self.pause);
+    }
+
+    /// The editor is told too when there is no hub: it shows that to the person.
+    fn notice(&mut self, notice: Notice, tell: &mut impl FnMut(Notice)) {
+        if matches!(notice, Notice::HubLost | Notice::Waiting(_)) {
+            let lost = Message::notification(&HubLost { reason: notice.to_string() });
+            // One that hears nothing any more is noticed by its reader.
+            let _ = self.to_shim(&lost.to_bytes());
+        }
+        tell(notice);
+    }
+
+    fn to_shim(&mut self, frame: &[u8]) -> io::Result<()> {
+        self.shim.write_all(&encode(frame))?;
+        self.shim.flush()
     }
 
     /// `false` when the editor does not hear any more.
@@ -215,7 +230,7 @@ impl<W: Write> Relay<W> {
             tell(notice);
         }
         for frame in moves.to_shim {
-            if self.shim.write_all(&encode(&frame)).and_then(|()| self.shim.flush()).is_err() {
+            if self.to_shim(&frame).is_err() {
                 return false;
             }
         }

@@ -116,6 +116,10 @@ fn a_new_hub_gets_the_window_back_and_the_decision_the_old_one_never_answered() 
     let again = hub.expect("attach", window());
     assert_eq!(again["params"], attach()["params"]);
     hub.expect("review/decided", json!({ "kind": "taken" }));
+    let lost = stage.editor.hear();
+    assert_eq!((&lost["method"], lost["params"]["reason"].is_string()), (&json!("hub/lost"), true));
+    let back = json!({ "jsonrpc": "2.0", "method": "hub/back", "params": window() });
+    assert_eq!(stage.editor.hear(), back);
     let answer = json!({ "jsonrpc": "2.0", "id": 2, "result": { "kind": "taken" } });
     assert_eq!(stage.editor.hear(), answer);
 }

@@ -176,8 +176,7 @@ impl Core {
             api::ReviewEdited::METHOD => {
                 let edited = decode(params)?;
                 self.attached(local)?;
-                let result = self.edited(local, edited);
-                self.send(local, &Message::response(id.clone(), &result));
+                self.edited(local, id.clone(), edited);
             }
             api::ReviewsDecide::METHOD => {
                 let decide: api::ReviewsDecide = decode(params)?;

@@ -1,6 +1,7 @@
 //! Carries out what the review core decides: records, shows, writes, answers. Every effect has one place here.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use linkspan_dialect::{CallId, FailureKind};
@@ -33,6 +34,16 @@ pub(super) struct Age {
     pub(super) buffer: Option<Buffer>,
     /// Of the revision that was counted last: a diff of a large file is not made for each line of a list.
     counted: Cell<Option<(Revision, Size)>>,
+    /// Edits that are not recorded yet, oldest first.
+    edits: VecDeque<Edit>,
+}
+
+/// A person's edit that waits for its record.
+#[derive(Debug)]
+struct Edit {
+    local: LocalId,
+    answer: Message,
+    revision: Revision,
 }
 
 impl Age {
@@ -121,10 +132,14 @@ impl Core {
     pub(super) fn recorded(&mut self, review: ReviewId, step: Step, result: Result<(), String>) {
         let news = self.news(review, step);
         let failed = result.clone().err();
-        self.apply(match result {
+        let mut effects = self.state.apply(match result {
             Ok(()) => review::Event::Recorded { review, step },
             Err(error) => review::Event::RecordFailed { review, step, error },
         });
+        if step == Step::Edited && self.edit_recorded(review) {
+            effects.retain(|effect| !matches!(effect, Effect::Show { .. }));
+        }
+        self.carry_out(effects);
         self.tell_watchers(review, news, failed);
     }
 
@@ -144,26 +159,44 @@ impl Core {
         self.ask(local, &show, Resume::Ignore);
     }
 
-    /// A person's own text for the proposed side. Not a decision, so nothing hangs on its record.
-    pub(super) fn edited(&mut self, local: LocalId, edited: api::ReviewEdited) -> api::ReviewEditedResult {
-        let api::ReviewEdited { review, revision, text } = edited;
-        let Ok(review) = self.review_named(&review) else { return api::ReviewEditedResult::NotPending };
+    /// A person's own text for the proposed side. It is said to be taken once it is recorded: what she typed is
+    /// hers to lose only until then.
+    pub(super) fn edited(&mut self, local: LocalId, request: RequestId, edited: api::ReviewEdited) {
+        let api::ReviewEdited { review: name, revision, text } = edited;
+        let Ok(id) = self.review_named(&name) else {
+            return self.send(local, &Message::response(request, &api::ReviewEditedResult::NotPending));
+        };
         let (surface, revision) = (SurfaceId(local.0), Revision(revision));
-        let mut effects = self.state.apply(review::Event::Edited { review, surface, revision, text });
+        let mut effects = self.state.apply(review::Event::Edited { review: id, surface, revision, text });
         // Told by this answer, and not to a decision that waits for its own.
         let refusal = effects.extract_if(.., |effect| matches!(effect, Effect::Reply { .. })).next();
-        self.carry_out(effects);
-        match (refusal, self.state.review(review)) {
+        let result = match (&refusal, self.state.review(id)) {
             (None, Some(now)) => {
-                let (revision, hunks) = (now.revision.0, present::hunks(now));
-                api::ReviewEditedResult::Taken { revision, hunks }
+                api::ReviewEditedResult::Taken { revision: now.revision.0, hunks: present::hunks(now) }
             }
-            (Some(Effect::Reply { reply: Reply::Stale { .. }, .. }), _) => {
-                self.show_if_pending(review);
-                api::ReviewEditedResult::Stale
-            }
+            (Some(Effect::Reply { reply: Reply::Stale { .. }, .. }), _) => api::ReviewEditedResult::Stale,
             _ => api::ReviewEditedResult::NotPending,
+        };
+        let answer = Message::response(request, &result);
+        match self.ages.get_mut(&id).filter(|_| !effects.is_empty()) {
+            Some(age) => {
+                let revision = self.state.review(id).map_or(revision, |review| review.revision);
+                age.edits.push_back(Edit { local, answer, revision });
+            }
+            None => self.send(local, &answer),
         }
+        self.carry_out(effects);
+        if result == api::ReviewEditedResult::Stale {
+            self.show_if_pending(id);
+        }
+    }
+
+    /// Tells who edited that it is recorded, and gives whether that says all that showing it again would.
+    fn edit_recorded(&mut self, id: ReviewId) -> bool {
+        let Some(edit) = self.ages.get_mut(&id).and_then(|age| age.edits.pop_front()) else { return false };
+        self.send(edit.local, &edit.answer);
+        let newest = self.state.review(id).is_some_and(|review| review.revision == edit.revision);
+        newest && self.surface_of(id) == Some(edit.local)
     }
 
     fn show_if_pending(&mut self, id: ReviewId) {
@@ -303,7 +336,14 @@ impl Core {
     fn age(&mut self, id: ReviewId) -> Option<&mut Age> {
         let window = self.state.review(id)?.window;
         let proposed_ms = self.now_ms.cast_signed();
-        let fresh = Age { window, proposed_ms, orphaned_ms: None, buffer: None, counted: Cell::default() };
+        let fresh = Age {
+            window,
+            proposed_ms,
+            orphaned_ms: None,
+            buffer: None,
+            counted: Cell::default(),
+            edits: VecDeque::new(),
+        };
         Some(self.ages.entry(id).or_insert(fresh))
     }
 

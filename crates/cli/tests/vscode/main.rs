@@ -1,0 +1,67 @@
+//! The extension in real VS Codes, the oldest we support and the newest, against the real binary and agents: what the
+//! person sees, what the agents hear and what the files hold. This file has how such a test begins; the others, one
+//! theme each.
+
+#[cfg(test)]
+mod deciding;
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;
+
+/// Makes of each `fn name(version: Version)` two tests: `name::oldest` and `name::newest`.
+#[cfg(test)]
+macro_rules! on_both {
+    ($($name:ident)*) => {
+        $(mod $name {
+            #[test]
+            fn oldest() {
+                super::$name(crate::support::Version::Oldest);
+            }
+
+            #[test]
+            fn newest() {
+                super::$name(crate::support::Version::Newest);
+            }
+        })*
+    };
+}
+#[cfg(test)]
+pub(crate) use on_both;
+
+#[cfg(test)]
+mod person {
+    use serde_json::{Value, json};
+
+    use crate::support::*;
+
+    /// A person at her window, and all that has to live as long.
+    pub(crate) struct Desk {
+        pub(crate) workbench: Workbench,
+        /// For agents.
+        pub(crate) port: u16,
+        pub(crate) vscode: VsCode,
+        _browser: Browser,
+        /// Named last, so that everything in it has ended when it does.
+        pub(crate) world: World,
+    }
+
+    impl Desk {
+        /// `None` where there is no VS Code or no browser.
+        #[track_caller]
+        pub(crate) fn new(version: Version) -> Option<Desk> {
+            Desk::with(version, &json!({}), |_| {})
+        }
+
+        /// With settings, in a workspace that `prepare` has put files into.
+        #[track_caller]
+        pub(crate) fn with(version: Version, settings: &Value, prepare: impl FnOnce(&World)) -> Option<Desk> {
+            let world = World::new();
+            prepare(&world);
+            let vscode = VsCode::new(&world, version)?.settings(settings);
+            let browser = Browser::start()?;
+            let vscode = vscode.start();
+            let (workbench, port) = Workbench::open(&world, &vscode, &browser);
+            Some(Desk { workbench, port, vscode, _browser: browser, world })
+        }
+    }
+}
