@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod deciding;
 #[cfg(test)]
+mod in_host;
+#[cfg(test)]
 #[path = "../support/mod.rs"]
 mod support;
 
