@@ -107,13 +107,10 @@ async function doctor(hub: Program, log: vscode.LogOutputChannel): Promise<void>
   const report = await vscode.window.withProgress(
     { location: vscode.ProgressLocation.Window, title: "Linkspan: Doctor" },
     () =>
-      new Promise<string>((resolve, reject) => {
+      new Promise<string>((resolve) => {
         const options = { timeout: DOCTOR_MS, env: { ...process.env, NO_COLOR: "1" } };
-        execFile(hub.binary, ["doctor"], options, (error, stdout, stderr) => {
-          // It ends with an error when it found one: what it says is the point.
-          const text = stdout + stderr;
-          return error !== null && text === "" ? reject(error) : resolve(text);
-        });
+        // It ends with an error when it found one: what it says is the point.
+        execFile(hub.binary, ["doctor"], options, (error, stdout, stderr) => resolve(stdout + stderr || `${error?.message}`));
       }),
   );
   log.info(`${hub.binary} doctor\n${report}`);

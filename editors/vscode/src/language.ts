@@ -12,9 +12,11 @@ export function language(_context: vscode.ExtensionContext, hub: Hub, log: vscod
   hub.answers("language/hover", async ({ path, position }) => {
     const hovers = await atPlace<vscode.Hover[]>("vscode.executeHoverProvider", path, position);
     const range = hovers?.find((hover) => hover.range !== undefined)?.range;
-    const texts = (hovers ?? []).map((hover) => hover.contents.map(markdownOf).filter((text) => text.trim() !== ""));
-    const contents = texts.filter((parts) => parts.length > 0).map((parts) => parts.join("\n\n"));
-    return { contents, ...(range && { range: fromRange(range) }) };
+    const contents = (hovers ?? []).map(({ contents: parts }) => {
+      const texts = parts.map((part) => (part instanceof vscode.MarkdownString ? part.value : String(part)));
+      return texts.filter((text) => text.trim() !== "").join("\n\n");
+    });
+    return { contents: contents.filter((text) => text !== ""), ...(range && { range: fromRange(range) }) };
   });
   hub.answers("language/definition", async ({ path, position }) => {
     return { locations: locationsOf(await atPlace<Place[]>("vscode.executeDefinitionProvider", path, position)) };
@@ -65,13 +67,6 @@ async function loaded(path: string): Promise<vscode.Uri> {
 async function atPlace<T>(command: string, path: string, at: Position, ...rest: string[]): Promise<T | undefined> {
   const uri = await loaded(path);
   return vscode.commands.executeCommand<T | undefined>(command, uri, toPosition(at), ...rest);
-}
-
-function markdownOf(content: vscode.MarkdownString | vscode.MarkedString): string {
-  if (typeof content === "string") {
-    return content;
-  }
-  return "language" in content ? `\`\`\`${content.language}\n${content.value}\n\`\`\`` : content.value;
 }
 
 function locationsOf(places: Place[] | undefined): Location[] {

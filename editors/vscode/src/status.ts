@@ -55,7 +55,7 @@ export function status(
   const tell = (state: HubState) => {
     if (state.kind === "attached") {
       told = undefined;
-    } else if ("remedy" in state && state.remedy !== undefined && state.why !== told) {
+    } else if ("remedy" in state && state.why !== told) {
       told = state.why;
       inBackground(log, offer(vscode.window.showErrorMessage, `Linkspan: ${state.why}`, BUTTONS[state.remedy]));
     }

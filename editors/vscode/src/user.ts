@@ -31,7 +31,11 @@ export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.Log
   const remind = () => {
     reminder.text = `$(question) ${open.size}`;
     reminder.tooltip = `Linkspan: ${open.size} asked for your permission`;
-    return open.size > 0 ? reminder.show() : reminder.hide();
+    if (open.size > 0) {
+      reminder.show();
+    } else {
+      reminder.hide();
+    }
   };
   const ask = async (asked: UserAsk): Promise<void> => {
     const option = await choose(asked, log);
