@@ -42,8 +42,6 @@ export class Deciding {
     const commands: Record<string, (arg: unknown) => Promise<unknown>> = {
       "linkspan.accept": accept,
       "linkspan.reject": reject,
-      "nexus3.diffAccept": accept,
-      "nexus3.diffReject": reject,
       "linkspan.rejectWithReason": (arg) => this.#rejectWithReason(this.#aim(arg)),
       "linkspan.acceptAll": () => this.#decide(this.store.pending, { kind: "accept" }),
       "linkspan.rejectAll": () => this.#decide(this.store.pending, { kind: "reject" }),
