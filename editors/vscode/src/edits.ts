@@ -2,8 +2,12 @@
 
 import * as vscode from "vscode";
 import { type DocumentFormat, ERRORS, type EditsApply, type EditsApplyResult } from "../../protocol";
+import { until } from "./background";
 import { type Hub, Refusal } from "./hub";
-import { documentOf, toEdit, toRange } from "./places";
+import { documentOf, toRange } from "./places";
+
+/** Some formatters are there only once their server has started. */
+const FORMATTER_MS = 3_000;
 
 export function edits(_context: vscode.ExtensionContext, hub: Hub): void {
   hub.answers("edits/apply", apply);
@@ -15,12 +19,15 @@ async function apply({ path, version, edits, save }: EditsApply): Promise<EditsA
   if (document === undefined || (version !== undefined && document.version !== version)) {
     return { applied: false, saved: false, ...(document && { version: document.version }) };
   }
-  const changes = edits.kind === "text" ? differences(document, edits.text) : edits.edits.map(toEdit);
+  const changes =
+    edits.kind === "text"
+      ? differences(document, edits.text)
+      : edits.edits.map(({ range, newText }) => vscode.TextEdit.replace(toRange(range), newText));
   const applied = await applyTo(document, changes);
   const saved = applied && save && (await document.save()) && !document.isDirty;
   const text = document.getText();
-  const turnedOut = applied && edits.kind === "text" && text !== edits.text ? { text } : {};
-  return { applied, saved, version: document.version, ...turnedOut };
+  const isOther = applied && edits.kind === "text" && text !== edits.text;
+  return { applied, saved, version: document.version, ...(isOther && { text }) };
 }
 
 async function format({ path, range }: DocumentFormat): Promise<{ changed: boolean; version: number }> {
@@ -28,14 +35,18 @@ async function format({ path, range }: DocumentFormat): Promise<{ changed: boole
   if (document === undefined) {
     throw new Refusal(ERRORS.NOT_FOUND, `${path} is not open in the editor: open it first`);
   }
-  const { version } = document;
+  const { version, uri } = document;
   const editor = vscode.window.visibleTextEditors.find((candidate) => candidate.document === document);
   const options = editor?.options ?? { tabSize: 4, insertSpaces: true };
-  const changes = await vscode.commands.executeCommand<vscode.TextEdit[] | undefined>(
-    range === undefined ? "vscode.executeFormatDocumentProvider" : "vscode.executeFormatRangeProvider",
-    document.uri,
-    ...(range === undefined ? [options] : [toRange(range), options]),
-  );
+  const [command, ...given] =
+    range === undefined
+      ? ["vscode.executeFormatDocumentProvider", uri, options]
+      : ["vscode.executeFormatRangeProvider", uri, toRange(range), options];
+  let changes: vscode.TextEdit[] | undefined;
+  await until(FORMATTER_MS, async () => {
+    changes = await vscode.commands.executeCommand<vscode.TextEdit[] | undefined>(command, ...given);
+    return changes !== undefined;
+  });
   if (changes === undefined) {
     throw new Refusal(ERRORS.UNSUPPORTED, `the editor has no formatter for ${path} (${document.languageId})`);
   }
@@ -45,23 +56,29 @@ async function format({ path, range }: DocumentFormat): Promise<{ changed: boole
   return { changed: document.version !== version, version: document.version };
 }
 
-/** One undo step. VS Code itself refuses it when the document has moved on. */
-async function applyTo(document: vscode.TextDocument, changes: vscode.TextEdit[]): Promise<boolean> {
+/** As one undo step. VS Code itself refuses it when the document has moved on. */
+async function applyTo({ uri }: vscode.TextDocument, changes: vscode.TextEdit[]): Promise<boolean> {
   const edit = new vscode.WorkspaceEdit();
-  edit.set(document.uri, changes);
-  return changes.length === 0 || (await vscode.workspace.applyEdit(edit));
+  // VS Code narrows a replacement in the active editor to the characters that differ, and breaks surrogate pairs by
+  // it; what is only taken out or only put in stays as it is.
+  const parts = changes.flatMap((change) =>
+    change.range.isEmpty || change.newText === ""
+      ? [change]
+      : [vscode.TextEdit.delete(change.range), vscode.TextEdit.insert(change.range.start, change.newText)],
+  );
+  edit.set(uri, parts);
+  return parts.length === 0 || (await vscode.workspace.applyEdit(edit));
 }
 
-/** From the document to a text: only the lines between the first and the last that differ, so that cursors, folds and
- * breakpoints elsewhere stay, and the line endings if they are others. */
+/** From the document to a text: only the lines from the first to the last that differ, so that cursors, folds and
+ * breakpoints elsewhere stay; and the line endings, if they are others. */
 function differences(document: vscode.TextDocument, text: string): vscode.TextEdit[] {
   const [before, after] = [linesOf(document.getText()), linesOf(text)];
   const shorter = Math.min(before.length, after.length);
-  let head = 0;
+  let [head, tail] = [0, 0];
   while (head < shorter && before[head] === after[head]) {
     head += 1;
   }
-  let tail = 0;
   while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) {
     tail += 1;
   }
@@ -70,14 +87,12 @@ function differences(document: vscode.TextDocument, text: string): vscode.TextEd
   if (head === before.length && head === after.length) {
     return endings;
   }
-  if (tail === 0) {
-    // There is no line end after the last line: it has to be part of what is replaced.
-    head = Math.min(head, shorter - 1);
-  }
-  const end = tail === 0 ? document.lineAt(before.length - 1).range.end : new vscode.Position(before.length - tail, 0);
-  const lines = after.slice(head, after.length - tail);
+  // No line end follows the last line: where that changes, it has to be part of what is replaced.
+  const first = tail === 0 ? Math.min(head, shorter - 1) : head;
+  const range = new vscode.Range(first, 0, before.length - tail, 0);
+  const lines = after.slice(first, after.length - tail);
   const newText = tail === 0 ? lines.join("\n") : lines.map((line) => `${line}\n`).join("");
-  return [vscode.TextEdit.replace(new vscode.Range(new vscode.Position(head, 0), end), newText), ...endings];
+  return [vscode.TextEdit.replace(document.validateRange(range), newText), ...endings];
 }
 
 function linesOf(text: string): string[] {

@@ -1,4 +1,4 @@
-// The extension's beginning: makes the line to the hub and lets every part join it. It ends with the window, silently.
+// The extension's beginning: makes the line to the hub and lets every part join it. It ends with the window.
 
 import * as vscode from "vscode";
 import { diagnostics } from "./diagnostics";
@@ -6,35 +6,39 @@ import { documents } from "./documents";
 import { edits } from "./edits";
 import { environment } from "./environment";
 import { history } from "./history";
+import { folders } from "./introduction";
 import { language } from "./language";
 import { notebook } from "./notebook";
-import { Program, folders } from "./program";
+import { Program } from "./program";
 import { reviews } from "./reviews";
 import { selection } from "./selection";
 import { status } from "./status";
 import { terminal } from "./terminal";
 import { user } from "./user";
+import { welcome } from "./welcome";
 
 /** Names that other agents' extensions gave to the same commands. */
 const ALIASES = { "nexus3.diffAccept": "linkspan.accept", "nexus3.diffReject": "linkspan.reject" };
 
 export function activate(context: vscode.ExtensionContext): { ask: Program["answer"] } | undefined {
   const log = vscode.window.createOutputChannel("Linkspan", { log: true });
-  const hub = new Program(context, log);
+  const hub = new Program(context.extensionPath, log);
   context.subscriptions.push(log, hub);
   hub.answers("ping", () => null);
-  for (const part of [documents, edits, selection, diagnostics, language, terminal, notebook, user]) {
+  for (const part of [documents, edits, selection, diagnostics, language, terminal, notebook, user, welcome]) {
     part(context, hub, log);
   }
   environment(context, hub);
   history(context, hub, log);
   status(context, hub, log, reviews(context, hub, log));
+  const { registerCommand, executeCommand } = vscode.commands;
+  for (const [alias, command] of Object.entries(ALIASES)) {
+    const perform = (...given: unknown[]) => executeCommand(command, ...given);
+    context.subscriptions.push(registerCommand(alias, perform));
+  }
   context.subscriptions.push(
-    ...Object.entries(ALIASES).map(([alias, command]) =>
-      vscode.commands.registerCommand(alias, (...given: unknown[]) => vscode.commands.executeCommand(command, ...given)),
-    ),
-    vscode.commands.registerCommand("linkspan.restart", () => hub.restart()),
-    vscode.commands.registerCommand("linkspan.showLog", () => log.show()),
+    registerCommand("linkspan.restart", () => hub.restart()),
+    registerCommand("linkspan.showLog", () => log.show()),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("linkspan.binary")) {
         hub.restart();

@@ -5,3 +5,8 @@ export function plain(text: string): string {
   const oneLine = text.trim().replaceAll(/\r?\n/g, " ⏎ ");
   return oneLine.replaceAll(/[\p{Cc}\p{Cf}]/gu, "\ufffd").replaceAll("](", "]\u200b(");
 }
+
+/** `1 hunk`, `2 hunks`. */
+export function count(number: number, noun: string): string {
+  return number === 1 ? `1 ${noun}` : `${number} ${noun}s`;
+}

@@ -1,39 +1,36 @@
-// What she says about single lines of the proposed side: it goes to the agent with her decision.
+// What she says about single lines of the proposed side: the agent hears it with her decision.
 
 import * as vscode from "vscode";
-import { isSame } from "../places";
 import { addressOf, placeOf } from "./files";
-import { plain, type Review, type Store } from "./store";
+import type { Review, Store } from "./store";
 
 export function comments(context: vscode.ExtensionContext, store: Store): void {
   const controller = vscode.comments.createCommentController("linkspan", "Linkspan");
   const threads = new Map<Review, Set<vscode.CommentThread>>();
-  controller.options = { prompt: "Say something about these lines", placeHolder: "The agent hears it with your decision" };
-  controller.commentingRangeProvider = {
-    provideCommentingRanges: (document) => {
-      const review = reviewOf(document.uri);
-      return review?.linesAgree === true ? [new vscode.Range(0, 0, document.lineCount - 1, 0)] : [];
-    },
-  };
-
-  function reviewOf(uri: vscode.Uri): Review | undefined {
+  const threadsOf = (review: Review | undefined): vscode.CommentThread[] =>
+    review === undefined ? [] : [...(threads.get(review) ?? [])];
+  const reviewOf = (uri: vscode.Uri): Review | undefined => {
     const place = placeOf(uri);
     return place?.side === "proposed" ? store.get(place.id) : undefined;
-  }
-
-  /** What the threads of a review say now. */
-  function keep(review: Review): void {
-    const own = [...(threads.get(review) ?? [])];
-    review.comments = own.flatMap(({ range, comments: said }) =>
-      said.map(({ body }) => ({ line: (range?.start.line ?? 0) + 1, text: typeof body === "string" ? body : body.value })),
-    );
-    store.touched(review);
-  }
+  };
+  controller.options = { prompt: "Comment", placeHolder: "The agent hears it with your decision" };
+  controller.commentingRangeProvider = {
+    provideCommentingRanges: ({ uri, lineCount }) =>
+      reviewOf(uri)?.linesAgree === true ? [new vscode.Range(0, 0, lineCount - 1, 0)] : [],
+  };
 
   function add(review: Review, thread: vscode.CommentThread, text: string): void {
     thread.comments = [...thread.comments, { body: text, mode: vscode.CommentMode.Preview, author: { name: "You" } }];
-    thread.label = `For ${plain(review.shown.agent)}, with your decision`;
-    threads.set(review, (threads.get(review) ?? new Set()).add(thread));
+    thread.label = `For ${review.agent}, with your decision`;
+    threads.set(review, new Set(threadsOf(review)).add(thread));
+  }
+
+  function keep(review: Review): void {
+    const textOf = ({ body }: vscode.Comment): string => (typeof body === "string" ? body : body.value);
+    review.comments = threadsOf(review).flatMap((thread) =>
+      thread.comments.map((comment) => ({ line: lineOf(thread) + 1, text: textOf(comment) })),
+    );
+    store.touched(review);
   }
 
   context.subscriptions.push(
@@ -47,11 +44,9 @@ export function comments(context: vscode.ExtensionContext, store: Store): void {
     }),
     vscode.commands.registerCommand("linkspan.deleteComment", (comment: vscode.Comment) => {
       for (const [review, own] of threads) {
-        const thread = [...own].find((each) => each.comments.includes(comment));
-        if (thread !== undefined) {
+        for (const thread of [...own].filter((each) => each.comments.includes(comment))) {
           thread.comments = thread.comments.filter((each) => each !== comment);
-          if (thread.comments.length === 0) {
-            own.delete(thread);
+          if (thread.comments.length === 0 && own.delete(thread)) {
             thread.dispose();
           }
           keep(review);
@@ -61,27 +56,35 @@ export function comments(context: vscode.ExtensionContext, store: Store): void {
     // A comment stays with its line.
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
       const review = reviewOf(document.uri);
-      for (const thread of (review && threads.get(review)) ?? []) {
-        const line = thread.range?.start.line ?? 0;
-        const above = contentChanges.filter(({ range }) => range.end.line < line || (range.end.line === line && range.end.character === 0 && range.start.line < line));
-        const by = above.reduce((sum, { range, text }) => sum + text.split("\n").length - 1 - (range.end.line - range.start.line), 0);
-        if (by !== 0) {
-          thread.range = new vscode.Range(line + by, 0, line + by, 0);
+      for (const thread of threadsOf(review)) {
+        const start = new vscode.Position(lineOf(thread), 0);
+        const above = contentChanges.filter(({ range }) => range.end.isBeforeOrEqual(start));
+        const by = above.reduce((sum, { range, text }) => sum + text.split("\n").length - 1 - lengthOf(range), 0);
+        if (review !== undefined && by !== 0) {
+          thread.range = new vscode.Range(start.translate(by), start.translate(by));
+          keep(review);
         }
       }
     }),
     store.onChange(({ kind, review }) => {
       if (kind === "added") {
         for (const { line, text } of review.comments) {
+          const there = threadsOf(review).find((thread) => lineOf(thread) === line - 1);
           const range = new vscode.Range(line - 1, 0, line - 1, 0);
-          const uri = addressOf(review, "proposed");
-          const there = [...(threads.get(review) ?? [])].find((each) => each.range?.isEqual(range) === true && isSame(each.uri, uri));
-          add(review, there ?? controller.createCommentThread(uri, range, []), text);
+          add(review, there ?? controller.createCommentThread(addressOf(review, "proposed"), range, []), text);
         }
       } else if (kind === "removed") {
-        threads.get(review)?.forEach((thread) => thread.dispose());
+        threadsOf(review).forEach((thread) => thread.dispose());
         threads.delete(review);
       }
     }),
   );
+}
+
+function lengthOf({ start, end }: vscode.Range): number {
+  return end.line - start.line;
+}
+
+function lineOf(thread: vscode.CommentThread): number {
+  return thread.range?.start.line ?? 0;
 }

@@ -5,12 +5,13 @@ import type { ReviewDecidedResult, Verdict } from "../../../protocol";
 import { inBackground, messageOf } from "../background";
 import type { Hub } from "../hub";
 import { uriOf } from "../places";
+import { count, plain } from "../wording";
 import type { Drafts } from "./drafts";
 import { placeOf } from "./files";
-import { count, type Mark, plain, type Review, type Store } from "./store";
+import { linesOf, type Mark, type Review, type Store } from "./store";
 import type { Tabs } from "./tabs";
 
-/** What a command is about: a button in a title gives a URI, the list and lenses give this. */
+/** What a command is about. The list and lenses give this, a button in a title gives a URI. */
 export interface Aim {
   readonly reviews: readonly string[];
   readonly hunk?: string;
@@ -18,7 +19,7 @@ export interface Aim {
 
 type Choice = { kind: "accept" } | { kind: "reject"; reason?: string };
 
-/** Why a decision was not taken, for her. */
+/** Why a decision was not taken, for her; and whether it is over nevertheless. */
 interface Refusal {
   says: string;
   isLoud?: boolean;
@@ -26,70 +27,64 @@ interface Refusal {
 }
 
 const SHORT_MS = 6_000;
+const ACCEPT: Choice = { kind: "accept" };
+const REJECT: Choice = { kind: "reject" };
 
 export class Deciding {
   constructor(
+    context: vscode.ExtensionContext,
     private readonly hub: Hub,
     private readonly store: Store,
     private readonly tabs: Tabs,
     private readonly drafts: Drafts,
     private readonly log: vscode.LogOutputChannel,
-  ) {}
-
-  register(context: vscode.ExtensionContext): void {
-    const accept = (arg: unknown): Promise<void> => this.#decide(this.#aim(arg), { kind: "accept" });
-    const reject = (arg: unknown): Promise<void> => this.#decide(this.#aim(arg), { kind: "reject" });
-    const commands: Record<string, (arg: unknown) => Promise<unknown>> = {
-      "linkspan.accept": accept,
-      "linkspan.reject": reject,
-      "linkspan.rejectWithReason": (arg) => this.#rejectWithReason(this.#aim(arg)),
-      "linkspan.acceptAll": () => this.#decide(this.store.pending, { kind: "accept" }),
-      "linkspan.rejectAll": () => this.#decide(this.store.pending, { kind: "reject" }),
-      "linkspan.acceptHunk": (arg) => this.#mark(arg, "accepted"),
-      "linkspan.rejectHunk": (arg) => this.#mark(arg, "rejected"),
-      "linkspan.unmarkHunk": (arg) => this.#mark(arg, undefined),
-      "linkspan.next": () => this.tabs.step(1),
-      "linkspan.previous": () => this.tabs.step(-1),
-      "linkspan.openReview": (arg) => this.#open(arg, false),
-      "linkspan.openDiff": (arg) => this.#open(arg, true),
-      "linkspan.openFile": (arg) => this.#openFile(arg),
+  ) {
+    const commands: Record<string, (arg: unknown) => Promise<void>> = {
+      accept: (arg) => this.#decide(this.#aim(arg), ACCEPT),
+      reject: (arg) => this.#decide(this.#aim(arg), REJECT),
+      rejectWithReason: (arg) => this.#rejectWithReason(this.#aim(arg)),
+      acceptAll: () => this.#decide(store.pending, ACCEPT),
+      rejectAll: () => this.#decide(store.pending, REJECT),
+      acceptHunk: (arg) => this.#mark(arg, "accepted"),
+      rejectHunk: (arg) => this.#mark(arg, "rejected"),
+      unmarkHunk: (arg) => this.#mark(arg, undefined),
+      next: () => tabs.step(1),
+      previous: () => tabs.step(-1),
+      openReview: (arg) => this.#open(arg),
+      openDiff: async (arg) => {
+        await Promise.all(this.#aim(arg).map((review) => tabs.show(review, {}, false)));
+      },
+      openFile: (arg) => this.#openFile(arg),
     };
-    for (const [name, run] of Object.entries(commands)) {
-      context.subscriptions.push(vscode.commands.registerCommand(name, run));
-    }
+    const register = vscode.commands.registerCommand;
+    context.subscriptions.push(...Object.entries(commands).map(([name, run]) => register(`linkspan.${name}`, run)));
   }
 
   /** The reviews that a command is about; none, after saying what to do. */
   #aim(arg: unknown): Review[] {
-    const ids = idsIn(arg);
+    const ids = aimIn(arg)?.reviews;
     if (ids !== undefined) {
       return ids.flatMap((id) => this.store.get(id) ?? []);
     }
     const { pending } = this.store;
     const review = this.tabs.front ?? (pending.length === 1 ? pending[0] : undefined);
     if (review === undefined) {
-      const says = pending.length === 0 ? "No change waits for you." : "Open the change in the Reviews view first.";
+      const says = pending.length === 0 ? "No change waits for you." : "Open a change from the Reviews view first.";
       inBackground(this.log, vscode.window.showInformationMessage(says));
-      return [];
     }
-    return [review];
+    return review === undefined ? [] : [review];
   }
 
   async #decide(reviews: readonly Review[], choice: Choice): Promise<void> {
-    const { front } = this.tabs;
+    const front = reviews.length === 1 ? this.tabs.front : undefined;
     const refusals: Refusal[] = [];
     for (const review of reviews) {
-      const refusal = await this.#decideOne(review, choice);
-      if (refusal !== undefined) {
-        refusals.push(refusal);
-      }
-      if (refusal === undefined || refusal.isOver === true) {
-        await this.#over(review, review === front && reviews.length === 1);
-      }
+      const refusal = review.deciding ? { says: `${review.name}: your decision is on its way.` } : undefined;
+      refusals.push(...(refusal ? [refusal] : await this.#decideOne(review, choice, review === front)));
     }
-    const taken = reviews.length - refusals.length;
-    const lead = `${choice.kind === "accept" ? "Accepted" : "Rejected"} ${count(taken, "change")}. `;
-    const says = (reviews.length > 1 ? lead : "") + refusals.map(({ says }) => says).join(" ");
+    const taken = count(reviews.length - refusals.length, "change");
+    const lead = reviews.length > 1 ? [`${choice.kind === "accept" ? "Accepted" : "Rejected"} ${taken}.`] : [];
+    const says = [...lead, ...refusals.map((refusal) => refusal.says)].join(" ");
     if (refusals.some(({ isLoud }) => isLoud)) {
       await vscode.window.showWarningMessage(says);
     } else if (says !== "") {
@@ -97,161 +92,159 @@ export class Deciding {
     }
   }
 
-  async #decideOne(review: Review, choice: Choice): Promise<Refusal | undefined> {
-    const { generation, name } = review;
-    if (review.deciding) {
-      return { says: `${name}: your decision is on its way.` };
-    }
-    if (review.isUnseen) {
-      return { says: `${name} changed a moment ago: look again.` };
-    }
+  async #decideOne(review: Review, choice: Choice, isFront: boolean): Promise<Refusal[]> {
     review.deciding = true;
     try {
-      if (!(await this.drafts.flush(review)) && choice.kind === "accept") {
-        return { says: `Nothing is decided about ${name}: choose first which text counts.`, isLoud: true };
+      const refusal = await this.#ask(review, choice);
+      if (refusal === undefined || refusal.isOver === true) {
+        await this.#advance(review, isFront);
+        this.store.remove(review);
       }
-      if (review.generation !== generation) {
-        return { says: `${name} changed while you decided: look again.`, isLoud: true };
-      }
-      if (this.hub.state.kind !== "attached") {
-        vscode.window.setStatusBarMessage("The hub is away: your decision is told when it is back.", SHORT_MS);
-      }
-      const decision = { verdict: verdictOf(review, choice), comments: review.comments };
-      const { revision } = review.shown;
-      return refusalOf(name, await this.hub.ask("review/decided", { review: review.id, revision, decision }));
+      return refusal === undefined ? [] : [refusal];
     } catch (error) {
-      return { says: `Nothing is decided about ${name}: ${messageOf(error)}.`, isLoud: true };
+      return [{ says: `Nothing is decided about ${review.name}: ${messageOf(error)}.`, isLoud: true }];
     } finally {
       review.deciding = false;
     }
   }
 
-  async #over(review: Review, isFront: boolean): Promise<void> {
-    const { pending } = this.store;
-    const next = pending[pending.indexOf(review) + 1] ?? pending.find((other) => other !== review);
-    const advances = vscode.workspace.getConfiguration("linkspan").get<boolean>("review.advance", true);
-    if (isFront && advances && next?.shown.omitted === false) {
-      // The same click or key again would be meant for the one before.
-      next.moved();
+  async #ask(review: Review, choice: Choice): Promise<Refusal | undefined> {
+    const { generation, name } = review;
+    if (review.isUnseen) {
+      return { says: `${name} changed a moment ago: look again.` };
+    }
+    if (!(await this.drafts.flush(review)) && choice.kind === "accept") {
+      return { says: `Nothing is decided about ${name}: save or revert your edits first.`, isLoud: true };
+    }
+    if (review.generation !== generation) {
+      return { says: `${name} changed while you decided: look again.`, isLoud: true };
+    }
+    if (this.hub.state.kind !== "attached") {
+      vscode.window.setStatusBarMessage("The hub is away: it hears your decision when it is back.", SHORT_MS);
+    }
+    const decision = { verdict: verdictOf(review, choice), comments: review.comments };
+    const { revision } = review.shown;
+    return refusalOf(name, await this.hub.ask("review/decided", { review: review.id, revision, decision }));
+  }
+
+  async #advance(review: Review, isFront: boolean): Promise<void> {
+    const all = this.store.pending.filter((other) => other === review || !other.shown.omitted);
+    const next = all[all.indexOf(review) + 1] ?? all[0];
+    const isWanted = vscode.workspace.getConfiguration("linkspan").get<boolean>("review.advance") === true;
+    if (isFront && isWanted && next !== undefined && next !== review) {
+      // The same click or key once more would be meant for the one before.
+      next.movedAt = Date.now();
       await this.tabs.open(next);
     }
-    this.store.remove(review);
   }
 
   async #rejectWithReason(reviews: Review[]): Promise<void> {
     const [first] = reviews;
-    if (first === undefined) {
-      return;
-    }
-    const what = reviews.length === 1 ? first.name : count(reviews.length, "change");
-    const reason = await vscode.window.showInputBox({
-      title: `Reject ${what}`,
-      prompt: `What ${first.agent} is told`,
-      placeHolder: "Why, or what it should do instead",
-    });
+    const title = `Reject ${reviews.length === 1 ? first?.name : count(reviews.length, "change")}`;
+    const prompt = `What ${first?.agent} is told: why, or what it should do instead`;
+    const reason = first && (await vscode.window.showInputBox({ title, prompt }))?.trim();
     if (reason !== undefined) {
-      await this.#decide(reviews, reason.trim() === "" ? { kind: "reject" } : { kind: "reject", reason: reason.trim() });
+      await this.#decide(reviews, reason === "" ? REJECT : { kind: "reject", reason });
     }
   }
 
   /** When each hunk has a mark, the review is decided. */
   async #mark(arg: unknown, mark: Mark | undefined): Promise<void> {
     const [review] = this.#aim(arg);
-    if (review === undefined) {
-      return;
-    }
-    const cursor = review.linesAgree ? this.tabs.cursor(review) : undefined;
-    const id = hunkIn(arg) ?? (cursor && review.hunkAt(cursor.side, cursor.line)?.id);
-    if (id === undefined) {
-      await vscode.window.showInformationMessage("Put the cursor into a hunk first, or choose one in the Reviews view.");
+    const id = aimIn(arg)?.hunk ?? (review && this.#hunkAtCursor(review));
+    if (review === undefined || id === undefined) {
+      const says = "Put the cursor into a hunk first, or choose one in the Reviews view.";
+      await (review && vscode.window.showInformationMessage(says));
       return;
     }
     if (review.isUnseen || !(await this.drafts.flush(review)) || !review.shown.hunks.some((hunk) => hunk.id === id)) {
       vscode.window.setStatusBarMessage(`${review.name} changed a moment ago: look again.`, SHORT_MS);
       return;
     }
-    this.store.mark(review, id, mark);
-    const marks = review.shown.hunks.map((hunk) => review.marks.get(hunk.id));
-    if (marks.every((each) => each === "rejected")) {
-      await this.#decide([review], { kind: "reject" });
-    } else if (marks.every((each) => each !== undefined)) {
-      await this.#decide([review], { kind: "accept" });
+    review.marks.delete(id);
+    if (mark !== undefined) {
+      review.marks.set(id, mark);
+    }
+    this.store.touched(review);
+    const marks = new Set(review.shown.hunks.map((hunk) => review.marks.get(hunk.id)));
+    if (!marks.has(undefined)) {
+      await this.#decide([review], marks.has("accepted") ? ACCEPT : REJECT);
     }
   }
 
-  async #open(arg: unknown, asDiff: boolean): Promise<void> {
+  /** A hunk that only removes is where the lines were. */
+  #hunkAtCursor(review: Review): string | undefined {
+    const cursor = this.tabs.cursor(review);
+    const isHere = ([start, length]: [number, number], line: number): boolean =>
+      line >= start && line < start + Math.max(length, 1);
+    return cursor && review.shown.hunks.find((hunk) => isHere(linesOf(hunk, cursor.side), cursor.line))?.id;
+  }
+
+  async #open(arg: unknown): Promise<void> {
     const [review] = this.#aim(arg);
-    const hunk = review?.shown.hunks.find((each) => each.id === hunkIn(arg));
     if (review?.shown.omitted === true) {
-      await this.#omitted(review);
+      const [terminal, accept, reject] = ["Open in Terminal", "Accept", "Reject"];
+      const says = `The change of ${review.agent} to ${review.name} is too large to be shown here.`;
+      const choice = await vscode.window.showInformationMessage(says, terminal, accept, reject);
+      if (choice === terminal) {
+        const shell = vscode.window.createTerminal("Linkspan");
+        shell.show();
+        shell.sendText(`linkspan review ${review.id}`);
+      } else if (choice !== undefined) {
+        await this.#decide([review], choice === accept ? ACCEPT : REJECT);
+      }
     } else if (review !== undefined) {
-      await (asDiff ? this.tabs.diff(review) : this.tabs.open(review, hunk?.afterStart));
-    }
-  }
-
-  async #omitted(review: Review): Promise<void> {
-    const says = `The change of ${review.agent} to ${review.name} is too large to be shown here.`;
-    const choice = await vscode.window.showInformationMessage(says, "Open in Terminal", "Accept", "Reject");
-    if (choice === "Open in Terminal") {
-      const terminal = vscode.window.createTerminal("Linkspan");
-      terminal.show();
-      terminal.sendText(`linkspan review ${review.id}`);
-    } else if (choice !== undefined) {
-      await this.#decide([review], { kind: choice === "Accept" ? "accept" : "reject" });
+      const hunk = review.shown.hunks.find((each) => each.id === aimIn(arg)?.hunk);
+      await this.tabs.open(review, hunk?.afterStart);
     }
   }
 
   async #openFile(arg: unknown): Promise<void> {
     const [review] = this.#aim(arg);
     if (review?.shown.newFile === true) {
-      await vscode.window.showInformationMessage(`${review.name} is not there yet: it is written when you accept it.`);
+      await vscode.window.showInformationMessage(`${review.name} is only written when you accept it.`);
     } else if (review !== undefined) {
       await vscode.commands.executeCommand("vscode.open", uriOf(review.shown.path));
     }
   }
 }
 
-function idsIn(arg: unknown): readonly string[] | undefined {
+function aimIn(arg: unknown): Aim | undefined {
   if (arg instanceof vscode.Uri) {
-    const id = placeOf(arg)?.id;
-    return id === undefined ? undefined : [id];
+    const place = placeOf(arg);
+    return place && { reviews: [place.id] };
   }
   if (typeof arg !== "object" || arg === null || !("reviews" in arg) || !Array.isArray(arg.reviews)) {
     return undefined;
   }
-  return arg.reviews.filter((id) => typeof id === "string");
-}
-
-function hunkIn(arg: unknown): string | undefined {
-  return typeof arg === "object" && arg !== null && "hunk" in arg && typeof arg.hunk === "string" ? arg.hunk : undefined;
+  const reviews = arg.reviews.filter((id) => typeof id === "string");
+  return "hunk" in arg && typeof arg.hunk === "string" ? { reviews, hunk: arg.hunk } : { reviews };
 }
 
 /** What she marked as rejected is left out. */
 function verdictOf(review: Review, choice: Choice): Verdict {
-  const ids = review.shown.hunks.map((hunk) => hunk.id);
-  const hunks = ids.filter((id) => review.marks.get(id) !== "rejected");
-  return choice.kind === "reject" || hunks.length === ids.length || hunks.length === 0
-    ? choice
-    : { kind: "acceptHunks", hunks };
+  const all = review.shown.hunks.map((hunk) => hunk.id);
+  const hunks = all.filter((id) => review.marks.get(id) !== "rejected");
+  const isPart = hunks.length > 0 && hunks.length < all.length;
+  return choice.kind === "accept" && isPart ? { kind: "acceptHunks", hunks } : choice;
 }
 
 function refusalOf(name: string, result: ReviewDecidedResult): Refusal | undefined {
-  const nothing = `Nothing is decided about ${name}:`;
+  const loud = (why: string): Refusal => ({ says: `Nothing is decided about ${name}: ${why}`, isLoud: true });
   switch (result.kind) {
     case "taken":
       return undefined;
     case "stale":
-      return { says: `${nothing} it became another change while you decided. Look again.`, isLoud: true };
-    case "askAgain": {
-      const { conflicts } = result;
-      const what = conflicts === 0 ? "was created or removed" : `changed in ${count(conflicts, "place")} that you decide`;
-      return { says: `${nothing} the file ${what} meanwhile. Look again.`, isLoud: true };
-    }
+      return loud("it became another change while you decided. Look again, then decide.");
+    case "askAgain":
+      return result.conflicts === 0
+        ? loud("the file was created or removed meanwhile. Look again, then decide.")
+        : loud(`the file changed meanwhile, with ${count(result.conflicts, "conflict")}. Look again, then decide.`);
     case "alreadyDecided":
       return { says: `${name} was decided already, in ${plain(result.by)}.`, isOver: true };
     case "notPending":
       return { says: `${name} does not wait any more.`, isOver: true };
     case "refused":
-      return { says: `${nothing} ${plain(result.message)}`, isLoud: true };
+      return loud(plain(result.message));
   }
 }

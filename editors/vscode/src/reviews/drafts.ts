@@ -1,27 +1,23 @@
-// Her edits of the proposed side, on their way to the hub: one at a time, the latest wins, and what she typed on
-// something older is never put over something newer unless she says so.
+// Her edits of the proposed side on their way to the hub: one at a time, the latest wins. What she typed on something
+// older is never put over something newer unless she saves it there herself.
 
 import * as vscode from "vscode";
-import type { ReviewEditedResult } from "../../../protocol";
 import { inBackground } from "../background";
 import type { Hub } from "../hub";
-import { isSame } from "../places";
-import { addressOf, documentOf, placeOf } from "./files";
+import { documentOf, placeOf } from "./files";
 import { type Review, type Store, uniform } from "./store";
 
 const REST_MS = 300;
-const MINE = "Keep My Text";
-const THEIRS = "Show the New Text";
 
 interface Draft {
-  /** Her text, where the hub does not have it yet. */
+  /** Her text, where the hub may not have it yet. */
   unsent?: (() => string) | undefined;
-  sending?: Promise<ReviewEditedResult["kind"]> | undefined;
-  timer?: NodeJS.Timeout | undefined;
+  sending?: Promise<boolean> | undefined;
+  timer?: NodeJS.Timeout;
   /** Her document has yet to load a newer text. */
-  behind: boolean;
+  isBehind?: boolean;
   /** She edited something older than what there is now. */
-  torn: boolean;
+  isTorn?: boolean;
 }
 
 export class Drafts {
@@ -33,17 +29,16 @@ export class Drafts {
     private readonly store: Store,
     private readonly log: vscode.LogOutputChannel,
   ) {
+    const look = (document: vscode.TextDocument): void => this.#look(document);
     context.subscriptions.push(
-      vscode.workspace.onDidChangeTextDocument(({ document }) => this.#changed(document)),
-      vscode.workspace.onDidOpenTextDocument((document) => this.#changed(document)),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => look(document)),
+      vscode.workspace.onDidOpenTextDocument(look),
       store.onChange(({ kind, review }) => {
         const document = documentOf(review);
-        if (kind === "removed") {
-          clearTimeout(this.#of(review).timer);
-        } else if (document !== undefined && kind === "texts") {
+        if (document !== undefined && kind === "texts") {
           this.#overtaken(review, document);
-        } else if (document?.isDirty === true) {
-          this.#changed(document);
+        } else if (document?.isDirty === true && kind !== "removed") {
+          look(document);
         }
       }),
     );
@@ -51,18 +46,13 @@ export class Drafts {
 
   /** She has text that the hub has not. */
   isUnsent(review: Review): boolean {
-    const { unsent, torn } = this.#of(review);
-    return torn || (unsent !== undefined && uniform(unsent()) !== uniform(review.shown.proposed));
+    const { unsent, isTorn } = this.#of(review);
+    return isTorn === true || (unsent !== undefined && uniform(unsent()) !== uniform(review.shown.proposed));
   }
 
-  isTorn(review: Review): boolean {
-    return this.#of(review).torn;
-  }
-
+  /** She saved it, over something newer if need be. */
   written(review: Review, text: string): void {
-    const draft = this.#of(review);
-    draft.torn = false;
-    draft.unsent = () => text;
+    Object.assign(this.#of(review), { isTorn: false, unsent: () => text });
     inBackground(this.log, this.flush(review));
   }
 
@@ -74,49 +64,55 @@ export class Drafts {
       await draft.sending;
     }
     const { unsent } = draft;
-    if (draft.torn || unsent === undefined || this.store.get(review.id) !== review) {
-      return !draft.torn;
+    if (draft.isTorn === true || unsent === undefined) {
+      return draft.isTorn !== true;
     }
     draft.unsent = undefined;
     draft.sending = this.#send(review, unsent()).finally(() => (draft.sending = undefined));
-    const answer = await draft.sending;
-    if (answer !== "taken") {
+    const isTaken = await draft.sending;
+    if (!isTaken) {
       draft.unsent ??= unsent;
     }
-    if (answer === "stale") {
-      this.tear(review);
-    }
-    return answer === "taken" && (await this.flush(review));
+    return isTaken && (await this.flush(review));
   }
 
-  /** Says what happened to her text, and lets her choose. */
-  tear(review: Review): void {
-    this.#of(review).torn = true;
-    const says =
-      `The change to ${review.name} became another one while you edited it. Your text is in its tab, ` +
-      "and goes nowhere until you choose.";
-    const choose = async (): Promise<void> => {
-      const choice = await vscode.window.showWarningMessage(says, MINE, THEIRS);
-      if (choice === undefined || !this.#of(review).torn || this.store.get(review.id) !== review) {
-        return;
+  async #send(review: Review, text: string): Promise<boolean> {
+    const sent = uniform(text);
+    if (sent !== uniform(review.shown.proposed)) {
+      review.sent = sent;
+      const { revision } = review.shown;
+      // In plain line endings: the hub gives each line the one it had.
+      const asked = this.hub.ask("review/edited", { review: review.id, revision, text: sent });
+      const result = await asked.finally(() => (review.sent = undefined));
+      if (result.kind === "taken") {
+        const { revision, hunks } = result;
+        review.shown = { ...review.shown, proposed: text, revision, hunks, conflicts: [] };
+        this.store.touched(review);
+      } else if (uniform(review.shown.proposed) !== sent) {
+        if (result.kind === "stale") {
+          this.#tear(review);
+        }
+        return false;
       }
-      this.#of(review).torn = false;
-      const document = documentOf(review);
-      if (choice === THEIRS && document !== undefined) {
-        await replace(document, review.shown.proposed);
+    }
+    const document = documentOf(review);
+    // Only the tab in front can be saved as it is, any other way would format it. The rest stays unsaved.
+    if (document?.isDirty === true && vscode.window.activeTextEditor?.document === document) {
+      if (uniform(document.getText()) === sent) {
+        await vscode.commands.executeCommand("workbench.action.files.saveWithoutFormatting");
       }
-      await this.flush(review);
-    };
-    inBackground(this.log, choose());
+    }
+    return true;
   }
 
   #of(review: Review): Draft {
-    const draft = this.#drafts.get(review) ?? { behind: false, torn: false };
+    const draft = this.#drafts.get(review) ?? {};
     this.#drafts.set(review, draft);
     return draft;
   }
 
-  #changed(document: vscode.TextDocument): void {
+  /** A document changed, or was found. */
+  #look(document: vscode.TextDocument): void {
     const place = placeOf(document.uri);
     const review = place?.side === "proposed" ? this.store.get(place.id) : undefined;
     if (review === undefined) {
@@ -124,15 +120,14 @@ export class Drafts {
     }
     const draft = this.#of(review);
     if (!document.isDirty) {
-      draft.behind = false;
-      draft.torn = false;
+      Object.assign(draft, { isBehind: false, isTorn: false });
       return;
     }
     draft.unsent = () => document.getText();
     clearTimeout(draft.timer);
-    if (draft.behind && !draft.torn) {
-      this.tear(review);
-    } else if (!draft.torn) {
+    if (draft.isBehind === true) {
+      this.#tear(review);
+    } else {
       draft.timer = setTimeout(() => inBackground(this.log, this.flush(review)), REST_MS);
     }
   }
@@ -144,49 +139,24 @@ export class Drafts {
       return;
     }
     if (!document.isDirty) {
-      draft.behind = true;
+      draft.isBehind = true;
     } else if (draft.unsent === undefined && draft.sending === undefined) {
-      inBackground(this.log, replace(document, review.shown.proposed));
-    } else if (draft.sending === undefined && !draft.torn) {
-      this.tear(review);
+      const edit = new vscode.WorkspaceEdit();
+      edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), review.shown.proposed);
+      inBackground(this.log, vscode.workspace.applyEdit(edit));
+    } else if (draft.sending === undefined) {
+      this.#tear(review);
     }
   }
 
-  async #send(review: Review, text: string): Promise<ReviewEditedResult["kind"]> {
-    const sent = uniform(text);
-    if (sent === uniform(review.shown.proposed)) {
-      await this.#save(review);
-      return "taken";
-    }
-    review.sent = sent;
-    try {
-      const { revision } = review.shown;
-      // Where the text had other endings, the hub gives each line its own back.
-      const result = await this.hub.ask("review/edited", { review: review.id, revision, text: sent });
-      if (result.kind === "taken") {
-        this.store.edited(review, text, result.revision, result.hunks);
-        await this.#save(review);
-      }
-      // An answer that was lost on its way is given again to a text that was taken already.
-      return uniform(review.shown.proposed) === sent ? "taken" : result.kind;
-    } finally {
-      review.sent = undefined;
+  #tear(review: Review): void {
+    const draft = this.#of(review);
+    if (draft.isTorn !== true) {
+      draft.isTorn = true;
+      const says =
+        `The change to ${review.name} became another one while you edited it. Your text is still in its tab: ` +
+        "save it there to put it over the new one, or revert the file to see the new one.";
+      inBackground(this.log, vscode.window.showWarningMessage(says));
     }
   }
-
-  /** Only her tab in front can be saved as it is: any other way formats it. The rest waits until it is in front. */
-  async #save(review: Review): Promise<void> {
-    const document = vscode.window.activeTextEditor?.document;
-    const isSaved = document === undefined || !document.isDirty || !isSame(document.uri, addressOf(review, "proposed"));
-    if (!isSaved && uniform(document.getText()) === uniform(review.shown.proposed)) {
-      await vscode.commands.executeCommand("workbench.action.files.saveWithoutFormatting");
-    }
-  }
-}
-
-/** As one step that Ctrl+Z takes back. */
-async function replace(document: vscode.TextDocument, text: string): Promise<void> {
-  const edit = new vscode.WorkspaceEdit();
-  edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), text);
-  await vscode.workspace.applyEdit(edit);
 }

@@ -15,9 +15,9 @@ export function addressOf(review: Review, side: Side): vscode.Uri {
 }
 
 export function placeOf(uri: vscode.Uri): { id: string; side: Side } | undefined {
-  const side = uri.scheme === SCHEMES.base ? "base" : uri.scheme === SCHEMES.proposed ? "proposed" : undefined;
+  const side = (["base", "proposed"] as const).find((each) => SCHEMES[each] === uri.scheme);
   const id = /^\/([^/]+)\//.exec(uri.path)?.[1];
-  return side === undefined || id === undefined ? undefined : { id, side };
+  return side && id ? { id, side } : undefined;
 }
 
 /** Her document of the proposed side. */
@@ -26,115 +26,85 @@ export function documentOf(review: Review): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find((document) => !document.isClosed && isSame(document.uri, uri));
 }
 
-export class Files {
+function refuse(uri: vscode.Uri): never {
+  throw vscode.FileSystemError.NoPermissions(uri);
+}
+
+export class Files implements vscode.FileSystemProvider {
+  readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
+  readonly onDidChangeFile = this.#changed.event;
+  /** Decided, with a tab that is about to close. */
   readonly #over = new Map<string, Review>();
 
   constructor(
     context: vscode.ExtensionContext,
     private readonly store: Store,
     /** She saved this text. */
-    readonly written: (review: Review, text: string) => void,
+    private readonly written: (review: Review, text: string) => void,
   ) {
-    for (const side of ["base", "proposed"] as const) {
-      const options = { isCaseSensitive: true, isReadonly: side === "base" };
-      const provider = new Texts(this, side);
-      context.subscriptions.push(
-        vscode.workspace.registerFileSystemProvider(SCHEMES[side], provider, options),
-        store.onChange(({ kind, review }) => {
-          if (kind === "texts") {
-            provider.fire(review);
-          }
-        }),
-      );
-    }
-  }
-
-  async review(uri: vscode.Uri): Promise<Review> {
-    const id = placeOf(uri)?.id ?? "";
-    const review = this.#over.get(id) ?? (await this.store.whenKnown(id));
-    if (review === undefined) {
-      throw vscode.FileSystemError.FileNotFound(uri);
-    }
-    return review;
-  }
-
-  isOver(review: Review): boolean {
-    return this.#over.has(review.id);
-  }
-
-  /** Makes a document clean whose review is over: closing it must ask nothing. What is written counts no more. */
-  async letGo(review: Review): Promise<void> {
-    const document = documentOf(review);
-    if (document?.isDirty === true) {
-      this.#over.set(review.id, review);
-      review.shown = { ...review.shown, proposed: document.getText() };
-      await document.save();
-    }
-  }
-
-  forget(review: Review): void {
-    this.#over.delete(review.id);
-  }
-}
-
-class Texts implements vscode.FileSystemProvider {
-  readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
-  readonly onDidChangeFile = this.#changed.event;
-
-  constructor(
-    private readonly files: Files,
-    private readonly side: Side,
-  ) {}
-
-  fire(review: Review): void {
-    this.#changed.fire([{ type: vscode.FileChangeType.Changed, uri: addressOf(review, this.side) }]);
+    context.subscriptions.push(
+      vscode.workspace.registerFileSystemProvider(SCHEMES.proposed, this, { isCaseSensitive: true }),
+      vscode.workspace.registerFileSystemProvider(SCHEMES.base, this, { isCaseSensitive: true, isReadonly: true }),
+      store.onChange(({ kind, review }) => {
+        if (kind === "texts") {
+          const uris = [addressOf(review, "base"), addressOf(review, "proposed")];
+          this.#changed.fire(uris.map((uri) => ({ type: vscode.FileChangeType.Changed, uri })));
+        }
+      }),
+    );
   }
 
   watch(): vscode.Disposable {
     return new vscode.Disposable(() => undefined);
   }
 
-  /** The time only tells apart what changed under her: what she wrote herself is nothing newer. */
+  /** Its time tells what changed under her: what she wrote herself is nothing newer to VS Code. */
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
-    const review = await this.files.review(uri);
-    const size = Buffer.byteLength(BOM + review.shown[this.side]);
-    const stat = { type: vscode.FileType.File, ctime: 0, mtime: review.generation, size };
-    // A lone CR would be lost in a document, so such a text is better not edited there.
+    const { review, text } = await this.#find(uri);
+    const [type, size] = [vscode.FileType.File, Buffer.byteLength(BOM + text)];
+    const stat = { type, ctime: 0, mtime: review.generation, size };
+    // A document does not keep a lone CR, so what has one is not edited there.
     return review.linesAgree ? stat : { ...stat, permissions: vscode.FilePermission.Readonly };
   }
 
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
-    const review = await this.files.review(uri);
-    return Buffer.from(BOM + review.shown[this.side], "utf8");
+    return Buffer.from(BOM + (await this.#find(uri)).text);
   }
 
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
-    const review = await this.files.review(uri);
-    if (this.side === "base") {
-      throw vscode.FileSystemError.NoPermissions("The text before the change cannot be edited.");
-    }
-    if (this.files.isOver(review)) {
-      return;
-    }
-    const text = Buffer.from(content).toString("utf8").replace(BOM, "");
-    if (uniform(text) !== uniform(review.shown.proposed)) {
-      this.files.written(review, text);
+    const { review } = await this.#find(uri);
+    const text = Buffer.from(content).toString().replace(BOM, "");
+    if (!this.#over.has(review.id) && uniform(text) !== uniform(review.shown.proposed)) {
+      this.written(review, text);
     }
   }
 
-  readDirectory(): [string, vscode.FileType][] {
+  /** Lets a document go whose review is over: one that is not saved would make closing its tab a question. */
+  async letGo(review: Review, close: () => Promise<void>): Promise<void> {
+    const document = documentOf(review);
+    if (document?.isDirty === true) {
+      this.#over.set(review.id, review);
+      review.shown = { ...review.shown, proposed: document.getText() };
+      await document.save();
+    }
+    await close();
+    this.#over.delete(review.id);
+  }
+
+  readDirectory(): [] {
     return [];
   }
 
-  createDirectory(uri: vscode.Uri): never {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
+  createDirectory = refuse;
+  delete = refuse;
+  rename = refuse;
 
-  delete(uri: vscode.Uri): never {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  rename(uri: vscode.Uri): never {
-    throw vscode.FileSystemError.NoPermissions(uri);
+  async #find(uri: vscode.Uri): Promise<{ review: Review; text: string }> {
+    const { id, side } = placeOf(uri) ?? { id: "", side: "base" };
+    const review = this.#over.get(id) ?? (await this.store.whenKnown(id));
+    if (review === undefined) {
+      throw vscode.FileSystemError.FileNotFound(uri);
+    }
+    return { review, text: review.shown[side] };
   }
 }

@@ -4,13 +4,14 @@ import * as vscode from "vscode";
 import type { HideReason } from "../../../protocol";
 import { inBackground } from "../background";
 import type { Hub } from "../hub";
+import { plain } from "../wording";
 import { comments } from "./comments";
 import { Deciding } from "./decide";
 import { Drafts } from "./drafts";
-import { Files, placeOf } from "./files";
+import { Files } from "./files";
 import { inline } from "./inline";
 import { lenses } from "./lenses";
-import { plain, type Review, Store } from "./store";
+import { type Review, Store } from "./store";
 import { Tabs } from "./tabs";
 import { tree } from "./tree";
 
@@ -26,11 +27,10 @@ export function reviews(
   const drafts = new Drafts(context, hub, store, log);
   const files = new Files(context, store, (review, text) => drafts.written(review, text));
   const tabs = new Tabs(context, hub, store, files, drafts, log);
-  new Deciding(hub, store, tabs, drafts, log).register(context);
-  comments(context, store);
-  lenses(context, store);
-  inline(context, store);
-  tree(context, store);
+  new Deciding(context, hub, store, tabs, drafts, log);
+  for (const part of [comments, lenses, inline, tree]) {
+    part(context, store);
+  }
 
   hub.answers("review/show", (shown) => {
     store.show(shown);
@@ -38,39 +38,32 @@ export function reviews(
   });
   hub.answers("review/hide", ({ review: id, reason }) => {
     const review = store.get(id);
-    // What she decides herself is told and taken away where she decides it.
+    // What she decides herself ends where she decides it.
     if (review !== undefined && !review.deciding) {
-      tell(review, reason, tabs.isVisible(review));
+      const isSeen = tabs.of(id).some((tab) => tab.isActive);
+      if (reason.kind === "failed") {
+        inBackground(log, vscode.window.showErrorMessage(`${review.name}: ${ending(review, reason)}`));
+      } else if (isSeen) {
+        vscode.window.setStatusBarMessage(`${review.name}: ${ending(review, reason)}.`, SHORT_MS);
+      }
       store.remove(review);
     }
     return null;
   });
 
-  /** Asks what there is: the rest was settled while nobody told us. */
+  /** What the hub does not list was settled while nobody could tell us. */
   async function reconcile(window: string): Promise<void> {
     const { reviews: all } = await hub.ask("reviews/list", { all: false });
     const ids = new Set(all.filter((each) => each.window === window).map((each) => each.review));
     store.reconcile(ids);
-    for (const tab of tabs.of()) {
-      const id = tab.input instanceof vscode.TabInputTextDiff ? placeOf(tab.input.modified)?.id : undefined;
-      if (id !== undefined && !ids.has(id) && !tab.isDirty) {
-        await tabs.closeAll(id);
-      }
-    }
+    await tabs.closeAllBut(ids);
   }
-  const attached = (): void => {
-    if (hub.state.kind === "attached") {
-      inBackground(log, reconcile(hub.state.window));
-    }
-  };
-  attached();
   context.subscriptions.push(
     pending,
-    hub.onState(attached),
+    hub.onState((state) => state.kind === "attached" && inBackground(log, reconcile(state.window))),
     store.onChange(() => {
-      const { length } = store.pending;
-      pending.fire(length);
-      inBackground(log, vscode.commands.executeCommand("setContext", "linkspan.pending", length));
+      pending.fire(store.pending.length);
+      inBackground(log, vscode.commands.executeCommand("setContext", "linkspan.pending", store.pending.length));
     }),
   );
   return {
@@ -81,16 +74,7 @@ export function reviews(
   };
 }
 
-function tell(review: Review, reason: HideReason, isVisible: boolean): void {
-  if (reason.kind === "failed") {
-    const says = `The change to ${review.name} was accepted, but could not be carried out: ${plain(reason.error)}`;
-    vscode.window.showErrorMessage(says).then(undefined, () => undefined);
-  } else if (isVisible) {
-    vscode.window.setStatusBarMessage(`${review.name}: ${ending(review, reason)}`, SHORT_MS);
-  }
-}
-
-function ending(review: Review, reason: Exclude<HideReason, { kind: "failed" }>): string {
+function ending(review: Review, reason: HideReason): string {
   switch (reason.kind) {
     case "decided":
       return `${reason.verdict === "reject" ? "rejected" : "accepted"} in ${plain(reason.by)}`;
@@ -98,5 +82,7 @@ function ending(review: Review, reason: Exclude<HideReason, { kind: "failed" }>)
       return `${review.agent} took the change back`;
     case "superseded":
       return `${review.agent} proposes something newer`;
+    case "failed":
+      return `accepted, but it could not be carried out: ${plain(reason.error)}`;
   }
 }

@@ -1,7 +1,7 @@
 // The inline style: a change shown in the file itself. Lines that go are marked, lines that come stand below them.
 
 import * as vscode from "vscode";
-import { pathOf, uriOf, documentOf } from "../places";
+import { documentOf, pathOf, uriOf } from "../places";
 import { lens, lensesOf } from "./lenses";
 import { linesOf, type Review, type Store, uniform } from "./store";
 import { canBeInline, isInline } from "./tabs";
@@ -13,32 +13,32 @@ export function inline(context: vscode.ExtensionContext, store: Store): void {
     isWholeLine: true,
     backgroundColor: new vscode.ThemeColor("diffEditor.removedLineBackground"),
     overviewRulerColor: new vscode.ThemeColor("diffEditorOverview.removedForeground"),
-    overviewRulerLane: vscode.OverviewRulerLane.Full,
   });
-  /** What stands below the lines of a review, and of which state of it. */
+  /** What stands below the lines of a review, and of which revision it is. */
   const coming = new Map<Review, { revision: number; threads: vscode.CommentThread[] }>();
 
-  const reviewsOf = (document: vscode.TextDocument): Review[] => {
-    const path = isInline() && document.uri.scheme === "file" ? pathOf(document.uri) : undefined;
+  const reviewsOf = ({ uri }: vscode.TextDocument): Review[] => {
+    const path = isInline() && uri.scheme === "file" ? pathOf(uri) : undefined;
     return store.pending.filter((review) => review.shown.path === path && canBeInline(review));
   };
-
-  function clear(review: Review): void {
-    coming.get(review)?.threads.forEach((thread) => thread.dispose());
-    coming.delete(review);
-  }
+  const shownIn = (document: vscode.TextDocument): Review[] => {
+    const reviews = reviewsOf(document);
+    const text = reviews.length === 0 ? "" : uniform(document.getText());
+    return reviews.filter(({ shown }) => uniform(shown.base) === text);
+  };
 
   function paint(): void {
     for (const editor of vscode.window.visibleTextEditors) {
-      const here = reviewsOf(editor.document).filter((review) => isBase(editor.document, review));
-      const ranges = here.flatMap((review) => review.shown.hunks.filter((hunk) => hunk.beforeCount > 0));
-      editor.setDecorations(going, ranges.map(({ beforeStart: start, beforeCount }) => new vscode.Range(start, 0, start + beforeCount - 1, 0)));
+      const hunks = shownIn(editor.document).flatMap(({ shown }) => shown.hunks);
+      const gone = hunks.map((hunk) => linesOf(hunk, "base")).filter(([, length]) => length > 0);
+      editor.setDecorations(going, gone.map(([start, length]) => new vscode.Range(start, 0, start + length - 1, 0)));
     }
     for (const review of new Set([...store.pending, ...coming.keys()])) {
       const document = documentOf(review.shown.path);
-      const isShown = document !== undefined && reviewsOf(document).includes(review) && isBase(document, review);
+      const isShown = document !== undefined && shownIn(document).includes(review);
       if (!isShown || coming.get(review)?.revision !== review.shown.revision) {
-        clear(review);
+        coming.get(review)?.threads.forEach((thread) => thread.dispose());
+        coming.delete(review);
       }
       if (isShown && !coming.has(review)) {
         coming.set(review, { revision: review.shown.revision, threads: threadsOf(controller, review) });
@@ -49,13 +49,12 @@ export function inline(context: vscode.ExtensionContext, store: Store): void {
 
   const provider: vscode.CodeLensProvider = {
     onDidChangeCodeLenses: changed.event,
-    provideCodeLenses: (document) =>
-      reviewsOf(document).flatMap((review) => {
-        const top = lens(new vscode.Range(0, 0, 0, 0), `Open the Change of ${review.agent}`, "linkspan.openDiff", {
-          reviews: [review.id],
-        });
-        return isBase(document, review) ? [top, ...lensesOf(review, (hunk) => hunk.beforeStart, document.lineCount)] : [top];
-      }),
+    provideCodeLenses: (document) => [
+      ...reviewsOf(document).map((review) =>
+        lens(0, `Open the Change of ${review.agent}`, "linkspan.openDiff", { reviews: [review.id] }),
+      ),
+      ...shownIn(document).flatMap((review) => lensesOf(review, "base", document.lineCount)),
+    ],
   };
   context.subscriptions.push(
     controller,
@@ -64,35 +63,22 @@ export function inline(context: vscode.ExtensionContext, store: Store): void {
     vscode.languages.registerCodeLensProvider({ scheme: "file" }, provider),
     store.onChange(paint),
     vscode.window.onDidChangeVisibleTextEditors(paint),
-    vscode.workspace.onDidChangeTextDocument(({ document }) => {
-      if (reviewsOf(document).length > 0) {
-        paint();
-      }
-    }),
-    vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration("linkspan.review.style")) {
-        paint();
-      }
-    }),
+    vscode.workspace.onDidChangeConfiguration((change) => change.affectsConfiguration("linkspan") && paint()),
+    vscode.workspace.onDidChangeTextDocument(({ document }) => reviewsOf(document).length > 0 && paint()),
   );
 }
 
-function isBase(document: vscode.TextDocument, review: Review): boolean {
-  return uniform(document.getText()) === uniform(review.shown.base);
-}
-
-function threadsOf(controller: vscode.CommentController, review: Review): vscode.CommentThread[] {
-  const lines = review.shown.proposed.split(/\r?\n/);
-  return review.shown.hunks.filter((hunk) => hunk.afterCount > 0).map((hunk) => {
-    const { start, count: length } = linesOf(hunk, "proposed");
-    const code = lines.slice(start, start + length).join("\n");
-    const fence = "`".repeat(Math.max(3, ...[...code.matchAll(/`+/g)].map(([run]) => run.length + 1)));
-    const name = /[^/\\.]*$/.exec(review.shown.path)?.[0] ?? "";
-    const body = new vscode.MarkdownString(`${fence}${name}\n${code}\n${fence}`);
+function threadsOf(controller: vscode.CommentController, { shown, agent }: Review): vscode.CommentThread[] {
+  const lines = shown.proposed.split(/\r?\n/);
+  const language = /[^/\\.]*$/.exec(shown.path)?.[0] ?? "";
+  return shown.hunks.filter((hunk) => hunk.afterCount > 0).map((hunk) => {
+    const code = lines.slice(hunk.afterStart, hunk.afterStart + hunk.afterCount).join("\n");
+    // Longer than any in the code, which must not end it.
+    const fence = ["```", ...(code.match(/`{3,}/g) ?? []).map((run) => `${run}\``)].sort().at(-1) ?? "";
+    const body = new vscode.MarkdownString(`${fence}${language}\n${code}\n${fence}`);
     const line = Math.max(0, hunk.beforeStart + hunk.beforeCount - 1);
-    const thread = controller.createCommentThread(uriOf(review.shown.path), new vscode.Range(line, 0, line, 0), [
-      { body, mode: vscode.CommentMode.Preview, author: { name: review.agent } },
-    ]);
+    const comment = { body, mode: vscode.CommentMode.Preview, author: { name: agent } };
+    const thread = controller.createCommentThread(uriOf(shown.path), new vscode.Range(line, 0, line, 0), [comment]);
     thread.canReply = false;
     thread.label = "Lines that come here";
     thread.collapsibleState = vscode.CommentThreadCollapsibleState.Expanded;

@@ -1,56 +1,51 @@
-// Accept and reject above each hunk, in the diff.
+// Accept and reject above each hunk.
 
 import * as vscode from "vscode";
-import type { ReviewHunk } from "../../../protocol";
 import type { Aim } from "./decide";
 import { placeOf } from "./files";
-import type { Review, Store } from "./store";
+import { linesOf, type Review, type Side, type Store } from "./store";
 
-/** More of them are no help to anybody. */
-const MOST_LENSES = 500;
+/** More of them help nobody. */
+const MOST_HUNKS = 500;
 
 export function lenses(context: vscode.ExtensionContext, store: Store): void {
   const changed = new vscode.EventEmitter<void>();
   const provider: vscode.CodeLensProvider = {
     onDidChangeCodeLenses: changed.event,
-    provideCodeLenses: (document) => {
-      const review = store.get(placeOf(document.uri)?.id ?? "");
-      return review === undefined ? [] : lensesOf(review, (hunk) => hunk.afterStart, document.lineCount);
+    provideCodeLenses: ({ uri, lineCount }) => {
+      const review = store.get(placeOf(uri)?.id);
+      return review === undefined ? [] : lensesOf(review, "proposed", lineCount);
     },
   };
-  context.subscriptions.push(
-    changed,
-    vscode.languages.registerCodeLensProvider({ scheme: "linkspan" }, provider),
-    store.onChange(() => changed.fire()),
-  );
+  const registration = vscode.languages.registerCodeLensProvider({ scheme: "linkspan" }, provider);
+  context.subscriptions.push(changed, registration, store.onChange(() => changed.fire()));
 }
 
-/** What stands above the hunks of a review, each at the line that is given for it. */
-export function lensesOf(review: Review, lineOf: (hunk: ReviewHunk) => number, lineCount: number): vscode.CodeLens[] {
+/** What stands above the hunks of a review in a document of one side. */
+export function lensesOf(review: Review, side: Side, lineCount: number): vscode.CodeLens[] {
   const { hunks, conflicts } = review.shown;
-  if (!review.linesAgree || hunks.length > MOST_LENSES) {
+  if (!review.linesAgree || hunks.length > MOST_HUNKS) {
     return [];
   }
-  const at = (line: number): vscode.Range => {
-    const last = Math.min(line, lineCount - 1);
-    return new vscode.Range(last, 0, last, 0);
-  };
-  const warnings = conflicts.map((conflict) => words(at(conflict.afterStart), "Conflict: the file changed here meanwhile"));
+  const warnings = conflicts.slice(0, MOST_HUNKS).map(({ beforeStart, afterStart }) => {
+    const line = side === "base" ? beforeStart : afterStart;
+    return lens(Math.min(line, lineCount - 1), "Conflict: the file changed here meanwhile", "");
+  });
   const choices = hunks.flatMap((hunk) => {
-    const range = at(lineOf(hunk));
+    const line = Math.min(linesOf(hunk, side)[0], lineCount - 1);
     const aim: Aim = { reviews: [review.id], hunk: hunk.id };
     const mark = review.marks.get(hunk.id);
-    return mark === undefined
-      ? [lens(range, "Accept Hunk", "linkspan.acceptHunk", aim), lens(range, "Reject Hunk", "linkspan.rejectHunk", aim)]
-      : [words(range, mark === "accepted" ? "Accepted" : "Rejected"), lens(range, "Undo Mark", "linkspan.unmarkHunk", aim)];
+    if (mark !== undefined) {
+      const says = mark === "accepted" ? "Accepted" : "Rejected";
+      return [lens(line, says, ""), lens(line, "Undo Mark", "linkspan.unmarkHunk", aim)];
+    }
+    const reject = lens(line, "Reject Hunk", "linkspan.rejectHunk", aim);
+    return [lens(line, "Accept Hunk", "linkspan.acceptHunk", aim), reject];
   });
   return [...warnings, ...choices];
 }
 
-export function lens(range: vscode.Range, title: string, command: string, aim: Aim): vscode.CodeLens {
-  return new vscode.CodeLens(range, { title, command, arguments: [aim] });
-}
-
-export function words(range: vscode.Range, title: string): vscode.CodeLens {
-  return new vscode.CodeLens(range, { title, command: "" });
+/** Without a command it only says something. */
+export function lens(line: number, title: string, command: string, aim?: Aim): vscode.CodeLens {
+  return new vscode.CodeLens(new vscode.Range(line, 0, line, 0), { title, command, arguments: [aim] });
 }

@@ -3,6 +3,8 @@
 
 import * as vscode from "vscode";
 import type { ReviewComment, ReviewHunk, ReviewShow } from "../../../protocol";
+import { pause } from "../background";
+import { plain } from "../wording";
 
 export type Mark = "accepted" | "rejected";
 export type Side = "base" | "proposed";
@@ -21,58 +23,48 @@ interface Kept {
   comments: ReviewComment[];
 }
 
-const KEPT = "linkspan.review.";
+const KEPT = "linkspan.reviews";
 /** After a reload tabs come back before the hub does. */
 const PATIENCE_MS = 10_000;
-/** So long after a change she may have meant what was there before. */
+/** So soon after a change she may have meant what was there before. */
 const UNSEEN_MS = 400;
 
 export class Review {
-  /** Counts what changed under her. */
+  /** Counts how often its texts changed under her. */
   generation = 1;
   /** Her text that is on its way to the hub. */
   sent: string | undefined;
   deciding = false;
-  #changedAt = 0;
+  movedAt = 0;
+  closed: boolean;
+  comments: ReviewComment[];
+  readonly marks: Map<string, Mark>;
 
-  constructor(
-    public shown: ReviewShow,
-    public closed: boolean,
-    readonly marks: Map<string, Mark>,
-    public comments: ReviewComment[],
-  ) {}
+  constructor(public shown: ReviewShow, kept: Kept | undefined) {
+    this.closed = kept?.closed ?? false;
+    this.comments = kept?.comments ?? [];
+    this.marks = new Map(kept?.marks);
+  }
 
   get id(): string {
     return this.shown.review;
   }
 
   get name(): string {
-    return plain(this.shown.path.split(/[\\/]/).at(-1) ?? this.shown.path);
+    return plain(this.shown.path.replace(/^.*[\\/]/, ""));
   }
 
   get agent(): string {
     return plain(this.shown.agent);
   }
 
-  /** VS Code ends a line at a lone CR, which the hub counts as part of it: then lines cannot be told by number. */
-  get linesAgree(): boolean {
-    return !/\r(?!\n)/.test(this.shown.base) && !/\r(?!\n)/.test(this.shown.proposed);
-  }
-
   get isUnseen(): boolean {
-    return Date.now() - this.#changedAt < UNSEEN_MS;
+    return Date.now() - this.movedAt < UNSEEN_MS;
   }
 
-  /** It is not what it was a moment ago, or not where it was. */
-  moved(): void {
-    this.#changedAt = Date.now();
-  }
-
-  hunkAt(side: Side, line: number): ReviewHunk | undefined {
-    return this.shown.hunks.find((hunk) => {
-      const { start, count } = linesOf(hunk, side);
-      return line >= start && line < start + Math.max(count, 1);
-    });
+  /** VS Code ends a line at a lone CR, which the hub takes for a part of it: then line numbers do not agree. */
+  get linesAgree(): boolean {
+    return ![this.shown.base, this.shown.proposed].some((text) => /\r(?!\n)/.test(text));
   }
 }
 
@@ -80,24 +72,27 @@ export class Store {
   readonly #reviews = new Map<string, Review>();
   readonly #changed = new vscode.EventEmitter<Change>();
   readonly onChange = this.#changed.event;
+  readonly #kept: Map<string, Kept>;
   /** The hub has told all there is. */
-  #complete = false;
+  #isComplete = false;
 
-  constructor(private readonly memory: vscode.Memento) {}
+  constructor(private readonly memory: vscode.Memento) {
+    this.#kept = new Map(memory.get<[string, Kept][]>(KEPT, []));
+  }
 
   get pending(): Review[] {
     return [...this.#reviews.values()];
   }
 
-  get(id: string): Review | undefined {
-    return this.#reviews.get(id);
+  get(id: string | undefined): Review | undefined {
+    return this.#reviews.get(id ?? "");
   }
 
   /** The review, once the hub has shown it, or said that there is none. */
   async whenKnown(id: string): Promise<Review | undefined> {
     const until = Date.now() + PATIENCE_MS;
-    while (!this.#complete && !this.#reviews.has(id) && Date.now() < until) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    while (!this.#isComplete && !this.#reviews.has(id) && Date.now() < until) {
+      await pause(50);
     }
     return this.#reviews.get(id);
   }
@@ -105,102 +100,63 @@ export class Store {
   show(shown: ReviewShow): void {
     const review = this.#reviews.get(shown.review);
     if (review === undefined) {
-      const kept = this.memory.get<Kept>(KEPT + shown.review);
-      const { closed, marks, comments } = kept?.path === shown.path ? kept : { closed: false, marks: [], comments: [] };
-      const added = new Review(shown, closed, new Map(marks), comments);
+      const kept = this.#kept.get(shown.review);
+      const added = new Review(shown, kept?.path === shown.path ? kept : undefined);
       this.#reviews.set(shown.review, added);
-      this.#update("added", added);
-      return;
+      this.touched(added, "added");
+    } else if (shown.revision >= review.shown.revision) {
+      const [before, after] = [review.shown, uniform(shown.proposed)];
+      const isHers = after === uniform(before.proposed) || after === review.sent;
+      // What she typed keeps the line endings that her document has.
+      review.shown = isHers ? { ...shown, proposed: before.proposed } : shown;
+      if (isHers && shown.base === before.base) {
+        this.touched(review);
+      } else {
+        review.generation += 1;
+        review.movedAt = Date.now();
+        this.touched(review, "texts");
+      }
     }
-    if (shown.revision < review.shown.revision) {
-      return;
-    }
-    const text = uniform(shown.proposed);
-    const own = text === uniform(review.shown.proposed) || text === review.sent;
-    const same = own && shown.base === review.shown.base;
-    // What she typed keeps the line endings of her document.
-    const proposed = own && review.sent === undefined ? review.shown.proposed : shown.proposed;
-    review.shown = { ...shown, proposed };
-    if (!same) {
-      review.generation += 1;
-      review.moved();
-    }
-    this.#update(same ? "state" : "texts", review);
-  }
-
-  /** The hub has her text. */
-  edited(review: Review, proposed: string, revision: number, hunks: ReviewHunk[]): void {
-    review.shown = { ...review.shown, proposed, revision, hunks, conflicts: [] };
-    this.#update("state", review);
-  }
-
-  mark(review: Review, hunk: string, mark: Mark | undefined): void {
-    if (mark === undefined) {
-      review.marks.delete(hunk);
-    } else {
-      review.marks.set(hunk, mark);
-    }
-    this.#update("state", review);
-  }
-
-  /** Something that she did to it is to be kept. */
-  touched(review: Review): void {
-    this.#update("state", review);
   }
 
   remove(review: Review): void {
     if (this.#reviews.delete(review.id)) {
-      this.#update("removed", review);
+      this.touched(review, "removed");
     }
   }
 
   /** The hub says that these are all. */
   reconcile(ids: ReadonlySet<string>): void {
-    this.#complete = true;
-    for (const review of this.pending) {
-      if (!ids.has(review.id) && !review.deciding) {
-        this.remove(review);
+    this.#isComplete = true;
+    for (const id of this.#kept.keys()) {
+      if (!ids.has(id)) {
+        this.#kept.delete(id);
       }
     }
-    for (const key of this.memory.keys()) {
-      if (key.startsWith(KEPT) && !ids.has(key.slice(KEPT.length))) {
-        this.memory.update(key, undefined).then(undefined, () => undefined);
-      }
-    }
+    this.pending.filter(({ id, deciding }) => !ids.has(id) && !deciding).forEach((review) => this.remove(review));
   }
 
-  #update(kind: Change["kind"], review: Review): void {
+  /** Keeps and tells what became of a review. */
+  touched(review: Review, kind: Change["kind"] = "state"): void {
+    const { id, closed, comments, marks } = review;
     const hunks = new Set(review.shown.hunks.map((hunk) => hunk.id));
-    for (const id of review.marks.keys()) {
-      if (!hunks.has(id)) {
-        review.marks.delete(id);
-      }
+    [...marks.keys()].filter((hunk) => !hunks.has(hunk)).forEach((hunk) => marks.delete(hunk));
+    this.#kept.set(id, { path: review.shown.path, closed, comments, marks: [...marks] });
+    if (kind === "removed") {
+      this.#kept.delete(id);
     }
-    const { closed, comments } = review;
-    const kept: Kept = { path: review.shown.path, closed, marks: [...review.marks], comments };
-    const worth = kind !== "removed" && (closed || comments.length > 0 || review.marks.size > 0);
-    // What VS Code cannot keep is lost at the next reload, and nothing else is.
-    this.memory.update(KEPT + review.id, worth ? kept : undefined).then(undefined, () => undefined);
+    // What VS Code cannot keep is lost with the next reload, and nothing else is.
+    this.memory.update(KEPT, [...this.#kept]).then(undefined, () => undefined);
     this.#changed.fire({ kind, review });
   }
 }
 
-/** A text without its line endings' differences, as two documents are compared. */
+/** A text as VS Code compares it: line endings aside. */
 export function uniform(text: string): string {
   return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
 }
 
-export function linesOf(hunk: ReviewHunk, side: Side): { start: number; count: number } {
-  return side === "base"
-    ? { start: hunk.beforeStart, count: hunk.beforeCount }
-    : { start: hunk.afterStart, count: hunk.afterCount };
-}
-
-export function count(number: number, noun: string): string {
-  return number === 1 ? `1 ${noun}` : `${number} ${noun}s`;
-}
-
-/** A name from outside, for a message: in those, `[…](…)` would be a link. */
-export function plain(name: string): string {
-  return name.replace(/\p{Cc}/gu, "�").replaceAll("](", "] (");
+/** The first line of a hunk, and how many it has. */
+export function linesOf(hunk: ReviewHunk, side: Side): [number, number] {
+  return side === "base" ? [hunk.beforeStart, hunk.beforeCount] : [hunk.afterStart, hunk.afterCount];
 }

@@ -9,9 +9,12 @@ import type { Drafts } from "./drafts";
 import { addressOf, type Files, placeOf } from "./files";
 import { linesOf, type Review, type Side, type Store } from "./store";
 
+/** VS Code knows more than its types say: a tab may open behind the one that is seen. */
+type Where = vscode.TextDocumentShowOptions & { background?: boolean };
+
 export class Tabs {
   /** One after the other: where the next one opens depends on the one before. */
-  #opening: Promise<unknown> = Promise.resolve();
+  #opening: Promise<void> = Promise.resolve();
   readonly #told = new Map<string, number>();
 
   constructor(
@@ -25,10 +28,9 @@ export class Tabs {
     context.subscriptions.push(
       vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
         this.#tellShown();
-        for (const id of closed.map(reviewIn)) {
-          const review = id === undefined ? undefined : store.get(id);
+        for (const review of closed.map((tab) => store.get(idIn(tab)))) {
           // A tab that moves to another group is closed in the old one.
-          if (review !== undefined && !review.closed && this.of(review.id).length === 0) {
+          if (review !== undefined && this.of(review.id).length === 0) {
             review.closed = true;
             store.touched(review);
             hub.tell("review/closed", { review: review.id });
@@ -37,150 +39,122 @@ export class Tabs {
       }),
       store.onChange(({ kind, review }) => {
         if (kind === "added") {
-          inBackground(log, this.arrive(review));
+          this.#opening = this.#opening.then(() => this.#arrive(review));
+          inBackground(log, this.#opening);
         } else if (kind === "removed") {
-          inBackground(log, this.close(review));
+          inBackground(log, this.#close(review));
         }
         this.#tellShown();
       }),
     );
   }
 
-  /** Of one review, or of all. */
+  /** Those of one review, or all. */
   of(id?: string): vscode.Tab[] {
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-    return tabs.filter((tab) => (id === undefined ? reviewIn(tab) !== undefined : reviewIn(tab) === id));
-  }
-
-  isVisible(review: Review): boolean {
-    return this.of(review.id).some((tab) => tab.isActive);
+    return tabs.filter((tab) => idIn(tab) !== undefined && (id === undefined || idIn(tab) === id));
   }
 
   /** The review that she is looking at. */
   get front(): Review | undefined {
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
-    const id = tab && reviewIn(tab);
-    if (id !== undefined) {
-      return this.store.get(id);
-    }
-    const input = tab?.input;
-    const path = input instanceof vscode.TabInputText && isInline() ? pathOf(input.uri) : undefined;
-    const here = this.store.pending.filter((review) => review.shown.path === path);
-    return here.length === 1 ? here[0] : undefined;
+    const review = tab && this.store.get(idIn(tab));
+    const path = tab?.input instanceof vscode.TabInputText && isInline() ? pathOf(tab.input.uri) : undefined;
+    const here = this.store.pending.filter(({ shown }) => shown.path === path);
+    return review ?? (here.length === 1 ? here[0] : undefined);
   }
 
   /** Where she is in it. */
-  cursor(review: Review): { side: Side; line: number } | undefined {
-    const editor = this.#editorOf(review);
+  cursor(review: Review): { editor: vscode.TextEditor; side: Side; line: number } | undefined {
+    const file = isInline() ? uriOf(review.shown.path) : undefined;
+    const shows = ({ document: { uri } }: vscode.TextEditor): boolean =>
+      placeOf(uri)?.id === review.id || (file !== undefined && isSame(uri, file));
+    const active = vscode.window.activeTextEditor;
+    const editor = active && shows(active) ? active : vscode.window.visibleTextEditors.findLast(shows);
     const side = editor && (placeOf(editor.document.uri)?.side ?? "base");
-    return side && { side, line: editor.selection.active.line };
-  }
-
-  /** As the settings say. */
-  arrive(review: Review): Promise<unknown> {
-    const work = async (): Promise<void> => {
-      const where = vscode.workspace.getConfiguration("linkspan").get<string>("review.open", "beside");
-      const stays = where === "list" || review.closed || review.shown.omitted || this.of(review.id).length > 0;
-      if (stays || this.store.get(review.id) !== review) {
-        return;
-      }
-      const { activeTabGroup } = vscode.window.tabGroups;
-      const home = this.of().find((tab) => tab.isActive) ?? this.of()[0];
-      const isBehind = where === "background" || (home?.isActive === true && !review.shown.focus);
-      const beside = isBehind || activeTabGroup.tabs.length === 0 ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside;
-      await this.#show(review, {
-        viewColumn: home?.group.viewColumn ?? beside,
-        preserveFocus: true,
-        background: isBehind,
-      });
-    };
-    this.#opening = this.#opening.then(work, work);
-    return this.#opening;
+    return side && review.linesAgree ? { editor, side, line: editor.selection.active.line } : undefined;
   }
 
   /** Because she asked for it. */
   async open(review: Review, line?: number): Promise<void> {
     const home = this.of(review.id)[0] ?? this.of()[0];
     const selection = line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
-    await this.#show(review, { ...selection, viewColumn: home?.group.viewColumn ?? vscode.ViewColumn.Active });
+    await this.show(review, { ...selection, viewColumn: home?.group.viewColumn ?? vscode.ViewColumn.Active });
     review.closed = false;
     this.store.touched(review);
+  }
+
+  async show(review: Review, where: Where, inFile = isInline()): Promise<void> {
+    const options = { preview: false, ...where };
+    const title = `${review.name} ← ${review.agent}`;
+    const sides = [addressOf(review, "base"), addressOf(review, "proposed")];
+    await (inFile && canBeInline(review)
+      ? vscode.commands.executeCommand("vscode.open", uriOf(review.shown.path), options)
+      : vscode.commands.executeCommand("vscode.diff", ...sides, title, options));
   }
 
   /** To the next hunk, or the next review after the last. */
   async step(by: 1 | -1): Promise<void> {
     const review = this.front;
-    const editor = review && this.#editorOf(review);
     const cursor = review && this.cursor(review);
-    if (editor && cursor && review.linesAgree) {
-      const starts = review.shown.hunks.map((hunk) => Math.min(linesOf(hunk, cursor.side).start, editor.document.lineCount - 1));
-      const line = by > 0 ? starts.find((start) => start > cursor.line) : starts.findLast((start) => start < cursor.line);
+    if (cursor) {
+      const last = cursor.editor.document.lineCount - 1;
+      const starts = review.shown.hunks.map((hunk) => Math.min(linesOf(hunk, cursor.side)[0], last));
+      const line = by > 0 ? starts.find((each) => each > cursor.line) : starts.findLast((each) => each < cursor.line);
       if (line !== undefined) {
-        editor.selection = new vscode.Selection(line, 0, line, 0);
-        editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+        cursor.editor.selection = new vscode.Selection(line, 0, line, 0);
+        cursor.editor.revealRange(cursor.editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
         return;
       }
     }
-    const all = this.store.pending;
-    const at = review === undefined ? (by > 0 ? -1 : 0) : all.indexOf(review);
+    const all = this.store.pending.filter(({ shown }) => !shown.omitted);
+    const at = review === undefined ? Math.min(0, -by) : all.indexOf(review);
     const next = all.at((at + by) % all.length);
     if (next === undefined) {
       await vscode.window.showInformationMessage("No change waits for you.");
-      return;
+    } else {
+      await this.open(next, next.shown.hunks.at(by > 0 ? 0 : -1)?.afterStart);
     }
-    await this.open(next, next.shown.hunks.at(by > 0 ? 0 : -1)?.afterStart);
   }
 
-  /** Her text that no hub has stays open. */
-  async close(review: Review): Promise<void> {
-    if (this.drafts.isUnsent(review) && !review.deciding) {
-      const says = `${review.name} is decided elsewhere. Your edits of it came too late, and are still in its tab.`;
+  /** Closes what is left of reviews that are over. What is not saved there stays: it is hers. */
+  async closeAllBut(ids: ReadonlySet<string>): Promise<void> {
+    const over = this.of().filter((tab) => !ids.has(idIn(tab) ?? "") && !tab.isDirty);
+    await vscode.window.tabGroups.close(over, true);
+  }
+
+  /** As the settings say. */
+  async #arrive(review: Review): Promise<void> {
+    const where = vscode.workspace.getConfiguration("linkspan").get<string>("review.open");
+    const isOpen = review.closed || this.of(review.id).length > 0;
+    if (where === "list" || isOpen || review.shown.omitted || this.store.get(review.id) !== review) {
+      return;
+    }
+    const { Active, Beside } = vscode.ViewColumn;
+    const home = this.of().find((tab) => tab.isActive) ?? this.of()[0];
+    const background = where === "background" || (home?.isActive === true && !review.shown.focus);
+    const hasRoom = background || vscode.window.tabGroups.activeTabGroup.tabs.length === 0;
+    const viewColumn = home?.group.viewColumn ?? (hasRoom ? Active : Beside);
+    await this.show(review, { viewColumn, preserveFocus: true, background });
+  }
+
+  async #close(review: Review): Promise<void> {
+    if (!review.deciding && this.drafts.isUnsent(review)) {
+      const says = `${review.name} was decided while you edited it. Your text is still in its tab.`;
       await vscode.window.showWarningMessage(says);
       return;
     }
-    await this.files.letGo(review);
-    await this.closeAll(review.id);
-    this.files.forget(review);
-  }
-
-  async closeAll(id: string): Promise<void> {
-    await vscode.window.tabGroups.close(this.of(id), true);
-  }
-
-  async #show(review: Review, options: vscode.TextDocumentShowOptions & { background?: boolean }): Promise<void> {
-    const all = { preview: false, ...options };
-    if (isInline() && canBeInline(review)) {
-      const uri = uriOf(review.shown.path);
-      const isSeen = vscode.window.visibleTextEditors.some((editor) => isSame(editor.document.uri, uri));
-      if (!isSeen || options.preserveFocus !== true) {
-        await vscode.commands.executeCommand("vscode.open", uri, all);
-      }
-    } else {
-      await this.diff(review, all);
-    }
-  }
-
-  async diff(review: Review, options: vscode.TextDocumentShowOptions = { preview: false }): Promise<void> {
-    const title = `${review.name} ← ${review.agent}`;
-    await vscode.commands.executeCommand(
-      "vscode.diff", addressOf(review, "base"), addressOf(review, "proposed"), title, options,
-    );
-  }
-
-  #editorOf(review: Review): vscode.TextEditor | undefined {
-    const isOf = ({ document: { uri } }: vscode.TextEditor): boolean =>
-      placeOf(uri)?.id === review.id || (isInline() && uri.scheme === "file" && pathOf(uri) === review.shown.path);
-    const active = vscode.window.activeTextEditor;
-    return active && isOf(active) ? active : vscode.window.visibleTextEditors.findLast(isOf);
+    await this.files.letGo(review, async () => {
+      await vscode.window.tabGroups.close(this.of(review.id), true);
+    });
   }
 
   #tellShown(): void {
     for (const { activeTab } of vscode.window.tabGroups.all) {
-      const id = activeTab && reviewIn(activeTab);
-      const revision = id === undefined ? undefined : this.store.get(id)?.shown.revision;
-      if (id !== undefined && revision !== undefined && this.#told.get(id) !== revision) {
-        this.#told.set(id, revision);
-        this.hub.tell("review/shown", { review: id, revision });
+      const review = activeTab && this.store.get(idIn(activeTab));
+      if (review !== undefined && this.#told.get(review.id) !== review.shown.revision) {
+        this.#told.set(review.id, review.shown.revision);
+        this.hub.tell("review/shown", { review: review.id, revision: review.shown.revision });
       }
     }
   }
@@ -190,10 +164,10 @@ export function isInline(): boolean {
   return vscode.workspace.getConfiguration("linkspan").get("review.style") === "inline";
 }
 
-export function canBeInline(review: Review): boolean {
-  return !review.shown.newFile && !review.shown.omitted && review.linesAgree;
+export function canBeInline({ shown, linesAgree }: Review): boolean {
+  return !shown.newFile && !shown.omitted && linesAgree;
 }
 
-function reviewIn({ input }: vscode.Tab): string | undefined {
+function idIn({ input }: vscode.Tab): string | undefined {
   return input instanceof vscode.TabInputTextDiff ? placeOf(input.modified)?.id : undefined;
 }
