@@ -22,8 +22,12 @@ export function atRest(context: vscode.ExtensionContext, restMs: number, action:
 export async function until(limitMs: number, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await holds()) && Date.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await pause(LOOK_MS);
   }
+}
+
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 export function messageOf(error: unknown): string {

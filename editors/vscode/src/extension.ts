@@ -1,6 +1,7 @@
 // The extension's beginning: makes the line to the hub and lets every part join it. It ends with the window.
 
 import * as vscode from "vscode";
+import { messageOf } from "./background";
 import { diagnostics } from "./diagnostics";
 import { documents } from "./documents";
 import { edits } from "./edits";
@@ -17,8 +18,12 @@ import { terminal } from "./terminal";
 import { user } from "./user";
 import { welcome } from "./welcome";
 
-/** Names that other agents' extensions gave to the same commands. */
-const ALIASES = { "nexus3.diffAccept": "linkspan.accept", "nexus3.diffReject": "linkspan.reject" };
+/** Names that other agents' extensions gave to the same things. */
+const ALIASES = {
+  "nexus3.diffAccept": "linkspan.accept",
+  "nexus3.diffReject": "linkspan.reject",
+  "ppxai.showBridgeStatus": "linkspan.bridgeStatus",
+};
 
 export function activate(context: vscode.ExtensionContext): { ask: Program["answer"] } | undefined {
   const log = vscode.window.createOutputChannel("Linkspan", { log: true });
@@ -31,14 +36,17 @@ export function activate(context: vscode.ExtensionContext): { ask: Program["answ
   environment(context, hub);
   history(context, hub, log);
   status(context, hub, log, reviews(context, hub, log));
-  const { registerCommand, executeCommand } = vscode.commands;
   for (const [alias, command] of Object.entries(ALIASES)) {
-    const perform = (...given: unknown[]) => executeCommand(command, ...given);
-    context.subscriptions.push(registerCommand(alias, perform));
+    const perform = (...given: unknown[]) => vscode.commands.executeCommand(command, ...given);
+    try {
+      context.subscriptions.push(vscode.commands.registerCommand(alias, perform));
+    } catch (error) {
+      log.info(`The extension that \`${alias}\` comes from keeps it: ${messageOf(error)}`);
+    }
   }
   context.subscriptions.push(
-    registerCommand("linkspan.restart", () => hub.restart()),
-    registerCommand("linkspan.showLog", () => log.show()),
+    vscode.commands.registerCommand("linkspan.restart", () => hub.restart()),
+    vscode.commands.registerCommand("linkspan.showLog", () => log.show()),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("linkspan.binary")) {
         hub.restart();

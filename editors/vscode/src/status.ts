@@ -94,7 +94,7 @@ export function status(
       const title = describe(hub.state, waiting.pending);
       await perform(MENU, await vscode.window.showQuickPick(MENU.map(([label]) => label), { title }));
     }),
-    vscode.commands.registerCommand("ppxai.showBridgeStatus", () => {
+    vscode.commands.registerCommand("linkspan.bridgeStatus", () => {
       const address = hub.state.kind === "attached" ? `http://127.0.0.1:${hub.state.port}` : "";
       const said = `Linkspan runs on ${address}. Connect from the terminal with: /ide connect ${address}`;
       inBackground(log, vscode.window.showInformationMessage(address === "" ? describe(hub.state, 0) : said));

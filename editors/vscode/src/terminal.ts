@@ -12,7 +12,7 @@ const INTEGRATION_MS = 5_000;
 const LAST_WORDS_MS = 500;
 const LONGEST_OUTPUT = 1024 * 1024;
 const NO_INTEGRATION =
-  "nothing was run: this terminal's shell has no shell integration, so its output and exit code could not be known; " +
+  "nothing was run: this terminal's shell has no shell integration, so output and exit code could not be known; " +
   "use bash, zsh, fish or PowerShell, and switch `terminal.integrated.shellIntegration.enabled` on";
 
 const [ESC, BEL] = ["\u001b", "\u0007"];
