@@ -11,6 +11,8 @@ mod documents;
 #[cfg(test)]
 mod hunks;
 #[cfg(test)]
+mod in_host;
+#[cfg(test)]
 mod many;
 #[cfg(test)]
 mod returning;
