@@ -25,7 +25,10 @@ fn the_extension_answers_what_the_hub_asks(version: Version) {
     let at = |path: PathBuf| format!("vscode-remote://127.0.0.1:{}{}", vscode.port, path.display());
     let payload = json!([
         ["extensionDevelopmentPath", at(installed(version))],
-        ["extensionTestsPath", at(tests.canonicalize().expect("the tests are not built: `cargo xtask vscode`"))],
+        [
+            "extensionTestsPath",
+            at(tests.canonicalize().expect("the tests are not built: `cargo xtask vscode`"))
+        ],
     ]);
     let page = browser.page();
     let url = format!("{}&payload={}", vscode.window(&world.workspace()), encoded(&payload.to_string()));
