@@ -252,7 +252,7 @@ impl Workbench {
     #[track_caller]
     pub fn open_reviews(&self) {
         if !self.page.shows(".composite.viewlet[id*='linkspan']") {
-            self.page.click(".activitybar a.action-label[aria-label*='Linkspan']");
+            self.page.click(".activitybar .action-item:has(a.action-label[aria-label*='Linkspan'])");
         }
         self.page.sees(".composite.viewlet[id*='linkspan']");
     }
