@@ -42,12 +42,20 @@ pub struct Desk {
     pub questions: Vec<api::UserAsk>,
     /// Questions that were taken back.
     pub unasked: Vec<String>,
+    /// What the person is told, in order.
+    pub messages: Vec<api::StatusMessage>,
     /// Commands that ran in the terminal; each prints its own text.
     pub ran: Vec<api::TerminalRun>,
     /// Every method the hub asked, in order.
     pub asked: Vec<String>,
     /// What it was told about the hub, in order.
     pub told: Vec<(String, Value)>,
+    /// What the editor makes of a text before it saves it, such as a formatter.
+    pub save_rule: Option<fn(&str) -> String>,
+    /// Its documents hold all lines with the same ending, as VS Code's do.
+    pub uniform: bool,
+    /// Methods that are answered with an error of these words.
+    pub failing: BTreeMap<String, String>,
     /// Methods that are not answered.
     pub silent: Vec<String>,
     answers: BTreeMap<i64, Result<String, RpcError>>,
@@ -379,7 +387,10 @@ fn heard(desk: &mut Desk, message: Message) -> Option<Message> {
             if desk.silent.contains(&method) {
                 return None;
             }
-            Some(desk.reply(id, &method, &params))
+            Some(match desk.failing.get(&method) {
+                Some(why) => Message::error(Some(id), RpcError::new(errors::INTERNAL, why.clone())),
+                None => desk.reply(id, &method, &params),
+            })
         }
         Message::Notification { method, params } => {
             desk.told.push((method, decode(&params).unwrap()));
@@ -454,6 +465,10 @@ impl Desk {
                 self.questions.push(decode(params).unwrap());
                 Message::response(id, &())
             }
+            api::StatusMessage::METHOD => {
+                self.messages.push(decode(params).unwrap());
+                Message::response(id, &())
+            }
             api::UserUnask::METHOD => {
                 let api::UserUnask { ask } = decode(params).unwrap();
                 self.unasked.push(ask);
@@ -510,6 +525,9 @@ impl Desk {
 
     fn save(&mut self, path: &str) -> bool {
         let Some(document) = self.documents.get_mut(path) else { return false };
+        if let Some(rule) = self.save_rule {
+            document.text = rule(&document.text);
+        }
         std::fs::write(path, &document.text).unwrap();
         document.dirty = false;
         true
@@ -522,11 +540,13 @@ impl Desk {
         if asked.version.is_some_and(|version| version != document.version) {
             return refused(Some(document.version));
         }
-        document.text.clone_from(text);
+        document.text = if self.uniform { text.replace("\r\n", "\n") } else { text.clone() };
         document.version += 1;
         document.dirty = true;
         let version = Some(document.version);
         let saved = asked.save && self.save(&asked.path);
-        api::EditsApplyResult { applied: true, version, saved, text: None }
+        let holds = self.documents.get(&asked.path).map(|document| document.text.clone());
+        let text = holds.filter(|holds| saved && holds != text);
+        api::EditsApplyResult { applied: true, version, saved, text }
     }
 }
