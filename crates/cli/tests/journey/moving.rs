@@ -57,6 +57,56 @@ fn an_open_saved_document_is_changed_and_saved_by_its_editor() {
 }
 
 #[test]
+fn what_the_editor_made_of_it_on_saving_is_what_was_accepted() {
+    let world = World::new();
+    let path = world.file("a.txt", "one\n");
+    let mut editor = Editor::attach(&world);
+    editor.open(&path, "one\n", false);
+    editor.desk().save_rule = Some(|text| text.replace("  ", " "));
+    let mut agent = OwnAgent::join(&world, "k3y");
+    let call = agent.propose(&path, "one  two\n");
+    editor.accept(&editor.shown(&path));
+    let told = agent.told(call);
+    assert_eq!(world.read_text("a.txt"), "one two\n");
+    assert_eq!((&told["text"], &told["taken"]), (&"one two\n".into(), &"edited".into()));
+    assert!(told["personDiff"].as_str().unwrap().contains("+one two"), "{told}");
+    world.run(&["undo", "--last"]).ok();
+    assert_eq!(world.read_text("a.txt"), "one\n");
+}
+
+#[test]
+fn a_file_with_mixed_line_endings_is_not_written_through_an_editor_that_makes_them_alike() {
+    let world = World::new();
+    let path = world.file("a.txt", "1\r\n2\n3\r\n");
+    let mut editor = Editor::attach(&world);
+    editor.desk().uniform = true;
+    editor.open(&path, "1\n2\n3\n", false);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    let call = agent.propose(&path, "1\ntwo\n3\n", "tab");
+    editor.accept(&editor.shown(&path));
+    assert_eq!(agent.texts(call)[0], "FILE_SAVED");
+    assert_eq!(world.read_text("a.txt"), "1\r\ntwo\n3\r\n");
+    editor.open(&path, "1\ntwo\n3\n", false);
+    world.run(&["undo", "--last"]).ok();
+    assert_eq!(world.read_text("a.txt"), "1\r\n2\n3\r\n");
+    assert_eq!(editor.desk().applied, []);
+}
+
+#[test]
+fn line_endings_that_were_accepted_do_not_get_lost_in_the_editor() {
+    let world = World::new();
+    let path = world.file("a.txt", "1\n2\n");
+    let mut editor = Editor::attach(&world);
+    editor.desk().uniform = true;
+    editor.open(&path, "1\n2\n", false);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    let call = agent.propose(&path, "1\r\n2\r\n", "tab");
+    editor.accept(&editor.shown(&path));
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    assert_eq!(world.read_text("a.txt"), "1\r\n2\r\n");
+}
+
+#[test]
 fn text_typed_during_a_review_is_merged() {
     let world = World::new();
     let path = world.file("a.txt", BASE);

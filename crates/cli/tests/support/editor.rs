@@ -48,6 +48,10 @@ pub struct Desk {
     pub asked: Vec<String>,
     /// What it was told about the hub, in order.
     pub told: Vec<(String, Value)>,
+    /// What the editor makes of a text before it saves it, such as a formatter.
+    pub save_rule: Option<fn(&str) -> String>,
+    /// Its documents hold all lines with the same ending, as VS Code's do.
+    pub uniform: bool,
     /// Methods that are not answered.
     pub silent: Vec<String>,
     answers: BTreeMap<i64, Result<String, RpcError>>,
@@ -510,6 +514,9 @@ impl Desk {
 
     fn save(&mut self, path: &str) -> bool {
         let Some(document) = self.documents.get_mut(path) else { return false };
+        if let Some(rule) = self.save_rule {
+            document.text = rule(&document.text);
+        }
         std::fs::write(path, &document.text).unwrap();
         document.dirty = false;
         true
@@ -522,11 +529,13 @@ impl Desk {
         if asked.version.is_some_and(|version| version != document.version) {
             return refused(Some(document.version));
         }
-        document.text.clone_from(text);
+        document.text = if self.uniform { text.replace("\r\n", "\n") } else { text.clone() };
         document.version += 1;
         document.dirty = true;
         let version = Some(document.version);
         let saved = asked.save && self.save(&asked.path);
-        api::EditsApplyResult { applied: true, version, saved, text: None }
+        let holds = self.documents.get(&asked.path).map(|document| document.text.clone());
+        let text = holds.filter(|holds| saved && holds != text);
+        api::EditsApplyResult { applied: true, version, saved, text }
     }
 }
