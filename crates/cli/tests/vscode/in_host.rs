@@ -25,7 +25,10 @@ fn the_extension_answers_what_the_hub_asks(version: Version) {
     let at = |path: PathBuf| format!("vscode-remote://127.0.0.1:{}{}", vscode.port, path.display());
     let payload = json!([
         ["extensionDevelopmentPath", at(installed(version))],
-        ["extensionTestsPath", at(tests.canonicalize().expect("the tests are not built: `cargo xtask vscode`"))],
+        [
+            "extensionTestsPath",
+            at(tests.canonicalize().expect("the tests are not built: `cargo xtask vscode`"))
+        ],
     ]);
     let page = browser.page();
     let url = format!("{}&payload={}", vscode.window(&world.workspace()), encoded(&payload.to_string()));
@@ -44,9 +47,9 @@ fn the_extension_answers_what_the_hub_asks(version: Version) {
 /// The extension's own folder among those that this VS Code has.
 fn installed(version: Version) -> PathBuf {
     let folder = vscode::extensions(&vscode::found().unwrap(), version);
-    let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let is_ours = |path: &PathBuf| path.join("dist/extension.js").exists();
-    entries.filter(is_ours).next().unwrap_or_else(|| panic!("no extension in {}", folder.display()))
+    entries.find(is_ours).unwrap_or_else(|| panic!("no extension in {}", folder.display()))
 }
 
 /// As a part of a query.

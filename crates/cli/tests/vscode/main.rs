@@ -3,6 +3,8 @@
 //! theme each.
 
 #[cfg(test)]
+mod bad_input;
+#[cfg(test)]
 mod context;
 #[cfg(test)]
 mod deciding;
@@ -16,6 +18,8 @@ mod in_host;
 mod many;
 #[cfg(test)]
 mod returning;
+#[cfg(test)]
+mod starting;
 #[cfg(test)]
 #[path = "../support/mod.rs"]
 mod support;
