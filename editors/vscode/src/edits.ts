@@ -8,6 +8,8 @@ import { documentOf, toRange } from "./places";
 
 /** Some formatters are there only once their server has started. */
 const FORMATTER_MS = 3_000;
+/** Languages that were formatted: VS Code says the same of a text that is in order and of a formatter that is not. */
+const formatted = new Set<string>();
 
 export function edits(_context: vscode.ExtensionContext, hub: Hub): void {
   hub.answers("edits/apply", apply);
@@ -35,39 +37,54 @@ async function format({ path, range }: DocumentFormat): Promise<{ changed: boole
   if (document === undefined) {
     throw new Refusal(ERRORS.NOT_FOUND, `${path} is not open in the editor: open it first`);
   }
-  const { version, uri } = document;
-  const editor = vscode.window.visibleTextEditors.find((candidate) => candidate.document === document);
-  const options = editor?.options ?? { tabSize: 4, insertSpaces: true };
+  const { version, uri, languageId } = document;
+  const options = editorOf(document)?.options ?? { tabSize: 4, insertSpaces: true };
   const [command, ...given] =
     range === undefined
       ? ["vscode.executeFormatDocumentProvider", uri, options]
       : ["vscode.executeFormatRangeProvider", uri, toRange(range), options];
   let changes: vscode.TextEdit[] | undefined;
-  await until(FORMATTER_MS, async () => {
+  await until(formatted.has(languageId) ? 0 : FORMATTER_MS, async () => {
     changes = await vscode.commands.executeCommand<vscode.TextEdit[] | undefined>(command, ...given);
     return changes !== undefined;
   });
-  if (changes === undefined) {
-    throw new Refusal(ERRORS.UNSUPPORTED, `the editor has no formatter for ${path} (${document.languageId})`);
+  if (changes !== undefined) {
+    formatted.add(languageId);
+  } else if (!formatted.has(languageId)) {
+    const why = `the editor has no formatter for ${languageId}, or nothing to change`;
+    throw new Refusal(ERRORS.UNSUPPORTED, `${path} is as it was: ${why}`);
   }
-  if (document.version !== version || !(await applyTo(document, changes))) {
+  if (document.version !== version || !(await applyTo(document, changes ?? []))) {
     throw new Refusal(ERRORS.CONFLICT, `${path} changed while it was being formatted: try again`);
   }
   return { changed: document.version !== version, version: document.version };
 }
 
 /** As one undo step. VS Code itself refuses it when the document has moved on. */
-async function applyTo({ uri }: vscode.TextDocument, changes: vscode.TextEdit[]): Promise<boolean> {
-  const edit = new vscode.WorkspaceEdit();
-  // VS Code narrows a replacement in the active editor to the characters that differ, and breaks surrogate pairs by
-  // it; what is only taken out or only put in stays as it is.
-  const parts = changes.flatMap((change) =>
-    change.range.isEmpty || change.newText === ""
-      ? [change]
-      : [vscode.TextEdit.delete(change.range), vscode.TextEdit.insert(change.range.start, change.newText)],
-  );
-  edit.set(uri, parts);
-  return parts.length === 0 || (await vscode.workspace.applyEdit(edit));
+async function applyTo(document: vscode.TextDocument, changes: vscode.TextEdit[]): Promise<boolean> {
+  if (changes.length === 0) {
+    return true;
+  }
+  const editor = editorOf(document);
+  if (editor === undefined) {
+    const edit = new vscode.WorkspaceEdit();
+    edit.set(document.uri, changes);
+    return vscode.workspace.applyEdit(edit);
+  }
+  // In the active editor VS Code narrows a `WorkspaceEdit` to the characters that differ, and breaks surrogate pairs.
+  return editor.edit((edit) => {
+    for (const { range, newText, newEol } of changes) {
+      if (newEol === undefined) {
+        edit.replace(range, newText);
+      } else {
+        edit.setEndOfLine(newEol);
+      }
+    }
+  });
+}
+
+function editorOf(document: vscode.TextDocument): vscode.TextEditor | undefined {
+  return vscode.window.visibleTextEditors.find((editor) => editor.document === document);
 }
 
 /** From the document to a text: only the lines from the first to the last that differ, so that cursors, folds and

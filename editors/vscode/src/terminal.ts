@@ -101,9 +101,14 @@ export function terminal(context: vscode.ExtensionContext, hub: Hub, log: vscode
   });
 }
 
-/** Bash does not tell its integration of a line that begins with a subshell: it would never be seen to end. */
+/** VS Code loses sight of a command of several lines, and bash does not tell it of one that begins with a subshell:
+ * neither would be seen to end. */
 function asTyped(text: string, { state }: vscode.Terminal): string {
-  return state.shell === "bash" && /^\s*\(/.test(text) ? `:; ${text}` : text;
+  const isSeen = !/^\(|\n/.test(text.trim());
+  if (isSeen || !/bash|zsh/.test(state.shell ?? "")) {
+    return text;
+  }
+  return `eval $'${text.replaceAll(/[\\']/g, "\\$&").replaceAll(/\r?\n/g, "\\n")}'`;
 }
 
 async function read(command: Command): Promise<void> {
