@@ -47,9 +47,9 @@ fn the_extension_answers_what_the_hub_asks(version: Version) {
 /// The extension's own folder among those that this VS Code has.
 fn installed(version: Version) -> PathBuf {
     let folder = vscode::extensions(&vscode::found().unwrap(), version);
-    let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let is_ours = |path: &PathBuf| path.join("dist/extension.js").exists();
-    entries.filter(is_ours).next().unwrap_or_else(|| panic!("no extension in {}", folder.display()))
+    entries.find(is_ours).unwrap_or_else(|| panic!("no extension in {}", folder.display()))
 }
 
 /// As a part of a query.

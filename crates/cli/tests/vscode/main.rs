@@ -3,6 +3,8 @@
 //! theme each.
 
 #[cfg(test)]
+mod bad_input;
+#[cfg(test)]
 mod context;
 #[cfg(test)]
 mod deciding;
@@ -20,6 +22,8 @@ mod many;
 mod pictures;
 #[cfg(test)]
 mod returning;
+#[cfg(test)]
+mod starting;
 #[cfg(test)]
 #[path = "../support/mod.rs"]
 mod support;
