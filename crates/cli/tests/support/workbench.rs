@@ -78,7 +78,7 @@ impl Workbench {
             if let Some(found) = look(&self.page) {
                 return found;
             }
-            sleep(Duration::from_millis(50));
+            sleep(Duration::from_millis(100));
         }
         self.page.waits(what, look)
     }
@@ -229,8 +229,8 @@ impl Workbench {
     /// What stands above the lines of that tab, from the top.
     #[track_caller]
     pub fn lenses(&self, label: &str) -> Vec<String> {
-        let links = format!("{} .codelens-decoration a", group_of(label));
-        self.page.texts(&links)
+        let parts = format!("{} .codelens-decoration > *", group_of(label));
+        self.page.texts(&parts)
     }
 
     #[track_caller]
