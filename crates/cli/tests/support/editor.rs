@@ -42,6 +42,8 @@ pub struct Desk {
     pub questions: Vec<api::UserAsk>,
     /// Questions that were taken back.
     pub unasked: Vec<String>,
+    /// What the person is told, in order.
+    pub messages: Vec<api::StatusMessage>,
     /// Commands that ran in the terminal; each prints its own text.
     pub ran: Vec<api::TerminalRun>,
     /// Every method the hub asked, in order.
@@ -52,6 +54,8 @@ pub struct Desk {
     pub save_rule: Option<fn(&str) -> String>,
     /// Its documents hold all lines with the same ending, as VS Code's do.
     pub uniform: bool,
+    /// Methods that are answered with an error of these words.
+    pub failing: BTreeMap<String, String>,
     /// Methods that are not answered.
     pub silent: Vec<String>,
     answers: BTreeMap<i64, Result<String, RpcError>>,
@@ -383,7 +387,10 @@ fn heard(desk: &mut Desk, message: Message) -> Option<Message> {
             if desk.silent.contains(&method) {
                 return None;
             }
-            Some(desk.reply(id, &method, &params))
+            Some(match desk.failing.get(&method) {
+                Some(why) => Message::error(Some(id), RpcError::new(errors::INTERNAL, why.clone())),
+                None => desk.reply(id, &method, &params),
+            })
         }
         Message::Notification { method, params } => {
             desk.told.push((method, decode(&params).unwrap()));
@@ -456,6 +463,10 @@ impl Desk {
             }
             api::UserAsk::METHOD => {
                 self.questions.push(decode(params).unwrap());
+                Message::response(id, &())
+            }
+            api::StatusMessage::METHOD => {
+                self.messages.push(decode(params).unwrap());
                 Message::response(id, &())
             }
             api::UserUnask::METHOD => {

@@ -10,6 +10,7 @@ pub mod browser;
 pub mod editor;
 pub mod foreign;
 pub mod line;
+pub mod pictures;
 pub mod raw;
 pub mod tty;
 pub mod vscode;

@@ -2,7 +2,8 @@
 //! fit every version that is tested.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -13,6 +14,9 @@ const SCREEN: (u32, u32) = (1280, 800);
 
 /// A decision that comes sooner than this after what it decides on changed is taken for one meant for something else.
 pub const LOOK: Duration = Duration::from_millis(500);
+
+/// A window loads megabytes of scripts and starts a dozen extensions; a machine with other work takes its time.
+const START: Duration = Duration::from_secs(40);
 
 const QUICK_INPUT: &str = ".quick-input-widget:not([style*='display: none']) input";
 const QUICK_ROWS: &str = ".quick-input-widget .quick-input-list .monaco-list-row";
@@ -59,14 +63,30 @@ impl Workbench {
         workbench
     }
 
+    #[track_caller]
     fn is_there(&self) {
-        self.page.sees(".monaco-workbench .part.statusbar .statusbar-item");
+        self.begins("the window is there", |page| {
+            page.shows(".monaco-workbench .part.statusbar .statusbar-item").then_some(())
+        });
+    }
+
+    /// Waits as long as a start may take.
+    #[track_caller]
+    fn begins<T>(&self, what: &str, mut look: impl FnMut(&Page) -> Option<T>) -> T {
+        let until = Instant::now() + START;
+        while Instant::now() < until {
+            if let Some(found) = look(&self.page) {
+                return found;
+            }
+            sleep(Duration::from_millis(50));
+        }
+        self.page.waits(what, look)
     }
 
     /// Waits until the hub knows this window; gives its port for agents.
     #[track_caller]
     pub fn attached(&self, world: &World) -> u16 {
-        self.page.waits("the window is attached", |_| {
+        self.begins("the window is attached", |_| {
             let status = world.run(&["status", "--json"]);
             let status: Value = serde_json::from_str(&status.stdout).ok()?;
             let windows = status["windows"].as_array()?;
@@ -173,7 +193,7 @@ impl Workbench {
         self.sees_tab(label);
         self.page.click(&tab(label));
         self.page.sees(&format!("{} .monaco-editor.focused", group_of(label)));
-        std::thread::sleep(LOOK);
+        sleep(LOOK);
     }
 
     /// By the X of the tab.
@@ -232,7 +252,7 @@ impl Workbench {
     #[track_caller]
     pub fn open_reviews(&self) {
         if !self.page.shows(".composite.viewlet[id*='linkspan']") {
-            self.page.click(".activitybar a.action-label[aria-label*='Linkspan']");
+            self.page.click(".activitybar .action-item:has(a.action-label[aria-label*='Linkspan'])");
         }
         self.page.sees(".composite.viewlet[id*='linkspan']");
     }

@@ -51,7 +51,7 @@ fn the_diagnostics_of_a_file_before_and_after_a_fix(version: Version) {
     let mut claude = desk.claude();
     desk.workbench.open_file("broken.ts");
     let asked = json!({ "uri": format!("file://{path}") });
-    let before = eventually("the language server has looked", || {
+    let before = desk.workbench.page.waits("the language server has looked", |_| {
         let answer = texts(&claude.call("getDiagnostics", asked.clone())).remove(0);
         answer.contains("not assignable").then_some(answer)
     });

@@ -15,7 +15,11 @@ mod hunks;
 #[cfg(test)]
 mod in_host;
 #[cfg(test)]
+mod inline;
+#[cfg(test)]
 mod many;
+#[cfg(test)]
+mod pictures;
 #[cfg(test)]
 mod returning;
 #[cfg(test)]

@@ -216,7 +216,14 @@ impl Core {
                     self.read_base(BaseWanted::Proposal { tool, again: true }, base.path);
                 }
                 Ok(base) => self.propose(tool, base),
-                Err(failure) => self.answer(tool.agent, tool.call, &Answer::Failed(failure)),
+                Err(failure) => {
+                    if let (FailureKind::TooLarge, Request::Propose { path, .. }) =
+                        (failure.kind, &tool.request)
+                    {
+                        self.tell_too_large(tool.agent, path, &failure);
+                    }
+                    self.answer(tool.agent, tool.call, &Answer::Failed(failure));
+                }
             },
             BaseWanted::Decision { local, request, review, revision, decision } => match base {
                 Ok(base) if let Some(why) = self.cannot_change(review, &decision, base.buffer) => {

@@ -13,6 +13,7 @@ mod event;
 mod history;
 mod joining;
 mod language;
+mod notices;
 mod page;
 mod policy;
 mod present;

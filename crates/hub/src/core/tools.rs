@@ -154,7 +154,9 @@ impl Core {
         let limit_mib = window.map_or(0, |window| window.config.limits.file_mib);
         if before.len().max(after.len()) > limit_mib * 1024 * 1024 {
             let message = format!("a text is larger than the {limit_mib} MiB that `limits.file_mib` allows");
-            return self.fail(agent, call, FailureKind::TooLarge, message);
+            let failure = Failure::new(FailureKind::TooLarge, message);
+            self.tell_too_large(agent, &place, &failure);
+            return self.answer(agent, call, &Answer::Failed(failure));
         }
         let base = Some(Text { format: Format::UTF8, text: before });
         let change = Change { path: place, label, set, writer: Writer::Nobody, base, proposed: after };

@@ -1,6 +1,6 @@
 //! Windows: how an editor joins, keeps its port, token and agents while it is away, and how agents find it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use linkspan_dialect::{Dialect, DiscoveryFile, WindowFacts};
@@ -35,6 +35,8 @@ pub(super) struct Window {
     pub(super) local: Option<LocalId>,
     pub(super) capabilities: Capabilities,
     pub(super) discovery: Vec<(&'static str, DiscoveryFile)>,
+    /// Files of which the person was told that they are too large.
+    pub(super) too_large: BTreeSet<PathBuf>,
     grace: Option<TimerId>,
     /// The request of an editor that waits to be let in.
     arriving: Option<RequestId>,
@@ -260,6 +262,7 @@ impl Core {
             local: None,
             capabilities: attach.capabilities,
             discovery: before.map(|window| window.discovery).unwrap_or_default(),
+            too_large: BTreeSet::new(),
             grace: None,
             arriving: None,
         };
