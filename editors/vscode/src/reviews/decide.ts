@@ -132,9 +132,9 @@ export class Deciding {
     const next = all[all.indexOf(review) + 1] ?? all[0];
     const isWanted = vscode.workspace.getConfiguration("linkspan").get<boolean>("review.advance") === true;
     if (isFront && isWanted && next !== undefined && next !== review) {
+      await this.tabs.open(next);
       // The same click or key once more would be meant for the one before.
       next.movedAt = Date.now();
-      await this.tabs.open(next);
     }
   }
 
