@@ -7,9 +7,10 @@ import { ERRORS, type TerminalRunResult } from "../../protocol";
 import { inBackground, until } from "./background";
 import { type Hub, Refusal } from "./hub";
 
-const INTEGRATION_MS = 5_000;
+/** How long a shell may take to start, on a busy machine too; within what the hub waits beyond the command's time. */
+const INTEGRATION_MS = [5_000, 15_000] as const;
 /** The last words may come a moment after the end was told. */
-const LAST_WORDS_MS = 500;
+const LAST_WORDS_MS = 2_000;
 const LONGEST_OUTPUT = 1024 * 1024;
 const NO_INTEGRATION =
   "nothing was run: this terminal's shell has no shell integration, so output and exit code could not be known; " +
@@ -32,6 +33,8 @@ interface Command {
 interface Session {
   id: string;
   terminal: vscode.Terminal;
+  /** The last that VS Code knew; it forgets it while a command runs. */
+  shell: string;
   command?: Command;
 }
 
@@ -40,7 +43,8 @@ export function terminal(context: vscode.ExtensionContext, hub: Hub, log: vscode
   let created = 0;
   const create = (options: vscode.TerminalOptions): Session => {
     created += 1;
-    const session = { id: `t${created}`, terminal: vscode.window.createTerminal({ name: "Agent", ...options }) };
+    const opened = vscode.window.createTerminal({ name: "Agent", ...options });
+    const session = { id: `t${created}`, terminal: opened, shell: "" };
     sessions.set(session.id, session);
     return session;
   };
@@ -76,11 +80,13 @@ export function terminal(context: vscode.ExtensionContext, hub: Hub, log: vscode
     }
     session.terminal.show(true);
     // It comes a moment after the shell has started, or never.
-    await until(INTEGRATION_MS, () => session.terminal.shellIntegration !== undefined);
+    const [least, most] = INTEGRATION_MS;
+    await until(Math.max(least, Math.min(timeoutMs, most)), () => session.terminal.shellIntegration !== undefined);
     if (session.terminal.shellIntegration === undefined) {
       throw new Refusal(ERRORS.UNSUPPORTED, NO_INTEGRATION);
     }
-    const execution = session.terminal.shellIntegration.executeCommand(asTyped(text, session.terminal));
+    session.shell = session.terminal.state.shell ?? session.shell;
+    const execution = session.terminal.shellIntegration.executeCommand(asTyped(text, session.shell));
     const command: Command = { execution, output: "", isCut: false, isRunning: true, isRead: false };
     session.command = command;
     inBackground(log, read(command));
@@ -103,9 +109,9 @@ export function terminal(context: vscode.ExtensionContext, hub: Hub, log: vscode
 
 /** VS Code loses sight of a command of several lines, and bash does not tell it of one that begins with a subshell:
  * neither would be seen to end. */
-function asTyped(text: string, { state }: vscode.Terminal): string {
+function asTyped(text: string, shell: string): string {
   const isSeen = !/^\(|\n/.test(text.trim());
-  if (isSeen || !/bash|zsh/.test(state.shell ?? "")) {
+  if (isSeen || !/bash|zsh/.test(shell)) {
     return text;
   }
   return `eval $'${text.replaceAll(/[\\']/g, "\\$&").replaceAll(/\r?\n/g, "\\n")}'`;
