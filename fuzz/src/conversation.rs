@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use linkspan_dialect::{
     Accepted, Answer, CallId, Failure, FailureKind, Rejected, Request, Server, Session, Step, by_name,
 };
-use linkspan_editor_api::{Capabilities, ReviewComment, Taken};
+use linkspan_editor_api::{Capabilities, ReviewComment, Taken, TerminalRunResult};
 use serde_json::Value;
 
 /// One frame per line.
@@ -15,6 +15,8 @@ pub fn conversation(dialect: &str, data: &[u8]) {
     let own = dialect == "linkspan";
     let capabilities = Capabilities {
         execute_code: dialect == "claude",
+        terminal: own,
+        questions: true,
         language: own,
         documents: own,
         ..Capabilities::default()
@@ -109,6 +111,12 @@ fn answer_to(request: Request) -> Answer {
         Request::CloseTab { .. } => Answer::TabClosed,
         Request::CloseAllDiffs => Answer::DiffsClosed(usize::MAX),
         Request::ExecuteCode { code } => Answer::Executed(code),
+        Request::RunInTerminal { command, wait_ms, .. } => Answer::Ran(TerminalRunResult {
+            terminal: "t1".into(),
+            output: command,
+            exit_code: None,
+            timed_out: wait_ms.is_some(),
+        }),
         Request::Language { path, question } => {
             Answer::Failed(Failure::new(FailureKind::Unsupported, format!("{question:?} {path:?}")))
         }

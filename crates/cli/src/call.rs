@@ -14,7 +14,7 @@ use crate::signals;
 use crate::window::{WindowOptions, ask, connect};
 
 /// Tools whose answer comes from a person, who may take her time.
-const ASK_A_PERSON: [&str; 3] = ["proposeChange", "compareTexts", "openDiff"];
+const ASK_A_PERSON: [&str; 5] = ["proposeChange", "compareTexts", "openDiff", "runInTerminal", "executeCode"];
 
 /// Call a tool of the editor; `linkspan tools` lists them.
 #[derive(Debug, clap::Args)]

@@ -71,7 +71,6 @@ mod hub;
 pub mod proposal;
 mod relay;
 mod runtime_dir;
-pub mod visible;
 
 pub use bridge::{Bridge, BridgeConfig, BridgeError};
 pub use connection::{
@@ -82,6 +81,7 @@ pub use control::{Control, ControlError, Hello};
 pub use dial::DialError;
 pub use discover::{Candidate, Discovery, Surroundings, discover};
 pub use hub::{ConnectError, Hub, Start};
+pub use linkspan_editor_api::visible;
 pub use relay::{Notice, RelayError, relay};
 pub use runtime_dir::RuntimeDirError;
 

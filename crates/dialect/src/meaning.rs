@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use linkspan_editor_api::{FileDiagnostics, OpenDocument, Position, Selection};
+use linkspan_editor_api::{FileDiagnostics, OpenDocument, Position, Selection, TerminalRunResult};
 use linkspan_review::Writer;
 
 use crate::decided::{Accepted, Rejected};
@@ -57,6 +57,12 @@ pub enum Request {
     ExecuteCode {
         code: String,
     },
+    RunInTerminal {
+        command: String,
+        cwd: Option<PathBuf>,
+        /// How long to wait for its end.
+        wait_ms: Option<u32>,
+    },
     Language {
         path: PathBuf,
         question: Question,
@@ -89,6 +95,7 @@ pub enum Answer {
     TabClosed,
     DiffsClosed(usize),
     Executed(String),
+    Ran(TerminalRunResult),
     Known(Known),
     Failed(Failure),
 }

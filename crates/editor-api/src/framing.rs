@@ -18,11 +18,14 @@ pub struct Limits {
 impl Limits {
     /// Between our own hub and those it trusts: both sides of the largest file under review are one message.
     pub const OF_A_HUB: Limits = Limits { header: 4 * 1024, body: 1024 * 1024 * 1024 };
+
+    /// What an editor has to take.
+    pub const OF_AN_EDITOR: Limits = Limits { header: 4 * 1024, body: 64 * 1024 * 1024 };
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { header: 4 * 1024, body: 64 * 1024 * 1024 }
+        Limits::OF_AN_EDITOR
     }
 }
 

@@ -30,6 +30,7 @@ mod selection;
 mod terminal;
 mod user;
 mod version;
+pub mod visible;
 mod watch;
 mod window;
 

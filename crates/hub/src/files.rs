@@ -25,7 +25,11 @@ pub struct FileState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
     Place,
-    Bytes { limit_mib: usize },
+    /// The same, of a folder.
+    Folder,
+    Bytes {
+        limit_mib: usize,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +44,8 @@ pub enum FileError {
     Dangling(String),
     #[error("{0} is a folder, not a file")]
     Folder(String),
+    #[error("{0} is a file, not a folder")]
+    NoFolder(String),
     #[error("{0} is not a regular file (a device, socket or pipe)")]
     Special(String),
     #[error("{path} has {mib} MiB; files over {limit} MiB are not reviewed (limits.file_mib in config.toml)")]
@@ -105,6 +111,10 @@ pub fn look(folders: &[PathBuf], path: &Path, want: Want) -> Result<FileState, F
     let place = resolve(folders, path)?;
     match want {
         Want::Place => Ok(FileState { exists: regular(&place)?.is_some(), path: place, bytes: Vec::new() }),
+        Want::Folder => match fs::symlink_metadata(&place) {
+            Ok(metadata) if !metadata.is_dir() => Err(FileError::NoFolder(place.display().to_string())),
+            found => Ok(FileState { exists: found.is_ok(), path: place, bytes: Vec::new() }),
+        },
         Want::Bytes { limit_mib } => {
             let bytes = read_regular(&place, limit_mib)?;
             Ok(FileState { exists: bytes.is_some(), path: place, bytes: bytes.unwrap_or_default() })

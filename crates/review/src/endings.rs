@@ -50,6 +50,13 @@ pub fn adopt_endings(base: &str, proposed: &str) -> (String, Convention) {
     (text, Convention::Lf)
 }
 
+/// Whether all lines of both texts end the same way. Editors that hold a text line by line keep only such.
+pub fn same_endings(one: &str, other: &str) -> bool {
+    let count = |what: &str| one.matches(what).count() + other.matches(what).count();
+    let crlf = count(CRLF);
+    count("\r") == crlf && (crlf == 0 || crlf == count("\n"))
+}
+
 fn adopt_mixed(base: &str, proposed: &str) -> String {
     let (base, proposed) = (Lines::new(base), Lines::new(proposed));
     let changes = changed_lines(base.iter().map(content), proposed.iter().map(content));
@@ -103,6 +110,16 @@ mod tests {
     fn check(base: &str, proposed: &str, expect: &str, convention: Convention) {
         let (adopted, said) = adopt_endings(base, proposed);
         assert_eq!((adopted.as_str(), said), (expect, convention), "{base:?} <- {proposed:?}");
+    }
+
+    #[test]
+    fn endings_are_the_same_only_if_no_line_ends_otherwise() {
+        for (one, other) in [("a\nb\n", "c\n"), ("a\r\n", "b\r\nc"), ("a", "b\r\n"), ("", "")] {
+            assert!(same_endings(one, other), "{one:?} {other:?}");
+        }
+        for (one, other) in [("a\n", "b\r\n"), ("a\r\nb\n", ""), ("a\rb\n", "c\n"), ("a\r\r\n", "")] {
+            assert!(!same_endings(one, other), "{one:?} {other:?}");
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod words;
 pub use compose::compose;
 pub use decision::{Comment, Decision, Verdict};
 pub use digest::Digest;
-pub use endings::{Convention, adopt_endings};
+pub use endings::{Convention, adopt_endings, same_endings};
 pub use format::Format;
 pub use hunk::{Hunk, HunkId, HunkIdError, hunks};
 pub use ids::{AgentId, ChangeId, ReviewId, Revision, SetId, SurfaceId, WindowId};

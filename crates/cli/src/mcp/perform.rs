@@ -165,7 +165,9 @@ pub(super) fn perform(
             let asked: takes::Code = arguments(tool, given)?;
             // Not asked again when the connection is lost: it may have run.
             let editor = desk.sit_down(caller)?;
-            let answer = editor.call("executeCode", &json!({ "code": asked.code }));
+            let answer = editor.start("executeCode", &json!({ "code": asked.code }));
+            // A person allows it, and takes her time.
+            let answer = answer.and_then(|pending| pending.wait());
             let output = answer.and_then(said).map_err(|error| error.to_string())?;
             Answer::of(&gives::Executed { output })
         }

@@ -210,3 +210,26 @@ fn a_broken_config_is_an_error_that_names_the_nearest_key() {
     let value: Value = world.run(&["hub", "start", "--json"]).json();
     assert!(value["error"]["message"].as_str().unwrap().contains("config.toml"), "{value}");
 }
+
+#[test]
+fn a_person_hears_once_that_a_file_is_too_large_to_be_reviewed() {
+    let world = World::with_config("[limits]\nfile_mib = 1\n");
+    let large = "0123456789abcdef".repeat(100_000);
+    let (a, b) = (world.file("a.txt", &large), world.file("b.txt", &large));
+    let capabilities = api::Capabilities { messages: true, ..editor::all_capabilities() };
+    let editor = EditorBuilder::new(&world).capabilities(capabilities).attach();
+    let mut agent = Agent::nexus3(&world, editor.port());
+    for path in [&a, &a, &b] {
+        let call = agent.propose(path, "short\n", "tab");
+        assert!(agent.answer(call)["error"]["message"].as_str().unwrap().contains("limits.file_mib"));
+    }
+    // Asked of the editor after all that.
+    agent.call("getOpenEditors", json!({}));
+    let told = editor.desk().messages.clone();
+    assert_eq!(told.len(), 2, "{told:?}");
+    for (message, path) in told.iter().zip([&a, &b]) {
+        assert_eq!(message.level, api::MessageLevel::Warning);
+        assert!(message.text.contains(path) && message.text.contains("limits.file_mib"), "{message:?}");
+        assert!(message.text.starts_with("nexus3 "), "{message:?}");
+    }
+}

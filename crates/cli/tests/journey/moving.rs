@@ -57,6 +57,102 @@ fn an_open_saved_document_is_changed_and_saved_by_its_editor() {
 }
 
 #[test]
+fn what_the_editor_made_of_it_on_saving_is_what_was_accepted() {
+    let world = World::new();
+    let path = world.file("a.txt", "one\n");
+    let mut editor = Editor::attach(&world);
+    editor.open(&path, "one\n", false);
+    editor.desk().save_rule = Some(|text| text.replace("  ", " "));
+    let mut agent = OwnAgent::join(&world, "k3y");
+    let call = agent.propose(&path, "one  two\n");
+    editor.accept(&editor.shown(&path));
+    let told = agent.told(call);
+    assert_eq!(world.read_text("a.txt"), "one two\n");
+    assert_eq!((&told["text"], &told["taken"]), (&"one two\n".into(), &"edited".into()));
+    assert!(told["personDiff"].as_str().unwrap().contains("+one two"), "{told}");
+    world.run(&["undo", "--last"]).ok();
+    assert_eq!(world.read_text("a.txt"), "one\n");
+}
+
+#[test]
+fn a_file_with_mixed_line_endings_is_not_written_through_an_editor_that_makes_them_alike() {
+    let world = World::new();
+    let path = world.file("a.txt", "1\r\n2\n3\r\n");
+    let mut editor = Editor::attach(&world);
+    editor.desk().uniform = true;
+    editor.open(&path, "1\n2\n3\n", false);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    let call = agent.propose(&path, "1\ntwo\n3\n", "tab");
+    editor.accept(&editor.shown(&path));
+    assert_eq!(agent.texts(call)[0], "FILE_SAVED");
+    assert_eq!(world.read_text("a.txt"), "1\r\ntwo\n3\r\n");
+    editor.open(&path, "1\ntwo\n3\n", false);
+    world.run(&["undo", "--last"]).ok();
+    assert_eq!(world.read_text("a.txt"), "1\r\n2\n3\r\n");
+    assert_eq!(editor.desk().applied, []);
+}
+
+#[test]
+fn line_endings_that_were_accepted_do_not_get_lost_in_the_editor() {
+    let world = World::new();
+    let path = world.file("a.txt", "1\n2\n");
+    let mut editor = Editor::attach(&world);
+    editor.desk().uniform = true;
+    editor.open(&path, "1\n2\n", false);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    let call = agent.propose(&path, "1\r\n2\r\n", "tab");
+    editor.accept(&editor.shown(&path));
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    assert_eq!(world.read_text("a.txt"), "1\r\n2\r\n");
+}
+
+#[test]
+fn an_editor_that_fails_to_write_is_told_to_whoever_decided_and_to_the_agent() {
+    let world = World::new();
+    let path = world.file("a.txt", "one\n");
+    let editor = Editor::attach(&world);
+    editor.open(&path, "one\n", false);
+    editor.desk().failing.insert("edits/apply".into(), "the document is read-only".into());
+    let mut agent = OwnAgent::join(&world, "k3y");
+    let call = agent.propose(&path, "two\n");
+    let shown = editor.shown(&path);
+    let decided = world.run(&["accept", &shown.review]);
+    assert_ne!(decided.code, 0);
+    assert!(decided.stderr.contains("the document is read-only"), "{decided:?}");
+    let error = agent.told(call)["error"]["message"].as_str().unwrap().to_owned();
+    assert!(error.contains("accepted, but could not be written: the document is read-only"), "{error}");
+    assert!(
+        matches!(editor.hidden(&shown.review), api::HideReason::Failed { error } if error.contains("read-only"))
+    );
+    assert_eq!(world.read_text("a.txt"), "one\n");
+}
+
+#[test]
+fn a_review_whose_folder_was_closed_waits_and_says_so() {
+    let world = World::new();
+    let path = world.file("a.txt", "one\n");
+    let mut editor = Editor::attach(&world);
+    let mut agent = Agent::nexus3(&world, editor.port());
+    let call = agent.propose(&path, "two\n", "tab");
+    let shown = editor.shown(&path);
+    let change = |folders: Vec<String>| {
+        editor.send(&api::FoldersChanged { folders: folders.clone() });
+        eventually("the folders have changed", || {
+            (world.status()["windows"][0]["folders"] == serde_json::json!(folders)).then_some(())
+        });
+    };
+    change(Vec::new());
+    let refused = world.run(&["accept", &shown.review]);
+    assert_ne!(refused.code, 0);
+    assert!(refused.stderr.contains("outside the workspace folders"), "{refused:?}");
+    assert_eq!(world.read_text("a.txt"), "one\n");
+    change(vec![world.workspace().to_str().unwrap().to_owned()]);
+    editor.accept(&shown);
+    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
+    assert_eq!(world.read_text("a.txt"), "two\n");
+}
+
+#[test]
 fn text_typed_during_a_review_is_merged() {
     let world = World::new();
     let path = world.file("a.txt", BASE);

@@ -38,10 +38,24 @@ pub struct Desk {
     pub hidden: Vec<api::ReviewHide>,
     pub opened: Vec<api::DocumentOpen>,
     pub applied: Vec<api::EditsApply>,
+    /// What the person is asked, in order.
+    pub questions: Vec<api::UserAsk>,
+    /// Questions that were taken back.
+    pub unasked: Vec<String>,
+    /// What the person is told, in order.
+    pub messages: Vec<api::StatusMessage>,
+    /// Commands that ran in the terminal; each prints its own text.
+    pub ran: Vec<api::TerminalRun>,
     /// Every method the hub asked, in order.
     pub asked: Vec<String>,
     /// What it was told about the hub, in order.
     pub told: Vec<(String, Value)>,
+    /// What the editor makes of a text before it saves it, such as a formatter.
+    pub save_rule: Option<fn(&str) -> String>,
+    /// Its documents hold all lines with the same ending, as VS Code's do.
+    pub uniform: bool,
+    /// Methods that are answered with an error of these words.
+    pub failing: BTreeMap<String, String>,
     /// Methods that are not answered.
     pub silent: Vec<String>,
     answers: BTreeMap<i64, Result<String, RpcError>>,
@@ -286,6 +300,20 @@ impl Editor {
         assert_eq!(self.decide(shown, verdict), api::ReviewDecidedResult::Taken);
     }
 
+    /// Waits until the person has been asked this often, and gives the newest question.
+    #[track_caller]
+    pub fn question(&self, count: usize) -> api::UserAsk {
+        self.until("she is asked", |desk| desk.questions.get(count - 1).cloned())
+    }
+
+    /// The person answers, or closes the question.
+    #[track_caller]
+    pub fn reply(&mut self, asked: &api::UserAsk, option: Option<api::AskOption>) {
+        let result =
+            option.map_or(api::UserAskResult::Dismissed, |option| api::UserAskResult::Answered { option });
+        self.request(&api::UserAnswered { ask: asked.ask.clone(), result }).unwrap();
+    }
+
     /// The editor goes without a word, as in a window reload or a crash.
     pub fn kill(mut self) {
         let _ = self.child.kill();
@@ -359,7 +387,10 @@ fn heard(desk: &mut Desk, message: Message) -> Option<Message> {
             if desk.silent.contains(&method) {
                 return None;
             }
-            Some(desk.reply(id, &method, &params))
+            Some(match desk.failing.get(&method) {
+                Some(why) => Message::error(Some(id), RpcError::new(errors::INTERNAL, why.clone())),
+                None => desk.reply(id, &method, &params),
+            })
         }
         Message::Notification { method, params } => {
             desk.told.push((method, decode(&params).unwrap()));
@@ -430,6 +461,33 @@ impl Desk {
                 self.applied.push(asked);
                 Message::response(id, &result)
             }
+            api::UserAsk::METHOD => {
+                self.questions.push(decode(params).unwrap());
+                Message::response(id, &())
+            }
+            api::StatusMessage::METHOD => {
+                self.messages.push(decode(params).unwrap());
+                Message::response(id, &())
+            }
+            api::UserUnask::METHOD => {
+                let api::UserUnask { ask } = decode(params).unwrap();
+                self.unasked.push(ask);
+                Message::response(id, &())
+            }
+            api::TerminalRun::METHOD => {
+                let run: api::TerminalRun = decode(params).unwrap();
+                let output = run.command.clone();
+                self.ran.push(run);
+                let (terminal, exit_code) = ("t1".into(), Some(3));
+                Message::response(
+                    id,
+                    &api::TerminalRunResult { terminal, output, exit_code, timed_out: false },
+                )
+            }
+            api::CodeExecute::METHOD => {
+                let api::CodeExecute { code } = decode(params).unwrap();
+                Message::response(id, &api::CodeExecuteResult { outputs: vec![code] })
+            }
             _ => Message::error(Some(id), RpcError::new(errors::METHOD_NOT_FOUND, method)),
         }
     }
@@ -467,6 +525,9 @@ impl Desk {
 
     fn save(&mut self, path: &str) -> bool {
         let Some(document) = self.documents.get_mut(path) else { return false };
+        if let Some(rule) = self.save_rule {
+            document.text = rule(&document.text);
+        }
         std::fs::write(path, &document.text).unwrap();
         document.dirty = false;
         true
@@ -479,11 +540,13 @@ impl Desk {
         if asked.version.is_some_and(|version| version != document.version) {
             return refused(Some(document.version));
         }
-        document.text.clone_from(text);
+        document.text = if self.uniform { text.replace("\r\n", "\n") } else { text.clone() };
         document.version += 1;
         document.dirty = true;
         let version = Some(document.version);
         let saved = asked.save && self.save(&asked.path);
-        api::EditsApplyResult { applied: true, version, saved, text: None }
+        let holds = self.documents.get(&asked.path).map(|document| document.text.clone());
+        let text = holds.filter(|holds| saved && holds != text);
+        api::EditsApplyResult { applied: true, version, saved, text }
     }
 }

@@ -106,7 +106,7 @@ pub(super) static TOOLS: &[Tool] = &[
     },
     Tool {
         name: "executeCode",
-        description: "Execute code in the kernel of the active notebook",
+        description: "Execute code in the kernel of the active notebook, once the user allows it",
         arguments: &[Argument::required("code")],
         needs: Need::ExecuteCode,
         decode: |arguments| Ok(Request::ExecuteCode { code: arguments.text("code")?.into_owned() }),

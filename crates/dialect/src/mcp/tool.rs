@@ -22,18 +22,23 @@ pub(crate) struct Tool {
 #[derive(Clone, Copy)]
 pub(crate) enum Need {
     Nothing,
+    /// And a way to ask the person first.
     ExecuteCode,
+    /// And a way to ask the person first.
+    Terminal,
     Language,
     Documents,
 }
 
 impl Need {
-    const ALL: [Need; 4] = [Need::Nothing, Need::ExecuteCode, Need::Language, Need::Documents];
+    const ALL: [Need; 5] =
+        [Need::Nothing, Need::ExecuteCode, Need::Terminal, Need::Language, Need::Documents];
 
     fn is_met(self, has: &Capabilities) -> bool {
         match self {
             Need::Nothing => true,
-            Need::ExecuteCode => has.execute_code,
+            Need::ExecuteCode => has.execute_code && has.questions,
+            Need::Terminal => has.terminal && has.questions,
             Need::Language => has.language,
             Need::Documents => has.documents,
         }

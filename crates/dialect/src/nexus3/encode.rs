@@ -40,7 +40,9 @@ pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<
         }
         Answer::Dirty { open, dirty, .. } => Encoded::json(&Dirty { dirty: *open && *dirty }),
         Answer::Executed(output) => Encoded::text(output.as_str()),
-        Answer::Known(_) => failed(FailureKind::Internal, "no tool of this dialect asks this"),
+        Answer::Known(_) | Answer::Ran(_) => {
+            failed(FailureKind::Internal, "no tool of this dialect asks this")
+        }
         Answer::Failed(failure) => failed(failure.kind, failure.message.as_str()),
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<
         Answer::TabClosed => told(&Nothing {}, "done"),
         Answer::DiffsClosed(closed) => told(&Closed { closed: *closed }, format!("{closed} taken back")),
         Answer::Executed(output) => told(&Executed { output }, output.as_str()),
+        Answer::Ran(ran) => told(ran, says::ran(ran)),
         Answer::Known(Known::Hover(hover)) => told(hover, says::lines(&hover.contents, NOTHING)),
         Answer::Known(Known::Definition(found)) => told(found, says::locations(&found.locations)),
         Answer::Known(Known::References(found)) => told(found, says::locations(&found.locations)),

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use linkspan_editor_api::{
-    FileDiagnostics, Location, OpenDocument, Range, Selection, Severity, Symbol, Taken,
+    FileDiagnostics, Location, OpenDocument, Range, Selection, Severity, Symbol, Taken, TerminalRunResult,
 };
 
 use crate::decided::{Accepted, Rejected, remark};
@@ -101,6 +101,16 @@ pub(super) fn saved(path: &str, saved: bool, open: bool) -> String {
         (false, false) => format!("{path} is not open, so there is nothing to save"),
         (true, false) => format!("{path} could not be saved"),
     }
+}
+
+/// What it printed comes last: it may be anything.
+pub(super) fn ran(ran: &TerminalRunResult) -> String {
+    let how = match (ran.timed_out, ran.exit_code) {
+        (true, _) => "it still runs".to_owned(),
+        (false, Some(code)) => format!("exit code {code}"),
+        (false, None) => "it has ended; its exit code is not known".to_owned(),
+    };
+    if ran.output.is_empty() { how } else { format!("{how}\n{}", ran.output) }
 }
 
 pub(super) fn locations(found: &[Location]) -> String {

@@ -144,10 +144,29 @@ pub(super) static TOOLS: &[Tool] = &[
     },
     Tool {
         name: "executeCode",
-        description: "Execute code in the kernel of the active notebook",
+        description: "Execute code in the kernel of the active notebook, once the person allows it",
         arguments: &[Argument::required("code")],
         needs: Need::ExecuteCode,
         decode: |arguments| Ok(Request::ExecuteCode { code: arguments.text("code")?.into_owned() }),
+    },
+    Tool {
+        name: "runInTerminal",
+        description: "Run a command in a terminal of the editor, where the person sees it, once she allows it, and \
+                      wait for its end. The answer has what it printed and its exit code",
+        arguments: &[
+            Argument::required("command").about("The command, as the shell reads it"),
+            Argument::optional("cwd", Kind::Text)
+                .about("Absolute path of a folder of the workspace to run it in"),
+            Argument::optional("waitMs", Kind::Count).about(
+                "Answer at the latest after this time (default 60000, at most 120000); the command goes on",
+            ),
+        ],
+        needs: Need::Terminal,
+        decode: |arguments| {
+            let cwd = arguments.optional_text("cwd")?.map(|cwd| PathBuf::from(cwd.into_owned()));
+            let command = arguments.text("command")?.into_owned();
+            Ok(Request::RunInTerminal { command, cwd, wait_ms: arguments.count("waitMs")? })
+        },
     },
     Tool {
         name: "getHover",

@@ -284,7 +284,7 @@ fn dirty_and_saved_say_so_or_that_the_document_is_not_open() {
 fn code_is_offered_only_where_the_editor_can_execute_it() {
     use linkspan_dialect::{Server, Session};
     let names = |execute_code| {
-        let capabilities = Capabilities { execute_code, ..Capabilities::default() };
+        let capabilities = Capabilities { execute_code, questions: true, ..Capabilities::default() };
         let server = Server { version: String::new(), editor_name: String::new(), capabilities };
         let mut session = Session::new(by_name("claude").unwrap(), server);
         let list = reply(session.receive(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#));

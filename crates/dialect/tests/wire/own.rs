@@ -7,6 +7,7 @@ use linkspan_dialect::{
 use linkspan_editor_api::{
     Capabilities, Diagnostic, FileDiagnostics, LanguageDefinitionResult, LanguageHoverResult,
     LanguageSymbolsResult, Location, OpenDocument, Position, Range, Selection, Severity, Symbol, Taken,
+    TerminalRunResult,
 };
 use linkspan_review::Writer;
 use serde_json::{Value, json};
@@ -62,7 +63,11 @@ fn the_list_follows_what_the_editor_can_do() {
         listed(capabilities).into_iter().filter(|name| !plain.contains(name)).collect()
     };
     let none = Capabilities::default();
-    assert_eq!(extra(Capabilities { execute_code: true, ..none }), ["executeCode"]);
+    let asking = Capabilities { questions: true, ..none };
+    assert_eq!(extra(Capabilities { execute_code: true, ..asking }), ["executeCode"]);
+    assert_eq!(extra(Capabilities { terminal: true, ..asking }), ["runInTerminal"]);
+    let mute = Capabilities { execute_code: true, terminal: true, ..none };
+    assert!(extra(mute).is_empty(), "nobody could allow it");
     let language = ["getHover", "getDefinition", "findReferences", "getSymbols"];
     assert_eq!(extra(Capabilities { language: true, ..none }), language);
     assert_eq!(extra(Capabilities { documents: true, ..none }), ["getVisibleRange"]);
@@ -71,7 +76,7 @@ fn the_list_follows_what_the_editor_can_do() {
 #[test]
 fn only_an_ability_that_matters_changes_the_list() {
     let mut session = introduced("linkspan", "tester", "1");
-    let before = Capabilities { execute_code: true, ..Capabilities::default() };
+    let before = Capabilities { execute_code: true, questions: true, ..Capabilities::default() };
     assert!(!session.set_capabilities(before));
     assert!(!session.set_capabilities(Capabilities { selection: true, ..before }));
     assert!(session.set_capabilities(Capabilities { language: true, ..before }));
@@ -298,6 +303,32 @@ fn the_small_answers_are_objects_too() {
     assert_eq!(told("closeAllDiffTabs", json!({}), &Answer::DiffsClosed(2)).0, json!({"closed": 2}));
     let executed = Answer::Executed("4".into());
     assert_eq!(told("executeCode", json!({"code": "2+2"}), &executed).0, json!({"output": "4"}));
+}
+
+#[test]
+fn a_command_says_where_it_runs_and_is_told_with_its_end() {
+    let run = |cwd: Option<&str>, wait_ms| Request::RunInTerminal {
+        command: "make".into(),
+        cwd: cwd.map(Into::into),
+        wait_ms,
+    };
+    assert_eq!(asks("runInTerminal", json!({"command": "make"})), run(None, None));
+    let all = json!({"command": "make", "cwd": "/w", "waitMs": 5});
+    assert_eq!(asks("runInTerminal", all.clone()), run(Some("/w"), Some(5)));
+    let ran = |exit_code, timed_out| {
+        Answer::Ran(TerminalRunResult { terminal: "t1".into(), output: "out".into(), exit_code, timed_out })
+    };
+    assert_eq!(
+        told("runInTerminal", all.clone(), &ran(Some(2), false)),
+        (
+            json!({"terminal": "t1", "output": "out", "exitCode": 2, "timedOut": false}),
+            "exit code 2\nout".to_owned()
+        )
+    );
+    let (_, text) = told("runInTerminal", all.clone(), &ran(None, true));
+    assert_eq!(text, "it still runs\nout");
+    let (_, text) = told("runInTerminal", all, &ran(None, false));
+    assert_eq!(text, "it has ended; its exit code is not known\nout");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use linkspan_editor_api::{Capabilities, ReviewComment, Taken};
 use serde_json::{Value, json};
 
 pub(crate) fn session(dialect: &str) -> Session {
-    let capabilities = Capabilities { execute_code: dialect != "nexus3", ..Capabilities::default() };
+    let execute_code = dialect != "nexus3";
+    let capabilities = Capabilities { execute_code, questions: true, ..Capabilities::default() };
     let server = Server { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
     Session::new(by_name(dialect).unwrap(), server)
 }

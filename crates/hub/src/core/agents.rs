@@ -162,6 +162,7 @@ impl Core {
                     agent.version = shortened(version, LONGEST_NAME);
                 }
                 self.send_agent(id, reply);
+                self.consent_came(id);
                 self.agent_joined(id);
             }
             Step::Pong(number) => self.agent_pong(id, Some(number)),
@@ -173,7 +174,11 @@ impl Core {
                 match withdrawn {
                     // If a person was first, the answer is hers.
                     Some(review) => self.apply(review::Event::Withdrawn { review }),
-                    None => self.fail(id, call, FailureKind::Withdrawn, "the call was cancelled"),
+                    None => {
+                        let window = agent.window;
+                        self.take_questions_back(window, id, Some(call));
+                        self.fail(id, call, FailureKind::Withdrawn, "the call was cancelled");
+                    }
                 }
             }
             Step::Nothing => {}
@@ -256,6 +261,8 @@ impl Core {
         for review in left {
             self.orphan(review);
         }
+        self.take_questions_back(agent.window, id, None);
+        self.consent_left(&agent, said_goodbye);
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);
         self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });
         self.probed_agent(id);

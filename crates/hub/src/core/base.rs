@@ -9,7 +9,7 @@ use linkspan_editor_api::RequestId;
 use linkspan_review as review;
 use linkspan_review::{
     AgentId, Decision, Effect, Format, Owner, Proposal, ReviewId, Revision, SurfaceId, Text, Verdict,
-    WindowId, Writer,
+    WindowId, Writer, same_endings,
 };
 
 use super::Core;
@@ -89,6 +89,17 @@ pub(super) struct Change {
 pub(super) struct Buffer {
     pub(super) version: Option<i64>,
     pub(super) dirty: bool,
+    /// Its text is the file's to the character. If not, the editor made line endings alike when it loaded it, reads
+    /// another encoding, or has not seen yet that the file changed.
+    pub(super) as_on_disk: bool,
+}
+
+impl Buffer {
+    /// Whether the editor can put this text in place of that and nothing else changes. Unsaved text can only be
+    /// changed there.
+    pub(super) fn can_take(self, text: &str, instead_of: &str) -> bool {
+        self.dirty || (self.as_on_disk && same_endings(instead_of, text))
+    }
 }
 
 impl Core {
@@ -102,6 +113,7 @@ impl Core {
         };
         let (folders, limit_mib) = self.folders_of(window);
         let want = match &wanted {
+            BaseWanted::Path(ToolCall { request: Request::RunInTerminal { .. }, .. }) => Want::Folder,
             BaseWanted::Path(_) => Want::Place,
             _ => Want::Bytes { limit_mib },
         };
@@ -178,9 +190,11 @@ impl Core {
                 return self.base_ready(wanted, Err(failure));
             }
         };
-        let buffer = live.open.then_some(Buffer { version: live.version, dirty: live.dirty });
         let base = on_disk(disk).map(|mut base| {
-            base.buffer = buffer;
+            let held = base.text.as_ref().map(|text| &text.text);
+            let as_on_disk = live.text.is_none() || live.text.as_ref() == held;
+            let buffer = Buffer { version: live.version, dirty: live.dirty, as_on_disk };
+            base.buffer = live.open.then_some(buffer);
             if let Some(text) = live.text.filter(|_| live.open && live.dirty) {
                 // The buffer has no bytes of its own: it will be saved as the file is encoded.
                 let format = base.text.as_ref().map_or(Format::UTF8, |text| text.format);
@@ -202,7 +216,14 @@ impl Core {
                     self.read_base(BaseWanted::Proposal { tool, again: true }, base.path);
                 }
                 Ok(base) => self.propose(tool, base),
-                Err(failure) => self.answer(tool.agent, tool.call, &Answer::Failed(failure)),
+                Err(failure) => {
+                    if let (FailureKind::TooLarge, Request::Propose { path, .. }) =
+                        (failure.kind, &tool.request)
+                    {
+                        self.tell_too_large(tool.agent, path, &failure);
+                    }
+                    self.answer(tool.agent, tool.call, &Answer::Failed(failure));
+                }
             },
             BaseWanted::Decision { local, request, review, revision, decision } => match base {
                 Ok(base) if let Some(why) = self.cannot_change(review, &decision, base.buffer) => {

@@ -178,6 +178,10 @@ impl Core {
                 self.attached(local)?;
                 self.edited(local, id.clone(), edited);
             }
+            api::UserAnswered::METHOD => {
+                self.person_answered(local, &decode(params)?)?;
+                self.send(local, &Message::response(id.clone(), &()));
+            }
             api::ReviewsDecide::METHOD => {
                 let decide: api::ReviewsDecide = decode(params)?;
                 self.decide(local, id.clone(), &decide.review, decide.revision, decide.decision)?;

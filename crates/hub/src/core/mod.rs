@@ -4,13 +4,16 @@
 //! the world can produce a sequence of events that a test can write down.
 
 mod agents;
+mod asking;
 mod base;
+mod consent;
 mod control;
 mod editor;
 mod event;
 mod history;
 mod joining;
 mod language;
+mod notices;
 mod page;
 mod policy;
 mod present;
@@ -37,6 +40,7 @@ use crate::config::Config;
 use crate::journal::{Remembered, RememberedWindow};
 use agents::Agent;
 use base::Reading;
+use consent::Consent;
 use control::Probe;
 use editor::Local;
 use history::History;
@@ -70,6 +74,8 @@ pub struct Core {
     remembered: Vec<RememberedWindow>,
     next_window: u64,
     agents: BTreeMap<AgentId, Agent>,
+    /// What the person allows agents to do, and what she is asked.
+    consent: Consent,
     /// How many agents have joined on the hub's own socket.
     joined: u64,
     next_set: u64,
@@ -125,6 +131,7 @@ impl Core {
             remembered: remembered.windows,
             next_window: remembered.next_window,
             agents: BTreeMap::new(),
+            consent: Consent::default(),
             joined: 0,
             next_set: last_set.unwrap_or(0) + 1,
             locals: BTreeMap::new(),

@@ -13,6 +13,15 @@ const CONTEXT_LINES: usize = 3;
 
 /// Everything a surface needs to show a review.
 pub(super) fn shown(review: &Review) -> api::ReviewShow {
+    api::ReviewShow {
+        base: review.base_text().to_owned(),
+        proposed: review.side().to_owned(),
+        hunks: hunks(review),
+        ..without_texts(review)
+    }
+}
+
+fn without_texts(review: &Review) -> api::ReviewShow {
     let (dialect, agent) = asker(&review.owner_key);
     api::ReviewShow {
         review: review.id.to_string(),
@@ -24,15 +33,28 @@ pub(super) fn shown(review: &Review) -> api::ReviewShow {
         path: review.path.display().to_string(),
         label: review.label.clone(),
         new_file: review.base.is_none(),
-        base: review.base_text().to_owned(),
-        proposed: review.side().to_owned(),
+        base: String::new(),
+        proposed: String::new(),
         encoding: review.base.as_ref().map_or("UTF-8", |base| base.format.name()).to_owned(),
         line_endings: line_endings(review.base_text()).map(str::to_owned),
-        hunks: hunks(review),
+        hunks: Vec::new(),
         conflicts: review.conflicts.iter().map(shown_conflict).collect(),
         focus: false,
         omitted: false,
     }
+}
+
+/// The same for an editor, whose messages have a limit: without the texts, where they would not fit.
+pub(super) fn shown_within(limit: usize, review: &Review) -> api::ReviewShow {
+    let texts = review.base_text().len() + review.side().len();
+    if texts <= limit {
+        let show = shown(review);
+        // A hunk of two lines of one letter takes some fifty times its room.
+        if texts < limit / 64 || serde_json::to_vec(&show).is_ok_and(|bytes| bytes.len() <= limit) {
+            return show;
+        }
+    }
+    api::ReviewShow { omitted: true, ..without_texts(review) }
 }
 
 /// The differences as they are shown.

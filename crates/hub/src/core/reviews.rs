@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use linkspan_dialect::{CallId, FailureKind};
 use linkspan_editor_api as api;
-use linkspan_editor_api::{Message, RequestId, RpcError, errors};
+use linkspan_editor_api::{Limits, Message, RequestId, RpcError, errors};
 use linkspan_review as review;
 use linkspan_review::{
     AgentId, Effect, HideReason, Outcome, Phase, Proposal, Reply, Review, ReviewId, Revision, Step,
@@ -22,6 +22,9 @@ use super::timers::Due;
 use crate::files::Replacement;
 use crate::journal::Past;
 
+/// What an editor takes as one message, but for the few bytes around it.
+const LARGEST_SHOW: usize = Limits::OF_AN_EDITOR.body - 4 * 1024;
+
 /// What the hub knows of a review beside the review itself.
 #[derive(Debug)]
 pub(super) struct Age {
@@ -36,6 +39,8 @@ pub(super) struct Age {
     counted: Cell<Option<(Revision, Size)>>,
     /// Edits that are not recorded yet, oldest first.
     edits: VecDeque<Edit>,
+    /// Its editor was not given the texts, which are too large.
+    omitted: bool,
 }
 
 /// A person's edit that waits for its record.
@@ -152,9 +157,12 @@ impl Core {
     fn show(&mut self, id: ReviewId) {
         let Some(local) = self.surface_of(id) else { return };
         let Some(review) = self.state.review(id) else { return };
-        let mut show = present::shown(review);
+        let mut show = present::shown_within(LARGEST_SHOW, review);
         if let Some(window) = self.windows.get(&review.window) {
             show.path = window.as_named(&review.path).display().to_string();
+        }
+        if let Some(age) = self.ages.get_mut(&id) {
+            age.omitted = show.omitted;
         }
         self.ask(local, &show, Resume::Ignore);
     }
@@ -163,7 +171,9 @@ impl Core {
     /// hers to lose only until then.
     pub(super) fn edited(&mut self, local: LocalId, request: RequestId, edited: api::ReviewEdited) {
         let api::ReviewEdited { review: name, revision, text } = edited;
-        let Ok(id) = self.review_named(&name) else {
+        // Nobody edits what she was not given.
+        let unseen = |id: &ReviewId| self.ages.get(id).is_some_and(|age| age.omitted);
+        let Some(id) = self.review_named(&name).ok().filter(|id| !unseen(id)) else {
             return self.send(local, &Message::response(request, &api::ReviewEditedResult::NotPending));
         };
         let (surface, revision) = (SurfaceId(local.0), Revision(revision));
@@ -343,6 +353,7 @@ impl Core {
             buffer: None,
             counted: Cell::default(),
             edits: VecDeque::new(),
+            omitted: false,
         };
         Some(self.ages.entry(id).or_insert(fresh))
     }

@@ -17,8 +17,8 @@ use super::policy::Policy;
 use super::windows::Window;
 use crate::files::FileError;
 
-/// How long an agent may let an editor wait for its language servers.
-const LONGEST_WAIT_MS: u32 = 120_000;
+/// How long an agent may let an editor wait for its language servers, or for a command.
+pub(super) const LONGEST_WAIT_MS: u32 = 120_000;
 
 /// A call that waits for its editor.
 #[derive(Debug)]
@@ -52,6 +52,7 @@ impl Core {
             | Request::Save { ref path }
             | Request::Compare { ref path, .. }
             | Request::Language { ref path, .. }
+            | Request::RunInTerminal { cwd: Some(ref path), .. }
             | Request::Diagnostics { path: Some(ref path), .. } => {
                 let path = path.clone();
                 self.read_base(BaseWanted::Path(ToolCall { agent, call, request }), path);
@@ -75,13 +76,8 @@ impl Core {
                 self.ask_for(ToolCall { agent, call, request }, &api::DocumentsList {});
             }
             Request::OpenEditors => self.answer(agent, call, &Answer::Editors(Vec::new())),
-            Request::ExecuteCode { ref code } if has.execute_code => {
-                let code = code.clone();
-                self.ask_for(ToolCall { agent, call, request }, &api::CodeExecute { code });
-            }
-            Request::ExecuteCode { .. } => {
-                let message = format!("executeCode is not supported by this editor ({})", window.editor.name);
-                self.fail(agent, call, FailureKind::Unsupported, message);
+            Request::ExecuteCode { .. } | Request::RunInTerminal { cwd: None, .. } => {
+                self.with_consent(ToolCall { agent, call, request });
             }
         }
     }
@@ -132,6 +128,14 @@ impl Core {
                 self.ask_for_diagnostics(tool, Some(path), wait_ms);
             }
             Request::Compare { .. } => self.compare(tool, place),
+            Request::RunInTerminal { .. } if !exists => {
+                self.fail(agent, call, FailureKind::NotFound, format!("there is no folder {path}"));
+            }
+            Request::RunInTerminal { command, wait_ms, .. } => {
+                let (command, cwd, wait_ms) = (command.clone(), Some(path.into()), *wait_ms);
+                let request = Request::RunInTerminal { command, cwd, wait_ms };
+                self.with_consent(ToolCall { agent, call, request });
+            }
             Request::Language { question, .. } => {
                 let question = *question;
                 self.ask_about(tool, path, question, has);
@@ -150,7 +154,9 @@ impl Core {
         let limit_mib = window.map_or(0, |window| window.config.limits.file_mib);
         if before.len().max(after.len()) > limit_mib * 1024 * 1024 {
             let message = format!("a text is larger than the {limit_mib} MiB that `limits.file_mib` allows");
-            return self.fail(agent, call, FailureKind::TooLarge, message);
+            let failure = Failure::new(FailureKind::TooLarge, message);
+            self.tell_too_large(agent, &place, &failure);
+            return self.answer(agent, call, &Answer::Failed(failure));
         }
         let base = Some(Text { format: Format::UTF8, text: before });
         let change = Change { path: place, label, set, writer: Writer::Nobody, base, proposed: after };
@@ -168,7 +174,7 @@ impl Core {
         self.ask_for_in(tool, params, 0);
     }
 
-    fn ask_for_in<R: api::Request>(&mut self, tool: ToolCall, params: &R, wait_ms: u32) {
+    pub(super) fn ask_for_in<R: api::Request>(&mut self, tool: ToolCall, params: &R, wait_ms: u32) {
         match self.editor_of(tool.agent) {
             Some(local) => self.ask_and_wait(local, params, Resume::Tool(tool), wait_ms),
             None => self.tool_answered(tool, Err(NoAnswer::Gone)),
@@ -283,6 +289,7 @@ fn encode(
             let executed: api::CodeExecuteResult = read_answer(answer)?;
             Answer::Executed(executed.outputs.join("\n"))
         }
+        Request::RunInTerminal { .. } => Answer::Ran(read_answer(answer)?),
         Request::Language { question, .. } => Answer::Known(known(*question, answer, window)?),
         Request::Propose { .. }
         | Request::Compare { .. }
@@ -334,6 +341,7 @@ pub(super) fn failure_of(error: &FileError) -> Failure {
         FileError::Relative(_) | FileError::Nul(_) => FailureKind::InvalidParams,
         FileError::Outside(_) | FileError::Dangling(_) => FailureKind::OutsideWorkspace,
         FileError::Folder(_) | FileError::Special(_) => FailureKind::NotText,
+        FileError::NoFolder(_) => FailureKind::NotFound,
         FileError::TooLarge { .. } => FailureKind::TooLarge,
         FileError::Io { .. } => FailureKind::Io,
     };

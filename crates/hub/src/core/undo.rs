@@ -325,7 +325,11 @@ impl Core {
                 );
                 return self.not_undone(ticket, errors::CONFLICT, message);
             };
-            let text = change.before.as_deref().and_then(|bytes| linkspan_review::decode(bytes).ok());
+            let text_of = |bytes: &Option<Vec<u8>>| {
+                bytes.as_deref().and_then(|bytes| linkspan_review::decode(bytes).ok())
+            };
+            let held = text_of(&change.after).map(|held| held.text).unwrap_or_default();
+            let text = text_of(&change.before).filter(|text| buffer.can_take(&text.text, &held));
             if let Some(text) = text.filter(|_| editor.capabilities.edits) {
                 let path = editor.as_named(&change.path).display().to_string();
                 let edits = api::Edits::Text { text: text.text };

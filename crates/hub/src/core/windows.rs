@@ -1,6 +1,6 @@
 //! Windows: how an editor joins, keeps its port, token and agents while it is away, and how agents find it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use linkspan_dialect::{Dialect, DiscoveryFile, WindowFacts};
@@ -35,6 +35,8 @@ pub(super) struct Window {
     pub(super) local: Option<LocalId>,
     pub(super) capabilities: Capabilities,
     pub(super) discovery: Vec<(&'static str, DiscoveryFile)>,
+    /// Files of which the person was told that they are too large.
+    pub(super) too_large: BTreeSet<PathBuf>,
     grace: Option<TimerId>,
     /// The request of an editor that waits to be let in.
     arriving: Option<RequestId>,
@@ -260,6 +262,7 @@ impl Core {
             local: None,
             capabilities: attach.capabilities,
             discovery: before.map(|window| window.discovery).unwrap_or_default(),
+            too_large: BTreeSet::new(),
             grace: None,
             arriving: None,
         };
@@ -309,6 +312,7 @@ impl Core {
         self.send(local, &Message::response(request, &result));
         self.window_joined(id);
         self.apply(review::Event::WindowBack { window: id });
+        self.ask_again(id);
         self.go_on_writing(|review| review.window == id);
     }
 
@@ -381,6 +385,7 @@ impl Core {
             if let Some(local) = window.local.and_then(|local| self.locals.get_mut(&local)) {
                 local.window = None;
             }
+            self.consent.closed(id);
             self.history.closed.insert(id, window.policy);
             self.publish(id, WindowEvent::Closed);
         }

@@ -21,7 +21,7 @@ impl Core {
     }
 
     /// An open document is changed by its editor, so that the person can undo it there; a file that was saved
-    /// is saved again. Everything else is replaced on disk.
+    /// is saved again. Everything else is replaced on disk, and so is what the editor could not hold to the byte.
     pub(super) fn write(&mut self, id: ReviewId, replacement: Replacement) {
         let buffer = self.ages.get_mut(&id).and_then(|age| age.buffer.take());
         let review = self.state.review(id);
@@ -29,12 +29,14 @@ impl Core {
             Phase::Writing(decided) => Some(decided.text.clone()),
             _ => None,
         });
+        let held = review.map_or("", |review| review.base_text());
+        let buffer = buffer.filter(|buffer| text.as_ref().is_some_and(|text| buffer.can_take(text, held)));
         let window = review.and_then(|review| self.windows.get(&review.window));
         let editor = window
             .filter(|window| window.capabilities.edits)
             .and_then(|window| Some((window.local?, window.as_named(&replacement.path))));
         match (buffer, editor, text) {
-            (Some(Buffer { version, dirty }), Some((local, named)), Some(text)) => {
+            (Some(Buffer { version, dirty, .. }), Some((local, named)), Some(text)) => {
                 let path = named.display().to_string();
                 let edits = api::Edits::Text { text };
                 self.ask(
@@ -71,7 +73,10 @@ impl Core {
     ) {
         match answer {
             Ok(applied) if applied.applied && (applied.saved || !save) => {
-                self.apply(review::Event::Written { review: id });
+                self.apply(match applied.text {
+                    Some(text) => review::Event::SavedAs { review: id, text },
+                    None => review::Event::Written { review: id },
+                });
             }
             Ok(applied) if applied.applied => {
                 let error = "the editor holds the change but could not save it; save it there".to_owned();

@@ -16,6 +16,11 @@ pub(super) struct Acceptance {
 
 const CONTEXT_LINES: usize = 3;
 
+/// How a file is encoded; one that is not there yet will be UTF-8.
+pub(super) fn format_of(file: Option<&Text>) -> Format {
+    file.map_or(Format::UTF8, |file| file.format)
+}
+
 impl Review {
     /// An error says why this text cannot be the file's; the review is then as it was.
     pub(super) fn accept(
@@ -37,20 +42,24 @@ impl Review {
             }
             text = carried.text;
         }
-        let format = now.as_ref().map_or(Format::UTF8, |now| now.format);
+        let format = format_of(now.as_ref());
         let bytes = format.encode(&text).map_err(|error| error.to_string())?;
         if moved {
             self.move_to(now);
         }
-        let proposed = self.convention.for_agent(&self.proposed);
-        let told = self.convention.for_agent(&text);
-        let person_diff =
-            (proposed != told).then(|| unified(&proposed, &told, "proposed", "accepted", CONTEXT_LINES));
-        let accepted =
-            Accepted { text: told.into_owned(), bytes, taken, person_diff, new_file: self.base.is_none() };
+        let accepted = self.accepted(&text, bytes, taken);
         let outcome = Outcome { ended: Ended::Accepted(accepted), comments, by };
         self.phase = Phase::Deciding(Box::new(Decided { outcome, text }));
         Ok(vec![Effect::Record { review: self.id, step: Step::Decided }])
+    }
+
+    /// What the agent is told of this text.
+    pub(super) fn accepted(&self, text: &str, bytes: Vec<u8>, taken: Taken) -> Accepted {
+        let proposed = self.convention.for_agent(&self.proposed);
+        let told = self.convention.for_agent(text);
+        let person_diff =
+            (proposed != told).then(|| unified(&proposed, &told, "proposed", "accepted", CONTEXT_LINES));
+        Accepted { text: told.into_owned(), bytes, taken, person_diff, new_file: self.base.is_none() }
     }
 
     /// After a move: what is shown next is recorded first.

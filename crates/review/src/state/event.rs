@@ -55,6 +55,11 @@ pub enum Event {
     Written {
         review: ReviewId,
     },
+    /// The same, but the editor's own rules for saving made this of it, in the file's own endings.
+    SavedAs {
+        review: ReviewId,
+        text: String,
+    },
     WriteFailed {
         review: ReviewId,
         error: WriteError,

@@ -64,6 +64,7 @@ impl State {
                 self.decided(review, surface, revision, decision, base_now)
             }
             Event::Written { review } => self.written(review),
+            Event::SavedAs { review, text } => self.saved_as(review, text),
             Event::WriteFailed { review, error } => self.write_failed(review, error),
             Event::Withdrawn { review } => self.end(review, Ended::Withdrawn),
             Event::Superseded { review, by } => self.end(review, Ended::Superseded { by }),

@@ -1,7 +1,9 @@
 //! The editor side wrote the file, or could not.
 
-use super::accept::Acceptance;
-use crate::{Effect, Ended, Outcome, Phase, Reply, Review, ReviewId, State, Step, WriteError};
+use super::accept::{Acceptance, format_of};
+use crate::{
+    Decided, Effect, Ended, Outcome, Phase, Reply, Review, ReviewId, State, Step, Taken, WriteError,
+};
 
 impl State {
     pub(super) fn written(&mut self, id: ReviewId) -> Vec<Effect> {
@@ -14,6 +16,22 @@ impl State {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Her editor's rules are hers: what they made of the change is what she accepted.
+    pub(super) fn saved_as(&mut self, id: ReviewId, text: String) -> Vec<Effect> {
+        let Some(review) = self.reviews.get_mut(&id) else { return Vec::new() };
+        let Phase::Writing(decided) = &review.phase else { return Vec::new() };
+        // A text that the file cannot hold is not what it holds, whatever the editor says.
+        if decided.text != text
+            && let Ok(bytes) = format_of(review.base.as_ref()).encode(&text)
+        {
+            let Outcome { comments, by, .. } = decided.outcome.clone();
+            let ended = Ended::Accepted(review.accepted(&text, bytes, Taken::Edited));
+            review.phase =
+                Phase::Writing(Box::new(Decided { outcome: Outcome { ended, comments, by }, text }));
+        }
+        self.written(id)
     }
 
     pub(super) fn write_failed(&mut self, id: ReviewId, error: WriteError) -> Vec<Effect> {

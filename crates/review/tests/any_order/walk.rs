@@ -31,7 +31,10 @@ fn take(world: &mut World, what: u32, choice: u32) {
     match what {
         0..9 => propose(world, choice),
         9..25 => drop(world.record(!choice.is_multiple_of(8))),
-        25..31 => drop(world.write(!choice.is_multiple_of(4))),
+        25..31 => {
+            let rules = (choice & 6 == 2).then_some(choice >> 3);
+            world.write(!choice.is_multiple_of(4), rules);
+        }
         31..41 => decide(world, choice),
         41..44 => edit(world, choice),
         44..47 => files::touch(&mut world.files, choice),
@@ -193,6 +196,7 @@ fn nonsense(world: &mut World, choice: u32) {
     let event = match choice & 7 {
         0 | 1 if !expected => Event::Recorded { review, step },
         2 | 3 if !expected => Event::RecordFailed { review, step, error: "late".to_owned() },
+        4 if !writing && choice & 8 == 0 => Event::SavedAs { review, text: "late".to_owned() },
         4 if !writing => Event::Written { review },
         5 if !writing => Event::WriteFailed { review, error: WriteError::BaseMoved(None) },
         6 if !writing => Event::WriteFailed { review, error: WriteError::Io("late".to_owned()) },

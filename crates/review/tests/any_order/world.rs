@@ -112,15 +112,22 @@ impl World {
         true
     }
 
-    /// The disk gets to its next write, which happens only if the file is what the decision was about.
-    pub(crate) fn write(&mut self, succeeds: bool) -> bool {
+    /// The disk gets to its next write, which happens only if the file is what the decision was about. An editor may
+    /// have rules of its own for what it saves.
+    pub(crate) fn write(&mut self, succeeds: bool, rules: Option<u32>) -> bool {
         let Some((id, text)) = self.writing.pop_front() else { return false };
         let review = self.state.review(id).unwrap();
         let now = self.files.get(&review.path).cloned();
+        let made = rules.map(|rules| Text { text: files::changed(&text.text, rules), ..text.clone() });
+        // An editor saves only what the file can hold.
+        let made = made.filter(|made| succeeds && made.encode().is_ok());
         let event = if now.as_ref() == Some(&text) {
             Event::Written { review: id }
         } else if files::digest(now.as_ref()) != review.base_digest() {
             Event::WriteFailed { review: id, error: WriteError::BaseMoved(now) }
+        } else if let Some(made) = made {
+            self.files.insert(review.path.clone(), made.clone());
+            Event::SavedAs { review: id, text: made.text }
         } else if succeeds {
             self.files.insert(review.path.clone(), text);
             Event::Written { review: id }
@@ -183,7 +190,7 @@ impl World {
 
     /// Everything under way succeeds.
     pub(crate) fn come_to_rest(&mut self) {
-        while self.record(true) || self.write(true) {}
+        while self.record(true) || self.write(true, None) {}
         checks::at_rest(self);
     }
 }

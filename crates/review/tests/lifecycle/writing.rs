@@ -1,7 +1,7 @@
 //! The editor side writes the accepted bytes.
 
 use linkspan_review::{
-    Digest, Effect, Ended, Event, HideReason, Reply, Step, Text, Verdict, WriteError, Writer,
+    Digest, Effect, Ended, Event, HideReason, Reply, Step, Taken, Text, Verdict, WriteError, Writer,
 };
 
 use crate::desk::*;
@@ -32,6 +32,28 @@ fn an_editor_writes_only_after_the_decision_is_recorded_and_tells_only_after_the
         Effect::Answer { review: ID, agent: AGENT, outcome: desk.outcome().clone() },
     ];
     assert_eq!(effects, expect);
+}
+
+#[test]
+fn what_the_editors_rules_made_of_it_is_what_was_accepted() {
+    let mut desk = Desk::writing();
+    let formatted = format!("{PROPOSED}// tidy\n");
+    let effects = desk.apply(Event::SavedAs { review: ID, text: formatted.clone() });
+    assert_eq!(effects, [record(Step::Written)]);
+    let accepted = desk.accepted();
+    assert_eq!((&accepted.text, accepted.bytes.as_slice()), (&formatted, formatted.as_bytes()));
+    assert_eq!(accepted.taken, Taken::Edited);
+    assert!(accepted.person_diff.as_ref().unwrap().contains("+// tidy"));
+    let effects = desk.recorded(Step::Written);
+    assert_eq!(answers(&effects), [(AGENT, &desk.outcome().ended)]);
+}
+
+#[test]
+fn rules_that_made_nothing_else_of_it_leave_the_decision_as_it_was() {
+    let mut desk = Desk::writing();
+    let before = desk.outcome().clone();
+    desk.apply(Event::SavedAs { review: ID, text: PROPOSED.to_owned() });
+    assert_eq!(*desk.outcome(), before);
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn the_whole_life_of_a_review_is_told_in_order() {
     let (mut desk, agent) = watched("nexus3", json!({}));
     desk.propose(agent, 1, NEW);
     desk.tell(EDITOR, "review/shown", json!({ "review": "r1", "revision": 0 }));
-    desk.tell(EDITOR, "review/edited", json!({ "review": "r1", "revision": 0, "text": "one\nzwei\n" }));
+    desk.ask(EDITOR, "review/edited", json!({ "review": "r1", "revision": 0, "text": "one\nzwei\n" }));
     desk.decide(COMMAND, "accept");
     desk.pong(agent);
     assert_eq!(changes(&desk), ["proposed", "shown", "edited", "decided", "written", "delivered"]);
@@ -47,7 +47,7 @@ fn the_whole_life_of_a_review_is_told_in_order() {
 fn the_size_that_is_told_is_that_of_the_newest_revision() {
     let (mut desk, agent) = watched("nexus3", json!({}));
     desk.propose(agent, 1, NEW);
-    desk.tell(EDITOR, "review/edited", json!({ "review": "r1", "revision": 0, "text": "one\n2\n3\n" }));
+    desk.ask(EDITOR, "review/edited", json!({ "review": "r1", "revision": 0, "text": "one\n2\n3\n" }));
     let added: Vec<&Value> = heard(&desk).into_iter().map(|what| &what["summary"]["added"]).collect();
     assert_eq!(added, [&json!(1), &json!(2)]);
     desk.files.insert("/ws/a.txt".into(), b"zero\none\ntwo\n".to_vec());

@@ -11,6 +11,11 @@ pub fn code(text: &str) -> String {
     escape(text, |character| character == '\t')
 }
 
+/// Several lines of code: tabs and line ends stay.
+pub fn text(text: &str) -> String {
+    escape(text, |character| matches!(character, '\t' | '\n'))
+}
+
 fn escape(text: &str, keep: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

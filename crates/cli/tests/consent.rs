@@ -1,0 +1,209 @@
+//! Commands and code run only with the person's word: how she is asked, and what agents hear of it.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod tests {
+    use linkspan_editor_api as api;
+    use linkspan_editor_api::AskOption;
+    use serde_json::{Value, json};
+
+    use crate::support::editor::all_capabilities;
+    use crate::support::*;
+
+    fn willing() -> api::Capabilities {
+        api::Capabilities { terminal: true, questions: true, execute_code: true, ..all_capabilities() }
+    }
+
+    fn attach(world: &World) -> Editor {
+        EditorBuilder::new(world).capabilities(willing()).attach()
+    }
+
+    fn run(agent: &mut OwnAgent, command: &str) -> i64 {
+        agent.call("runInTerminal", json!({ "command": command }))
+    }
+
+    /// The kind of a failure, and what it says.
+    #[track_caller]
+    fn failure(told: &Value) -> (String, String) {
+        let word = |name: &str| told["error"][name].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
+        (word("kind"), word("message"))
+    }
+
+    #[test]
+    fn a_command_runs_once_it_is_allowed_and_is_asked_about_as_it_is() {
+        let world = World::new();
+        let mut editor = attach(&world);
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let folder = world.path("src");
+        std::fs::create_dir(&folder).unwrap();
+        let arguments = json!({ "command": "make\u{202e}\n", "cwd": folder, "waitMs": 5000 });
+        let call = agent.call("runInTerminal", arguments);
+        let asked = editor.question(1);
+        assert_eq!(asked.question, format!("Allow tester to run this command in {}?", folder.display()));
+        assert_eq!(asked.detail.as_deref(), Some("make\\u{202e}\n"), "nothing in it is hidden from her");
+        assert_eq!(asked.options, [AskOption::AllowOnce, AskOption::AllowAlways, AskOption::Deny]);
+        assert!(agent.waits(call));
+        assert_eq!(editor.desk().ran, []);
+        editor.reply(&asked, Some(AskOption::AllowOnce));
+        let ran = json!({ "terminal": "t1", "output": "make\u{202e}\n", "exitCode": 3, "timedOut": false });
+        assert_eq!(agent.told(call), ran);
+        let cwd = Some(folder.to_str().unwrap().to_owned());
+        let run =
+            api::TerminalRun { command: "make\u{202e}\n".into(), cwd, terminal: None, timeout_ms: 5000 };
+        assert_eq!(editor.desk().ran, [run]);
+    }
+
+    #[test]
+    fn once_is_once_and_always_is_for_that_agent_and_that_kind_of_deed() {
+        let world = World::new();
+        let mut editor = attach(&world);
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let first = run(&mut agent, "one");
+        let also = run(&mut agent, "two");
+        let asked = editor.question(2);
+        editor.reply(&asked, Some(AskOption::AllowAlways));
+        assert_eq!(agent.told(also)["output"], "two");
+        assert_eq!(agent.told(first)["output"], "one", "answered by the same word");
+        assert_eq!(editor.until("it is taken back", |desk| desk.unasked.pop()), "q1");
+        let third = run(&mut agent, "three");
+        assert_eq!(agent.told(third)["output"], "three");
+        let code = agent.call("executeCode", json!({ "code": "1 + 1" }));
+        let asked = editor.question(3);
+        assert!(asked.question.contains("code"), "{asked:?}");
+        editor.reply(&asked, Some(AskOption::AllowOnce));
+        assert_eq!(agent.told(code)["output"], "1 + 1");
+        let mut other = OwnAgent::join(&world, "0ther");
+        let theirs = run(&mut other, "four");
+        editor.reply(&editor.question(4), Some(AskOption::Deny));
+        assert_eq!(failure(&other.told(theirs)).0, "denied");
+    }
+
+    #[test]
+    fn always_ends_with_a_goodbye_and_not_with_a_lost_socket() {
+        let world = World::new();
+        let mut editor = attach(&world);
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let call = run(&mut agent, "one");
+        editor.reply(&editor.question(1), Some(AskOption::AllowAlways));
+        agent.told(call);
+        drop(agent);
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let call = run(&mut agent, "two");
+        assert_eq!(agent.told(call)["output"], "two");
+        agent.leave();
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let call = run(&mut agent, "three");
+        editor.reply(&editor.question(2), Some(AskOption::Deny));
+        assert_eq!(failure(&agent.told(call)).0, "denied");
+    }
+
+    #[test]
+    fn a_refusal_and_a_closed_question_are_told_apart_and_nothing_runs() {
+        let world = World::new();
+        let mut editor = attach(&world);
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let call = run(&mut agent, "rm -rf /");
+        editor.reply(&editor.question(1), Some(AskOption::Deny));
+        let (kind, message) = failure(&agent.told(call));
+        assert_eq!(kind, "denied");
+        assert!(message.contains("refused"), "{message}");
+        let call = run(&mut agent, "rm -rf /");
+        let asked = editor.question(2);
+        editor.reply(&asked, None);
+        let (kind, message) = failure(&agent.told(call));
+        assert_eq!(kind, "denied");
+        assert!(message.contains("without an answer"), "{message}");
+        editor.reply(&asked, Some(AskOption::AllowOnce));
+        agent.ask("getWorkspaceFolders", json!({}));
+        assert_eq!(editor.desk().ran, [], "the first answer counts");
+    }
+
+    #[test]
+    fn a_question_is_there_again_after_a_window_reload() {
+        let world = World::new();
+        let editor = attach(&world);
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let call = run(&mut agent, "one");
+        let asked = editor.question(1);
+        editor.kill();
+        let mut editor = attach(&world);
+        assert_eq!(editor.question(1), asked);
+        editor.reply(&asked, Some(AskOption::AllowOnce));
+        assert_eq!(agent.told(call)["output"], "one");
+    }
+
+    #[test]
+    fn a_question_that_nobody_waits_for_is_taken_back() {
+        let world = World::new();
+        let mut editor = attach(&world);
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let call = run(&mut agent, "one");
+        editor.question(1);
+        agent.notify("notifications/cancelled", json!({ "requestId": call }));
+        assert_eq!(editor.until("it is taken back", |desk| desk.unasked.pop()), "q1");
+        run(&mut agent, "two");
+        let asked = editor.question(2);
+        drop(agent);
+        assert_eq!(editor.until("it is taken back", |desk| desk.unasked.pop()), "q2");
+        editor.reply(&asked, Some(AskOption::AllowOnce));
+        let mut agent = OwnAgent::join(&world, "k3y");
+        agent.ask("getWorkspaceFolders", json!({}));
+        assert_eq!(editor.desk().ran, []);
+    }
+
+    #[test]
+    fn claude_asks_before_it_executes_code() {
+        let world = World::new();
+        let mut editor = attach(&world);
+        let mut agent = Agent::claude(&world, editor.port());
+        let call = agent.send_call("executeCode", json!({ "code": "2 + 2" }));
+        let asked = editor.question(1);
+        assert_eq!(asked.detail.as_deref(), Some("2 + 2"));
+        editor.reply(&asked, Some(AskOption::AllowOnce));
+        assert_eq!(agent.texts(call), ["2 + 2"]);
+    }
+
+    #[test]
+    fn an_editor_that_cannot_ask_runs_nothing_and_lists_nothing_of_it() {
+        let world = World::new();
+        let mute = api::Capabilities { questions: false, ..willing() };
+        let editor = EditorBuilder::new(&world).capabilities(mute).attach();
+        let mut agent = OwnAgent::join(&world, "k3y");
+        for (tool, arguments) in
+            [("runInTerminal", json!({ "command": "ls" })), ("executeCode", json!({ "code": "1" }))]
+        {
+            let call = agent.call(tool, arguments);
+            let (kind, message) = failure(&agent.told(call));
+            assert_eq!(kind, "unsupported");
+            assert!(message.contains("permission"), "{message}");
+            let listed = agent.send_request("tools/list", json!({}));
+            assert!(!agent.answer(listed).to_string().contains(tool));
+        }
+        assert!(!editor.desk().asked.iter().any(|method| method.starts_with("terminal/")));
+    }
+
+    #[test]
+    fn a_command_stays_in_the_workspace_and_is_no_row_of_keys() {
+        let world = World::new();
+        let _editor = attach(&world);
+        world.file("a.txt", "one\n");
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let elsewhere = world.folder("elsewhere");
+        std::os::unix::fs::symlink(&elsewhere, world.path("link")).unwrap();
+        let (link, file, none) = (world.path("link"), world.path("a.txt"), world.path("none"));
+        for (arguments, expected) in [
+            (json!({ "command": "ls", "cwd": elsewhere }), "outsideWorkspace"),
+            (json!({ "command": "ls", "cwd": link }), "outsideWorkspace"),
+            (json!({ "command": "ls", "cwd": "src" }), "invalidParams"),
+            (json!({ "command": "ls", "cwd": file }), "notFound"),
+            (json!({ "command": "ls", "cwd": none }), "notFound"),
+            (json!({ "command": "ls\u{3}rm x" }), "invalidParams"),
+            (json!({ "command": "x".repeat(70_000) }), "tooLarge"),
+        ] {
+            let call = agent.call("runInTerminal", arguments.clone());
+            assert_eq!(failure(&agent.told(call)).0, expected, "{arguments}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What an agent may do only with the person's word: run a command, execute code. Owns the questions that wait for
+//! her and what she allowed from now on. Where she is asked, and what follows, it does not know.
+
+use std::collections::BTreeMap;
+
+use linkspan_dialect::{CallId, Request};
+use linkspan_editor_api as api;
+use linkspan_editor_api::AskOption;
+use linkspan_review::{AgentId, WindowId};
+
+use super::tools::ToolCall;
+
+/// A person reads each; a program that has more to ask is not working with one.
+pub(super) const QUESTIONS_PER_AGENT: usize = 16;
+
+/// What is to be allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Deed {
+    Command,
+    Code,
+}
+
+impl Deed {
+    /// What carrying out this request does, and the text of it, where it needs her word.
+    pub(super) fn of(request: &Request) -> Option<(Deed, &str)> {
+        match request {
+            Request::RunInTerminal { command, .. } => Some((Deed::Command, command)),
+            Request::ExecuteCode { code } => Some((Deed::Code, code)),
+            _ => None,
+        }
+    }
+
+    fn question(self, agent: &str, request: &Request) -> String {
+        let agent = api::visible::name(agent);
+        match (self, request) {
+            (Deed::Command, Request::RunInTerminal { cwd: Some(cwd), .. }) => {
+                let cwd = api::visible::name(&cwd.display().to_string());
+                format!("Allow {agent} to run this command in {cwd}?")
+            }
+            (Deed::Command, _) => format!("Allow {agent} to run this command in a terminal?"),
+            (Deed::Code, _) => format!("Allow {agent} to execute this code in the active notebook?"),
+        }
+    }
+}
+
+/// The agent whose deeds are allowed, as it is found again after a reconnect.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Who {
+    pub(super) window: WindowId,
+    pub(super) key: String,
+}
+
+#[derive(Debug)]
+struct Question {
+    who: Who,
+    deed: Deed,
+    tool: ToolCall,
+    ask: api::UserAsk,
+}
+
+/// What her answer means.
+#[derive(Debug)]
+pub(super) enum Word {
+    /// Also for these others, which need not be answered any more.
+    Allowed(Vec<(String, ToolCall)>),
+    Refused,
+    /// She closed the question.
+    NoAnswer,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Consent {
+    /// By number, oldest first.
+    questions: BTreeMap<u64, Question>,
+    last: u64,
+    /// With the time since when its agent has been away.
+    always: BTreeMap<(Who, Deed), Option<u64>>,
+}
+
+impl Consent {
+    pub(super) fn is_given(&self, who: &Who, deed: Deed) -> bool {
+        self.always.contains_key(&(who.clone(), deed))
+    }
+
+    pub(super) fn waiting(&self, agent: AgentId) -> usize {
+        self.questions.values().filter(|question| question.tool.agent == agent).count()
+    }
+
+    /// A new question, to be shown to her.
+    pub(super) fn ask(
+        &mut self,
+        who: Who,
+        agent: &str,
+        deed: Deed,
+        text: &str,
+        tool: ToolCall,
+    ) -> api::UserAsk {
+        self.last += 1;
+        let ask = api::UserAsk {
+            ask: format!("q{}", self.last),
+            question: deed.question(agent, &tool.request),
+            detail: Some(api::visible::text(text)),
+            options: vec![AskOption::AllowOnce, AskOption::AllowAlways, AskOption::Deny],
+        };
+        self.questions.insert(self.last, Question { who, deed, tool, ask: ask.clone() });
+        ask
+    }
+
+    /// What that window's person has not answered, oldest first.
+    pub(super) fn open_in(&self, window: WindowId) -> Vec<api::UserAsk> {
+        let open = self.questions.values().filter(|question| question.who.window == window);
+        open.map(|question| question.ask.clone()).collect()
+    }
+
+    /// The first answer in the question's own window counts; none: nobody waits for it.
+    pub(super) fn answered(
+        &mut self,
+        window: WindowId,
+        ask: &str,
+        result: &api::UserAskResult,
+    ) -> Option<(ToolCall, Word)> {
+        let open = |question: &Question| question.ask.ask == ask && question.who.window == window;
+        let number = self.questions.iter().find(|(_, question)| open(question)).map(|(number, _)| *number)?;
+        let Question { who, deed, tool, .. } = self.questions.remove(&number)?;
+        let word = match result {
+            api::UserAskResult::Answered { option: AskOption::AllowOnce } => Word::Allowed(Vec::new()),
+            api::UserAskResult::Answered { option: AskOption::AllowAlways } => {
+                let same = |question: &Question| question.who == who && question.deed == deed;
+                let same = self.take(same);
+                self.always.insert((who, deed), None);
+                Word::Allowed(same)
+            }
+            api::UserAskResult::Answered { option: AskOption::Deny } => Word::Refused,
+            api::UserAskResult::Dismissed => Word::NoAnswer,
+        };
+        Some((tool, word))
+    }
+
+    /// Questions of an agent that does not wait any more: all, or that of one call. Gives their ids.
+    pub(super) fn take_back(&mut self, agent: AgentId, call: Option<CallId>) -> Vec<String> {
+        let meant = |tool: &ToolCall| tool.agent == agent && call.is_none_or(|call| call == tool.call);
+        self.take(|question| meant(&question.tool)).into_iter().map(|(ask, _)| ask).collect()
+    }
+
+    /// Questions of a window where nobody can be asked any more.
+    pub(super) fn give_up(&mut self, window: WindowId) -> Vec<ToolCall> {
+        self.take(|question| question.who.window == window).into_iter().map(|(_, tool)| tool).collect()
+    }
+
+    fn take(&mut self, meant: impl Fn(&Question) -> bool) -> Vec<(String, ToolCall)> {
+        let taken = self.questions.extract_if(.., |_, question| meant(question));
+        taken.map(|(_, question)| (question.ask.ask, question.tool)).collect()
+    }
+
+    /// Its last connection ended. A goodbye is for good.
+    pub(super) fn left(&mut self, who: &Who, said_goodbye: bool, now_ms: u64) {
+        self.always.retain(|(of, _), away| {
+            if of == who {
+                *away = Some(now_ms);
+            }
+            of != who || !said_goodbye
+        });
+    }
+
+    /// It is there; what was allowed to one that was away too long was allowed to another.
+    pub(super) fn came(&mut self, who: &Who, now_ms: u64, grace_ms: u64) {
+        self.always.retain(|(of, _), away| {
+            let too_long = away.is_some_and(|since| since + grace_ms < now_ms);
+            if of == who && !too_long {
+                *away = None;
+            }
+            of != who || !too_long
+        });
+    }
+
+    /// What was allowed in a window ends with it.
+    pub(super) fn closed(&mut self, window: WindowId) {
+        self.always.retain(|(who, _), _| who.window != window);
+    }
+}
