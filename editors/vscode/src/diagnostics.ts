@@ -2,17 +2,18 @@
 
 import * as vscode from "vscode";
 import type { Diagnostic, FileDiagnostics, Severity } from "../../protocol";
-import { pause } from "./background";
+import { until } from "./background";
 import type { Hub } from "./hub";
 import { documentOf, fromRange, isOnDisk, pathOf, uriOf } from "./places";
 
 /** A server that has spoken since the last change is done after this much silence. */
 const QUIET_MS = 250;
-/** One that has not spoken has nothing to say after this much. */
+/** One that has not spoken since has nothing to say after this much. */
 const SILENT_MS = 2_000;
+/** One that never spoke of the file may still be starting. */
+const STARTING_MS = 10_000;
 const DEFAULT_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 60_000;
-const LOOK_MS = 50;
 /** Servers tell of many files at once. */
 const COLLECT_MS = 150;
 
@@ -25,76 +26,61 @@ const SEVERITIES: Record<vscode.DiagnosticSeverity, Severity> = {
 
 export function diagnostics(context: vscode.ExtensionContext, hub: Hub): void {
   const startedAt = Date.now();
-  /** By URI: when the text last changed (or was loaded), and when its diagnostics did. */
-  const changedAt = new Map<string, number>();
-  const heardAt = new Map<string, number>();
-  const news = new Map<string, vscode.Uri>();
+  /** By path: when the text last changed (or was loaded), and when its diagnostics did. */
+  const [changedAt, heardAt] = [new Map<string, number>(), new Map<string, number>()];
+  const news = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const tell = () => {
     timer = undefined;
-    const files = [...news.values()].map((uri) => ({ path: pathOf(uri), ...versionOf(uri) }));
+    hub.tell("diagnostics/changed", { files: [...news].map((path) => ({ path, ...versionOf(path) })) });
     news.clear();
-    hub.tell("diagnostics/changed", { files });
   };
+  const changed = ({ uri }: vscode.TextDocument) => isOnDisk(uri) && changedAt.set(pathOf(uri), Date.now());
   context.subscriptions.push(
     { dispose: () => clearTimeout(timer) },
-    vscode.workspace.onDidOpenTextDocument(({ uri }) => changedAt.set(uri.toString(), Date.now())),
-    vscode.workspace.onDidCloseTextDocument(({ uri }) => {
-      changedAt.delete(uri.toString());
-      heardAt.delete(uri.toString());
-    }),
-    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-      if (contentChanges.length > 0) {
-        changedAt.set(document.uri.toString(), Date.now());
-      }
-    }),
+    vscode.workspace.onDidOpenTextDocument(changed),
+    vscode.workspace.onDidChangeTextDocument((event) => event.contentChanges.length > 0 && changed(event.document)),
     vscode.languages.onDidChangeDiagnostics(({ uris }) => {
-      for (const uri of uris.filter(isOnDisk)) {
-        heardAt.set(uri.toString(), Date.now());
-        news.set(uri.toString(), uri);
+      for (const path of uris.filter(isOnDisk).map(pathOf)) {
+        heardAt.set(path, Date.now());
+        news.add(path);
         timer ??= setTimeout(tell, COLLECT_MS);
       }
     }),
   );
 
-  const isSettled = (uri: vscode.Uri) => {
-    if (documentOf(pathOf(uri)) === undefined) {
-      return vscode.languages.getDiagnostics(uri).length > 0;
+  const isSettled = (path: string) => {
+    if (documentOf(path) === undefined) {
+      return vscode.languages.getDiagnostics(uriOf(path)).length > 0;
     }
-    const changed = changedAt.get(uri.toString()) ?? startedAt;
-    const heard = heardAt.get(uri.toString()) ?? 0;
-    const silence = Date.now() - Math.max(changed, heard);
-    return silence >= (heard > changed ? QUIET_MS : SILENT_MS);
+    const [changed, heard] = [changedAt.get(path) ?? startedAt, heardAt.get(path)];
+    const patience = heard === undefined ? STARTING_MS : heard > changed ? QUIET_MS : SILENT_MS;
+    return Date.now() - Math.max(changed, heard ?? 0) >= patience;
   };
-  hub.answers("diagnostics/get", async ({ path, waitMs }) => {
-    const uris = () => (path === undefined ? urisWithAny() : [uriOf(path)]);
-    const deadline = Date.now() + Math.min(waitMs ?? (path === undefined ? 0 : DEFAULT_WAIT_MS), LONGEST_WAIT_MS);
+  hub.answers("diagnostics/get", async ({ path, waitMs = path === undefined ? 0 : DEFAULT_WAIT_MS }) => {
+    const paths = () => (path === undefined ? pathsWithAny() : [path]);
     // For a file that is not open nobody is at work.
-    const isAtWork = (uri: vscode.Uri) => documentOf(pathOf(uri)) !== undefined && !isSettled(uri);
-    while (Date.now() < deadline && uris().some(isAtWork)) {
-      await pause(LOOK_MS);
-    }
-    return { files: uris().map((uri) => describe(uri, isSettled(uri))) };
+    const isDone = (each: string) => documentOf(each) === undefined || isSettled(each);
+    await until(Math.min(waitMs, LONGEST_WAIT_MS), () => paths().every(isDone));
+    return { files: paths().map((each) => describe(each, isSettled(each))) };
   });
 }
 
-function urisWithAny(): vscode.Uri[] {
-  return vscode.languages
-    .getDiagnostics()
-    .filter(([uri, found]) => isOnDisk(uri) && found.length > 0)
-    .map(([uri]) => uri);
+function pathsWithAny(): string[] {
+  const all = vscode.languages.getDiagnostics().filter(([uri, found]) => isOnDisk(uri) && found.length > 0);
+  return all.map(([uri]) => pathOf(uri));
 }
 
-function versionOf(uri: vscode.Uri): { version?: number } {
-  const document = documentOf(pathOf(uri));
+function versionOf(path: string): { version?: number } {
+  const document = documentOf(path);
   return document === undefined ? {} : { version: document.version };
 }
 
-function describe(uri: vscode.Uri, settled: boolean): FileDiagnostics {
-  const found = vscode.languages.getDiagnostics(uri).toSorted((a, b) => {
+function describe(path: string, settled: boolean): FileDiagnostics {
+  const found = vscode.languages.getDiagnostics(uriOf(path)).toSorted((a, b) => {
     return a.range.start.compareTo(b.range.start) || a.range.end.compareTo(b.range.end);
   });
-  return { path: pathOf(uri), settled, diagnostics: found.map(fromDiagnostic), ...versionOf(uri) };
+  return { path, settled, diagnostics: found.map(fromDiagnostic), ...versionOf(path) };
 }
 
 function fromDiagnostic({ message, severity, range, source, code }: vscode.Diagnostic): Diagnostic {

@@ -1,35 +1,39 @@
 // The documents that are open: what they are, what they hold, opening, revealing, saving and closing them.
 
 import * as vscode from "vscode";
-import { type DocumentOpen, ERRORS, type OpenDocument, type OpenTarget } from "../../protocol";
+import type { DocumentOpen, DocumentOpenResult, OpenDocument, OpenTarget } from "../../protocol";
+import { ERRORS } from "../../protocol";
 import { atRest, messageOf } from "./background";
 import { type Hub, Refusal } from "./hub";
-import { documentOf, fromRange, fromSelection, isOnDisk, isSame, pathOf, toRange, uriOf } from "./places";
+import { documentOf, fromRange, fromSelection, isOnDisk, pathOf, toRange, uriOf } from "./places";
 
+const REST_MS = 50;
 /** VS Code keeps larger ones from extensions. */
 const LARGEST_DOCUMENT = 50 * 1024 * 1024;
 
+/** A tab with a text of hers; a review is none. */
+interface TextTab {
+  tab: vscode.Tab;
+  path: string;
+}
+
 export function documents(context: vscode.ExtensionContext, hub: Hub): void {
-  const changed = atRest(context, 50, () => hub.tell("documents/changed", {}));
-  let lastLookedAt: vscode.Uri | undefined;
-  const look = (editor: vscode.TextEditor | undefined) => {
-    if (editor !== undefined && isListed(editor.document.uri)) {
-      lastLookedAt = editor.document.uri;
-    }
+  const changed = atRest(context, REST_MS, () => hub.tell("documents/changed", {}));
+  let lastLookedAt: string | undefined;
+  const look = () => {
+    const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
+    lastLookedAt = (tab && textTab(tab)[0]?.path) ?? lastLookedAt;
+    changed();
   };
-  look(vscode.window.activeTextEditor);
-  context.subscriptions.push(
-    vscode.window.tabGroups.onDidChangeTabs(changed),
-    vscode.window.tabGroups.onDidChangeTabGroups(changed),
-    vscode.window.onDidChangeActiveTextEditor(look),
-  );
+  look();
+  const { tabGroups } = vscode.window;
+  context.subscriptions.push(tabGroups.onDidChangeTabs(look), tabGroups.onDidChangeTabGroups(look));
 
   hub.answers("documents/list", () => {
-    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => uriOfTab(tab) !== undefined);
-    const front = vscode.window.tabGroups.activeTabGroup.activeTab;
-    const inFront = (tab: vscode.Tab) => isSameOrNone(uriOfTab(tab), lastLookedAt);
-    const active = front !== undefined && tabs.includes(front) ? front : tabs.find(inFront);
-    return { documents: tabs.flatMap((tab) => describe(tab, tab === active)) };
+    const tabs = textTabs();
+    const front = tabs.find(({ tab }) => tab.isActive && tab.group.isActive);
+    const active = front ?? tabs.find(({ path }) => path === lastLookedAt);
+    return { documents: tabs.map((tab) => describe(tab, tab === active)) };
   });
   hub.answers("document/text", async ({ path }) => {
     const document = await openDocument(path);
@@ -40,8 +44,7 @@ export function documents(context: vscode.ExtensionContext, hub: Hub): void {
     return { open: true, dirty, version, language, text: document.getText() };
   });
   hub.answers("document/dirty", ({ path }) => {
-    const document = documentOf(path);
-    const tabs = tabsOf(path);
+    const [document, tabs] = [documentOf(path), tabsOf(path)];
     const dirty = document?.isDirty === true || tabs.some((tab) => tab.isDirty);
     return { open: dirty || tabs.length > 0, dirty, untitled: document?.isUntitled === true };
   });
@@ -53,16 +56,12 @@ export function documents(context: vscode.ExtensionContext, hub: Hub): void {
     if (document.isUntitled) {
       return { open: true, saved: false, message: `${path} has no file yet: save it in the editor` };
     }
-    if (await document.save()) {
-      return { open: true, saved: true };
-    }
-    return { open: true, saved: false, message: `the editor could not save ${path}: it says why there` };
+    const saved = await document.save();
+    return { open: true, saved, ...(!saved && { message: `the editor could not save ${path}: it says why there` }) };
   });
   hub.answers("document/close", async ({ path }) => {
     const clean = tabsOf(path).filter((tab) => !tab.isDirty);
-    if (clean.length > 0) {
-      await vscode.window.tabGroups.close(clean, true);
-    }
+    await vscode.window.tabGroups.close(clean, true);
     return { closed: tabsOf(path).length === 0 };
   });
   hub.answers("document/open", open);
@@ -72,110 +71,81 @@ export function documents(context: vscode.ExtensionContext, hub: Hub): void {
     return { revealed: editor !== undefined };
   });
   hub.answers("document/visibleRange", ({ path }) => {
-    const ranges = editorOf(path)?.visibleRanges ?? [];
-    const [first] = ranges;
     // Folded lines cut it into several.
-    const whole = first && ranges.reduce((sum, range) => sum.union(range), first);
-    return whole === undefined ? {} : { range: fromRange(whole) };
+    const [first, ...rest] = editorOf(path)?.visibleRanges ?? [];
+    return first === undefined ? {} : { range: fromRange(rest.reduce((whole, part) => whole.union(part), first)) };
   });
+}
+
+function textTab(tab: vscode.Tab): TextTab[] {
+  const uri = tab.input instanceof vscode.TabInputText ? tab.input.uri : undefined;
+  return uri !== undefined && (isOnDisk(uri) || uri.scheme === "untitled") ? [{ tab, path: pathOf(uri) }] : [];
+}
+
+function textTabs(): TextTab[] {
+  return vscode.window.tabGroups.all.flatMap((group) => group.tabs).flatMap(textTab);
+}
+
+function tabsOf(path: string): vscode.Tab[] {
+  return textTabs().flatMap((shown) => (shown.path === path ? [shown.tab] : []));
+}
+
+function editorOf(path: string): vscode.TextEditor | undefined {
+  const document = documentOf(path);
+  return vscode.window.visibleTextEditors.find((editor) => editor.document === document);
 }
 
 /** A document the person has open. One that is loaded only for a look may be behind its file, which is the truth. */
 async function openDocument(path: string): Promise<vscode.TextDocument | undefined> {
-  const document = documentOf(path);
-  const tabs = tabsOf(path);
+  const [document, tabs] = [documentOf(path), tabsOf(path)];
   if (document !== undefined) {
     return document.isDirty || tabs.length > 0 ? document : undefined;
   }
-  if (!tabs.some((tab) => tab.isDirty)) {
-    return undefined;
-  }
   try {
-    return await vscode.workspace.openTextDocument(uriOf(path));
+    return tabs.some((tab) => tab.isDirty) ? await vscode.workspace.openTextDocument(uriOf(path)) : undefined;
   } catch (error) {
-    const message = `${path} has unsaved changes that the editor does not give out: save it first (${messageOf(error)})`;
-    throw new Refusal(ERRORS.TOO_LARGE, message);
+    const why = `${path} has unsaved changes that the editor does not give out: save it first`;
+    throw new Refusal(ERRORS.TOO_LARGE, `${why} (${messageOf(error)})`);
   }
 }
 
-/** Never our own: a review is no document of hers. */
-function isListed(uri: vscode.Uri): boolean {
-  return isOnDisk(uri) || uri.scheme === "untitled";
-}
-
-function uriOfTab({ input }: vscode.Tab): vscode.Uri | undefined {
-  return input instanceof vscode.TabInputText && isListed(input.uri) ? input.uri : undefined;
-}
-
-function isSameOrNone(a: vscode.Uri | undefined, b: vscode.Uri | undefined): boolean {
-  return a !== undefined && b !== undefined && isSame(a, b);
-}
-
-/** A document without a file goes by its name. */
-function nameOf(uri: vscode.Uri): string {
-  return isOnDisk(uri) ? pathOf(uri) : uri.path;
-}
-
-function tabsOf(path: string): vscode.Tab[] {
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  return tabs.filter((tab) => {
-    const uri = uriOfTab(tab);
-    return uri !== undefined && nameOf(uri) === path;
-  });
-}
-
-function editorOf(path: string): vscode.TextEditor | undefined {
-  return vscode.window.visibleTextEditors.find((editor) => nameOf(editor.document.uri) === path);
-}
-
-function describe(tab: vscode.Tab, active: boolean): OpenDocument[] {
-  const uri = uriOfTab(tab);
-  if (uri === undefined) {
-    return [];
-  }
-  const document = vscode.workspace.textDocuments.find((candidate) => isSame(candidate.uri, uri));
+function describe({ tab, path }: TextTab, active: boolean): OpenDocument {
+  const document = documentOf(path);
   const editor = vscode.window.visibleTextEditors.find(
     (candidate) => candidate.document === document && candidate.viewColumn === tab.group.viewColumn,
   );
-  const { languageId: language, lineCount, version } = document ?? {};
-  return [
-    {
-      path: nameOf(uri),
-      label: tab.label,
-      active,
-      dirty: tab.isDirty,
-      untitled: !isOnDisk(uri),
-      pinned: tab.isPinned,
-      preview: tab.isPreview,
-      groupIndex: vscode.window.tabGroups.all.indexOf(tab.group),
-      viewColumn: tab.group.viewColumn,
-      groupActive: tab.group.isActive,
-      ...(language !== undefined && { language }),
-      ...(lineCount !== undefined && { lineCount }),
-      ...(version !== undefined && { version }),
-      ...(editor !== undefined && { selection: fromSelection(editor.selection) }),
-    },
-  ];
+  return {
+    path,
+    label: tab.label,
+    active,
+    dirty: tab.isDirty,
+    untitled: document?.isUntitled === true,
+    pinned: tab.isPinned,
+    preview: tab.isPreview,
+    groupIndex: vscode.window.tabGroups.all.indexOf(tab.group),
+    viewColumn: tab.group.viewColumn,
+    groupActive: tab.group.isActive,
+    ...(document && { language: document.languageId, lineCount: document.lineCount, version: document.version }),
+    ...(editor && { selection: fromSelection(editor.selection) }),
+  };
 }
 
-async function open({ path, preview, focus, target }: DocumentOpen) {
+async function open({ path, preview, focus, target }: DocumentOpen): Promise<DocumentOpenResult> {
   const document = documentOf(path) ?? (await load(path));
   const typing = vscode.window.activeTextEditor;
-  const shown = editorOf(path)?.viewColumn;
   const column = tabsOf(path)[0]?.group.viewColumn ?? vscode.ViewColumn.Active;
-  const editor = await vscode.window.showTextDocument(document, {
-    // In the group she types in, it would take her place.
-    viewColumn: shown ?? (focus || typing === undefined ? column : vscode.ViewColumn.Beside),
-    preview,
-    preserveFocus: !focus,
-  });
-  const range = target && find(document, target);
-  if (range !== undefined) {
-    editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
-  }
+  // In the group she types in, it would take her place.
+  const viewColumn = focus || typing === undefined ? column : vscode.ViewColumn.Beside;
+  const shown = { viewColumn: editorOf(path)?.viewColumn ?? viewColumn, preview, preserveFocus: !focus };
+  const editor = await vscode.window.showTextDocument(document, shown);
   const { languageId: language, lineCount } = document;
+  const range = target && find(document, target);
+  if (range === undefined) {
+    return { language, lineCount };
+  }
+  editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   // Where she is typing, her cursor stays.
-  if (range === undefined || (!focus && editor === typing)) {
+  if (!focus && editor === typing) {
     return { language, lineCount };
   }
   editor.selection = new vscode.Selection(range.start, range.end);
@@ -187,14 +157,11 @@ async function load(path: string): Promise<vscode.TextDocument> {
   try {
     return await vscode.workspace.openTextDocument(uri);
   } catch (error) {
-    const size = await vscode.workspace.fs.stat(uri).then(
-      (file) => file.size,
-      () => undefined,
-    );
-    if (size === undefined) {
+    const [file] = await Promise.allSettled([vscode.workspace.fs.stat(uri)]);
+    if (file.status === "rejected") {
       throw new Refusal(ERRORS.NOT_FOUND, `there is no file ${path}`);
     }
-    const code = size > LARGEST_DOCUMENT ? ERRORS.TOO_LARGE : ERRORS.UNSUPPORTED;
+    const code = file.value.size > LARGEST_DOCUMENT ? ERRORS.TOO_LARGE : ERRORS.UNSUPPORTED;
     throw new Refusal(code, `the editor cannot show ${path} as text: ${messageOf(error)}`);
   }
 }
@@ -204,16 +171,14 @@ function find(document: vscode.TextDocument, target: OpenTarget): vscode.Range |
     return document.validateRange(toRange(target.range));
   }
   const text = document.getText();
-  const eol = document.eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n";
-  const [start, end] = [target.start, target.end].map((part) => part?.replaceAll(/\r?\n/g, eol));
-  const from = start === undefined ? -1 : text.indexOf(start);
-  if (start === undefined || from < 0) {
+  const asHere = (part: string) => part.replaceAll(/\r?\n/g, document.eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n");
+  const [start, end] = [asHere(target.start), asHere(target.end ?? "")];
+  const from = text.indexOf(start);
+  const last = text.indexOf(end, from + start.length);
+  if (from < 0 || last < 0) {
     return undefined;
   }
-  const upTo = end === undefined ? from + start.length : text.indexOf(end, from + start.length) + end.length;
-  if (end !== undefined && upTo < from + start.length + end.length) {
-    return undefined;
-  }
+  const upTo = target.end === undefined ? from + start.length : last + end.length;
   const range = new vscode.Range(document.positionAt(from), document.positionAt(upTo));
   return target.toEndOfLine ? range.with({ end: document.lineAt(range.end).range.end }) : range;
 }

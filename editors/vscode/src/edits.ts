@@ -2,8 +2,14 @@
 
 import * as vscode from "vscode";
 import { type DocumentFormat, ERRORS, type EditsApply, type EditsApplyResult } from "../../protocol";
+import { until } from "./background";
 import { type Hub, Refusal } from "./hub";
-import { documentOf, toEdit, toRange } from "./places";
+import { documentOf, toRange } from "./places";
+
+/** Some formatters are there only once their server has started. */
+const FORMATTER_MS = 3_000;
+/** Languages that were formatted: VS Code says the same of a text that is in order and of a formatter that is not. */
+const formatted = new Set<string>();
 
 export function edits(_context: vscode.ExtensionContext, hub: Hub): void {
   hub.answers("edits/apply", apply);
@@ -15,12 +21,15 @@ async function apply({ path, version, edits, save }: EditsApply): Promise<EditsA
   if (document === undefined || (version !== undefined && document.version !== version)) {
     return { applied: false, saved: false, ...(document && { version: document.version }) };
   }
-  const changes = edits.kind === "text" ? differences(document, edits.text) : edits.edits.map(toEdit);
+  const changes =
+    edits.kind === "text"
+      ? differences(document, edits.text)
+      : edits.edits.map(({ range, newText }) => vscode.TextEdit.replace(toRange(range), newText));
   const applied = await applyTo(document, changes);
   const saved = applied && save && (await document.save()) && !document.isDirty;
   const text = document.getText();
-  const turnedOut = applied && edits.kind === "text" && text !== edits.text ? { text } : {};
-  return { applied, saved, version: document.version, ...turnedOut };
+  const isOther = applied && edits.kind === "text" && text !== edits.text;
+  return { applied, saved, version: document.version, ...(isOther && { text }) };
 }
 
 async function format({ path, range }: DocumentFormat): Promise<{ changed: boolean; version: number }> {
@@ -28,40 +37,65 @@ async function format({ path, range }: DocumentFormat): Promise<{ changed: boole
   if (document === undefined) {
     throw new Refusal(ERRORS.NOT_FOUND, `${path} is not open in the editor: open it first`);
   }
-  const { version } = document;
-  const editor = vscode.window.visibleTextEditors.find((candidate) => candidate.document === document);
-  const options = editor?.options ?? { tabSize: 4, insertSpaces: true };
-  const changes = await vscode.commands.executeCommand<vscode.TextEdit[] | undefined>(
-    range === undefined ? "vscode.executeFormatDocumentProvider" : "vscode.executeFormatRangeProvider",
-    document.uri,
-    ...(range === undefined ? [options] : [toRange(range), options]),
-  );
-  if (changes === undefined) {
-    throw new Refusal(ERRORS.UNSUPPORTED, `the editor has no formatter for ${path} (${document.languageId})`);
+  const { version, uri, languageId } = document;
+  const options = editorOf(document)?.options ?? { tabSize: 4, insertSpaces: true };
+  const [command, ...given] =
+    range === undefined
+      ? ["vscode.executeFormatDocumentProvider", uri, options]
+      : ["vscode.executeFormatRangeProvider", uri, toRange(range), options];
+  let changes: vscode.TextEdit[] | undefined;
+  await until(formatted.has(languageId) ? 0 : FORMATTER_MS, async () => {
+    changes = await vscode.commands.executeCommand<vscode.TextEdit[] | undefined>(command, ...given);
+    return changes !== undefined;
+  });
+  if (changes !== undefined) {
+    formatted.add(languageId);
+  } else if (!formatted.has(languageId)) {
+    const why = `the editor has no formatter for ${languageId}, or nothing to change`;
+    throw new Refusal(ERRORS.UNSUPPORTED, `${path} is as it was: ${why}`);
   }
-  if (document.version !== version || !(await applyTo(document, changes))) {
+  if (document.version !== version || !(await applyTo(document, changes ?? []))) {
     throw new Refusal(ERRORS.CONFLICT, `${path} changed while it was being formatted: try again`);
   }
   return { changed: document.version !== version, version: document.version };
 }
 
-/** One undo step. VS Code itself refuses it when the document has moved on. */
+/** As one undo step. VS Code itself refuses it when the document has moved on. */
 async function applyTo(document: vscode.TextDocument, changes: vscode.TextEdit[]): Promise<boolean> {
-  const edit = new vscode.WorkspaceEdit();
-  edit.set(document.uri, changes);
-  return changes.length === 0 || (await vscode.workspace.applyEdit(edit));
+  if (changes.length === 0) {
+    return true;
+  }
+  const editor = editorOf(document);
+  if (editor === undefined) {
+    const edit = new vscode.WorkspaceEdit();
+    edit.set(document.uri, changes);
+    return vscode.workspace.applyEdit(edit);
+  }
+  // In the active editor VS Code narrows a `WorkspaceEdit` to the characters that differ, and breaks surrogate pairs.
+  return editor.edit((edit) => {
+    for (const { range, newText, newEol } of changes) {
+      if (newEol === undefined) {
+        edit.replace(range, newText);
+      } else {
+        edit.setEndOfLine(newEol);
+      }
+    }
+  });
 }
 
-/** From the document to a text: only the lines between the first and the last that differ, so that cursors, folds and
- * breakpoints elsewhere stay, and the line endings if they are others. */
+function editorOf(document: vscode.TextDocument): vscode.TextEditor | undefined {
+  return vscode.window.visibleTextEditors.find((editor) => editor.document === document);
+}
+
+/** From the document to a text: only the lines from the first to the last that differ, so that cursors, folds and
+ * breakpoints elsewhere stay; and the line endings, if they are others. */
 function differences(document: vscode.TextDocument, text: string): vscode.TextEdit[] {
   const [before, after] = [linesOf(document.getText()), linesOf(text)];
   const shorter = Math.min(before.length, after.length);
-  let head = 0;
+  let [head, tail] = [0, 0];
   while (head < shorter && before[head] === after[head]) {
     head += 1;
   }
-  let tail = 0;
   while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) {
     tail += 1;
   }
@@ -70,14 +104,12 @@ function differences(document: vscode.TextDocument, text: string): vscode.TextEd
   if (head === before.length && head === after.length) {
     return endings;
   }
-  if (tail === 0) {
-    // There is no line end after the last line: it has to be part of what is replaced.
-    head = Math.min(head, shorter - 1);
-  }
-  const end = tail === 0 ? document.lineAt(before.length - 1).range.end : new vscode.Position(before.length - tail, 0);
-  const lines = after.slice(head, after.length - tail);
+  // No line end follows the last line: where that changes, it has to be part of what is replaced.
+  const first = tail === 0 ? Math.min(head, shorter - 1) : head;
+  const range = new vscode.Range(first, 0, before.length - tail, 0);
+  const lines = after.slice(first, after.length - tail);
   const newText = tail === 0 ? lines.join("\n") : lines.map((line) => `${line}\n`).join("");
-  return [vscode.TextEdit.replace(new vscode.Range(new vscode.Position(head, 0), end), newText), ...endings];
+  return [vscode.TextEdit.replace(document.validateRange(range), newText), ...endings];
 }
 
 function linesOf(text: string): string[] {

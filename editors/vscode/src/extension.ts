@@ -1,38 +1,50 @@
-// The extension's beginning: makes the line to the hub and lets every part join it. It ends with the window, silently.
+// The extension's beginning: makes the line to the hub and lets every part join it. It ends with the window.
 
 import * as vscode from "vscode";
+import { messageOf } from "./background";
 import { diagnostics } from "./diagnostics";
 import { documents } from "./documents";
 import { edits } from "./edits";
 import { environment } from "./environment";
 import { history } from "./history";
+import { folders } from "./introduction";
 import { language } from "./language";
 import { notebook } from "./notebook";
-import { Program, folders } from "./program";
+import { Program } from "./program";
 import { reviews } from "./reviews";
 import { selection } from "./selection";
 import { status } from "./status";
 import { terminal } from "./terminal";
 import { user } from "./user";
+import { welcome } from "./welcome";
 
-/** Names that other agents' extensions gave to the same commands. */
-const ALIASES = { "nexus3.diffAccept": "linkspan.accept", "nexus3.diffReject": "linkspan.reject" };
+/** Names that other agents' extensions gave to the same things. */
+const ALIASES = {
+  "nexus3.diffAccept": "linkspan.accept",
+  "nexus3.diffReject": "linkspan.reject",
+  "ppxai.showBridgeStatus": "linkspan.bridgeStatus",
+};
 
 export function activate(context: vscode.ExtensionContext): { ask: Program["answer"] } | undefined {
   const log = vscode.window.createOutputChannel("Linkspan", { log: true });
-  const hub = new Program(context, log);
+  const hub = new Program(context.extensionPath, log);
   context.subscriptions.push(log, hub);
   hub.answers("ping", () => null);
-  for (const part of [documents, edits, selection, diagnostics, language, terminal, notebook, user]) {
+  for (const part of [documents, edits, selection, diagnostics, language, terminal, notebook, user, welcome]) {
     part(context, hub, log);
   }
   environment(context, hub);
   history(context, hub, log);
   status(context, hub, log, reviews(context, hub, log));
+  for (const [alias, command] of Object.entries(ALIASES)) {
+    const perform = (...given: unknown[]) => vscode.commands.executeCommand(command, ...given);
+    try {
+      context.subscriptions.push(vscode.commands.registerCommand(alias, perform));
+    } catch (error) {
+      log.info(`The extension that \`${alias}\` comes from keeps it: ${messageOf(error)}`);
+    }
+  }
   context.subscriptions.push(
-    ...Object.entries(ALIASES).map(([alias, command]) =>
-      vscode.commands.registerCommand(alias, (...given: unknown[]) => vscode.commands.executeCommand(command, ...given)),
-    ),
     vscode.commands.registerCommand("linkspan.restart", () => hub.restart()),
     vscode.commands.registerCommand("linkspan.showLog", () => log.show()),
     vscode.workspace.onDidChangeConfiguration((change) => {

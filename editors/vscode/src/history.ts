@@ -3,7 +3,8 @@
 import { execFile } from "node:child_process";
 import * as vscode from "vscode";
 import type { HistoryEntry } from "../../protocol";
-import { messageOf } from "./background";
+import { inBackground, messageOf } from "./background";
+import { folders } from "./introduction";
 import { uriOf } from "./places";
 import type { Program } from "./program";
 import { plain } from "./wording";
@@ -17,18 +18,13 @@ interface Item extends vscode.QuickPickItem {
 }
 
 export function history(context: vscode.ExtensionContext, hub: Program, log: vscode.LogOutputChannel): void {
-  const said = (work: () => Promise<void>) => async () => {
-    try {
-      await work();
-    } catch (error) {
-      log.error(messageOf(error));
-      await vscode.window.showErrorMessage(`Linkspan: ${plain(messageOf(error))}`);
-    }
-  };
+  const failed = (error: unknown) => vscode.window.showErrorMessage(`Linkspan: ${plain(messageOf(error))}`);
+  const start = (work: Promise<unknown>) => inBackground(log, work.catch(failed));
+  const { registerCommand } = vscode.commands;
   context.subscriptions.push(
-    vscode.commands.registerCommand("linkspan.undo", said(() => undoNewest(hub))),
-    vscode.commands.registerCommand("linkspan.history", said(() => show(hub, said))),
-    vscode.commands.registerCommand("linkspan.doctor", said(() => doctor(hub, log))),
+    registerCommand("linkspan.undo", () => start(undoNewest(hub))),
+    registerCommand("linkspan.history", () => start(show(hub, start))),
+    registerCommand("linkspan.doctor", () => start(doctor(hub, log))),
   );
 }
 
@@ -43,60 +39,52 @@ async function undoNewest(hub: Program): Promise<void> {
   const [newest] = await entriesOf(hub, true, 1);
   if (newest === undefined) {
     await vscode.window.showInformationMessage("Linkspan: there is nothing in this window to undo.");
-    return;
+  } else {
+    await undo(hub, newest.change ?? newest.review, ["Undone", "Redo"], ["Done again", "Undo"]);
   }
-  await undo(hub, newest.change ?? newest.review, "Undone");
 }
 
-/** Takes a change back; what takes that back in turn is offered, as long as she likes. */
-async function undo(hub: Program, change: string, done: string): Promise<void> {
+/** Takes a change back and offers to take that back in turn, as long as she likes. */
+async function undo(hub: Program, change: string, now: [string, string], next: [string, string]): Promise<void> {
   const { path, removedFile, redo } = await hub.ask("history/undo", { change });
-  const again = done === "Undone" ? "Redo" : "Undo";
-  const what = `${nameOf(path)}${removedFile ? " (the file is gone again)" : ""}`;
-  const chosen = await vscode.window.showInformationMessage(`Linkspan: ${done}: ${plain(what)}`, again);
-  if (chosen === again) {
-    await undo(hub, redo, done === "Undone" ? "Done again" : "Undone");
+  const [done, again] = now;
+  const message = `${done}: ${plain(nameOf(path))}${removedFile ? " (the file is gone again)" : ""}`;
+  if ((await vscode.window.showInformationMessage(message, again)) === again) {
+    await undo(hub, redo, next, now);
   }
 }
 
-async function show(hub: Program, said: (work: () => Promise<void>) => () => Promise<void>): Promise<void> {
+async function show(hub: Program, start: (work: Promise<unknown>) => void): Promise<void> {
   const entries = await entriesOf(hub, false, SHOWN);
   const picker = vscode.window.createQuickPick<Item>();
   picker.title = entries.length === 0 ? "Nothing was decided in this window yet" : "What was decided, newest first";
   picker.matchOnDescription = true;
-  picker.matchOnDetail = true;
   picker.items = entries.map(itemOf);
-  const opened = said(async () => {
-    const [item] = picker.selectedItems;
-    picker.hide();
-    if (item !== undefined) {
-      await vscode.window.showTextDocument(uriOf(item.entry.path));
+  picker.onDidAccept(() => {
+    for (const { entry } of picker.selectedItems) {
+      start(Promise.resolve(vscode.window.showTextDocument(uriOf(entry.path))));
     }
+    picker.hide();
   });
-  picker.onDidAccept(opened);
   picker.onDidTriggerItemButton(({ item: { entry } }) => {
     picker.hide();
-    return said(() => undo(hub, entry.change ?? entry.review, "Undone"))();
+    start(undo(hub, entry.change ?? entry.review, ["Undone", "Redo"], ["Done again", "Undo"]));
   });
   picker.onDidHide(() => picker.dispose());
   picker.show();
 }
 
 function itemOf(entry: HistoryEntry): Item {
-  const lines = entry.added === undefined ? "" : ` +${entry.added} −${entry.removed ?? 0}`;
+  const { ended, undoes, undone, added = 0, removed = 0 } = entry;
+  const taken = ended.kind === "accepted" && ended.taken !== "all" ? ` (${ended.taken})` : "";
+  const outcome = undoes === undefined ? ended.kind + taken : "taken back";
   return {
     entry,
     label: `${nameOf(entry.path)} — ${entry.agent}`,
-    description: outcomeOf(entry) + lines,
-    detail: `${new Date(entry.endedAtMs).toLocaleString()}  ${entry.path}`,
-    buttons: entry.undoable && !entry.undone ? [UNDO] : [],
+    description: `${outcome}${undone ? ", undone" : ""} +${added} −${removed}`,
+    detail: new Date(entry.endedAtMs).toLocaleString(),
+    buttons: entry.undoable && !undone ? [UNDO] : [],
   };
-}
-
-function outcomeOf({ ended, undoes, undone }: HistoryEntry): string {
-  const taken = ended.kind === "accepted" && ended.taken !== "all" ? ` (${ended.taken})` : "";
-  const outcome = undoes === undefined ? ended.kind + taken : "taken back";
-  return undone ? `${outcome}, undone` : outcome;
 }
 
 function nameOf(path: string): string {
@@ -104,18 +92,16 @@ function nameOf(path: string): string {
 }
 
 async function doctor(hub: Program, log: vscode.LogOutputChannel): Promise<void> {
-  const report = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Window, title: "Linkspan: Doctor" },
-    () =>
-      new Promise<string>((resolve, reject) => {
-        const options = { timeout: DOCTOR_MS, env: { ...process.env, NO_COLOR: "1" } };
-        execFile(hub.binary, ["doctor"], options, (error, stdout, stderr) => {
-          // It ends with an error when it found one: what it says is the point.
-          const text = stdout + stderr;
-          return error !== null && text === "" ? reject(error) : resolve(text);
-        });
-      }),
-  );
-  log.info(`${hub.binary} doctor\n${report}`);
+  const [cwd] = folders();
+  const options = { timeout: DOCTOR_MS, env: { ...process.env, NO_COLOR: "1" }, ...(cwd !== undefined && { cwd }) };
+  const examine = () =>
+    new Promise<string>((resolve) => {
+      // It ends with an error when it found one: what it says is the point.
+      execFile(hub.binary, ["doctor"], options, (error, said, alsoSaid) => {
+        resolve(said + alsoSaid || (error?.message ?? ""));
+      });
+    });
+  const place = { location: vscode.ProgressLocation.Window, title: "Linkspan: Doctor" };
+  log.info(`${hub.binary} doctor\n${await vscode.window.withProgress(place, examine)}`);
   log.show(true);
 }

@@ -4,48 +4,53 @@ import * as vscode from "vscode";
 import { ERRORS, type Location, type Position, type Symbol } from "../../protocol";
 import { messageOf } from "./background";
 import { type Hub, Refusal } from "./hub";
-import { fromEdit, fromRange, isOnDisk, isSame, pathOf, toPosition, uriOf } from "./places";
+import { fromRange, isOnDisk, pathOf, toPosition, toRange, uriOf } from "./places";
 
 type Place = vscode.Location | vscode.LocationLink;
+type Found = vscode.SymbolInformation | vscode.DocumentSymbol;
 
 export function language(_context: vscode.ExtensionContext, hub: Hub, log: vscode.LogOutputChannel): void {
   hub.answers("language/hover", async ({ path, position }) => {
-    const hovers = await atPlace<vscode.Hover[]>("vscode.executeHoverProvider", path, position);
+    const hovers = await askServers<vscode.Hover[]>("HoverProvider", path, position);
     const range = hovers?.find((hover) => hover.range !== undefined)?.range;
-    const texts = (hovers ?? []).map((hover) => hover.contents.map(markdownOf).filter((text) => text.trim() !== ""));
-    const contents = texts.filter((parts) => parts.length > 0).map((parts) => parts.join("\n\n"));
-    return { contents, ...(range && { range: fromRange(range) }) };
+    const contents = (hovers ?? []).map((hover) => {
+      // VS Code gives all of them in this form.
+      const parts = hover.contents.flatMap((part) => (part instanceof vscode.MarkdownString ? [part.value] : []));
+      return parts.filter((part) => part.trim() !== "").join("\n\n");
+    });
+    return { contents: contents.filter((text) => text !== ""), ...(range && { range: fromRange(range) }) };
   });
   hub.answers("language/definition", async ({ path, position }) => {
-    return { locations: locationsOf(await atPlace<Place[]>("vscode.executeDefinitionProvider", path, position)) };
+    return { locations: locationsOf(await askServers<Place[]>("DefinitionProvider", path, position)) };
   });
   hub.answers("language/references", async ({ path, position, includeDeclaration }) => {
-    const locations = locationsOf(await atPlace<Place[]>("vscode.executeReferenceProvider", path, position));
+    const locations = locationsOf(await askServers<Place[]>("ReferenceProvider", path, position));
     if (includeDeclaration) {
       return { locations };
     }
-    // VS Code asks its providers for the declarations too.
-    const declared = locationsOf(await atPlace<Place[]>("vscode.executeDefinitionProvider", path, position));
+    // VS Code asks its servers for the declarations too.
+    const declared = locationsOf(await askServers<Place[]>("DefinitionProvider", path, position));
     return { locations: locations.filter((use) => !declared.some((declaration) => isInside(use, declaration))) };
   });
   hub.answers("language/symbols", async (asked) => {
-    if (asked.kind === "workspace") {
-      const command = "vscode.executeWorkspaceSymbolProvider";
-      const found = await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>(command, asked.query);
-      return { symbols: (found ?? []).flatMap((symbol) => flatten(symbol, symbol.location.uri)) };
+    if (asked.kind === "document") {
+      const found = await askServers<Found[]>("DocumentSymbolProvider", asked.path);
+      return { symbols: (found ?? []).flatMap((symbol) => flatten(symbol, asked.path)) };
     }
-    const uri = await loaded(asked.path);
-    const command = "vscode.executeDocumentSymbolProvider";
-    type Found = (vscode.SymbolInformation | vscode.DocumentSymbol)[] | undefined;
-    const found = await vscode.commands.executeCommand<Found>(command, uri);
-    return { symbols: (found ?? []).flatMap((symbol) => flatten(symbol, uri)) };
+    const command = "vscode.executeWorkspaceSymbolProvider";
+    const found = await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>(command, asked.query);
+    const reachable = (found ?? []).filter((symbol) => isOnDisk(symbol.location.uri));
+    return { symbols: reachable.flatMap((symbol) => flatten(symbol, pathOf(symbol.location.uri))) };
   });
   hub.answers("language/rename", async ({ path, position, newName }) => {
     try {
-      const command = "vscode.executeDocumentRenameProvider";
-      const edit = await atPlace<vscode.WorkspaceEdit>(command, path, position, newName);
-      const files = (edit?.entries() ?? []).filter(([uri, edits]) => isOnDisk(uri) && edits.length > 0);
-      return { files: files.map(([uri, edits]) => ({ path: pathOf(uri), edits: edits.map(fromEdit) })) };
+      const edit = await askServers<vscode.WorkspaceEdit>("DocumentRenameProvider", path, position, newName);
+      const entries = (edit?.entries() ?? []).filter(([uri, edits]) => isOnDisk(uri) && edits.length > 0);
+      const files = entries.map(([uri, edits]) => ({
+        path: pathOf(uri),
+        edits: edits.map(({ range, newText }) => ({ range: fromRange(range), newText })),
+      }));
+      return { files };
     } catch (error) {
       log.debug(`renaming in ${path}: ${messageOf(error)}`);
       return { files: [] };
@@ -53,25 +58,13 @@ export function language(_context: vscode.ExtensionContext, hub: Hub, log: vscod
   });
 }
 
-/** Loads the document, unseen: servers answer for loaded ones only. */
-async function loaded(path: string): Promise<vscode.Uri> {
-  try {
-    return (await vscode.workspace.openTextDocument(uriOf(path))).uri;
-  } catch (error) {
+/** Servers answer for loaded documents only: it is loaded, unseen. */
+async function askServers<T>(what: string, path: string, at?: Position, newName?: string): Promise<T | undefined> {
+  const document = await vscode.workspace.openTextDocument(uriOf(path)).then(undefined, (error: unknown) => {
     throw new Refusal(ERRORS.NOT_FOUND, `the editor cannot open ${path}: ${messageOf(error)}`);
-  }
-}
-
-async function atPlace<T>(command: string, path: string, at: Position, ...rest: string[]): Promise<T | undefined> {
-  const uri = await loaded(path);
-  return vscode.commands.executeCommand<T | undefined>(command, uri, toPosition(at), ...rest);
-}
-
-function markdownOf(content: vscode.MarkdownString | vscode.MarkedString): string {
-  if (typeof content === "string") {
-    return content;
-  }
-  return "language" in content ? `\`\`\`${content.language}\n${content.value}\n\`\`\`` : content.value;
+  });
+  const command = `vscode.execute${what}`;
+  return vscode.commands.executeCommand<T | undefined>(command, document.uri, at && toPosition(at), newName);
 }
 
 function locationsOf(places: Place[] | undefined): Location[] {
@@ -80,32 +73,25 @@ function locationsOf(places: Place[] | undefined): Location[] {
       ? { uri: place.targetUri, range: place.targetSelectionRange ?? place.targetRange }
       : { uri: place.uri, range: place.range },
   );
-  return all.filter(({ uri }) => isOnDisk(uri)).map(({ uri, range }) => ({ path: pathOf(uri), range: fromRange(range) }));
+  const reachable = all.filter(({ uri }) => isOnDisk(uri));
+  return reachable.map(({ uri, range }) => ({ path: pathOf(uri), range: fromRange(range) }));
 }
 
 function isInside(use: Location, declaration: Location): boolean {
-  const [inner, outer] = [use.range, declaration.range];
-  const { start, end } = { start: toPosition(inner.start), end: toPosition(inner.end) };
-  const around = new vscode.Range(toPosition(outer.start), toPosition(outer.end));
-  return isSame(uriOf(use.path), uriOf(declaration.path)) && around.contains(new vscode.Range(start, end));
+  return use.path === declaration.path && toRange(declaration.range).contains(toRange(use.range));
 }
 
 /** A symbol and those inside of it, in the order of the file. */
-function flatten(symbol: vscode.SymbolInformation | vscode.DocumentSymbol, uri: vscode.Uri, inside?: string): Symbol[] {
+function flatten(symbol: Found, path: string, inside = ""): Symbol[] {
   const range = "location" in symbol ? symbol.location.range : symbol.range;
   const container = "location" in symbol ? symbol.containerName : inside;
   const children = "children" in symbol ? symbol.children : [];
+  const name = vscode.SymbolKind[symbol.kind];
   const itself: Symbol = {
     name: symbol.name,
-    symbolKind: wordFor(symbol.kind),
-    location: { path: pathOf(uri), range: fromRange(range) },
-    ...(container !== undefined && container !== "" && { container }),
+    symbolKind: name.charAt(0).toLowerCase() + name.slice(1),
+    location: { path, range: fromRange(range) },
+    ...(container !== "" && { container }),
   };
-  const here = isOnDisk(uri) ? [itself] : [];
-  return [...here, ...children.flatMap((child) => flatten(child, uri, symbol.name))];
-}
-
-function wordFor(kind: vscode.SymbolKind): string {
-  const name = vscode.SymbolKind[kind];
-  return name.charAt(0).toLowerCase() + name.slice(1);
+  return [itself, ...children.flatMap((child) => flatten(child, path, symbol.name))];
 }

@@ -2,32 +2,28 @@
 
 import * as vscode from "vscode";
 import { ERRORS } from "../../protocol";
-import { pause } from "./background";
+import { until } from "./background";
 import { type Hub, Refusal } from "./hub";
 
 /** Below the time within which the hub expects an answer. */
 const LONGEST_MS = 8_000;
-const LOOK_MS = 50;
-const STDOUT = "application/vnd.code.notebook.stdout";
-const STDERR = "application/vnd.code.notebook.stderr";
 const ERROR = "application/vnd.code.notebook.error";
+/** Plain forms of an output. */
+const FORMS = ["application/vnd.code.notebook.stdout", "application/vnd.code.notebook.stderr", ERROR, "text/plain"];
 
 export function notebook(_context: vscode.ExtensionContext, hub: Hub): void {
   hub.answers("code/execute", async ({ code }) => {
-    const editor = vscode.window.activeNotebookEditor;
-    if (editor === undefined) {
+    const document = vscode.window.activeNotebookEditor?.notebook;
+    if (document === undefined) {
       throw new Refusal(ERRORS.NOT_FOUND, "no notebook is in front: open one and choose its kernel");
     }
-    const cell = await appendCell(editor.notebook, code);
+    const cell = await appendCell(document, code);
     const ranges = [{ start: cell.index, end: cell.index + 1 }];
-    const uri = editor.notebook.uri;
-    await vscode.commands.executeCommand("notebook.cell.execute", { ranges, document: uri, autoReveal: true });
-    const deadline = Date.now() + LONGEST_MS;
-    while (cell.executionSummary?.success === undefined && Date.now() < deadline) {
-      await pause(LOOK_MS);
-    }
-    if (cell.executionSummary?.success === undefined) {
-      throw new Refusal(ERRORS.TIMEOUT, "the cell still runs, or no kernel is chosen: look at the end of the notebook");
+    await vscode.commands.executeCommand("notebook.cell.execute", { ranges, document: document.uri });
+    const isDone = () => cell.executionSummary?.success !== undefined;
+    await until(LONGEST_MS, isDone);
+    if (!isDone()) {
+      throw new Refusal(ERRORS.TIMEOUT, "the cell at the notebook's end still runs, or has no kernel: look there");
     }
     return { outputs: cell.outputs.map(textOf) };
   });
@@ -45,20 +41,17 @@ async function appendCell(document: vscode.NotebookDocument, code: string): Prom
   return document.cellAt(index);
 }
 
-/** The plainest form an output has. */
 function textOf({ items }: vscode.NotebookCellOutput): string {
-  const forms = [STDOUT, STDERR, ERROR, "text/plain"].map((mime) => items.filter((item) => item.mime === mime));
-  const chosen = forms.find((form) => form.length > 0) ?? [];
-  const texts = chosen.map(({ mime, data }) => {
-    const text = new TextDecoder().decode(data);
-    return mime === ERROR ? errorText(text) : text;
-  });
-  return chosen.length > 0 ? texts.join("") : `[${items.map((item) => item.mime).join(", ")}]`;
+  const form = FORMS.find((mime) => items.some((item) => item.mime === mime));
+  const texts = items.filter((item) => item.mime === form).map(({ data }) => new TextDecoder().decode(data));
+  if (form === undefined) {
+    return `[${items.map((item) => item.mime).join(", ")}]`;
+  }
+  return form === ERROR ? texts.map(errorText).join("\n") : texts.join("");
 }
 
 function errorText(json: string): string {
   const error: unknown = JSON.parse(json);
-  const field = (name: string): string =>
-    typeof error === "object" && error !== null ? String(new Map(Object.entries(error)).get(name) ?? "") : "";
-  return `${field("name")}: ${field("message")}`;
+  const fields = new Map<string, unknown>(Object.entries(error ?? {}));
+  return `${String(fields.get("name"))}: ${String(fields.get("message"))}`;
 }

@@ -12,20 +12,19 @@ export function uriOf(path: string): vscode.Uri {
   return vscode.Uri.file(path);
 }
 
+/** A document without a file goes by the name VS Code gave it. */
 export function pathOf(uri: vscode.Uri): string {
-  return uri.fsPath;
+  return uri.scheme === "untitled" ? uri.path : uri.fsPath;
 }
 
 export function isSame(a: vscode.Uri, b: vscode.Uri): boolean {
   return a.toString() === b.toString();
 }
 
-/** The document VS Code has for a file, or for a name it gave to one that has no file yet. */
+/** The document VS Code has loaded for a path, whether a tab shows it or not. */
 export function documentOf(path: string): vscode.TextDocument | undefined {
-  const uri = uriOf(path);
-  return vscode.workspace.textDocuments.find(
-    (document) => isSame(document.uri, uri) || (document.isUntitled && document.uri.path === path),
-  );
+  const isIt = ({ uri, isUntitled }: vscode.TextDocument) => (isOnDisk(uri) || isUntitled) && pathOf(uri) === path;
+  return vscode.workspace.textDocuments.find(isIt);
 }
 
 export function toPosition({ line, character }: protocol.Position): vscode.Position {
@@ -46,12 +45,4 @@ export function fromRange({ start, end }: vscode.Range): protocol.Range {
 
 export function fromSelection(selection: vscode.Selection): protocol.SelectedRange {
   return { range: fromRange(selection), reversed: !selection.isEmpty && selection.isReversed };
-}
-
-export function toEdit({ range, newText }: protocol.TextEdit): vscode.TextEdit {
-  return vscode.TextEdit.replace(toRange(range), newText);
-}
-
-export function fromEdit({ range, newText }: vscode.TextEdit): protocol.TextEdit {
-  return { range: fromRange(range), newText };
 }

@@ -4,31 +4,32 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import {
-  ErrorCodes,
-  type MessageConnection,
-  ResponseError,
-  StreamMessageReader,
-  StreamMessageWriter,
-  createMessageConnection,
-} from "vscode-jsonrpc/node";
+import { ErrorCodes, type MessageConnection, NullLogger, ResponseError } from "vscode-jsonrpc";
+import { createMessageConnection } from "vscode-jsonrpc/node";
 import * as vscode from "vscode";
-import { version } from "../package.json";
-import { type Attach, type AttachResult, ERRORS, type HubBack, type HubLost, PROTOCOL } from "../../protocol";
+import { type AttachResult, ERRORS, type HubBack, type HubLost } from "../../protocol";
 import { inBackground, messageOf } from "./background";
 import { type Hub, type HubState, Refusal, type Remedy } from "./hub";
-import { isOnDisk, pathOf } from "./places";
+import { introduction } from "./introduction";
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 /** A program that lived this long has not failed to start. */
 const SOUND_LIFE_MS = 10_000;
 const EARLY_DEATHS_UNTIL_TOLD = 5;
+/** How long one may take to end by itself. */
 const ENDING_MS = 2_000;
 /** A person asks far fewer; only a runaway part of ours reaches it. */
 const MOST_QUESTIONS = 1_000;
-/** Its documented exit code for a fault of its own, which may pass. */
+/** Its exit code for a fault of its own, which may pass. */
 const EXIT_INTERNAL = 70;
+/** The hub has not answered: the line was lost. */
+const LOST: number[] = [
+  ErrorCodes.MessageWriteError,
+  ErrorCodes.MessageReadError,
+  ErrorCodes.PendingResponseRejected,
+  ErrorCodes.ConnectionInactive,
+];
 
 interface Question {
   put(line: MessageConnection): Promise<void>;
@@ -41,8 +42,9 @@ type Answer = (params: unknown) => unknown;
 interface Life {
   child: ChildProcessWithoutNullStreams;
   line: MessageConnection;
-  attached: boolean;
-  /** The last it said on standard error: why it ended, if it did. */
+  bornAt: number;
+  isAttached: boolean;
+  /** What it said last on standard error: why it ended, if it did. */
   lastWords: string;
 }
 
@@ -54,12 +56,12 @@ export class Program implements Hub, vscode.Disposable {
   #state: HubState = { kind: "starting" };
   #life: Life | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #pause = FIRST_PAUSE_MS;
+  #pauseMs = FIRST_PAUSE_MS;
   #earlyDeaths = 0;
-  #disposed = false;
+  #isOver = false;
 
   constructor(
-    private readonly context: vscode.ExtensionContext,
+    private readonly extensionPath: string,
     private readonly log: vscode.LogOutputChannel,
   ) {}
 
@@ -68,8 +70,8 @@ export class Program implements Hub, vscode.Disposable {
   }
 
   get binary(): string {
-    const name = process.platform === "win32" ? "linkspan.exe" : "linkspan";
-    return this.isBundled ? join(this.context.extensionPath, "bin", name) : configuredBinary();
+    const bundled = join(this.extensionPath, "bin", process.platform === "win32" ? "linkspan.exe" : "linkspan");
+    return this.isBundled ? bundled : configuredBinary();
   }
 
   /** The binary is the one that came with this extension. */
@@ -78,11 +80,11 @@ export class Program implements Hub, vscode.Disposable {
   }
 
   answers: Hub["answers"] = (method, answer) => {
-    // The hub's messages are typed by the protocol, not by anything TypeScript could see.
+    // What the hub sends is typed by the protocol, which no compiler sees here.
     this.#answers.set(method, answer as Answer);
   };
 
-  /** What a part answers, for tests inside the host. */
+  /** What a part answers; also for tests inside the host. */
   answer(method: string, params: unknown): unknown {
     const answer = this.#answers.get(method);
     if (answer === undefined) {
@@ -93,18 +95,16 @@ export class Program implements Hub, vscode.Disposable {
 
   ask: Hub["ask"] = (method, params) =>
     new Promise((resolve, reject) => {
-      if (this.#disposed || this.#questions.size >= MOST_QUESTIONS) {
-        reject(new Error(this.#disposed ? "the window is closing" : "too much is asked while the hub is away"));
+      if (this.#isOver || this.#questions.size >= MOST_QUESTIONS) {
+        reject(new Error(this.#isOver ? "the window is closing" : "too much is asked while the hub is away"));
         return;
       }
-      const put = async (line: MessageConnection) => {
-        resolve(await line.sendRequest(method, params));
-      };
+      const put = async (line: MessageConnection) => resolve(await line.sendRequest(method, params));
       this.#put({ put, reject });
     });
 
   tell: Hub["tell"] = (method, params) => {
-    if (this.#life?.attached === true) {
+    if (this.#life?.isAttached === true) {
       // It may have died a moment ago: then nobody needs to hear it.
       this.#life.line.sendNotification(method, params).catch(() => undefined);
     }
@@ -112,58 +112,54 @@ export class Program implements Hub, vscode.Disposable {
 
   start(): void {
     clearTimeout(this.#timer);
-    if (this.#disposed || this.#life !== undefined) {
+    if (this.#isOver || this.#life !== undefined) {
       return;
     }
+    const failed = (error: unknown) => {
+      this.#fail(`\`${this.binary}\` cannot be started: ${messageOf(error)}`, "settings");
+    };
     try {
       // No shell: a path is a path. Some failures are thrown here, others come as an event.
       const child = spawn(this.binary, ["attach"], { stdio: "pipe" });
-      child.once("error", (error) => this.#cannotStart(error));
+      child.on("error", failed);
       if (child.pid !== undefined) {
         inBackground(this.log, this.#attach(child));
       }
     } catch (error) {
-      this.#cannotStart(error);
+      failed(error);
     }
   }
 
-  /** Ends the program and starts it anew; only when the old one has let go of the window. */
+  /** Ends the program and starts it anew, once the old one has let go of the window. */
   restart(): void {
-    this.#pause = FIRST_PAUSE_MS;
+    const child = this.#life?.child;
+    this.#pauseMs = FIRST_PAUSE_MS;
     this.#earlyDeaths = 0;
     this.#setState({ kind: "starting" });
-    if (this.#life === undefined) {
-      this.start();
-      return;
-    }
-    const { child } = this.#life;
-    child.once("exit", () => this.start());
     this.#end();
-    setTimeout(() => child.kill(), ENDING_MS).unref();
+    if (child === undefined) {
+      this.start();
+    } else {
+      child.once("exit", () => this.start());
+      setTimeout(() => child.kill(), ENDING_MS).unref();
+    }
   }
 
-  /** Says no `detach`: whether the window reloads or closes, nobody knows, and the hub keeps it for a while. */
+  /** Says no `detach`: nobody knows whether the window reloads or closes, and the hub keeps it for a while. */
   dispose(): void {
-    this.#disposed = true;
+    this.#isOver = true;
     clearTimeout(this.#timer);
     this.#end();
-    for (const question of this.#questions) {
-      question.reject(new Error("the window is closing; ask again in the new one"));
-    }
+    this.#questions.forEach((question) => question.reject(new Error("the window is closing")));
     this.#questions.clear();
     this.#stateChanged.dispose();
   }
 
   async #attach(child: ChildProcessWithoutNullStreams): Promise<void> {
-    const line = createMessageConnection(
-      new StreamMessageReader(child.stdout),
-      new StreamMessageWriter(child.stdin),
-      { error: (text) => this.log.error(text), warn: () => undefined, info: () => undefined, log: () => undefined },
-    );
-    const life: Life = { child, line, attached: false, lastWords: "" };
-    const bornAt = Date.now();
+    const line = createMessageConnection(child.stdout, child.stdin, NullLogger);
+    const life: Life = { child, line, bornAt: Date.now(), isAttached: false, lastWords: "" };
     this.#life = life;
-    child.once("exit", (code, signal) => this.#ended(life, code, signal, Date.now() - bornAt));
+    child.once("exit", (code, signal) => this.#ended(life, code, signal));
     child.stdin.on("error", (error) => this.log.debug(`writing to linkspan: ${error.message}`));
     createInterface({ input: child.stderr }).on("line", (words) => {
       life.lastWords = words;
@@ -178,67 +174,36 @@ export class Program implements Hub, vscode.Disposable {
       }
     });
     line.onNotification("hub/lost", ({ reason }: HubLost) => this.#setState({ kind: "away", why: reason }));
-    line.onNotification("hub/back", (window: HubBack) => this.#isAttached(window));
+    line.onNotification("hub/back", (window: HubBack) => this.#attached(window));
     line.onError(([error]) => this.log.debug(`the line to linkspan: ${error.message}`));
     line.listen();
     try {
-      const window = await line.sendRequest<AttachResult>("attach", this.#introduction());
-      life.attached = true;
-      this.#isAttached(window);
-      for (const question of this.#questions) {
-        this.#put(question);
-      }
+      const window = await line.sendRequest<AttachResult>("attach", introduction());
+      life.isAttached = true;
+      this.#attached(window);
+      this.#questions.forEach((question) => this.#put(question));
     } catch (error) {
       if (wasAnswered(error)) {
         this.#end();
-        this.#fail(`The hub does not let this window in: ${messageOf(error)}.`, "reconnect");
+        this.#fail(`The hub does not let this window in: ${error.message}`, "reconnect");
       }
     }
   }
 
-  #introduction(): Attach {
-    const trusted = vscode.workspace.isTrusted;
-    return {
-      protocol: PROTOCOL,
-      version,
-      editor: { name: vscode.env.appName, version: vscode.version },
-      // Integrated terminals, and so the agents in them, descend from the extension host's parent.
-      pid: process.ppid,
-      folders: folders(),
-      capabilities: {
-        documents: true,
-        selection: true,
-        diagnostics: true,
-        reviews: true,
-        edits: true,
-        format: true,
-        language: true,
-        terminal: trusted,
-        messages: true,
-        questions: true,
-        executeCode: trusted,
-      },
-    };
-  }
-
-  #isAttached({ window, port, environment }: AttachResult): void {
+  #attached({ window, port, environment }: AttachResult): void {
     this.#setState({ kind: "attached", window, port, environment });
   }
 
-  /** A question whose answer was lost is asked again by the next life; only an answer, or the end, settles it. */
+  /** A question whose answer was lost is put again by the next life; only an answer, or the end, settles it. */
   #put(question: Question): void {
     this.#questions.add(question);
-    if (this.#life?.attached !== true) {
+    if (this.#life?.isAttached !== true) {
       return;
     }
+    const settle = (error?: Error) => this.#questions.delete(question) && error && question.reject(error);
     question.put(this.#life.line).then(
-      () => this.#questions.delete(question),
-      (error: unknown) => {
-        if (wasAnswered(error)) {
-          this.#questions.delete(question);
-          question.reject(error);
-        }
-      },
+      () => settle(),
+      (error: unknown) => wasAnswered(error) && settle(error),
     );
   }
 
@@ -250,32 +215,26 @@ export class Program implements Hub, vscode.Disposable {
     life?.child.stdin.end();
   }
 
-  #ended(life: Life, code: number | null, signal: string | null, livedMs: number): void {
+  #ended(life: Life, code: number | null, signal: string | null): void {
+    const ending = signal ?? `exit code ${code ?? "unknown"}`;
+    const livedMs = Date.now() - life.bornAt;
+    this.log.info(`linkspan ended with ${ending} after ${livedMs} ms`);
     if (this.#life !== life) {
       return;
     }
     this.#end();
-    const why = life.lastWords === "" ? `it ended with ${signal ?? `exit code ${code}`}` : life.lastWords;
-    this.log.warn(`linkspan ended with ${signal ?? `exit code ${code}`} after ${livedMs} ms`);
-    if (!life.attached && code !== null && code !== EXIT_INTERNAL) {
-      this.#fail(`\`${this.binary}\` does not run as Linkspan: ${why}.`, "settings");
+    const why = life.lastWords === "" ? `it ended with ${ending}` : life.lastWords;
+    if (!life.isAttached && code !== null && code !== EXIT_INTERNAL) {
+      this.#fail(`\`${this.binary}\` does not work: ${why}`, "settings");
       return;
     }
-    if (livedMs >= SOUND_LIFE_MS) {
-      this.#pause = FIRST_PAUSE_MS;
-      this.#earlyDeaths = 0;
-    } else {
-      this.#earlyDeaths += 1;
-    }
-    const away = { kind: "away", why: `The program ended and is started again: ${why}.` } as const;
+    const isSound = livedMs >= SOUND_LIFE_MS;
+    this.#earlyDeaths = isSound ? 0 : this.#earlyDeaths + 1;
+    this.#pauseMs = isSound ? FIRST_PAUSE_MS : this.#pauseMs;
+    const away = { kind: "away", why: `the program ended and is started again: ${why}` } as const;
     this.#setState(this.#earlyDeaths < EARLY_DEATHS_UNTIL_TOLD ? away : { ...away, remedy: "log" });
-    this.#timer = setTimeout(() => this.start(), this.#pause);
-    this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS);
-  }
-
-  #cannotStart(error: unknown): void {
-    this.#end();
-    this.#fail(`\`${this.binary}\` cannot be started: ${messageOf(error)}.`, "settings");
+    this.#timer = setTimeout(() => this.start(), this.#pauseMs);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
   #fail(why: string, remedy: Remedy): void {
@@ -293,19 +252,6 @@ function configuredBinary(): string {
   return vscode.workspace.getConfiguration("linkspan").get<string>("binary", "").trim();
 }
 
-/** The workspace folders that agents can reach. */
-export function folders(): string[] {
-  const uris = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri);
-  return uris.filter(isOnDisk).map(pathOf);
-}
-
-/** By the hub, that is; all else says only that the line was lost. */
 function wasAnswered(error: unknown): error is ResponseError<unknown> {
-  const lost: number[] = [
-    ErrorCodes.MessageWriteError,
-    ErrorCodes.MessageReadError,
-    ErrorCodes.PendingResponseRejected,
-    ErrorCodes.ConnectionInactive,
-  ];
-  return error instanceof ResponseError && !lost.includes(error.code);
+  return error instanceof ResponseError && !LOST.includes(error.code);
 }

@@ -8,15 +8,12 @@ import type { Hub } from "./hub";
 import { fromSelection, isOnDisk, isSame, pathOf } from "./places";
 
 const REST_MS = 100;
+const SAID_MS = 5_000;
 /** Enough for any agent; all of a huge file is not sent each time the cursor rests. */
 const LONGEST_TEXT = 1_000_000;
 
 export function selection(context: vscode.ExtensionContext, hub: Hub): void {
-  const current = () => {
-    const editor = vscode.window.activeTextEditor;
-    return editor !== undefined && isOnDisk(editor.document.uri) ? selectionOf(editor) : null;
-  };
-  // It outlives the focus: agents are asked in a terminal.
+  // It outlives the focus: agents are spoken to in a terminal.
   let latest = current();
   const rested = atRest(context, REST_MS, () => {
     const now = current();
@@ -28,41 +25,39 @@ export function selection(context: vscode.ExtensionContext, hub: Hub): void {
   context.subscriptions.push(
     vscode.window.onDidChangeTextEditorSelection(rested),
     vscode.window.onDidChangeActiveTextEditor(rested),
-    hub.onState(({ kind }) => {
-      if (kind === "attached") {
-        rested();
-      }
-    }),
+    hub.onState(rested),
     vscode.commands.registerCommand("linkspan.mention", (clicked?: unknown, all?: unknown) => {
-      mention(hub, clicked, all);
+      const icon = hub.state.kind === "attached" ? "mention" : "warning";
+      const said = hub.state.kind === "attached" ? mention(hub, clicked, all) : "The hub is not there";
+      vscode.window.setStatusBarMessage(`$(${icon}) ${said}`, SAID_MS);
     }),
   );
   hub.answers("selection/current", current);
   hub.answers("selection/latest", () => current() ?? latest);
 }
 
-function selectionOf({ document, selection }: vscode.TextEditor): Selection {
-  const text = document.getText(selection).slice(0, LONGEST_TEXT);
-  return { path: pathOf(document.uri), text, isEmpty: selection.isEmpty, ...fromSelection(selection) };
+function current(): Selection | null {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined || !isOnDisk(editor.document.uri)) {
+    return null;
+  }
+  const text = editor.document.getText(editor.selection).slice(0, LONGEST_TEXT);
+  const { isEmpty } = editor.selection;
+  return { path: pathOf(editor.document.uri), text, isEmpty, ...fromSelection(editor.selection) };
 }
 
 /** The explorer gives what was clicked and all that is selected there, an editor or its tab what it shows. */
-function mention(hub: Hub, clicked: unknown, all: unknown): void {
+function mention(hub: Hub, clicked: unknown, all: unknown): string {
   const editor = vscode.window.activeTextEditor;
-  const named = Array.isArray(all) ? all : [clicked ?? editor?.document.uri];
+  const named: unknown[] = Array.isArray(all) ? all : [clicked ?? editor?.document.uri];
   const files = named.filter((uri) => uri instanceof vscode.Uri).filter(isOnDisk);
-  if (hub.state.kind !== "attached" || files.length === 0) {
-    const why = files.length === 0 ? "there is no file here to send" : "the hub is not there: see the status bar";
-    vscode.window.setStatusBarMessage(`$(warning) Linkspan: ${why}`, 5000);
-    return;
-  }
   const sent = files.map((uri) => {
-    const fromEditor = !Array.isArray(all) && editor !== undefined && isSame(editor.document.uri, uri);
-    const lines = fromEditor ? selectedLines(editor.selection) : undefined;
+    const isShown = !Array.isArray(all) && editor !== undefined && isSame(editor.document.uri, uri);
+    const lines = isShown ? selectedLines(editor.selection) : undefined;
     hub.tell("mentioned", { path: pathOf(uri), ...(lines && { lines }) });
     return basename(pathOf(uri)) + (lines === undefined ? "" : `:${lines.first + 1}-${lines.last + 1}`);
   });
-  vscode.window.setStatusBarMessage(`$(mention) Sent to agents: ${sent.join(", ")}`, 5000);
+  return sent.length === 0 ? "There is no file here to send" : `Sent to agents: ${sent.join(", ")}`;
 }
 
 /** Whole lines; one that is selected only up to its first character is not meant. */

@@ -1,7 +1,7 @@
 // Telling the person something, and asking her for permission. Nothing here takes her focus.
 
 import * as vscode from "vscode";
-import type { AskOption, MessageLevel, UserAsk } from "../../protocol";
+import type { AskOption, UserAsk, UserAskResult } from "../../protocol";
 import { inBackground } from "./background";
 import type { Hub } from "./hub";
 import { plain } from "./wording";
@@ -10,15 +10,17 @@ const STATUS_MS = 8_000;
 /** VS Code cuts a notification at 1,000 characters without a word; what is asked for must not hide behind that. */
 const LONGEST_DETAIL = 700;
 const SHOW_ALL = "Show All";
-const TITLES: Record<AskOption, string> = {
-  allowOnce: "Allow Once",
-  allowAlways: "Always Allow",
-  deny: "Deny",
-};
+const TITLES: Record<AskOption, string> = { allowOnce: "Allow Once", allowAlways: "Always Allow", deny: "Deny" };
 
 export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.LogOutputChannel): void {
   hub.answers("status/message", ({ text, level }) => {
-    tell(log, level, `Linkspan: ${plain(text)}`);
+    const message = `Linkspan: ${plain(text)}`;
+    if (level === "info") {
+      vscode.window.setStatusBarMessage(message, STATUS_MS);
+    } else {
+      const { showErrorMessage, showWarningMessage } = vscode.window;
+      inBackground(log, (level === "error" ? showErrorMessage : showWarningMessage)(message));
+    }
     return null;
   });
 
@@ -26,55 +28,49 @@ export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.Log
   // A notification hides itself after some seconds; the question stays.
   const reminder = vscode.window.createStatusBarItem("linkspan.questions", vscode.StatusBarAlignment.Left);
   reminder.name = "Linkspan: Questions";
+  reminder.tooltip = "An agent asks for your permission";
   reminder.command = "notifications.showList";
   context.subscriptions.push(reminder);
-  const remind = () => {
+  const settle = (id: string): boolean => {
+    const wasOpen = open.delete(id);
     reminder.text = `$(question) ${open.size}`;
-    reminder.tooltip = `Linkspan: ${open.size} asked for your permission`;
-    return open.size > 0 ? reminder.show() : reminder.hide();
+    if (open.size === 0) {
+      reminder.hide();
+    }
+    return wasOpen;
   };
   const ask = async (asked: UserAsk): Promise<void> => {
-    const option = await choose(asked, log);
-    // Nobody waits for the answer to a question that was taken back; VS Code cannot take it off the screen.
-    if (open.delete(asked.ask)) {
-      remind();
-      const result = option === undefined ? { kind: "dismissed" as const } : { kind: "answered" as const, option };
+    const result = await choose(asked, log);
+    // Nobody waits for an answer to what was taken back; VS Code cannot take it off the screen.
+    if (settle(asked.ask)) {
       await hub.ask("user/answered", { ask: asked.ask, result });
     }
   };
   hub.answers("user/ask", (asked) => {
     if (!open.has(asked.ask)) {
       open.add(asked.ask);
-      remind();
+      reminder.text = `$(question) ${open.size}`;
+      reminder.show();
       inBackground(log, ask(asked));
     }
     return null;
   });
-  hub.answers("user/unask", ({ ask }) => {
-    open.delete(ask);
-    remind();
+  hub.answers("user/unask", ({ ask: id }) => {
+    settle(id);
     return null;
   });
 }
 
-function tell(log: vscode.LogOutputChannel, level: MessageLevel, text: string): void {
-  if (level === "info") {
-    vscode.window.setStatusBarMessage(text, STATUS_MS);
-  } else {
-    inBackground(log, level === "error" ? vscode.window.showErrorMessage(text) : vscode.window.showWarningMessage(text));
-  }
-}
-
-async function choose({ question, detail, options }: UserAsk, log: vscode.LogOutputChannel) {
-  const whole = detail === undefined ? "" : plain(detail);
+async function choose({ question, detail, options }: UserAsk, log: vscode.LogOutputChannel): Promise<UserAskResult> {
+  const whole = plain(detail ?? "");
   const more = whole.length - LONGEST_DETAIL;
   const shown = more > 0 ? `${whole.slice(0, LONGEST_DETAIL)}… (${more} characters more)` : whole;
-  const message = shown === "" ? plain(question) : `${plain(question)} ${shown}`;
   const titles = [...options.map((option) => TITLES[option]), ...(more > 0 ? [SHOW_ALL] : [])];
   for (;;) {
-    const title = await vscode.window.showWarningMessage(message, ...titles);
+    const title = await vscode.window.showWarningMessage(`${plain(question)} ${shown}`, ...titles);
     if (title !== SHOW_ALL) {
-      return options.find((option) => TITLES[option] === title);
+      const option = options.find((each) => TITLES[each] === title);
+      return option === undefined ? { kind: "dismissed" } : { kind: "answered", option };
     }
     log.info(`${question}\n${detail ?? ""}`);
     log.show(true);
