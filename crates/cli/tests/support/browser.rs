@@ -313,7 +313,12 @@ impl Page {
 
     #[track_caller]
     pub fn picture(&self, path: &Path) {
-        self.0.call("screenshot", &[json!({ "path": path, "animations": "disabled", "caret": "hide" })]);
+        self.try_picture(path).unwrap();
+    }
+
+    pub fn try_picture(&self, path: &Path) -> Result<(), String> {
+        let how = json!({ "path": path, "animations": "disabled", "caret": "hide" });
+        self.0.try_call("screenshot", &[how]).map(drop)
     }
 
     #[track_caller]

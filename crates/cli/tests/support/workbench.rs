@@ -1,8 +1,8 @@
 //! What a person does and sees in a window of VS Code. Selectors of its workbench are here and nowhere else, and
 //! fit every version that is tested.
 
-use std::path::{Path, PathBuf};
-use std::thread::sleep;
+use std::path::Path;
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -400,12 +400,18 @@ impl Workbench {
     pub fn picture(&self, path: &Path) {
         self.page.picture(path);
     }
+}
 
-    /// For those who look why a test fails.
-    pub fn keep_picture(&self, name: &str) -> PathBuf {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        self.page.picture(&path);
-        path
+impl Drop for Workbench {
+    /// A test that fails leaves a picture of where it did.
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let test = thread::current().name().unwrap_or("test").replace("::", "-");
+            let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}.png"));
+            if self.page.try_picture(&path).is_ok() {
+                eprintln!("--- as it was seen then: {}", path.display());
+            }
+        }
     }
 }
 

@@ -21,6 +21,7 @@ fn a_reloaded_window_has_its_review_and_its_agent_again(version: Version) {
     let mut nexus3 = desk.nexus3();
     let call = nexus3.propose(&path, "two\n", "tab");
     desk.workbench.look_at(REVIEW);
+    desk.workbench.go_to_line(1);
     desk.workbench.comment("kept");
     let review = desk.world.one_pending();
     desk.workbench.reload();
