@@ -214,12 +214,12 @@ impl<W: Write> Relay<W> {
         if matches!(notice, Notice::HubLost | Notice::Waiting(_)) {
             let lost = Message::notification(&HubLost { reason: notice.to_string() });
             // One that hears nothing any more is noticed by its reader.
-            let _ = self.to_shim(&lost.to_bytes());
+            let _ = self.say(&lost.to_bytes());
         }
         tell(notice);
     }
 
-    fn to_shim(&mut self, frame: &[u8]) -> io::Result<()> {
+    fn say(&mut self, frame: &[u8]) -> io::Result<()> {
         self.shim.write_all(&encode(frame))?;
         self.shim.flush()
     }
@@ -230,7 +230,7 @@ impl<W: Write> Relay<W> {
             tell(notice);
         }
         for frame in moves.to_shim {
-            if self.to_shim(&frame).is_err() {
+            if self.say(&frame).is_err() {
                 return false;
             }
         }
