@@ -8,8 +8,10 @@ import { documentOf, fromRange, isOnDisk, pathOf, uriOf } from "./places";
 
 /** A server that has spoken since the last change is done after this much silence. */
 const QUIET_MS = 250;
-/** One that has not spoken has nothing to say after this much. */
+/** One that has not spoken since has nothing to say after this much. */
 const SILENT_MS = 2_000;
+/** One that never spoke of the file may still be starting. */
+const STARTING_MS = 10_000;
 const DEFAULT_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 60_000;
 /** Servers tell of many files at once. */
@@ -51,8 +53,9 @@ export function diagnostics(context: vscode.ExtensionContext, hub: Hub): void {
     if (documentOf(path) === undefined) {
       return vscode.languages.getDiagnostics(uriOf(path)).length > 0;
     }
-    const [changed, heard] = [changedAt.get(path) ?? startedAt, heardAt.get(path) ?? 0];
-    return Date.now() - Math.max(changed, heard) >= (heard > changed ? QUIET_MS : SILENT_MS);
+    const [changed, heard] = [changedAt.get(path) ?? startedAt, heardAt.get(path)];
+    const patience = heard === undefined ? STARTING_MS : heard > changed ? QUIET_MS : SILENT_MS;
+    return Date.now() - Math.max(changed, heard ?? 0) >= patience;
   };
   hub.answers("diagnostics/get", async ({ path, waitMs = path === undefined ? 0 : DEFAULT_WAIT_MS }) => {
     const paths = () => (path === undefined ? pathsWithAny() : [path]);

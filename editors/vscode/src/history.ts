@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import * as vscode from "vscode";
 import type { HistoryEntry } from "../../protocol";
 import { inBackground, messageOf } from "./background";
+import { folders } from "./introduction";
 import { uriOf } from "./places";
 import type { Program } from "./program";
 import { plain } from "./wording";
@@ -91,7 +92,8 @@ function nameOf(path: string): string {
 }
 
 async function doctor(hub: Program, log: vscode.LogOutputChannel): Promise<void> {
-  const options = { timeout: DOCTOR_MS, env: { ...process.env, NO_COLOR: "1" } };
+  const [cwd] = folders();
+  const options = { timeout: DOCTOR_MS, env: { ...process.env, NO_COLOR: "1" }, ...(cwd !== undefined && { cwd }) };
   const examine = () =>
     new Promise<string>((resolve) => {
       // It ends with an error when it found one: what it says is the point.
