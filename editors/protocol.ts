@@ -1458,7 +1458,7 @@ export interface UserAnswered {
 
 /** Asks the person for permission. Answered at once, before she looks; what she says comes back as `user/answered`. A question with an id that is on her screen already is the same one. */
 export interface UserAsk {
-  /** Id of the question, such as `q3`. */
+  /** Id of the question, which no later question has. */
   ask: string;
   /** One sentence, ending with a question mark. */
   question: string;

@@ -66,7 +66,7 @@ mod tests {
         editor.reply(&asked, Some(AskOption::AllowAlways));
         assert_eq!(agent.told(also)["output"], "two");
         assert_eq!(agent.told(first)["output"], "one", "answered by the same word");
-        assert_eq!(editor.until("it is taken back", |desk| desk.unasked.pop()), "q1");
+        assert_eq!(editor.until("it is taken back", |desk| desk.unasked.pop()), editor.question(1).ask);
         let third = run(&mut agent, "three");
         assert_eq!(agent.told(third)["output"], "three");
         let code = agent.call("executeCode", json!({ "code": "1 + 1" }));
@@ -135,18 +135,38 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_to_a_question_of_a_hub_that_died_allows_nothing() {
+        let world = World::new();
+        let mut editor = attach(&world);
+        let mut agent = OwnAgent::join(&world, "k3y");
+        run(&mut agent, "one");
+        let stale = editor.question(1);
+        world.kill_hub();
+        editor.until("the hub is back", |desk| (desk.told.last()?.0 == "hub/back").then_some(()));
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let call = run(&mut agent, "two");
+        let asked = editor.question(2);
+        assert_ne!(asked.ask, stale.ask);
+        editor.reply(&stale, Some(AskOption::AllowAlways));
+        assert!(agent.waits(call));
+        editor.reply(&asked, Some(AskOption::Deny));
+        assert_eq!(failure(&agent.told(call)).0, "denied");
+        assert_eq!(editor.desk().ran, []);
+    }
+
+    #[test]
     fn a_question_that_nobody_waits_for_is_taken_back() {
         let world = World::new();
         let mut editor = attach(&world);
         let mut agent = OwnAgent::join(&world, "k3y");
         let call = run(&mut agent, "one");
-        editor.question(1);
+        let asked = editor.question(1);
         agent.notify("notifications/cancelled", json!({ "requestId": call }));
-        assert_eq!(editor.until("it is taken back", |desk| desk.unasked.pop()), "q1");
+        assert_eq!(editor.until("it is taken back", |desk| desk.unasked.pop()), asked.ask);
         run(&mut agent, "two");
         let asked = editor.question(2);
         drop(agent);
-        assert_eq!(editor.until("it is taken back", |desk| desk.unasked.pop()), "q2");
+        assert_eq!(editor.until("it is taken back", |desk| desk.unasked.pop()), asked.ask);
         editor.reply(&asked, Some(AskOption::AllowOnce));
         let mut agent = OwnAgent::join(&world, "k3y");
         agent.ask("getWorkspaceFolders", json!({}));

@@ -32,7 +32,7 @@ pub enum MessageLevel {
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct UserAsk {
-    /// Id of the question, such as `q3`.
+    /// Id of the question, which no later question has.
     pub ask: String,
     /// One sentence, ending with a question mark.
     pub question: String,

@@ -360,6 +360,13 @@ impl Workbench {
         self.page.click(&format!("{NOTIFICATION}:has-text('{part}') a.monaco-button:has-text('{button}')"));
     }
 
+    /// Settings are on the screen, as a tab or above everything; they are closed again.
+    #[track_caller]
+    pub fn sees_settings(&self) {
+        self.page.sees(".settings-editor");
+        self.page.press("Escape");
+    }
+
     #[track_caller]
     pub fn status_bar(&self) -> Vec<String> {
         self.page.texts(".part.statusbar .statusbar-item")

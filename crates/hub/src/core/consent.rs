@@ -68,7 +68,7 @@ pub(super) enum Word {
     NoAnswer,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Consent {
     /// By number, oldest first.
     questions: BTreeMap<u64, Question>,
@@ -78,6 +78,12 @@ pub(super) struct Consent {
 }
 
 impl Consent {
+    /// A question of an earlier hub may still be on her screen: its id must not be that of another. Each hub counts
+    /// from when it started, in milliseconds, and none asks as often as that.
+    pub(super) fn new(started_at_ms: u64) -> Consent {
+        Consent { questions: BTreeMap::new(), last: started_at_ms, always: BTreeMap::new() }
+    }
+
     pub(super) fn is_given(&self, who: &Who, deed: Deed) -> bool {
         self.always.contains_key(&(who.clone(), deed))
     }
@@ -176,5 +182,57 @@ impl Consent {
     /// What was allowed in a window ends with it.
     pub(super) fn closed(&mut self, window: WindowId) {
         self.always.retain(|(who, _), _| who.window != window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRACE_MS: u64 = 1000;
+
+    fn who(key: &str) -> Who {
+        Who { window: WindowId(1), key: key.to_owned() }
+    }
+
+    fn always() -> Consent {
+        let mut consent = Consent::new(0);
+        consent.always.insert((who("one"), Deed::Command), None);
+        consent.always.insert((who("two"), Deed::Command), None);
+        consent
+    }
+
+    fn given(consent: &Consent) -> [bool; 2] {
+        ["one", "two"].map(|key| consent.is_given(&who(key), Deed::Command))
+    }
+
+    #[test]
+    fn what_was_allowed_to_an_agent_that_stayed_away_too_long_is_not_allowed_to_the_next() {
+        for (back_ms, expected) in [(500 + GRACE_MS, true), (501 + GRACE_MS, false)] {
+            let mut consent = always();
+            consent.left(&who("one"), false, 500);
+            consent.came(&who("one"), back_ms, GRACE_MS);
+            assert_eq!(given(&consent), [expected, true]);
+        }
+    }
+
+    #[test]
+    fn who_came_back_in_time_is_there_again() {
+        let mut consent = always();
+        consent.left(&who("one"), false, 500);
+        consent.came(&who("one"), 600, GRACE_MS);
+        consent.came(&who("one"), 9000, GRACE_MS);
+        assert_eq!(given(&consent), [true, true]);
+    }
+
+    #[test]
+    fn a_goodbye_and_a_closed_window_end_what_was_allowed() {
+        let mut consent = always();
+        consent.left(&who("one"), true, 500);
+        assert_eq!(given(&consent), [false, true]);
+        consent.closed(WindowId(2));
+        assert_eq!(given(&consent), [false, true]);
+        consent.closed(WindowId(1));
+        assert_eq!(given(&consent), [false, false]);
     }
 }

@@ -54,6 +54,7 @@ impl Core {
         self.watchers.remove(&local);
         tracing::info!("agent {id} ({}) joined {window}", agent.name);
         self.agents.insert(id, agent);
+        self.consent_came(id);
         let Some(home) = self.windows.get(&window) else { return Ok(()) };
         let result = AgentJoinResult {
             agent: id.to_string(),

@@ -121,6 +121,7 @@ impl Core {
     ) -> (Core, Vec<Action>) {
         let (state, effects) = State::restore(remembered.reviews, remembered.next_review);
         let last_set = state.reviews().filter_map(|review| review.set).map(|set| set.0).max();
+        let consent = Consent::new(identity.started_at_ms);
         let mut core = Core {
             identity,
             config,
@@ -131,7 +132,7 @@ impl Core {
             remembered: remembered.windows,
             next_window: remembered.next_window,
             agents: BTreeMap::new(),
-            consent: Consent::default(),
+            consent,
             joined: 0,
             next_set: last_set.unwrap_or(0) + 1,
             locals: BTreeMap::new(),
