@@ -1,15 +1,12 @@
-// Bundles the extension: `node build.mjs` makes `dist/extension.js`; `--tests` makes `out/tests.js` as well, which is
-// what the extension host runs in a test.
+// Bundles the extension into `dist/extension.js`, and its tests into `out/tests.js`, which an extension host can run.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { licencesOf } from "../licences.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const { values } = parseArgs({ options: { tests: { type: "boolean" } } });
 
 // Oldest VS Code we support runs extensions on Node 20.
 const settings = {
@@ -36,15 +33,14 @@ const extension = await build({
 const licences = await licencesOf(here, Object.keys(extension.metafile.inputs));
 await writeFile(join(here, "dist/extension.js.LEGAL.txt"), `${licences}\n`);
 
-if (values.tests) {
-  await build({
-    ...settings,
-    entryPoints: ["tests/index.ts"],
-    outfile: "out/tests.js",
-    external: ["vscode", "mocha"],
-    sourcemap: "inline",
-  });
-}
+// Mocha reads files of its own: it stays where it is installed.
+await build({
+  ...settings,
+  entryPoints: ["tests/index.ts"],
+  outfile: "out/tests.js",
+  external: ["vscode", "mocha"],
+  sourcemap: "inline",
+});
 
 /** One version for everything: the extension carries the program of its own version. */
 async function sameVersionAsTheProgram() {

@@ -17,8 +17,6 @@ const TARGETS = {
   "alpine-arm64": ["linux-static arm64"],
   "darwin-x64": ["darwin x64", "darwin universal"],
   "darwin-arm64": ["darwin arm64", "darwin universal"],
-  "win32-x64": ["win32 x64"],
-  "win32-arm64": ["win32 arm64"],
 };
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -38,15 +36,14 @@ async function pack() {
   if (!(target in TARGETS)) {
     throw new Error(`there is no target ${target}; give one of ${Object.keys(TARGETS).join(", ")} with --target`);
   }
-  const program = target.startsWith("win32") ? "linkspan.exe" : "linkspan";
-  const binary = resolve(values.binary ?? join(here, "../../target/release", program));
+  const binary = resolve(values.binary ?? join(here, "../../target/release/linkspan"));
   await mustFit(binary, target);
 
   execFileSync(process.execPath, ["build.mjs"], { cwd: here, stdio: ["ignore", "inherit", "inherit"] });
   await rm(join(here, "bin"), { recursive: true, force: true });
   await mkdir(join(here, "bin"));
-  await copyFile(binary, join(here, "bin", program));
-  await chmod(join(here, "bin", program), 0o755);
+  await copyFile(binary, join(here, "bin/linkspan"));
+  await chmod(join(here, "bin/linkspan"), 0o755);
   const licences = ["LICENSE-MIT", "LICENSE-APACHE"].map((name) => readFile(join(here, "../..", name), "utf8"));
   const choice = "Linkspan is licensed under the MIT License or the Apache License 2.0, whichever you choose.";
   await writeFile(join(here, "LICENSE"), [choice, ...(await Promise.all(licences))].join("\n\n----\n\n"));

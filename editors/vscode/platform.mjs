@@ -1,8 +1,7 @@
-// Which platform a program is for, by the head of its file: ELF, Mach-O or PE.
+// Which platform a program is for, by the head of its file: ELF or Mach-O.
 
 const ELF_MACHINES = { 0x3e: "x64", 0xb7: "arm64" };
 const MACH_MACHINES = { 0x01000007: "x64", 0x0100000c: "arm64" };
-const PE_MACHINES = { 0x8664: "x64", 0xaa64: "arm64" };
 const INTERPRETER = 3;
 
 /** Such as `linux x64`, or undefined for what is none of ours. Needs the first 4 KiB. */
@@ -19,10 +18,6 @@ export function platformOf(head) {
   }
   if (magic === 0xcafebabe) {
     return "darwin universal";
-  }
-  const signature = uint32(0x3c);
-  if (uint16(0) === 0x5a4d && signature !== undefined && uint32(signature) === 0x00004550) {
-    return named("win32", PE_MACHINES[uint16(signature + 4)]);
   }
   return undefined;
 }

@@ -9,9 +9,11 @@ mod deny;
 mod fmt;
 mod fuzz;
 mod lint;
+mod npm;
 mod peers;
 mod test;
 mod tidy;
+mod vscode;
 mod web;
 mod workspace;
 
@@ -28,13 +30,18 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command {
         name: "test",
-        about: "everything CI checks, in order; --fast skips deny, web, peers and the browser",
+        about: "everything CI checks, in order; --fast skips deny, web, peers, the browser and VS Code",
         run: test::run,
     },
     Command { name: "fmt", about: "format the Rust code; --check only looks", run: fmt::run },
     Command { name: "lint", about: "clippy over everything, warnings are errors", run: lint::run },
     Command { name: "codegen", about: "write the generated files; --check only compares", run: codegen::run },
     Command { name: "web", about: "build the browser page; --check only compares", run: web::run },
+    Command {
+        name: "vscode",
+        about: "check the VS Code extension, and install it into the VS Codes that the tests run",
+        run: vscode::run,
+    },
     Command { name: "tidy", about: "house rules and docs; --commands also asks the binary", run: tidy::run },
     Command {
         name: "deny",

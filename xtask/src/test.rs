@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::workspace::{cargo, run as run_command, succeeds};
-use crate::{browser, codegen, deny, fmt, lint, peers, tidy, web};
+use crate::{browser, codegen, deny, fmt, lint, peers, tidy, vscode, web};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let fast = crate::flag(args, "--fast")?;
@@ -21,13 +21,12 @@ fn all(steps: &mut Steps, fast: bool) -> Result<()> {
     steps.take("tidy", tidy::check)?;
     steps.take("codegen", codegen::check)?;
     steps.take("lint", lint::check)?;
-    let peers = match fast {
-        true => None,
-        false => {
-            steps.take("web", web::check)?;
-            Some(steps.take("peers", foreign)?)
-        }
-    };
+    let mut peers = Vec::new();
+    if !fast {
+        steps.take("web", web::check)?;
+        steps.take("extension", vscode::check)?;
+        peers.extend(steps.take("peers", foreign)?);
+    }
     // All targets at once, so that the tests below find everything built with the same features.
     steps.take("build", || {
         run_command(cargo().args(["build", "--workspace", "--all-targets"]))
@@ -36,12 +35,16 @@ fn all(steps: &mut Steps, fast: bool) -> Result<()> {
         run_command(cargo().args(["check", "--package", "linkspan"]))
             .context("the binary alone does not compile")
     })?;
+    if !fast {
+        // What is installed there holds the binary that was just built.
+        peers.push((vscode::VARIABLE, steps.take("vscode", vscode::installed)?));
+    }
     steps.take("commands", tidy::check_commands)?;
     steps.take("tests", || {
         for args in test_commands() {
             let mut command = cargo();
             command.args(args);
-            command.envs(peers.iter().flatten().map(|(name, path)| (name, path)));
+            command.envs(peers.iter().map(|(name, path)| (name, path)));
             run_command(&mut command).context("repeat one test with `cargo test -p <crate> <its name>`")?;
         }
         Ok(())

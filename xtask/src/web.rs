@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::workspace::{command, root, run as run_command, tools};
+use crate::npm::Package;
+use crate::workspace::tools;
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    if crate::flag(args, "--check")? { check() } else { build(&page().join("dist")) }
+    if crate::flag(args, "--check")? { check() } else { build(&PAGE.path().join("dist")) }
 }
 
 pub(crate) fn check() -> Result<()> {
@@ -19,10 +20,10 @@ pub(crate) fn check() -> Result<()> {
         fs::remove_dir_all(&fresh).with_context(|| format!("could not empty {}", fresh.display()))?;
     }
     build(&fresh)?;
-    npm(&["run", "--silent", "check"], &[]).context("the page's types do not fit")?;
-    npm(&["run", "--silent", "test"], &[])
+    PAGE.script("check", &[]).context("the page's types do not fit")?;
+    PAGE.script("test", &[])
         .context("the page's own tests fail; repeat them with `npm test` in editors/web")?;
-    let stale = differing(&contents(&page().join("dist"))?, &contents(&fresh)?);
+    let stale = differing(&contents(&PAGE.path().join("dist"))?, &contents(&fresh)?);
     if !stale.is_empty() {
         bail!(
             "stale in editors/web/dist: {}; build it again with `cargo xtask web` and commit it",
@@ -32,33 +33,12 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-fn page() -> PathBuf {
-    root().join("editors/web")
-}
+const PAGE: Package = Package::at("editors/web");
 
 fn build(into: &Path) -> Result<()> {
-    install()?;
+    PAGE.install()?;
     let into = into.to_str().context("the folder to build into has a name that is no Unicode")?;
-    npm(&["run", "--silent", "build"], &["--", "--outdir", into]).context("the page does not build")
-}
-
-/// Installed once for each lock file: a copy of it beside the packages says which one they came from.
-fn install() -> Result<()> {
-    let lock =
-        fs::read(page().join("package-lock.json")).context("could not read the page's package-lock.json")?;
-    let installed = page().join("node_modules/.installed-lock.json");
-    if fs::read(&installed).is_ok_and(|installed| installed == lock) {
-        return Ok(());
-    }
-    npm(&["ci", "--no-audit", "--no-fund", "--loglevel", "error"], &[]).context(
-        "missing: the npm packages of editors/web, and npm could not fetch them. Install Node.js 20 or later with \
-         npm and give it a reachable registry, or skip with `cargo xtask test --fast`",
-    )?;
-    fs::write(&installed, lock).with_context(|| format!("could not write {}", installed.display()))
-}
-
-fn npm(args: &[&str], more: &[&str]) -> Result<()> {
-    run_command(command("npm").current_dir(page()).args(args).args(more))
+    PAGE.script("build", &["--outdir", into]).context("the page does not build")
 }
 
 fn contents(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {

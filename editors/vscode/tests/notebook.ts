@@ -55,11 +55,11 @@ async function execute(kernel: vscode.NotebookController, cell: vscode.NotebookC
   const execution = kernel.createNotebookCellExecution(cell);
   execution.start(Date.now());
   const code = cell.document.getText();
-  const { text, stderr, error } = vscode.NotebookCellOutputItem;
-  const items = code === "raise" ? [error(new TypeError("Trouble: raised"))] : [text(`you said: ${code}`)];
-  await execution.replaceOutput(new vscode.NotebookCellOutput(items));
-  if (code !== "raise") {
-    await execution.appendOutput(new vscode.NotebookCellOutput([stderr("to the error stream")]));
-  }
+  const item = vscode.NotebookCellOutputItem;
+  const said =
+    code === "raise"
+      ? [item.error(new TypeError("Trouble: raised"))]
+      : [item.text(`you said: ${code}`), item.stderr("to the error stream")];
+  await execution.replaceOutput(said.map((one) => new vscode.NotebookCellOutput([one])));
   execution.end(code !== "raise", Date.now());
 }

@@ -3,12 +3,15 @@
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 import type { ReviewShow } from "../../protocol";
-import { ask, closeEverything, file, pause, until } from "./asking";
+import { ask, closeEverything, file, until } from "./asking";
 
 const BOM = "\uFEFF";
 
 export function reviews(): void {
   let shown = 0;
+  // Reviews that only a test knows would be taken for settled ones when the hub first says what there is. Until then
+  // an unknown review is waited for.
+  before(() => assert.rejects(read("linkspan", "r900", "/nowhere"), { code: "FileNotFound" }));
   afterEach(closeEverything);
 
   const show = async (path: string, base: string, proposed: string): Promise<ReviewShow> => {
@@ -73,21 +76,17 @@ export function reviews(): void {
     const path = file("base.txt", "a\n");
     const { review } = await show(path, "a\n", "b\n");
     const base = uriOf("linkspan-base", review, path);
-    await assert.rejects(async () => vscode.workspace.fs.writeFile(base, Buffer.from("mine")));
-    await assert.rejects(async () => vscode.workspace.fs.delete(base));
-    await assert.rejects(async () => vscode.workspace.fs.delete(uriOf("linkspan", review, path)));
+    const refused = { code: "NoPermissions" };
+    await assert.rejects(async () => vscode.workspace.fs.writeFile(base, Buffer.from("mine")), refused);
+    assert.equal(await read("linkspan-base", review, path), `${BOM}a\n`);
+    await assert.rejects(async () => vscode.workspace.fs.delete(uriOf("linkspan", review, path)), refused);
     await hide(review);
   });
 
-  it("waits for a review that is not known yet, and not for ever", async function () {
-    this.timeout(30_000);
+  it("knows no review that the hub does not have", async () => {
     const path = file("unknown.txt", "a\n");
-    await assert.rejects(read("linkspan", "r999", path));
-    const early = read("linkspan", `r90${shown + 1}`, path);
-    await pause(300);
-    const { review } = await show(path, "a\n", "b\n");
-    assert.equal(await early, `${BOM}b\n`);
-    await hide(review);
+    await assert.rejects(read("linkspan", "r999", path), { code: "FileNotFound" });
+    await assert.rejects(async () => vscode.workspace.fs.stat(uriOf("linkspan-base", "r999", path)));
   });
 }
 

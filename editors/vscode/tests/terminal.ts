@@ -19,8 +19,14 @@ export function terminal(): void {
   it("gives output and exit code", async () => {
     const good = await run("echo hello; echo world >&2");
     assert.deepEqual(good, { terminal: shared, output: "hello\nworld\n", exitCode: 0, timedOut: false });
-    const bad = await run("(echo no; exit 3)");
+    const bad = await run("sh -c 'echo no; exit 3'");
     assert.deepEqual([bad.output, bad.exitCode, bad.timedOut], ["no\n", 3, false]);
+  });
+
+  it("is not lost in a shell inside the shell, of which bash says nothing", async function () {
+    this.timeout(40_000);
+    const inner = await ask("terminal/run", { command: "(echo inner; exit 4)", timeoutMs: 20_000 });
+    assert.deepEqual([inner.output, inner.exitCode, inner.timedOut], ["inner\n", 4, false]);
   });
 
   it("gives what people write, without the colours it was written in", async () => {

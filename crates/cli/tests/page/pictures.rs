@@ -1,19 +1,13 @@
-//! The pictures of the page in the docs are taken here. Fonts and ages differ from machine to machine, so they are
-//! not compared; that each is there is. `LINKSPAN_KEEP_PICTURES=1` takes the new ones, after a look at them.
-
-use std::fs;
-use std::path::Path;
+//! The pictures of the page in the docs are taken here.
 
 use serde_json::{Value, json};
 
 use crate::person::*;
+use crate::support::pictures::keep;
 use crate::support::*;
 
 const LIMITER: &str = include_str!("limiter_before.txt");
 const LIMITER_AFTER: &str = include_str!("limiter_after.txt");
-
-/// A picture in a README has to come quickly.
-const MOST_BYTES: u64 = 160_000;
 
 fn take(name: &str, options: &Value, with_list: bool) {
     let Some(browser) = Browser::start() else { return };
@@ -47,19 +41,6 @@ fn take(name: &str, options: &Value, with_list: bool) {
         open(&page, &first);
     }
     keep(name, |path| page.picture(path));
-}
-
-fn keep(name: &str, draw: impl Fn(&Path)) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let fresh = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    draw(&fresh);
-    let size = fs::metadata(&fresh).unwrap().len();
-    assert!(size < MOST_BYTES, "{name} has {size} bytes");
-    let kept = root.join("docs/pictures").join(name);
-    if std::env::var_os("LINKSPAN_KEEP_PICTURES").is_some() {
-        fs::copy(&fresh, &kept).unwrap();
-    }
-    assert!(kept.exists(), "docs/pictures/{name} is missing; look at {} and copy it there", fresh.display());
 }
 
 #[test]

@@ -199,6 +199,17 @@ impl Page {
     }
 
     #[track_caller]
+    pub fn right_click(&self, selector: &str) {
+        self.0.call("click", &[json!(selector), json!({ "button": "right" })]);
+    }
+
+    /// Moves the mouse over an element.
+    #[track_caller]
+    pub fn hover(&self, selector: &str) {
+        self.0.call("hover", &[json!(selector)]);
+    }
+
+    #[track_caller]
     pub fn fill(&self, selector: &str, text: &str) {
         self.0.call("fill", &[json!(selector), json!(text)]);
     }
@@ -218,7 +229,7 @@ impl Page {
     /// Turns the wheel over the middle of an element.
     #[track_caller]
     pub fn wheel(&self, selector: &str, pixels: i64) {
-        self.0.call("hover", &[json!(selector)]);
+        self.hover(selector);
         self.0.call("mouse.wheel", &[json!(0), json!(pixels)]);
     }
 
@@ -236,6 +247,18 @@ impl Page {
     pub fn count(&self, selector: &str) -> usize {
         let script = format!("document.querySelectorAll({}).length", json!(selector));
         usize::try_from(self.evaluate(&script).as_u64().unwrap()).unwrap()
+    }
+
+    /// The texts of all that fit.
+    #[track_caller]
+    pub fn texts(&self, selector: &str) -> Vec<String> {
+        strings(&self.0.make("locator", &[json!(selector)]).call("allTextContents", &[]))
+    }
+
+    /// Whether it can be seen right now.
+    #[track_caller]
+    pub fn shows(&self, selector: &str) -> bool {
+        self.0.call("isVisible", &[json!(selector)]) == json!(true)
     }
 
     /// Waits until it is there to be seen.
@@ -290,7 +313,12 @@ impl Page {
 
     #[track_caller]
     pub fn picture(&self, path: &Path) {
-        self.0.call("screenshot", &[json!({ "path": path, "animations": "disabled", "caret": "hide" })]);
+        self.try_picture(path).unwrap();
+    }
+
+    pub fn try_picture(&self, path: &Path) -> Result<(), String> {
+        let how = json!({ "path": path, "animations": "disabled", "caret": "hide" });
+        self.0.try_call("screenshot", &[how]).map(drop)
     }
 
     #[track_caller]

@@ -17,7 +17,11 @@ pub struct Line {
 
 impl Line {
     pub fn to(world: &World) -> Line {
-        let stream = UnixStream::connect(world.socket()).unwrap();
+        Line::over(UnixStream::connect(world.socket()).unwrap())
+    }
+
+    /// Either end of a connection.
+    pub fn over(stream: UnixStream) -> Line {
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
         Line { stream, decoder: Decoder::new(Limits::default()) }
     }

@@ -10,8 +10,11 @@ pub mod browser;
 pub mod editor;
 pub mod foreign;
 pub mod line;
+pub mod pictures;
 pub mod raw;
 pub mod tty;
+pub mod vscode;
+pub mod workbench;
 pub mod world;
 
 use std::thread::sleep;
@@ -23,6 +26,8 @@ pub use editor::{Document, Editor, EditorBuilder};
 pub use foreign::Foreign;
 pub use line::{Line, OwnAgent};
 pub use tty::Tty;
+pub use vscode::{Version, VsCode};
+pub use workbench::Workbench;
 pub use world::{Ran, Serve, World};
 
 /// No machine takes longer than this; whatever does is a failure.

@@ -1,6 +1,7 @@
 //! One test's own machine, as far as Linkspan can see: home, runtime, state and config directories, a
 //! workspace, and every process started in it. Leaves nothing behind, and checks that Linkspan did not either.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -150,10 +151,17 @@ impl World {
     }
 
     /// A command of the binary in this world.
-    pub fn command<S: AsRef<std::ffi::OsStr>>(&self, args: &[S]) -> Command {
+    pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = self.program(env!("CARGO_BIN_EXE_linkspan"));
+        command.args(args);
+        command
+    }
+
+    /// Any program, for which this world is all there is.
+    pub fn program(&self, program: impl AsRef<OsStr>) -> Command {
         let root = self.root();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_linkspan"));
-        command.args(args).env_clear().current_dir(self.workspace()).stdin(Stdio::null());
+        let mut command = Command::new(program);
+        command.env_clear().current_dir(self.workspace()).stdin(Stdio::null());
         for name in ["PATH", "RUST_BACKTRACE", "LINKSPAN_LOG"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);

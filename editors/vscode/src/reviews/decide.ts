@@ -62,17 +62,16 @@ export class Deciding {
 
   /** The reviews that a command is about; none, after saying what to do. */
   #aim(arg: unknown): Review[] {
-    const ids = aimIn(arg)?.reviews;
-    if (ids !== undefined) {
-      return ids.flatMap((id) => this.store.get(id) ?? []);
-    }
     const { pending } = this.store;
-    const review = this.tabs.front ?? (pending.length === 1 ? pending[0] : undefined);
-    if (review === undefined) {
-      const says = pending.length === 0 ? "No change waits for you." : "Open a change from the Reviews view first.";
+    const obvious = this.tabs.front ?? (pending.length === 1 ? pending[0] : undefined);
+    const ids = aimIn(arg)?.reviews ?? (obvious ? [obvious.id] : []);
+    const reviews = ids.flatMap((id) => this.store.get(id) ?? []);
+    if (reviews.length === 0) {
+      const none = ids.length > 0 ? "That change does not wait any more." : "No change waits for you.";
+      const says = ids.length > 0 || pending.length === 0 ? none : "Open a change from the Reviews view first.";
       inBackground(this.log, vscode.window.showInformationMessage(says));
     }
-    return review === undefined ? [] : [review];
+    return reviews;
   }
 
   async #decide(reviews: readonly Review[], choice: Choice): Promise<void> {
@@ -109,14 +108,14 @@ export class Deciding {
   }
 
   async #ask(review: Review, choice: Choice): Promise<Refusal | undefined> {
-    const { generation, name } = review;
+    const { movedAt, name } = review;
     if (review.isUnseen) {
       return { says: `${name} changed a moment ago: look again.` };
     }
     if (!(await this.drafts.flush(review)) && choice.kind === "accept") {
       return { says: `Nothing is decided about ${name}: save or revert your edits first.`, isLoud: true };
     }
-    if (review.generation !== generation) {
+    if (review.movedAt !== movedAt) {
       return { says: `${name} changed while you decided: look again.`, isLoud: true };
     }
     if (this.hub.state.kind !== "attached") {

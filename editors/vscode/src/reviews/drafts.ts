@@ -35,7 +35,7 @@ export class Drafts {
       vscode.workspace.onDidOpenTextDocument(look),
       store.onChange(({ kind, review }) => {
         const document = documentOf(review);
-        if (document !== undefined && kind === "texts") {
+        if (document !== undefined && kind === "proposed") {
           this.#overtaken(review, document);
         } else if (document?.isDirty === true && kind !== "removed") {
           look(document);

@@ -46,7 +46,7 @@ export class Files implements vscode.FileSystemProvider {
       vscode.workspace.registerFileSystemProvider(SCHEMES.proposed, this, { isCaseSensitive: true }),
       vscode.workspace.registerFileSystemProvider(SCHEMES.base, this, { isCaseSensitive: true, isReadonly: true }),
       store.onChange(({ kind, review }) => {
-        if (kind === "texts") {
+        if (kind === "base" || kind === "proposed") {
           const uris = [addressOf(review, "base"), addressOf(review, "proposed")];
           this.#changed.fire(uris.map((uri) => ({ type: vscode.FileChangeType.Changed, uri })));
         }
@@ -60,9 +60,9 @@ export class Files implements vscode.FileSystemProvider {
 
   /** Its time tells what changed under her: what she wrote herself is nothing newer to VS Code. */
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
-    const { review, text } = await this.#find(uri);
-    const [type, size] = [vscode.FileType.File, Buffer.byteLength(BOM + text)];
-    const stat = { type, ctime: 0, mtime: review.generation, size };
+    const { review, side, text } = await this.#find(uri);
+    const mtime = side === "base" ? review.shown.revision : review.generation;
+    const stat = { type: vscode.FileType.File, ctime: 0, mtime, size: Buffer.byteLength(BOM + text) };
     // A document does not keep a lone CR, so what has one is not edited there.
     return review.linesAgree ? stat : { ...stat, permissions: vscode.FilePermission.Readonly };
   }
@@ -99,12 +99,12 @@ export class Files implements vscode.FileSystemProvider {
   delete = refuse;
   rename = refuse;
 
-  async #find(uri: vscode.Uri): Promise<{ review: Review; text: string }> {
+  async #find(uri: vscode.Uri): Promise<{ review: Review; side: Side; text: string }> {
     const { id, side } = placeOf(uri) ?? { id: "", side: "base" };
     const review = this.#over.get(id) ?? (await this.store.whenKnown(id));
     if (review === undefined) {
       throw vscode.FileSystemError.FileNotFound(uri);
     }
-    return { review, text: review.shown[side] };
+    return { review, side, text: review.shown[side] };
   }
 }

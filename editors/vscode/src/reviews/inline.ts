@@ -1,10 +1,12 @@
 // The inline style: a change shown in the file itself. Lines that go are marked, lines that come stand below them.
 
 import * as vscode from "vscode";
-import { documentOf, pathOf, uriOf } from "../places";
+import { pathOf, uriOf } from "../places";
 import { lens, lensesOf } from "./lenses";
 import { linesOf, type Review, type Store, uniform } from "./store";
 import { canBeInline, isInline } from "./tabs";
+
+const SILENT_MS = 100;
 
 export function inline(context: vscode.ExtensionContext, store: Store): void {
   const controller = vscode.comments.createCommentController("linkspan-inline", "Linkspan");
@@ -14,6 +16,7 @@ export function inline(context: vscode.ExtensionContext, store: Store): void {
     backgroundColor: new vscode.ThemeColor("diffEditor.removedLineBackground"),
     overviewRulerColor: new vscode.ThemeColor("diffEditorOverview.removedForeground"),
   });
+  const painted = new WeakSet<vscode.TextEditor>();
   /** What stands below the lines of a review, and of which revision it is. */
   const coming = new Map<Review, { revision: number; threads: vscode.CommentThread[] }>();
 
@@ -31,11 +34,13 @@ export function inline(context: vscode.ExtensionContext, store: Store): void {
     for (const editor of vscode.window.visibleTextEditors) {
       const hunks = shownIn(editor.document).flatMap(({ shown }) => shown.hunks);
       const gone = hunks.map((hunk) => linesOf(hunk, "base")).filter(([, length]) => length > 0);
-      editor.setDecorations(going, gone.map(([start, length]) => new vscode.Range(start, 0, start + length - 1, 0)));
+      if (gone.length > 0 || painted.delete(editor)) {
+        painted.add(editor);
+        editor.setDecorations(going, gone.map(([start, length]) => new vscode.Range(start, 0, start + length - 1, 0)));
+      }
     }
     for (const review of new Set([...store.pending, ...coming.keys()])) {
-      const document = documentOf(review.shown.path);
-      const isShown = document !== undefined && shownIn(document).includes(review);
+      const isShown = vscode.window.visibleTextEditors.some(({ document }) => shownIn(document).includes(review));
       if (!isShown || coming.get(review)?.revision !== review.shown.revision) {
         coming.get(review)?.threads.forEach((thread) => thread.dispose());
         coming.delete(review);
@@ -78,7 +83,10 @@ function threadsOf(controller: vscode.CommentController, { shown, agent }: Revie
     const body = new vscode.MarkdownString(`${fence}${language}\n${code}\n${fence}`);
     const line = Math.max(0, hunk.beforeStart + hunk.beforeCount - 1);
     const comment = { body, mode: vscode.CommentMode.Preview, author: { name: agent } };
-    const thread = controller.createCommentThread(uriOf(shown.path), new vscode.Range(line, 0, line, 0), [comment]);
+    const range = new vscode.Range(line, 0, line, 0);
+    const thread = controller.createCommentThread(uriOf(shown.path), range, [{ ...comment, body: "" }]);
+    // VS Code opens its list of comments for a thread that says something from the start.
+    setTimeout(() => (thread.comments = [comment]), SILENT_MS);
     thread.canReply = false;
     thread.label = "Lines that come here";
     thread.collapsibleState = vscode.CommentThreadCollapsibleState.Expanded;

@@ -9,9 +9,9 @@ import { plain } from "../wording";
 export type Mark = "accepted" | "rejected";
 export type Side = "base" | "proposed";
 
-/** `texts`: they changed, and not by her. `state`: anything else about it. */
+/** `proposed`, `base`: that text changed, and not by her. `state`: anything else about it. */
 export interface Change {
-  kind: "added" | "texts" | "state" | "removed";
+  kind: "added" | Side | "state" | "removed";
   review: Review;
 }
 
@@ -30,7 +30,7 @@ const PATIENCE_MS = 10_000;
 const UNSEEN_MS = 400;
 
 export class Review {
-  /** Counts how often its texts changed under her. */
+  /** Counts how often the proposed side changed under her. */
   generation = 1;
   /** Her text that is on its way to the hub. */
   sent: string | undefined;
@@ -109,13 +109,10 @@ export class Store {
       const isHers = after === uniform(before.proposed) || after === review.sent;
       // What she typed keeps the line endings that her document has.
       review.shown = isHers ? { ...shown, proposed: before.proposed } : shown;
-      if (isHers && shown.base === before.base) {
-        this.touched(review);
-      } else {
-        review.generation += 1;
-        review.movedAt = Date.now();
-        this.touched(review, "texts");
-      }
+      const kind = !isHers ? "proposed" : shown.base === before.base ? "state" : "base";
+      review.generation += isHers ? 0 : 1;
+      review.movedAt = kind === "state" ? review.movedAt : Date.now();
+      this.touched(review, kind);
     }
   }
 

