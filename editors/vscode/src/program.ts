@@ -23,6 +23,8 @@ const ENDING_MS = 2_000;
 const MOST_QUESTIONS = 1_000;
 /** Its exit code for a fault of its own, which may pass. */
 const EXIT_INTERNAL = 70;
+/** Those by which it says that there is no hub for it, that it is not let in, that the hub is of another version. */
+const EXITS_WITH_A_WORD = [3, 5, 6];
 /** The hub has not answered: the line was lost. */
 const LOST: number[] = [
   ErrorCodes.MessageWriteError,
@@ -59,6 +61,8 @@ export class Program implements Hub, vscode.Disposable {
   #pauseMs = FIRST_PAUSE_MS;
   #earlyDeaths = 0;
   #isOver = false;
+  /** One of before has not let go of the window. */
+  #isEnding = false;
 
   constructor(
     private readonly extensionPath: string,
@@ -112,12 +116,10 @@ export class Program implements Hub, vscode.Disposable {
 
   start(): void {
     clearTimeout(this.#timer);
-    if (this.#isOver || this.#life !== undefined) {
+    if (this.#isOver || this.#isEnding || this.#life !== undefined) {
       return;
     }
-    const failed = (error: unknown) => {
-      this.#fail(`\`${this.binary}\` cannot be started: ${messageOf(error)}`, "settings");
-    };
+    const failed = (error: unknown) => this.#isUnusable(messageOf(error));
     try {
       // No shell: a path is a path. Some failures are thrown here, others come as an event.
       const child = spawn(this.binary, ["attach"], { stdio: "pipe" });
@@ -130,7 +132,7 @@ export class Program implements Hub, vscode.Disposable {
     }
   }
 
-  /** Ends the program and starts it anew, once the old one has let go of the window. */
+  /** Ends the program and starts it anew; two at once would be two windows to the hub. */
   restart(): void {
     const child = this.#life?.child;
     this.#pauseMs = FIRST_PAUSE_MS;
@@ -140,7 +142,11 @@ export class Program implements Hub, vscode.Disposable {
     if (child === undefined) {
       this.start();
     } else {
-      child.once("exit", () => this.start());
+      this.#isEnding = true;
+      child.once("exit", () => {
+        this.#isEnding = false;
+        this.start();
+      });
       setTimeout(() => child.kill(), ENDING_MS).unref();
     }
   }
@@ -225,7 +231,11 @@ export class Program implements Hub, vscode.Disposable {
     this.#end();
     const why = life.lastWords === "" ? `it ended with ${ending}` : life.lastWords;
     if (!life.isAttached && code !== null && code !== EXIT_INTERNAL) {
-      this.#fail(`\`${this.binary}\` does not work: ${why}`, "settings");
+      if (EXITS_WITH_A_WORD.includes(code)) {
+        this.#fail(why, "reconnect");
+      } else {
+        this.#isUnusable(why);
+      }
       return;
     }
     const isSound = livedMs >= SOUND_LIFE_MS;
@@ -235,6 +245,13 @@ export class Program implements Hub, vscode.Disposable {
     this.#setState(this.#earlyDeaths < EARLY_DEATHS_UNTIL_TOLD ? away : { ...away, remedy: "log" });
     this.#timer = setTimeout(() => this.start(), this.#pauseMs);
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+
+  #isUnusable(why: string): void {
+    const remedy = this.isBundled
+      ? "Install the extension for this platform again"
+      : "Correct the setting, or empty it to use the program that came with the extension";
+    this.#fail(`${this.binary} does not run here (${why}). ${remedy}.`, "settings");
   }
 
   #fail(why: string, remedy: Remedy): void {

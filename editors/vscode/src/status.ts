@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { inBackground } from "./background";
 import type { Hub, HubState, Remedy } from "./hub";
 import { isOnDisk } from "./places";
+import { plain } from "./wording";
 
 /** How many reviews wait for the person. */
 export interface Waiting {
@@ -60,7 +61,7 @@ export function status(
   item.show();
 
   const say = (message: string, actions: Action[]) => {
-    const chosen = vscode.window.showWarningMessage(`Linkspan: ${message}`, ...actions.map(([label]) => label));
+    const chosen = vscode.window.showWarningMessage(`Linkspan: ${plain(message)}`, ...actions.map(([label]) => label));
     inBackground(log, chosen.then((label) => perform(actions, label)));
   };
   let told: string | undefined;

@@ -80,9 +80,10 @@ export class Drafts {
     const sent = uniform(text);
     if (sent !== uniform(review.shown.proposed)) {
       review.sent = sent;
-      const { revision } = review.shown;
-      // In plain line endings: the hub gives each line the one it had.
-      const asked = this.hub.ask("review/edited", { review: review.id, revision, text: sent });
+      const { revision, proposed } = review.shown;
+      // Where they were mixed the hub gives each line the ending it had; a document knows only one.
+      const isMixed = proposed.includes("\r\n") && /(^|[^\r])\n/.test(proposed);
+      const asked = this.hub.ask("review/edited", { review: review.id, revision, text: isMixed ? sent : text });
       const result = await asked.finally(() => (review.sent = undefined));
       if (result.kind === "taken") {
         const { revision, hunks } = result;
