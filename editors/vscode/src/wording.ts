@@ -1,9 +1,9 @@
 // Words of strangers in front of a person: agents choose file names, questions and their own names.
 
-/** For a notification: one line, nothing invisible, and no link (VS Code makes one of `[yes](command:…)`). */
+/** One line, nothing invisible, no link and no icon (VS Code makes them of `[yes](command:…)` and `$(check)`). */
 export function plain(text: string): string {
   const oneLine = text.trim().replaceAll(/\r?\n/g, " ⏎ ");
-  return oneLine.replaceAll(/[\p{Cc}\p{Cf}]/gu, "\ufffd").replaceAll("](", "]\u200b(");
+  return oneLine.replaceAll(/[\p{Cc}\p{Cf}]/gu, "\ufffd").replaceAll(/([\]$])\(/g, "$1\u200b(");
 }
 
 /** `1 hunk`, `2 hunks`. */

@@ -3,7 +3,7 @@
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 import type { ReviewShow } from "../../protocol";
-import { ask, closeEverything, file, until } from "./asking";
+import { ask, at, closeEverything, file, pause, until } from "./asking";
 
 const BOM = "\uFEFF";
 
@@ -81,6 +81,33 @@ export function reviews(): void {
     assert.equal(await read("linkspan-base", review, path), `${BOM}a\n`);
     await assert.rejects(async () => vscode.workspace.fs.delete(uriOf("linkspan", review, path)), refused);
     await hide(review);
+  });
+
+  it("fails to save what the hub does not take", async () => {
+    const path = file("untaken.txt", "a\n");
+    const { review } = await show(path, "a\n", "b\n");
+    const proposed = uriOf("linkspan", review, path);
+    // As it is, there is nothing to take. The hub itself knows nothing of this review.
+    await vscode.workspace.fs.writeFile(proposed, Buffer.from(`${BOM}b\r\n`));
+    const unavailable = { code: "Unavailable" };
+    await assert.rejects(async () => vscode.workspace.fs.writeFile(proposed, Buffer.from("mine\n")), unavailable);
+    assert.equal(await read("linkspan", review, path), `${BOM}b\n`);
+    await hide(review);
+  });
+
+  it("keeps what she typed when the review is over", async () => {
+    const path = file("typed.txt", "a\n");
+    const { review } = await show(path, "a\n", "b\n");
+    const tab = await until("its tab is there", () => tabOf(review, path));
+    await vscode.window.showTextDocument(uriOf("linkspan", review, path), { viewColumn: tab.group.viewColumn });
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(uriOf("linkspan", review, path), at(0, 0), "mine ");
+    assert.ok(await vscode.workspace.applyEdit(edit));
+    await hide(review);
+    await pause(500);
+    assert.equal(tabOf(review, path)?.isDirty, true);
+    const isHers = ({ uri }: vscode.TextDocument) => uri.toString() === uriOf("linkspan", review, path).toString();
+    assert.equal(vscode.workspace.textDocuments.find(isHers)?.getText(), "mine b\n");
   });
 
   it("knows no review that the hub does not have", async () => {

@@ -6,8 +6,8 @@ import { inBackground, messageOf } from "../background";
 import type { Hub } from "../hub";
 import { uriOf } from "../places";
 import { count, plain } from "../wording";
-import type { Drafts } from "./drafts";
-import { placeOf } from "./files";
+import { type Drafts, whyAway } from "./drafts";
+import { documentOf, placeOf } from "./files";
 import { linesOf, type Mark, type Review, type Store } from "./store";
 import type { Tabs } from "./tabs";
 
@@ -26,13 +26,16 @@ interface Refusal {
   isOver?: boolean;
 }
 
+/** What she saw when she decided: the revision, unless it had only just come. */
+type Seen = ReadonlyMap<Review, number | undefined>;
+
 const SHORT_MS = 6_000;
 const ACCEPT: Choice = { kind: "accept" };
 const REJECT: Choice = { kind: "reject" };
 
 export class Deciding {
   constructor(
-    context: vscode.ExtensionContext,
+    private readonly context: vscode.ExtensionContext,
     private readonly hub: Hub,
     private readonly store: Store,
     private readonly tabs: Tabs,
@@ -74,12 +77,16 @@ export class Deciding {
     return reviews;
   }
 
-  async #decide(reviews: readonly Review[], choice: Choice): Promise<void> {
-    const front = reviews.length === 1 ? this.tabs.front : undefined;
+  async #decide(reviews: readonly Review[], choice: Choice, seen = seenOf(reviews)): Promise<void> {
+    const away = whyAway(this.hub);
+    if (away !== undefined && reviews.length > 0) {
+      await vscode.window.showWarningMessage(`Nothing is decided. ${away}`);
+      return;
+    }
     const refusals: Refusal[] = [];
     for (const review of reviews) {
       const refusal = review.deciding ? { says: `${review.name}: your decision is on its way.` } : undefined;
-      refusals.push(...(refusal ? [refusal] : await this.#decideOne(review, choice, review === front)));
+      refusals.push(...(refusal ? [refusal] : await this.#decideOne(review, choice, seen)));
     }
     const taken = count(reviews.length - refusals.length, "change");
     const lead = reviews.length > 1 ? [`${choice.kind === "accept" ? "Accepted" : "Rejected"} ${taken}.`] : [];
@@ -91,46 +98,51 @@ export class Deciding {
     }
   }
 
-  async #decideOne(review: Review, choice: Choice, isFront: boolean): Promise<Refusal[]> {
+  async #decideOne(review: Review, choice: Choice, seen: Seen): Promise<Refusal[]> {
     review.deciding = true;
     try {
-      const refusal = await this.#ask(review, choice);
+      const refusal = await this.#ask(review, choice, seen.get(review));
       if (refusal === undefined || refusal.isOver === true) {
-        await this.#advance(review, isFront);
+        await (seen.size === 1 && this.#advance(review));
         this.store.remove(review);
       }
       return refusal === undefined ? [] : [refusal];
     } catch (error) {
-      return [{ says: `Nothing is decided about ${review.name}: ${messageOf(error)}.`, isLoud: true }];
+      return [{ says: `Nothing is decided about ${review.name}: ${plain(messageOf(error))}.`, isLoud: true }];
     } finally {
       review.deciding = false;
+      review.discarded = undefined;
     }
   }
 
-  async #ask(review: Review, choice: Choice): Promise<Refusal | undefined> {
-    const { movedAt, name } = review;
-    if (review.isUnseen) {
-      return { says: `${name} changed a moment ago: look again.` };
+  async #ask(review: Review, choice: Choice, seen: number | undefined): Promise<Refusal | undefined> {
+    const { name } = review;
+    if (seen === undefined) {
+      return { says: unseen(review) };
     }
-    if (!(await this.drafts.flush(review)) && choice.kind === "accept") {
-      return { says: `Nothing is decided about ${name}: save or revert your edits first.`, isLoud: true };
-    }
-    if (review.movedAt !== movedAt) {
+    if (seen !== review.shown.revision) {
       return { says: `${name} changed while you decided: look again.`, isLoud: true };
     }
-    if (this.hub.state.kind !== "attached") {
-      vscode.window.setStatusBarMessage("The hub is away: it hears your decision when it is back.", SHORT_MS);
+    const why = choice.kind === "accept" ? await this.drafts.flush(review) : undefined;
+    const verdict = verdictOf(review, choice);
+    if (why !== undefined || verdict === undefined) {
+      const marked = `every hunk of ${name} is marked rejected: reject the change, or undo a mark.`;
+      return { says: `Nothing is decided: ${why ?? marked}`, isLoud: true };
     }
-    const decision = { verdict: verdictOf(review, choice), comments: review.comments };
-    const { revision } = review.shown;
-    return refusalOf(name, await this.hub.ask("review/decided", { review: review.id, revision, decision }));
+    review.discarded = choice.kind === "reject" ? documentOf(review)?.getText() : undefined;
+    const { id, comments, shown: { revision } } = review;
+    const asked = { review: id, revision, decision: { verdict, comments } };
+    const result = await this.hub.ask("review/decided", asked);
+    review.told = result.kind === "refused" ? result.message : undefined;
+    return refusalOf(name, result);
   }
 
-  async #advance(review: Review, isFront: boolean): Promise<void> {
+  /** Unless she is somewhere else by now. */
+  async #advance(review: Review): Promise<void> {
     const all = this.store.pending.filter((other) => other === review || !other.shown.omitted);
     const next = all[all.indexOf(review) + 1] ?? all[0];
     const isWanted = vscode.workspace.getConfiguration("linkspan").get<boolean>("review.advance") === true;
-    if (isFront && isWanted && next !== undefined && next !== review) {
+    if (this.tabs.front === review && isWanted && next !== undefined && next !== review) {
       await this.tabs.open(next);
       // The same click or key once more would be meant for the one before.
       next.movedAt = Date.now();
@@ -139,25 +151,31 @@ export class Deciding {
 
   async #rejectWithReason(reviews: Review[]): Promise<void> {
     const [first] = reviews;
+    const seen = seenOf(reviews);
     const title = `Reject ${reviews.length === 1 ? first?.name : count(reviews.length, "change")}`;
     const prompt = `What ${first?.agent} is told: why, or what it should do instead`;
     const reason = first && (await vscode.window.showInputBox({ title, prompt }))?.trim();
     if (reason !== undefined) {
-      await this.#decide(reviews, reason === "" ? REJECT : { kind: "reject", reason });
+      await this.#decide(reviews, reason === "" ? REJECT : { kind: "reject", reason }, seen);
     }
   }
 
   /** When each hunk has a mark, the review is decided. */
   async #mark(arg: unknown, mark: Mark | undefined): Promise<void> {
     const [review] = this.#aim(arg);
-    const id = aimIn(arg)?.hunk ?? (review && this.#hunkAtCursor(review));
-    if (review === undefined || id === undefined) {
-      const says = "Put the cursor into a hunk first, or choose one in the Reviews view.";
-      await (review && vscode.window.showInformationMessage(says));
+    if (review === undefined) {
       return;
     }
-    if (review.isUnseen || !(await this.drafts.flush(review)) || !review.shown.hunks.some((hunk) => hunk.id === id)) {
-      vscode.window.setStatusBarMessage(`${review.name} changed a moment ago: look again.`, SHORT_MS);
+    const { isUnseen } = review;
+    const why = isUnseen ? undefined : await this.drafts.flush(review);
+    const id = aimIn(arg)?.hunk ?? this.#hunkAtCursor(review);
+    if (why !== undefined || id === undefined) {
+      const says = why ?? "Put the cursor into a hunk first, or choose one in the Reviews view.";
+      await vscode.window.showWarningMessage(says);
+      return;
+    }
+    if (isUnseen || !review.shown.hunks.some((hunk) => hunk.id === id)) {
+      vscode.window.setStatusBarMessage(unseen(review), SHORT_MS);
       return;
     }
     review.marks.delete(id);
@@ -188,7 +206,7 @@ export class Deciding {
       if (choice === terminal) {
         const shell = vscode.window.createTerminal("Linkspan");
         shell.show();
-        shell.sendText(`linkspan review ${review.id}`);
+        shell.sendText(`${this.#program} review ${review.id}`);
       } else if (choice !== undefined) {
         await this.#decide([review], choice === accept ? ACCEPT : REJECT);
       }
@@ -196,6 +214,13 @@ export class Deciding {
       const hunk = review.shown.hunks.find((each) => each.id === aimIn(arg)?.hunk);
       await this.tabs.open(review, hunk?.afterStart);
     }
+  }
+
+  /** As a shell takes it. */
+  get #program(): string {
+    const own = vscode.workspace.getConfiguration("linkspan").get("binary", "").trim();
+    const path = own || this.context.asAbsolutePath("bin/linkspan");
+    return process.platform === "win32" ? `& "${path}"` : `'${path.replaceAll("'", "'\\''")}'`;
   }
 
   async #openFile(arg: unknown): Promise<void> {
@@ -220,12 +245,22 @@ function aimIn(arg: unknown): Aim | undefined {
   return "hunk" in arg && typeof arg.hunk === "string" ? { reviews, hunk: arg.hunk } : { reviews };
 }
 
-/** What she marked as rejected is left out. */
-function verdictOf(review: Review, choice: Choice): Verdict {
+function seenOf(reviews: readonly Review[]): Seen {
+  return new Map(reviews.map((review) => [review, review.isUnseen ? undefined : review.shown.revision]));
+}
+
+function unseen({ name }: Review): string {
+  return `${name} changed or came up a moment ago: look again.`;
+}
+
+/** What she marked as rejected is left out; none, where that is all of it. */
+function verdictOf(review: Review, choice: Choice): Verdict | undefined {
   const all = review.shown.hunks.map((hunk) => hunk.id);
   const hunks = all.filter((id) => review.marks.get(id) !== "rejected");
-  const isPart = hunks.length > 0 && hunks.length < all.length;
-  return choice.kind === "accept" && isPart ? { kind: "acceptHunks", hunks } : choice;
+  if (choice.kind === "reject" || hunks.length === all.length) {
+    return choice;
+  }
+  return hunks.length === 0 ? undefined : { kind: "acceptHunks", hunks };
 }
 
 function refusalOf(name: string, result: ReviewDecidedResult): Refusal | undefined {
@@ -244,6 +279,6 @@ function refusalOf(name: string, result: ReviewDecidedResult): Refusal | undefin
     case "notPending":
       return { says: `${name} does not wait any more.`, isOver: true };
     case "refused":
-      return loud(plain(result.message));
+      return { says: `${name}: ${plain(result.message)}`, isLoud: true };
   }
 }

@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 import { isSame, uriOf } from "../places";
-import { type Review, type Side, type Store, uniform } from "./store";
+import type { Review, Side, Store } from "./store";
 
 const SCHEMES: Record<Side, string> = { base: "linkspan-base", proposed: "linkspan" };
 /** With it in front, no setting about encodings misreads the text. */
@@ -39,14 +39,15 @@ export class Files implements vscode.FileSystemProvider {
   constructor(
     context: vscode.ExtensionContext,
     private readonly store: Store,
-    /** She saved this text. */
-    private readonly written: (review: Review, text: string) => void,
+    /** She saved this text; says why it was not taken. */
+    private readonly written: (review: Review, text: string) => Promise<string | undefined>,
   ) {
     context.subscriptions.push(
       vscode.workspace.registerFileSystemProvider(SCHEMES.proposed, this, { isCaseSensitive: true }),
       vscode.workspace.registerFileSystemProvider(SCHEMES.base, this, { isCaseSensitive: true, isReadonly: true }),
       store.onChange(({ kind, review }) => {
-        if (kind === "base" || kind === "proposed") {
+        // A tab may have come back before its review did.
+        if (kind === "added" || kind === "base" || kind === "proposed") {
           const uris = [addressOf(review, "base"), addressOf(review, "proposed")];
           this.#changed.fire(uris.map((uri) => ({ type: vscode.FileChangeType.Changed, uri })));
         }
@@ -58,11 +59,14 @@ export class Files implements vscode.FileSystemProvider {
     return new vscode.Disposable(() => undefined);
   }
 
-  /** Its time tells what changed under her: what she wrote herself is nothing newer to VS Code. */
+  /**
+   * Its time tells what changed under her: what she wrote herself is nothing newer to VS Code, which asks her before it
+   * writes over something newer, provided that the size is another one too.
+   */
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
-    const { review, side, text } = await this.#find(uri);
-    const mtime = side === "base" ? review.shown.revision : review.generation;
-    const stat = { type: vscode.FileType.File, ctime: 0, mtime, size: Buffer.byteLength(BOM + text) };
+    const { review, side } = await this.#find(uri);
+    const mtime = this.#over.has(review.id) ? 0 : side === "base" ? review.shown.revision : review.generation;
+    const stat = { type: vscode.FileType.File, ctime: 0, mtime, size: mtime };
     // A document does not keep a lone CR, so what has one is not edited there.
     return review.linesAgree ? stat : { ...stat, permissions: vscode.FilePermission.Readonly };
   }
@@ -73,9 +77,10 @@ export class Files implements vscode.FileSystemProvider {
 
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
     const { review } = await this.#find(uri);
-    const text = Buffer.from(content).toString().replace(BOM, "");
-    if (!this.#over.has(review.id) && uniform(text) !== uniform(review.shown.proposed)) {
-      this.written(review, text);
+    const text = Buffer.from(content).toString().replace(/^\ufeff/, "");
+    const why = this.#over.has(review.id) ? undefined : await this.written(review, text);
+    if (why !== undefined) {
+      throw vscode.FileSystemError.Unavailable(why);
     }
   }
 

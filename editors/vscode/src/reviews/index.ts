@@ -23,10 +23,10 @@ export function reviews(
   log: vscode.LogOutputChannel,
 ): { readonly pending: number; readonly onPending: vscode.Event<number> } {
   const pending = new vscode.EventEmitter<number>();
-  const store = new Store(context.workspaceState);
-  const drafts = new Drafts(context, hub, store, log);
-  const files = new Files(context, store, (review, text) => drafts.written(review, text));
-  const tabs = new Tabs(context, hub, store, files, drafts, log);
+  const store = new Store(context.workspaceState, () => ["starting", "away"].includes(hub.state.kind));
+  const drafts = new Drafts(context, hub, store);
+  const files = new Files(context, store, (review, text) => drafts.send(review, text));
+  const tabs = new Tabs(context, hub, store, files, log);
   new Deciding(context, hub, store, tabs, drafts, log);
   for (const part of [comments, lenses, inline, tree]) {
     part(context, store);
@@ -41,9 +41,11 @@ export function reviews(
     // What she decides herself ends where she decides it.
     if (review !== undefined && !review.deciding) {
       const isSeen = tabs.of(id).some((tab) => tab.isActive);
-      if (reason.kind === "failed") {
+      // Her own decision may have been answered with the same words.
+      const isTold = reason.kind === "failed" && review.told === reason.error;
+      if (reason.kind === "failed" && !isTold) {
         inBackground(log, vscode.window.showErrorMessage(`${review.name}: ${ending(review, reason)}`));
-      } else if (isSeen) {
+      } else if (isSeen && !isTold) {
         vscode.window.setStatusBarMessage(`${review.name}: ${ending(review, reason)}.`, SHORT_MS);
       }
       store.remove(review);
@@ -83,6 +85,6 @@ function ending(review: Review, reason: HideReason): string {
     case "superseded":
       return `${review.agent} proposes something newer`;
     case "failed":
-      return `accepted, but it could not be carried out: ${plain(reason.error)}`;
+      return plain(reason.error);
   }
 }

@@ -3,10 +3,8 @@
 import * as vscode from "vscode";
 import { pathOf, uriOf } from "../places";
 import { lens, lensesOf } from "./lenses";
-import { linesOf, type Review, type Store, uniform } from "./store";
+import { linesOf, type Review, type Store } from "./store";
 import { canBeInline, isInline } from "./tabs";
-
-const SILENT_MS = 100;
 
 export function inline(context: vscode.ExtensionContext, store: Store): void {
   const controller = vscode.comments.createCommentController("linkspan-inline", "Linkspan");
@@ -16,31 +14,32 @@ export function inline(context: vscode.ExtensionContext, store: Store): void {
     backgroundColor: new vscode.ThemeColor("diffEditor.removedLineBackground"),
     overviewRulerColor: new vscode.ThemeColor("diffEditorOverview.removedForeground"),
   });
-  const painted = new WeakSet<vscode.TextEditor>();
+  let painted: vscode.TextEditor[] = [];
   /** What stands below the lines of a review, and of which revision it is. */
   const coming = new Map<Review, { revision: number; threads: vscode.CommentThread[] }>();
 
   const reviewsOf = ({ uri }: vscode.TextDocument): Review[] => {
     const path = isInline() && uri.scheme === "file" ? pathOf(uri) : undefined;
-    return store.pending.filter((review) => review.shown.path === path && canBeInline(review));
-  };
-  const shownIn = (document: vscode.TextDocument): Review[] => {
-    const reviews = reviewsOf(document);
-    const text = reviews.length === 0 ? "" : uniform(document.getText());
-    return reviews.filter(({ shown }) => uniform(shown.base) === text);
+    return path === undefined ? [] : store.pending.filter(({ shown }) => shown.path === path && !shown.omitted);
   };
 
   function paint(): void {
-    for (const editor of vscode.window.visibleTextEditors) {
-      const hunks = shownIn(editor.document).flatMap(({ shown }) => shown.hunks);
+    if (!isInline() && painted.length === 0 && coming.size === 0) {
+      return;
+    }
+    const seen = new Set<Review>();
+    painted = vscode.window.visibleTextEditors.filter((editor) => {
+      const reviews = reviewsOf(editor.document).filter(canBeInline);
+      const hunks = reviews.flatMap(({ shown }) => shown.hunks);
       const gone = hunks.map((hunk) => linesOf(hunk, "base")).filter(([, length]) => length > 0);
-      if (gone.length > 0 || painted.delete(editor)) {
-        painted.add(editor);
+      if (gone.length > 0 || painted.includes(editor)) {
         editor.setDecorations(going, gone.map(([start, length]) => new vscode.Range(start, 0, start + length - 1, 0)));
       }
-    }
-    for (const review of new Set([...store.pending, ...coming.keys()])) {
-      const isShown = vscode.window.visibleTextEditors.some(({ document }) => shownIn(document).includes(review));
+      reviews.forEach((review) => seen.add(review));
+      return gone.length > 0;
+    });
+    for (const review of new Set([...seen, ...coming.keys()])) {
+      const isShown = seen.has(review);
       if (!isShown || coming.get(review)?.revision !== review.shown.revision) {
         coming.get(review)?.threads.forEach((thread) => thread.dispose());
         coming.delete(review);
@@ -58,7 +57,7 @@ export function inline(context: vscode.ExtensionContext, store: Store): void {
       ...reviewsOf(document).map((review) =>
         lens(0, `Open the Change of ${review.agent}`, "linkspan.openDiff", { reviews: [review.id] }),
       ),
-      ...shownIn(document).flatMap((review) => lensesOf(review, "base", document.lineCount)),
+      ...reviewsOf(document).filter(canBeInline).flatMap((review) => lensesOf(review, "base", document.lineCount)),
     ],
   };
   context.subscriptions.push(
@@ -75,7 +74,7 @@ export function inline(context: vscode.ExtensionContext, store: Store): void {
 
 function threadsOf(controller: vscode.CommentController, { shown, agent }: Review): vscode.CommentThread[] {
   const lines = shown.proposed.split(/\r?\n/);
-  const language = /[^/\\.]*$/.exec(shown.path)?.[0] ?? "";
+  const language = /\.([A-Za-z0-9+-]+)$/.exec(shown.path)?.[1] ?? "";
   return shown.hunks.filter((hunk) => hunk.afterCount > 0).map((hunk) => {
     const code = lines.slice(hunk.afterStart, hunk.afterStart + hunk.afterCount).join("\n");
     // Longer than any in the code, which must not end it.
@@ -84,9 +83,7 @@ function threadsOf(controller: vscode.CommentController, { shown, agent }: Revie
     const line = Math.max(0, hunk.beforeStart + hunk.beforeCount - 1);
     const comment = { body, mode: vscode.CommentMode.Preview, author: { name: agent } };
     const range = new vscode.Range(line, 0, line, 0);
-    const thread = controller.createCommentThread(uriOf(shown.path), range, [{ ...comment, body: "" }]);
-    // VS Code opens its list of comments for a thread that says something from the start.
-    setTimeout(() => (thread.comments = [comment]), SILENT_MS);
+    const thread = controller.createCommentThread(uriOf(shown.path), range, [comment]);
     thread.canReply = false;
     thread.label = "Lines that come here";
     thread.collapsibleState = vscode.CommentThreadCollapsibleState.Expanded;

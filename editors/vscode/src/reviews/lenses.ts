@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Aim } from "./decide";
+import { isSent } from "./drafts";
 import { placeOf } from "./files";
 import { linesOf, type Review, type Side, type Store } from "./store";
 
@@ -12,9 +13,15 @@ export function lenses(context: vscode.ExtensionContext, store: Store): void {
   const changed = new vscode.EventEmitter<void>();
   const provider: vscode.CodeLensProvider = {
     onDidChangeCodeLenses: changed.event,
-    provideCodeLenses: ({ uri, lineCount }) => {
-      const review = store.get(placeOf(uri)?.id);
-      return review === undefined ? [] : lensesOf(review, "proposed", lineCount);
+    provideCodeLenses: (document) => {
+      const review = store.get(placeOf(document.uri)?.id);
+      if (review === undefined) {
+        return [];
+      }
+      // Its hunks are at other lines now.
+      return document.isDirty && !isSent(review, document)
+        ? [lens(0, "Edited: save to see its hunks", "")]
+        : lensesOf(review, "proposed", document.lineCount);
     },
   };
   const registration = vscode.languages.registerCodeLensProvider({ scheme: "linkspan" }, provider);

@@ -21,26 +21,38 @@ interface Kept {
   closed: boolean;
   marks: [string, Mark][];
   comments: ReviewComment[];
+  basis?: number | undefined;
 }
 
 const KEPT = "linkspan.reviews";
 /** After a reload tabs come back before the hub does. */
 const PATIENCE_MS = 10_000;
+const LOOK_MS = 100;
 /** So soon after a change she may have meant what was there before. */
 const UNSEEN_MS = 400;
 
 export class Review {
-  /** Counts how often the proposed side changed under her. */
-  generation = 1;
-  /** Her text that is on its way to the hub. */
-  sent: string | undefined;
+  /** The revision that last changed the proposed side under her. */
+  generation: number;
+  /** The revision that her unsaved edits are made on. */
+  basis: number | undefined;
   deciding = false;
+  /** Her unsaved text, which she rejects with the rest. */
+  discarded: string | undefined;
+  /** Why it was not taken, as she was told. */
+  told: string | undefined;
   movedAt = 0;
   closed: boolean;
   comments: ReviewComment[];
   readonly marks: Map<string, Mark>;
+  /** It was there before a reload. */
+  readonly isRestored: boolean;
+  #agreeing: { shown: ReviewShow; agree: boolean } | undefined;
 
   constructor(public shown: ReviewShow, kept: Kept | undefined) {
+    this.isRestored = kept !== undefined;
+    this.generation = shown.revision;
+    this.basis = kept?.basis;
     this.closed = kept?.closed ?? false;
     this.comments = kept?.comments ?? [];
     this.marks = new Map(kept?.marks);
@@ -64,7 +76,11 @@ export class Review {
 
   /** VS Code ends a line at a lone CR, which the hub takes for a part of it: then line numbers do not agree. */
   get linesAgree(): boolean {
-    return ![this.shown.base, this.shown.proposed].some((text) => /\r(?!\n)/.test(text));
+    const { shown } = this;
+    if (this.#agreeing?.shown !== shown) {
+      this.#agreeing = { shown, agree: ![shown.base, shown.proposed].some((text) => /\r(?!\n)/.test(text)) };
+    }
+    return this.#agreeing.agree;
   }
 }
 
@@ -76,7 +92,11 @@ export class Store {
   /** The hub has told all there is. */
   #isComplete = false;
 
-  constructor(private readonly memory: vscode.Memento) {
+  constructor(
+    private readonly memory: vscode.Memento,
+    /** The hub is on its way. */
+    private readonly isComing: () => boolean,
+  ) {
     this.#kept = new Map(memory.get<[string, Kept][]>(KEPT, []));
   }
 
@@ -90,9 +110,10 @@ export class Store {
 
   /** The review, once the hub has shown it, or said that there is none. */
   async whenKnown(id: string): Promise<Review | undefined> {
-    const until = Date.now() + PATIENCE_MS;
+    let until = Date.now() + PATIENCE_MS;
     while (!this.#isComplete && !this.#reviews.has(id) && Date.now() < until) {
-      await pause(50);
+      await pause(LOOK_MS);
+      until = this.isComing() ? Date.now() + PATIENCE_MS : until;
     }
     return this.#reviews.get(id);
   }
@@ -105,12 +126,11 @@ export class Store {
       this.#reviews.set(shown.review, added);
       this.touched(added, "added");
     } else if (shown.revision >= review.shown.revision) {
-      const [before, after] = [review.shown, uniform(shown.proposed)];
-      const isHers = after === uniform(before.proposed) || after === review.sent;
-      // What she typed keeps the line endings that her document has.
-      review.shown = isHers ? { ...shown, proposed: before.proposed } : shown;
+      const before = review.shown;
+      const isHers = uniform(shown.proposed) === uniform(before.proposed);
       const kind = !isHers ? "proposed" : shown.base === before.base ? "state" : "base";
-      review.generation += isHers ? 0 : 1;
+      review.shown = shown;
+      review.generation = isHers ? review.generation : shown.revision;
       review.movedAt = kind === "state" ? review.movedAt : Date.now();
       this.touched(review, kind);
     }
@@ -135,10 +155,10 @@ export class Store {
 
   /** Keeps and tells what became of a review. */
   touched(review: Review, kind: Change["kind"] = "state"): void {
-    const { id, closed, comments, marks } = review;
+    const { id, closed, comments, marks, basis } = review;
     const hunks = new Set(review.shown.hunks.map((hunk) => hunk.id));
     [...marks.keys()].filter((hunk) => !hunks.has(hunk)).forEach((hunk) => marks.delete(hunk));
-    this.#kept.set(id, { path: review.shown.path, closed, comments, marks: [...marks] });
+    this.#kept.set(id, { path: review.shown.path, closed, comments, marks: [...marks], basis });
     if (kind === "removed") {
       this.#kept.delete(id);
     }

@@ -4,10 +4,10 @@
 import * as vscode from "vscode";
 import { inBackground } from "../background";
 import type { Hub } from "../hub";
-import { isSame, pathOf, uriOf } from "../places";
-import type { Drafts } from "./drafts";
-import { addressOf, type Files, placeOf } from "./files";
-import { linesOf, type Review, type Side, type Store } from "./store";
+import { documentOf as fileOf, isSame, pathOf, uriOf } from "../places";
+import { isSent } from "./drafts";
+import { addressOf, documentOf, type Files, placeOf } from "./files";
+import { linesOf, type Review, type Side, type Store, uniform } from "./store";
 
 /** VS Code knows more than its types say: a tab may open behind the one that is seen. */
 type Where = vscode.TextDocumentShowOptions & { background?: boolean };
@@ -16,13 +16,14 @@ export class Tabs {
   /** One after the other: where the next one opens depends on the one before. */
   #opening: Promise<void> = Promise.resolve();
   readonly #told = new Map<string, number>();
+  /** The reviews that were in front last. */
+  #inFront: readonly Review[] = [];
 
   constructor(
     context: vscode.ExtensionContext,
     private readonly hub: Hub,
     private readonly store: Store,
     private readonly files: Files,
-    private readonly drafts: Drafts,
     log: vscode.LogOutputChannel,
   ) {
     context.subscriptions.push(
@@ -66,7 +67,7 @@ export class Tabs {
 
   /** Where she is in it. */
   cursor(review: Review): { editor: vscode.TextEditor; side: Side; line: number } | undefined {
-    const file = isInline() ? uriOf(review.shown.path) : undefined;
+    const file = isInline() && canBeInline(review) ? uriOf(review.shown.path) : undefined;
     const shows = ({ document: { uri } }: vscode.TextEditor): boolean =>
       placeOf(uri)?.id === review.id || (file !== undefined && isSame(uri, file));
     const active = vscode.window.activeTextEditor;
@@ -126,21 +127,25 @@ export class Tabs {
   /** As the settings say. */
   async #arrive(review: Review): Promise<void> {
     const where = vscode.workspace.getConfiguration("linkspan").get<string>("review.open");
-    const isOpen = review.closed || this.of(review.id).length > 0;
+    const isOpen = review.closed || this.of(review.id).length > 0 || (isInline() && isInFile(review));
     if (where === "list" || isOpen || review.shown.omitted || this.store.get(review.id) !== review) {
       return;
     }
     const { Active, Beside } = vscode.ViewColumn;
     const home = this.of().find((tab) => tab.isActive) ?? this.of()[0];
-    const background = where === "background" || (home?.isActive === true && !review.shown.focus);
+    // What she looks at is never covered.
+    const isCovering = home !== undefined && (home.group.isActive || (home.isActive && !review.shown.focus));
+    const background = where === "background" || isCovering;
     const hasRoom = background || vscode.window.tabGroups.activeTabGroup.tabs.length === 0;
     const viewColumn = home?.group.viewColumn ?? (hasRoom ? Active : Beside);
     await this.show(review, { viewColumn, preserveFocus: true, background });
   }
 
   async #close(review: Review): Promise<void> {
-    if (!review.deciding && this.drafts.isUnsent(review)) {
-      const says = `${review.name} was decided while you edited it. Your text is still in its tab.`;
+    const document = documentOf(review);
+    const isHers = document?.isDirty === true && !isSent(review, document);
+    if (isHers && document.getText() !== review.discarded) {
+      const says = `${review.name} does not wait any more, but you edited it: your text is still in its tab.`;
       await vscode.window.showWarningMessage(says);
       return;
     }
@@ -150,13 +155,18 @@ export class Tabs {
   }
 
   #tellShown(): void {
-    for (const { activeTab } of vscode.window.tabGroups.all) {
-      const review = activeTab && this.store.get(idIn(activeTab));
-      if (review !== undefined && this.#told.get(review.id) !== review.shown.revision) {
+    const inFront = vscode.window.tabGroups.all.flatMap(
+      ({ activeTab }) => (activeTab && this.store.get(idIn(activeTab))) ?? [],
+    );
+    for (const review of inFront) {
+      // A click or key may have been meant for what was in front before.
+      review.movedAt = this.#inFront.includes(review) ? review.movedAt : Date.now();
+      if (this.#told.get(review.id) !== review.shown.revision) {
         this.#told.set(review.id, review.shown.revision);
         this.hub.tell("review/shown", { review: review.id, revision: review.shown.revision });
       }
     }
+    this.#inFront = inFront;
   }
 }
 
@@ -164,8 +174,17 @@ export function isInline(): boolean {
   return vscode.workspace.getConfiguration("linkspan").get("review.style") === "inline";
 }
 
+/** Only in the text that the agent saw. */
 export function canBeInline({ shown, linesAgree }: Review): boolean {
-  return !shown.newFile && !shown.omitted && linesAgree;
+  const text = fileOf(shown.path)?.getText() ?? shown.base;
+  return !shown.newFile && !shown.omitted && linesAgree && uniform(text) === uniform(shown.base);
+}
+
+/** She sees it in its file, or did before a reload. */
+function isInFile(review: Review): boolean {
+  const file = uriOf(review.shown.path);
+  const isSeen = vscode.window.visibleTextEditors.some(({ document }) => isSame(document.uri, file));
+  return canBeInline(review) && (isSeen || review.isRestored);
 }
 
 function idIn({ input }: vscode.Tab): string | undefined {
