@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::accept::Acceptance;
 use crate::{
     Comment, Decided, Decision, Effect, Ended, HunkId, LineNumber, Outcome, Phase, Reply, Review, ReviewId,
-    Revision, State, Step, SurfaceId, Taken, Text, Verdict, Writer, compose,
+    Revision, State, Step, SurfaceId, Taken, Text, Verdict, Writer, adopt_endings, compose,
 };
 
 impl State {
@@ -20,7 +20,11 @@ impl State {
             Ok(review) => review,
             Err(reply) => return vec![Effect::Reply { surface, review: id, reply }],
         };
-        let text = review.in_its_terms(text);
+        let text = match review.writer {
+            Writer::Nobody => text.to_owned(),
+            // An editor that knows one line ending for a whole document speaks in plain ones.
+            Writer::Agent | Writer::Editor => review.in_its_terms(&adopt_endings(review.side(), text).0),
+        };
         // An editor that echoes what it was shown must not set off another round.
         if text == review.side() {
             return Vec::new();

@@ -178,3 +178,12 @@ fn a_new_file_is_said_to_be_new() {
     assert!(desk.accepted().new_file);
     assert_eq!(desk.accepted().bytes, b"new\n");
 }
+
+#[test]
+fn a_line_she_did_not_touch_keeps_the_ending_it_was_proposed_with() {
+    for writer in [Writer::Agent, Writer::Editor] {
+        let mut desk = Desk::showing(proposal(writer, text("a\nb\n"), "a\r\nB\nc\r\n"));
+        desk.edit(HERE, 0, "a\nmine\nc\n");
+        assert_eq!(desk.review().side(), "a\r\nmine\nc\r\n");
+    }
+}

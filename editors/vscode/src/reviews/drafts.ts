@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 import { inBackground } from "../background";
+import { applyTo, differences } from "../edits";
 import type { Hub } from "../hub";
 import { documentOf, placeOf } from "./files";
 import { type Review, type Store, uniform } from "./store";
@@ -47,7 +48,8 @@ export class Drafts {
   /** She has text that the hub has not. */
   isUnsent(review: Review): boolean {
     const { unsent, isTorn } = this.#of(review);
-    return isTorn === true || (unsent !== undefined && uniform(unsent()) !== uniform(review.shown.proposed));
+    const isOnItsWay = isTorn === true || review.sent !== undefined;
+    return isOnItsWay || (unsent !== undefined && uniform(unsent()) !== uniform(review.shown.proposed));
   }
 
   /** She saved it, over something newer if need be. */
@@ -80,9 +82,10 @@ export class Drafts {
     const sent = uniform(text);
     if (sent !== uniform(review.shown.proposed)) {
       review.sent = sent;
-      const { revision } = review.shown;
-      // In plain line endings: the hub gives each line the one it had.
-      const asked = this.hub.ask("review/edited", { review: review.id, revision, text: sent });
+      const { revision, proposed } = review.shown;
+      // Where they were mixed the hub gives each line the ending it had; a document knows only one.
+      const isMixed = proposed.includes("\r\n") && /(^|[^\r])\n/.test(proposed);
+      const asked = this.hub.ask("review/edited", { review: review.id, revision, text: isMixed ? sent : text });
       const result = await asked.finally(() => (review.sent = undefined));
       if (result.kind === "taken") {
         const { revision, hunks } = result;
@@ -141,9 +144,7 @@ export class Drafts {
     if (!document.isDirty) {
       draft.isBehind = true;
     } else if (draft.unsent === undefined && draft.sending === undefined) {
-      const edit = new vscode.WorkspaceEdit();
-      edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), review.shown.proposed);
-      inBackground(this.log, vscode.workspace.applyEdit(edit));
+      inBackground(this.log, applyTo(document, differences(document, review.shown.proposed)));
     } else if (draft.sending === undefined) {
       this.#tear(review);
     }
