@@ -61,6 +61,8 @@ export class Program implements Hub, vscode.Disposable {
   #pauseMs = FIRST_PAUSE_MS;
   #earlyDeaths = 0;
   #isOver = false;
+  /** One of before has not let go of the window. */
+  #isEnding = false;
 
   constructor(
     private readonly extensionPath: string,
@@ -114,7 +116,7 @@ export class Program implements Hub, vscode.Disposable {
 
   start(): void {
     clearTimeout(this.#timer);
-    if (this.#isOver || this.#life !== undefined) {
+    if (this.#isOver || this.#isEnding || this.#life !== undefined) {
       return;
     }
     const failed = (error: unknown) => this.#isUnusable(messageOf(error));
@@ -130,7 +132,7 @@ export class Program implements Hub, vscode.Disposable {
     }
   }
 
-  /** Ends the program and starts it anew, once the old one has let go of the window. */
+  /** Ends the program and starts it anew; two at once would be two windows to the hub. */
   restart(): void {
     const child = this.#life?.child;
     this.#pauseMs = FIRST_PAUSE_MS;
@@ -140,7 +142,11 @@ export class Program implements Hub, vscode.Disposable {
     if (child === undefined) {
       this.start();
     } else {
-      child.once("exit", () => this.start());
+      this.#isEnding = true;
+      child.once("exit", () => {
+        this.#isEnding = false;
+        this.start();
+      });
       setTimeout(() => child.kill(), ENDING_MS).unref();
     }
   }
