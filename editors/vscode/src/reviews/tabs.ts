@@ -132,12 +132,17 @@ export class Tabs {
   /** As the settings say. */
   async #arrive(review: Review): Promise<void> {
     const where = vscode.workspace.getConfiguration("linkspan").get<string>("review.open");
-    const isOpen = review.closed || this.of(review.id).length > 0;
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    const isSeen = tabs.some((tab) => tab.isActive && isFileOf(tab, review));
+    const isOpen = review.closed || isSeen || this.of(review.id).length > 0;
     if (where === "list" || isOpen || review.shown.omitted || this.store.get(review.id) !== review) {
       return;
     }
     const { Active, Beside } = vscode.ViewColumn;
-    const home = this.of().find((tab) => tab.isActive) ?? this.of()[0];
+    const shown = (tab: vscode.Tab): boolean =>
+      idIn(tab) !== undefined || this.store.pending.some((other) => other !== review && isFileOf(tab, other));
+    const homes = tabs.filter(shown);
+    const home = homes.find((tab) => tab.isActive) ?? homes[0];
     const background = where === "background" || (home?.isActive === true && !review.shown.focus);
     const hasRoom = background || vscode.window.tabGroups.activeTabGroup.tabs.length === 0;
     const viewColumn = home?.group.viewColumn ?? (hasRoom ? Active : Beside);
@@ -164,6 +169,12 @@ export class Tabs {
       }
     }
   }
+}
+
+/** Whether the tab has the file in which a review is shown inline. */
+function isFileOf({ input }: vscode.Tab, review: Review): boolean {
+  const isFile = input instanceof vscode.TabInputText && isSame(input.uri, uriOf(review.shown.path));
+  return isFile && isInline() && canBeInline(review);
 }
 
 export function isInline(): boolean {
