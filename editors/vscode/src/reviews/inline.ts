@@ -6,6 +6,9 @@ import { lens, lensesOf } from "./lenses";
 import { linesOf, type Review, type Store } from "./store";
 import { canBeInline, isInline } from "./tabs";
 
+/** Of one hunk; the diff shows the rest. */
+const MOST_LINES = 200;
+
 export function inline(context: vscode.ExtensionContext, store: Store): void {
   const controller = vscode.comments.createCommentController("linkspan-inline", "Linkspan");
   const changed = new vscode.EventEmitter<void>();
@@ -76,7 +79,8 @@ function threadsOf(controller: vscode.CommentController, { shown, agent }: Revie
   const lines = shown.proposed.split(/\r?\n/);
   const language = /\.([A-Za-z0-9+-]+)$/.exec(shown.path)?.[1] ?? "";
   return shown.hunks.filter((hunk) => hunk.afterCount > 0).map((hunk) => {
-    const code = lines.slice(hunk.afterStart, hunk.afterStart + hunk.afterCount).join("\n");
+    const end = hunk.afterStart + Math.min(hunk.afterCount, MOST_LINES);
+    const code = [...lines.slice(hunk.afterStart, end), ...(hunk.afterCount > MOST_LINES ? ["…"] : [])].join("\n");
     // Longer than any in the code, which must not end it.
     const fence = ["```", ...(code.match(/`{3,}/g) ?? []).map((run) => `${run}\``)].sort().at(-1) ?? "";
     const body = new vscode.MarkdownString(`${fence}${language}\n${code}\n${fence}`);
