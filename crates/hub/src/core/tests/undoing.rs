@@ -128,7 +128,7 @@ fn an_undo_that_nobody_answered_stays_in_doubt_until_the_file_is_asked_about_aga
     let mut desk = desk(NEW.as_bytes(), all());
     desk.editor_answers.insert("document/text", OPEN());
     let id = begin(&mut desk);
-    desk.wait_seconds(6);
+    desk.wait_seconds(30);
     assert!(refusal(desk.answer_to(COMMAND, id).unwrap()).contains("not known"));
     assert_eq!(desk.ended, []);
     desk.files.insert("/ws/a.txt".into(), OLD.to_vec());
