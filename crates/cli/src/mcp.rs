@@ -2,6 +2,7 @@
 
 mod arguments;
 mod desk;
+mod executing;
 mod folders;
 mod guard;
 mod perform;

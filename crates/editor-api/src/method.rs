@@ -103,7 +103,7 @@ methods! {
         "attach" Attach -> AttachResult;
         "review/decided" ReviewDecided -> ReviewDecidedResult;
         "review/edited" ReviewEdited -> ReviewEditedResult;
-        "user/answered" UserAnswered -> ();
+        "user/answered" UserAnswered -> UserAnsweredResult;
         "detach" Detach;
         "folders/changed" FoldersChanged;
         "focus/changed" FocusChanged;

@@ -81,6 +81,15 @@ pub struct UserAnswered {
     pub result: UserAskResult,
 }
 
+/// What became of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct UserAnsweredResult {
+    /// Whether it counts. If not, the question was over: answered before, or nobody waits for it any more.
+    pub taken: bool,
+}
+
 /// Takes a question off the screen: nobody waits for its answer any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]

@@ -55,7 +55,7 @@ pub(super) fn perform(
     let ask = Ask { desk, caller };
     let path = |named: &str| ask.path(named);
     match tool {
-        Tool::ProposeChange | Tool::ProposeChanges | Tool::CompareTexts => {
+        Tool::ProposeChange | Tool::ProposeChanges | Tool::CompareTexts | Tool::ExecuteCode => {
             Err("this tool waits for a person".into())
         }
         Tool::OpenFile => {
@@ -161,16 +161,6 @@ pub(super) fn perform(
                 },
             )
         }
-        Tool::ExecuteCode => {
-            let asked: takes::Code = arguments(tool, given)?;
-            // Not asked again when the connection is lost: it may have run.
-            let editor = desk.sit_down(caller)?;
-            let answer = editor.start("executeCode", &json!({ "code": asked.code }));
-            // A person allows it, and takes her time.
-            let answer = answer.and_then(|pending| pending.wait());
-            let output = answer.and_then(said).map_err(|error| error.to_string())?;
-            Answer::of(&gives::Executed { output })
-        }
     }
 }
 
@@ -235,7 +225,7 @@ fn complaint(tool: &str, answer: &ToolResult) -> CallError {
     CallError::Tool { message, kind: None }
 }
 
-fn said(answer: ToolResult) -> Result<String, CallError> {
+pub(super) fn said(answer: ToolResult) -> Result<String, CallError> {
     if answer.is_error {
         return Err(complaint("executeCode", &answer));
     }

@@ -217,7 +217,9 @@ async fn decisions(questions: &Questions) -> Result<Vec<Result<Decided, String>>
     Ok(decided)
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
     spawn_blocking(work).await.map_err(|error| format!("a fault in Linkspan: {error}"))
 }
 

@@ -12,6 +12,7 @@ use rmcp::{RoleServer, ServerHandler};
 use tokio::task::spawn_blocking;
 
 use super::desk::{Caller, Desk};
+use super::executing;
 use super::folders::{Folders, Next};
 use super::perform::{Answer, perform};
 use super::proposing;
@@ -52,6 +53,7 @@ impl Server {
             Tool::ProposeChange => proposing::one(self, given, caller, context).await,
             Tool::ProposeChanges => proposing::several(self, given, caller, context).await,
             Tool::CompareTexts => proposing::compare(self, given, caller, context).await,
+            Tool::ExecuteCode => executing::execute(self, given, caller, context).await,
             _ => {
                 let desk = Arc::clone(&self.desk);
                 let performed = spawn_blocking(move || perform(tool, given, &desk, &caller)).await;

@@ -9,6 +9,7 @@ use linkspan_review as review;
 use linkspan_review::{AgentId, ReviewId, SetId, WindowId};
 
 use super::Core;
+use super::asking::who;
 use super::event::{Action, LocalId};
 use super::present::SESSION;
 
@@ -39,6 +40,8 @@ pub(super) struct Agent {
     /// Its own words for changes that belong together.
     pub(super) sets: BTreeMap<String, SetId>,
     pub(super) session: Session,
+    /// It said who it is.
+    pub(super) introduced: bool,
     pub(super) name: String,
     pub(super) version: String,
     pub(super) pid: Option<u32>,
@@ -133,6 +136,7 @@ impl Core {
             key: None,
             sets: BTreeMap::new(),
             session: Session::new(dialect, server),
+            introduced: false,
             name: "unknown agent".to_owned(),
             version: String::new(),
             pid: None,
@@ -156,12 +160,17 @@ impl Core {
             Step::Call { call, request } => self.tool_called(id, call, request),
             Step::Reply(text) => self.send_agent(id, text),
             Step::Introduced { name, version, reply } => {
+                let before = agent.introduced.then(|| who(agent));
+                agent.introduced = true;
                 // Who has joined has said before who it is, and is found again by that.
                 if agent.key.is_none() {
                     agent.name = shortened(name, LONGEST_NAME);
                     agent.version = shortened(version, LONGEST_NAME);
                 }
                 self.send_agent(id, reply);
+                if let Some(before) = before {
+                    self.consent_renamed(id, &before);
+                }
                 self.consent_came(id);
                 self.agent_joined(id);
             }
@@ -262,7 +271,7 @@ impl Core {
             self.orphan(review);
         }
         self.take_questions_back(agent.window, id, None);
-        self.consent_left(&agent, said_goodbye);
+        self.consent_left(&who(&agent), said_goodbye);
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);
         self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });
         self.probed_agent(id);

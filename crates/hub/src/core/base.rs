@@ -17,7 +17,7 @@ use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW, shor
 use super::editor::{NoAnswer, Resume};
 use super::event::{Action, LocalId, Ticket};
 use super::timers::{Due, TimerId};
-use super::tools::{ToolCall, denied, failure_of};
+use super::tools::{ToolCall, denied, failure_of, unanswered};
 use super::undo::UndoRead;
 use crate::files::{FileError, FileState, Want};
 
@@ -185,10 +185,7 @@ impl Core {
             Ok(live) => live,
             // An editor that went away has no buffer any more.
             Err(NoAnswer::Gone) => return self.base_ready(wanted, on_disk(disk)),
-            Err(no_answer) => {
-                let failure = Failure::new(FailureKind::Timeout, no_answer.message());
-                return self.base_ready(wanted, Err(failure));
-            }
+            Err(no_answer) => return self.base_ready(wanted, Err(unanswered(&no_answer))),
         };
         let base = on_disk(disk).map(|mut base| {
             let held = base.text.as_ref().map(|text| &text.text);

@@ -13,6 +13,10 @@ use super::tools::ToolCall;
 /// A person reads each; a program that has more to ask is not working with one.
 pub(super) const QUESTIONS_PER_AGENT: usize = 16;
 
+/// The same for those that are over: who asks, takes back and asks again wears her down until she says yes.
+pub(super) const QUESTIONS_PER_MINUTE: usize = 30;
+const MINUTE_MS: u64 = 60_000;
+
 /// What is to be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Deed {
@@ -73,19 +77,34 @@ pub(super) struct Consent {
     /// By number, oldest first.
     questions: BTreeMap<u64, Question>,
     last: u64,
+    /// A question of an earlier hub may still be on her screen: its id must not be that of another.
+    life: String,
+    /// When who asked, in the last minute.
+    asked: Vec<(u64, AgentId, Who)>,
     /// With the time since when its agent has been away.
     always: BTreeMap<(Who, Deed), Option<u64>>,
 }
 
 impl Consent {
-    /// A question of an earlier hub may still be on her screen: its id must not be that of another. Each hub counts
-    /// from when it started, in milliseconds, and none asks as often as that.
-    pub(super) fn new(started_at_ms: u64) -> Consent {
-        Consent { questions: BTreeMap::new(), last: started_at_ms, always: BTreeMap::new() }
+    pub(super) fn new(life: &str) -> Consent {
+        Consent {
+            questions: BTreeMap::new(),
+            last: 0,
+            life: life.to_owned(),
+            asked: Vec::new(),
+            always: BTreeMap::new(),
+        }
     }
 
-    pub(super) fn is_given(&self, who: &Who, deed: Deed) -> bool {
-        self.always.contains_key(&(who.clone(), deed))
+    pub(super) fn is_given(&self, who: &Who, deed: Deed, now_ms: u64, grace_ms: u64) -> bool {
+        let away = self.always.get(&(who.clone(), deed));
+        away.is_some_and(|away| !too_long(*away, now_ms, grace_ms))
+    }
+
+    /// How often she was asked within the last minute: by this agent, or by one that cannot be told from it.
+    pub(super) fn asked_lately(&mut self, agent: AgentId, who: &Who, now_ms: u64) -> usize {
+        self.asked.retain(|(at, ..)| now_ms.saturating_sub(*at) < MINUTE_MS);
+        self.asked.iter().filter(|(_, by, as_who)| *by == agent || as_who == who).count()
     }
 
     pub(super) fn waiting(&self, agent: AgentId) -> usize {
@@ -100,10 +119,12 @@ impl Consent {
         deed: Deed,
         text: &str,
         tool: ToolCall,
+        now_ms: u64,
     ) -> api::UserAsk {
         self.last += 1;
+        self.asked.push((now_ms, tool.agent, who.clone()));
         let ask = api::UserAsk {
-            ask: format!("q{}", self.last),
+            ask: format!("q-{}-{}", self.life, self.last),
             question: deed.question(agent, &tool.request),
             detail: Some(api::visible::text(text)),
             options: vec![AskOption::AllowOnce, AskOption::AllowAlways, AskOption::Deny],
@@ -143,14 +164,18 @@ impl Consent {
     }
 
     /// Questions of an agent that does not wait any more: all, or that of one call. Gives their ids.
-    pub(super) fn take_back(&mut self, agent: AgentId, call: Option<CallId>) -> Vec<String> {
+    pub(super) fn take_back(&mut self, agent: AgentId, call: Option<CallId>) -> Vec<(String, ToolCall)> {
         let meant = |tool: &ToolCall| tool.agent == agent && call.is_none_or(|call| call == tool.call);
-        self.take(|question| meant(&question.tool)).into_iter().map(|(ask, _)| ask).collect()
+        self.take(|question| meant(&question.tool))
     }
 
-    /// Questions of a window where nobody can be asked any more.
-    pub(super) fn give_up(&mut self, window: WindowId) -> Vec<ToolCall> {
-        self.take(|question| question.who.window == window).into_iter().map(|(_, tool)| tool).collect()
+    /// Questions about what cannot be done in that window any more.
+    pub(super) fn give_up(
+        &mut self,
+        window: WindowId,
+        cannot: impl Fn(Deed) -> bool,
+    ) -> Vec<(String, ToolCall)> {
+        self.take(|question| question.who.window == window && cannot(question.deed))
     }
 
     fn take(&mut self, meant: impl Fn(&Question) -> bool) -> Vec<(String, ToolCall)> {
@@ -171,7 +196,7 @@ impl Consent {
     /// It is there; what was allowed to one that was away too long was allowed to another.
     pub(super) fn came(&mut self, who: &Who, now_ms: u64, grace_ms: u64) {
         self.always.retain(|(of, _), away| {
-            let too_long = away.is_some_and(|since| since + grace_ms < now_ms);
+            let too_long = too_long(*away, now_ms, grace_ms);
             if of == who && !too_long {
                 *away = None;
             }
@@ -185,6 +210,10 @@ impl Consent {
     }
 }
 
+fn too_long(away: Option<u64>, now_ms: u64, grace_ms: u64) -> bool {
+    away.is_some_and(|since| since + grace_ms < now_ms)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,14 +225,26 @@ mod tests {
     }
 
     fn always() -> Consent {
-        let mut consent = Consent::new(0);
+        let mut consent = Consent::new("1ife");
         consent.always.insert((who("one"), Deed::Command), None);
         consent.always.insert((who("two"), Deed::Command), None);
         consent
     }
 
     fn given(consent: &Consent) -> [bool; 2] {
-        ["one", "two"].map(|key| consent.is_given(&who(key), Deed::Command))
+        given_at(consent, 500)
+    }
+
+    fn given_at(consent: &Consent, now_ms: u64) -> [bool; 2] {
+        ["one", "two"].map(|key| consent.is_given(&who(key), Deed::Command, now_ms, GRACE_MS))
+    }
+
+    #[test]
+    fn what_was_allowed_to_one_that_is_away_ends_by_itself() {
+        let mut consent = always();
+        consent.left(&who("one"), false, 500);
+        assert_eq!(given_at(&consent, 500 + GRACE_MS), [true, true]);
+        assert_eq!(given_at(&consent, 501 + GRACE_MS), [false, true]);
     }
 
     #[test]

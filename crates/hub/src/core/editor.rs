@@ -179,8 +179,8 @@ impl Core {
                 self.edited(local, id.clone(), edited);
             }
             api::UserAnswered::METHOD => {
-                self.person_answered(local, &decode(params)?)?;
-                self.send(local, &Message::response(id.clone(), &()));
+                let result = self.person_answered(local, &decode(params)?)?;
+                self.send(local, &Message::response(id.clone(), &result));
             }
             api::ReviewsDecide::METHOD => {
                 let decide: api::ReviewsDecide = decode(params)?;

@@ -39,6 +39,7 @@ impl Core {
             self.hang_up(stale, 1001, "it has joined again");
         }
         let mut agent = self.let_in(window, OWN, Reach::Local(local)).map_err(|not| refused(&not))?;
+        agent.introduced = true;
         agent.name = name;
         agent.version = shortened(join.version, LONGEST_NAME);
         agent.pid = join.pid;

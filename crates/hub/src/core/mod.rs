@@ -53,6 +53,8 @@ pub struct Identity {
     pub version: &'static str,
     pub pid: u32,
     pub started_at_ms: u64,
+    /// A word that no other hub has, nor an earlier life of this one.
+    pub life: String,
     pub socket: String,
     /// How much memory the process occupies.
     pub resident_bytes: fn() -> Option<u64>,
@@ -121,7 +123,7 @@ impl Core {
     ) -> (Core, Vec<Action>) {
         let (state, effects) = State::restore(remembered.reviews, remembered.next_review);
         let last_set = state.reviews().filter_map(|review| review.set).map(|set| set.0).max();
-        let consent = Consent::new(identity.started_at_ms);
+        let consent = Consent::new(&identity.life);
         let mut core = Core {
             identity,
             config,

@@ -47,7 +47,8 @@ pub(super) struct Age {
 #[derive(Debug)]
 struct Edit {
     local: LocalId,
-    answer: Message,
+    request: RequestId,
+    result: api::ReviewEditedResult,
     revision: Revision,
 }
 
@@ -141,7 +142,7 @@ impl Core {
             Ok(()) => review::Event::Recorded { review, step },
             Err(error) => review::Event::RecordFailed { review, step, error },
         });
-        if step == Step::Edited && self.edit_recorded(review) {
+        if step == Step::Edited && self.edit_recorded(review, failed.as_deref()) {
             effects.retain(|effect| !matches!(effect, Effect::Show { .. }));
         }
         self.carry_out(effects);
@@ -187,24 +188,32 @@ impl Core {
             (Some(Effect::Reply { reply: Reply::Stale { .. }, .. }), _) => api::ReviewEditedResult::Stale,
             _ => api::ReviewEditedResult::NotPending,
         };
-        let answer = Message::response(request, &result);
+        let stale = result == api::ReviewEditedResult::Stale;
         match self.ages.get_mut(&id).filter(|_| !effects.is_empty()) {
             Some(age) => {
                 let revision = self.state.review(id).map_or(revision, |review| review.revision);
-                age.edits.push_back(Edit { local, answer, revision });
+                age.edits.push_back(Edit { local, request, result, revision });
             }
-            None => self.send(local, &answer),
+            None => self.send(local, &Message::response(request, &result)),
         }
         self.carry_out(effects);
-        if result == api::ReviewEditedResult::Stale {
+        if stale {
             self.show_if_pending(id);
         }
     }
 
-    /// Tells who edited that it is recorded, and gives whether that says all that showing it again would.
-    fn edit_recorded(&mut self, id: ReviewId) -> bool {
+    /// Tells who edited what came of it, and gives whether that says all that showing it again would.
+    fn edit_recorded(&mut self, id: ReviewId, failed: Option<&str>) -> bool {
         let Some(edit) = self.ages.get_mut(&id).and_then(|age| age.edits.pop_front()) else { return false };
-        self.send(edit.local, &edit.answer);
+        if let Some(error) = failed {
+            let message = format!(
+                "the edit could not be recorded ({error}): keep a copy of it, run `linkspan doctor`, then edit again"
+            );
+            let error = RpcError::new(errors::INTERNAL, message);
+            self.send(edit.local, &Message::error(Some(edit.request), error));
+            return false;
+        }
+        self.send(edit.local, &Message::response(edit.request, &edit.result));
         let newest = self.state.review(id).is_some_and(|review| review.revision == edit.revision);
         newest && self.surface_of(id) == Some(edit.local)
     }

@@ -193,15 +193,8 @@ impl Core {
         else {
             return;
         };
-        let answer = encode(&tool.request, answer, window).unwrap_or_else(|no_answer| {
-            let kind = match &no_answer {
-                NoAnswer::TimedOut => FailureKind::Timeout,
-                NoAnswer::Gone => FailureKind::EditorGone,
-                NoAnswer::Misunderstood(_) => FailureKind::Io,
-                NoAnswer::Error(error) => kind_of(error.code),
-            };
-            Answer::Failed(Failure::new(kind, no_answer.message()))
-        });
+        let answer = encode(&tool.request, answer, window)
+            .unwrap_or_else(|no_answer| Answer::Failed(unanswered(&no_answer)));
         self.answer(tool.agent, tool.call, &answer);
     }
 
@@ -321,6 +314,17 @@ fn open_target(target: &Target) -> api::OpenTarget {
             api::OpenTarget::Text { start: start.clone(), end: end.clone(), to_end_of_line: *to_end_of_line }
         }
     }
+}
+
+/// What an agent is told when an editor did not do what it was asked.
+pub(super) fn unanswered(no_answer: &NoAnswer) -> Failure {
+    let kind = match no_answer {
+        NoAnswer::TimedOut => FailureKind::Timeout,
+        NoAnswer::Gone => FailureKind::EditorGone,
+        NoAnswer::Misunderstood(_) => FailureKind::Io,
+        NoAnswer::Error(error) => kind_of(error.code),
+    };
+    Failure::new(kind, no_answer.message())
 }
 
 fn kind_of(code: i64) -> FailureKind {

@@ -15,6 +15,7 @@ use super::event::{Action, LocalId, Ticket};
 use super::history::{holds, unreadable};
 use super::policy::Policy;
 use super::timers::{Due, TimerId};
+use super::writing::SAVE_MS;
 use crate::files::{Removal, Replacement, Restoration, WriteError};
 use crate::journal::{BegunUndo, Change, Found, Name, Question};
 
@@ -334,7 +335,7 @@ impl Core {
                 let path = editor.as_named(&change.path).display().to_string();
                 let edits = api::Edits::Text { text: text.text };
                 let apply = api::EditsApply { path, version: buffer.version, edits, save: true };
-                return self.ask(local, &apply, Resume::Restored(ticket));
+                return self.ask_and_wait(local, &apply, Resume::Restored(ticket), SAVE_MS);
             }
         }
         self.restore(ticket, change);

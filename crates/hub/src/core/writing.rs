@@ -13,6 +13,9 @@ use super::event::Action;
 use super::timers::Due;
 use crate::files::{Replacement, WriteError};
 
+/// Saving runs formatters and whatever else a person has set up for it.
+pub(super) const SAVE_MS: u32 = 25_000;
+
 impl Core {
     pub(super) fn remember_buffer(&mut self, review: ReviewId, buffer: Option<Buffer>) {
         if let Some(age) = self.ages.get_mut(&review) {
@@ -38,12 +41,10 @@ impl Core {
         match (buffer, editor, text) {
             (Some(Buffer { version, dirty, .. }), Some((local, named)), Some(text)) => {
                 let path = named.display().to_string();
-                let edits = api::Edits::Text { text };
-                self.ask(
-                    local,
-                    &api::EditsApply { path, version, edits, save: !dirty },
-                    Resume::Applied { review: id, save: !dirty },
-                );
+                let save = !dirty;
+                let apply = api::EditsApply { path, version, edits: api::Edits::Text { text }, save };
+                let more_ms = if save { SAVE_MS } else { 0 };
+                self.ask_and_wait(local, &apply, Resume::Applied { review: id, save }, more_ms);
             }
             _ => {
                 let when = self.now_ms + READ_SECONDS * 1000;
@@ -77,6 +78,11 @@ impl Core {
                     Some(text) => review::Event::SavedAs { review: id, text },
                     None => review::Event::Written { review: id },
                 });
+                if self.state.review(id).is_some_and(|review| matches!(review.phase, Phase::Writing(_))) {
+                    let error =
+                        "the editor says it saved what the file's encoding cannot hold; look at it there";
+                    self.look_again(id, save, Some(error.to_owned()));
+                }
             }
             Ok(applied) if applied.applied => {
                 let error = "the editor holds the change but could not save it; save it there".to_owned();

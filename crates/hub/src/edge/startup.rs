@@ -44,10 +44,13 @@ pub(super) struct Ready {
 impl Ready {
     pub(super) fn identity(&self) -> Identity {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let started_at_ms = u64::try_from(since.as_millis()).unwrap_or_default();
         Identity {
             version: env!("CARGO_PKG_VERSION"),
             pid: std::process::id(),
-            started_at_ms: u64::try_from(since.as_millis()).unwrap_or_default(),
+            started_at_ms,
+            life: getrandom::u32()
+                .map_or_else(|_| format!("{started_at_ms:x}"), |word| format!("{word:08x}")),
             socket: self.socket.display().to_string(),
             resident_bytes,
             port_space: own_port_space(),

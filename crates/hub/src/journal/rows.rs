@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use linkspan_review::{
     Accepted, Comment, Conflict, Convention, Decided, Digest, Ended, Format, Hunk, LineNumber, Outcome,
-    Phase, Review, ReviewId, Revision, SetId, Step, Taken, Text, WindowId, Writer, hunks,
+    Phase, Review, ReviewId, Revision, SetId, Step, Taken, Text, WindowId, Writer, decode, hunks,
 };
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ pub(super) fn put(
     if let Some(outcome) = review.outcome() {
         put_outcome(tx, review, outcome, decided_text, by, now)?;
     }
-    if matches!(step, Step::Decided | Step::Ended) {
+    if matches!(step, Step::Decided | Step::Written | Step::Ended) {
         put_size(tx, review)?;
     }
     match step {
@@ -150,6 +150,13 @@ fn put_size(tx: &Transaction<'_>, review: &Review) -> rusqlite::Result<()> {
     let hunks = match &review.phase {
         Phase::Deciding(decided) if matches!(decided.outcome.ended, Ended::Accepted(_)) => {
             hunks(review.base_text(), &decided.text)
+        }
+        // What was written, which the editor's own rules may have made something else.
+        Phase::Settling(outcome)
+            if let Ended::Accepted(accepted) = &outcome.ended
+                && let Ok(written) = decode(&accepted.bytes) =>
+        {
+            hunks(review.base_text(), &written.text)
         }
         _ => review.hunks(),
     };

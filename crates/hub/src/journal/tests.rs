@@ -311,6 +311,18 @@ fn a_decision_does_not_wait_for_those_who_read_the_past() {
 }
 
 #[test]
+fn the_size_of_a_change_is_that_of_what_the_editor_made_of_it() {
+    let (_folder, path) = folder();
+    let mut desk = Desk::at(&path);
+    desk.propose(Writer::Editor);
+    desk.decide(Verdict::Accept, false);
+    let text = "one\n2\n// tidy\n".to_owned();
+    desk.apply(Event::SavedAs { review: ReviewId(1), text }, false);
+    let entry = &desk.list(Filter::default())[0];
+    assert_eq!((entry.added, entry.removed), (Some(2), Some(1)));
+}
+
+#[test]
 fn an_accepted_change_can_be_taken_back_whoever_wrote_it() {
     for writer in [Writer::Agent, Writer::Editor] {
         let (_folder, path) = folder();

@@ -18,14 +18,13 @@ impl State {
         }
     }
 
-    /// Her editor's rules are hers: what they made of the change is what she accepted.
+    /// Her editor's rules are hers: what they made of the change is what she accepted. A text that the file cannot
+    /// hold is not what it holds, whatever the editor says: it is still to be seen what was written.
     pub(super) fn saved_as(&mut self, id: ReviewId, text: String) -> Vec<Effect> {
         let Some(review) = self.reviews.get_mut(&id) else { return Vec::new() };
         let Phase::Writing(decided) = &review.phase else { return Vec::new() };
-        // A text that the file cannot hold is not what it holds, whatever the editor says.
-        if decided.text != text
-            && let Ok(bytes) = format_of(review.base.as_ref()).encode(&text)
-        {
+        if decided.text != text {
+            let Ok(bytes) = format_of(review.base.as_ref()).encode(&text) else { return Vec::new() };
             let Outcome { comments, by, .. } = decided.outcome.clone();
             let ended = Ended::Accepted(review.accepted(&text, bytes, Taken::Edited));
             review.phase =

@@ -81,6 +81,7 @@ impl Desk {
             version: "0.0.0",
             pid: 1,
             started_at_ms: 0,
+            life: "1ife".into(),
             socket: "/run/hub.sock".into(),
             resident_bytes: || None,
             port_space: None,

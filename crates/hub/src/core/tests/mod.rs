@@ -1,6 +1,7 @@
 //! What real processes cannot time exactly: an answer that crosses another, a record that takes its time, a clock
 //! that runs out.
 
+mod consenting;
 mod desk;
 mod own;
 mod page;
@@ -419,6 +420,47 @@ fn a_document_that_could_not_be_saved_is_not_told_as_saved() {
     desk.propose(agent, 1, "one\n2\n");
     desk.decide(COMMAND, "accept");
     assert!(desk.answers(agent, 1)[0]["error"]["message"].as_str().unwrap().contains("could not save"));
+}
+
+#[test]
+fn an_editor_that_formats_what_it_saves_has_the_time_for_it() {
+    let (mut desk, agent) = with_unsaved_text("one\ntwo\n");
+    let clean = json!({ "open": true, "dirty": false, "version": 5, "text": "one\ntwo\n" });
+    desk.editor_answers.insert("document/text", clean);
+    desk.propose(agent, 1, NEW);
+    desk.decide(COMMAND, "accept");
+    desk.wait_seconds(29);
+    assert!(desk.answers(agent, 1).is_empty());
+    let apply = desk.asked_of_editor("edits/apply")[0]["id"].clone();
+    desk.answer(EDITOR, &apply, json!({ "applied": true, "saved": true }));
+    assert_eq!(first_text(desk.answers(agent, 1)[0]), "FILE_SAVED");
+}
+
+#[test]
+fn what_the_file_cannot_hold_was_not_saved_whatever_the_editor_says() {
+    let (mut desk, agent) = with_unsaved_text("");
+    desk.files.insert("/ws/a.txt".into(), b"caf\xe9\n".to_vec());
+    let clean = json!({ "open": true, "dirty": false, "version": 5, "text": "caf\u{e9}\n" });
+    desk.editor_answers.insert("document/text", clean);
+    let impossible = json!({ "applied": true, "saved": true, "text": "\u{2603}\n" });
+    desk.editor_answers.insert("edits/apply", impossible);
+    desk.propose(agent, 1, "caf\u{e9}s\n");
+    desk.decide(COMMAND, "accept");
+    let error = desk.answers(agent, 1)[0]["error"]["message"].as_str().unwrap();
+    assert!(error.contains("cannot hold"), "{error}");
+}
+
+#[test]
+fn an_edit_that_could_not_be_recorded_is_not_said_to_be_taken() {
+    let (mut desk, agent) = desk("claude");
+    desk.propose(agent, 1, NEW);
+    desk.hold_records = true;
+    let edited = json!({ "review": "r1", "revision": 0, "text": "mine\n" });
+    let edit = desk.ask(EDITOR, "review/edited", edited);
+    desk.let_go(Err("disk full".to_owned()));
+    let error = &desk.answer_to(EDITOR, edit).unwrap()["error"];
+    assert_eq!(error["code"], linkspan_editor_api::errors::INTERNAL);
+    assert!(error["message"].as_str().unwrap().contains("disk full"));
 }
 
 #[test]

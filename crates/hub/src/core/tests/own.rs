@@ -16,14 +16,14 @@ fn desk() -> Desk {
     desk
 }
 
-fn join(desk: &mut Desk, local: LocalId, session: &str) -> Value {
+pub(super) fn join(desk: &mut Desk, local: LocalId, session: &str) -> Value {
     desk.event(Event::LocalOpened { local });
     let join = json!({ "window": "w1", "session": session, "name": "tester", "version": "1", "pid": 7 });
     let id = desk.ask(local, "agent/join", join);
     desk.answer_to(local, id).unwrap().clone()
 }
 
-fn call(desk: &mut Desk, local: LocalId, tool: &str, arguments: Value) -> i64 {
+pub(super) fn call(desk: &mut Desk, local: LocalId, tool: &str, arguments: Value) -> i64 {
     desk.ask(local, "tools/call", json!({ "name": tool, "arguments": arguments }))
 }
 
@@ -31,7 +31,7 @@ fn propose(desk: &mut Desk, local: LocalId) -> i64 {
     call(desk, local, "proposeChange", json!({ "path": "/ws/a.txt", "newText": NEW }))
 }
 
-fn told(desk: &Desk, local: LocalId, id: i64) -> Option<&Value> {
+pub(super) fn told(desk: &Desk, local: LocalId, id: i64) -> Option<&Value> {
     desk.answer_to(local, id).map(|answer| &answer["result"]["structuredContent"])
 }
 
