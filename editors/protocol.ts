@@ -50,7 +50,7 @@ export interface EditorToHubRequests {
   /** The person edited the proposed side without deciding yet. */
   "review/edited": { params: ReviewEdited; result: ReviewEditedResult };
   /** The person answered a question, or closed it. The first answer counts. */
-  "user/answered": { params: UserAnswered; result: null };
+  "user/answered": { params: UserAnswered; result: UserAnsweredResult };
   /** Asks whether the other side is there. */
   "ping": { params: Ping; result: null };
 }
@@ -1454,6 +1454,12 @@ export interface UserAnswered {
   ask: string;
   /** What she said. */
   result: UserAskResult;
+}
+
+/** What became of an answer. */
+export interface UserAnsweredResult {
+  /** Whether it counts. If not, the question was over: answered before, or nobody waits for it any more. */
+  taken: boolean;
 }
 
 /** Asks the person for permission. Answered at once, before she looks; what she says comes back as `user/answered`. A question with an id that is on her screen already is the same one. */

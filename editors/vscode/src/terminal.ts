@@ -89,7 +89,7 @@ export function terminal(context: vscode.ExtensionContext, hub: Hub, log: vscode
     vscode.window.onDidEndTerminalShellExecution(({ terminal: idle, execution, exitCode }) => {
       const session = inTerminal(idle);
       if (session?.command?.execution === execution) {
-        end(session?.command, exitCode);
+        end(session.command, exitCode);
       } else if (session !== undefined) {
         session.isHers = false;
       }
