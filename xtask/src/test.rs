@@ -37,7 +37,7 @@ fn all(steps: &mut Steps, fast: bool) -> Result<()> {
     })?;
     if !fast {
         // What is installed there holds the binary that was just built.
-        peers.push((vscode::VARIABLE, steps.take("vscode", vscode::installed)?));
+        peers.extend(steps.take("vscode", vscode::installed)?.map(|folder| (vscode::VARIABLE, folder)));
     }
     steps.take("commands", tidy::check_commands)?;
     steps.take("tests", || {

@@ -5,7 +5,7 @@ import type { DocumentOpen, DocumentOpenResult, OpenDocument, OpenTarget } from 
 import { ERRORS } from "../../protocol";
 import { atRest, messageOf } from "./background";
 import { type Hub, Refusal } from "./hub";
-import { documentOf, fromRange, fromSelection, isOnDisk, pathOf, toRange, uriOf } from "./places";
+import { documentOf, editorOf, fromRange, fromSelection, isOnDisk, pathOf, toRange, uriOf } from "./places";
 
 const REST_MS = 50;
 /** VS Code keeps larger ones from extensions. */
@@ -66,13 +66,13 @@ export function documents(context: vscode.ExtensionContext, hub: Hub): void {
   });
   hub.answers("document/open", open);
   hub.answers("document/reveal", ({ path, range }) => {
-    const editor = editorOf(path);
+    const editor = editorOf(documentOf(path));
     editor?.revealRange(toRange(range), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
     return { revealed: editor !== undefined };
   });
   hub.answers("document/visibleRange", ({ path }) => {
     // Folded lines cut it into several.
-    const [first, ...rest] = editorOf(path)?.visibleRanges ?? [];
+    const [first, ...rest] = editorOf(documentOf(path))?.visibleRanges ?? [];
     return first === undefined ? {} : { range: fromRange(rest.reduce((whole, part) => whole.union(part), first)) };
   });
 }
@@ -88,11 +88,6 @@ function textTabs(): TextTab[] {
 
 function tabsOf(path: string): vscode.Tab[] {
   return textTabs().flatMap((shown) => (shown.path === path ? [shown.tab] : []));
-}
-
-function editorOf(path: string): vscode.TextEditor | undefined {
-  const document = documentOf(path);
-  return vscode.window.visibleTextEditors.find((editor) => editor.document === document);
 }
 
 /** A document the person has open. One that is loaded only for a look may be behind its file, which is the truth. */
@@ -136,7 +131,7 @@ async function open({ path, preview, focus, target }: DocumentOpen): Promise<Doc
   const column = tabsOf(path)[0]?.group.viewColumn ?? vscode.ViewColumn.Active;
   // In the group she types in, it would take her place.
   const viewColumn = focus || typing === undefined ? column : vscode.ViewColumn.Beside;
-  const shown = { viewColumn: editorOf(path)?.viewColumn ?? viewColumn, preview, preserveFocus: !focus };
+  const shown = { viewColumn: editorOf(document)?.viewColumn ?? viewColumn, preview, preserveFocus: !focus };
   const editor = await vscode.window.showTextDocument(document, shown);
   const { languageId: language, lineCount } = document;
   const range = target && find(document, target);

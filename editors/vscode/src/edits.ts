@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import { type DocumentFormat, ERRORS, type EditsApply, type EditsApplyResult } from "../../protocol";
 import { until } from "./background";
 import { type Hub, Refusal } from "./hub";
-import { documentOf, toRange } from "./places";
+import { documentOf, editorOf, toRange } from "./places";
 
 /** Some formatters are there only once their server has started. */
 const FORMATTER_MS = 3_000;
@@ -81,10 +81,6 @@ export async function applyTo(document: vscode.TextDocument, changes: vscode.Tex
       }
     }
   });
-}
-
-function editorOf(document: vscode.TextDocument): vscode.TextEditor | undefined {
-  return vscode.window.visibleTextEditors.find((editor) => editor.document === document);
 }
 
 /** From the document to a text: only the lines from the first to the last that differ, so that cursors, folds and

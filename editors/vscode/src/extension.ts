@@ -16,7 +16,6 @@ import { selection } from "./selection";
 import { status } from "./status";
 import { terminal } from "./terminal";
 import { user } from "./user";
-import { welcome } from "./welcome";
 
 /** Names that other agents' extensions gave to the same things. */
 const ALIASES = {
@@ -30,13 +29,17 @@ export function activate(context: vscode.ExtensionContext): { ask: Program["answ
   const hub = new Program(context.extensionPath, log);
   context.subscriptions.push(log, hub);
   hub.answers("ping", () => null);
-  for (const part of [documents, edits, selection, diagnostics, language, terminal, notebook, user, welcome]) {
+  for (const part of [documents, edits, selection, diagnostics, language, terminal, notebook, user]) {
     part(context, hub, log);
   }
   environment(context, hub);
   history(context, hub, log);
   status(context, hub, log, reviews(context, hub, log));
+  const others = vscode.extensions.all.filter(({ id }) => id !== context.extension.id);
   for (const [alias, command] of Object.entries(ALIASES)) {
+    if (others.some((extension) => hasCommand(extension, alias))) {
+      continue;
+    }
     const perform = (...given: unknown[]) => vscode.commands.executeCommand(command, ...given);
     try {
       context.subscriptions.push(vscode.commands.registerCommand(alias, perform));
@@ -64,4 +67,10 @@ export function activate(context: vscode.ExtensionContext): { ask: Program["answ
   );
   hub.start();
   return context.extensionMode === vscode.ExtensionMode.Test ? { ask: hub.answer.bind(hub) } : undefined;
+}
+
+/** What a manifest says of commands may be one or many. */
+function hasCommand({ packageJSON }: vscode.Extension<unknown>, command: string): boolean {
+  const { contributes } = packageJSON as { contributes?: { commands?: unknown } };
+  return JSON.stringify(contributes?.commands ?? []).includes(`"command":"${command}"`);
 }

@@ -7,6 +7,7 @@ import { inBackground, messageOf } from "./background";
 import { folders } from "./introduction";
 import { uriOf } from "./places";
 import type { Program } from "./program";
+import { showText } from "./status";
 import { plain } from "./wording";
 
 const SHOWN = 50;
@@ -24,7 +25,7 @@ export function history(context: vscode.ExtensionContext, hub: Program, log: vsc
   context.subscriptions.push(
     registerCommand("linkspan.undo", () => start(undoNewest(hub))),
     registerCommand("linkspan.history", () => start(show(hub, start))),
-    registerCommand("linkspan.doctor", () => start(doctor(hub, log))),
+    registerCommand("linkspan.doctor", () => start(doctor(hub))),
   );
 }
 
@@ -80,7 +81,7 @@ function itemOf(entry: HistoryEntry): Item {
   const outcome = undoes === undefined ? ended.kind + taken : "taken back";
   return {
     entry,
-    label: `${nameOf(entry.path)} — ${entry.agent}`,
+    label: plain(`${nameOf(entry.path)} — ${entry.agent}`),
     description: `${outcome}${undone ? ", undone" : ""} +${added} −${removed}`,
     detail: new Date(entry.endedAtMs).toLocaleString(),
     buttons: entry.undoable && !undone ? [UNDO] : [],
@@ -91,17 +92,16 @@ function nameOf(path: string): string {
   return vscode.workspace.asRelativePath(uriOf(path));
 }
 
-async function doctor(hub: Program, log: vscode.LogOutputChannel): Promise<void> {
-  const [cwd] = folders();
+async function doctor(hub: Program): Promise<void> {
+  const [program, [cwd]] = [hub.runnable, folders()];
   const options = { timeout: DOCTOR_MS, env: { ...process.env, NO_COLOR: "1" }, ...(cwd !== undefined && { cwd }) };
   const examine = () =>
     new Promise<string>((resolve) => {
       // It ends with an error when it found one: what it says is the point.
-      execFile(hub.binary, ["doctor"], options, (error, said, alsoSaid) => {
+      execFile(program, ["doctor"], options, (error, said, alsoSaid) => {
         resolve(said + alsoSaid || (error?.message ?? ""));
       });
     });
   const place = { location: vscode.ProgressLocation.Window, title: "Linkspan: Doctor" };
-  log.info(`${hub.binary} doctor\n${await vscode.window.withProgress(place, examine)}`);
-  log.show(true);
+  showText(`${program} doctor\n${await vscode.window.withProgress(place, examine)}`);
 }

@@ -2,7 +2,8 @@
 
 import * as vscode from "vscode";
 import { version } from "../package.json";
-import { type Attach, PROTOCOL } from "../../protocol";
+import { type Attach, ERRORS, PROTOCOL } from "../../protocol";
+import { Refusal } from "./hub";
 import { isOnDisk, pathOf } from "./places";
 
 export function introduction(): Attach {
@@ -29,6 +30,13 @@ export function introduction(): Attach {
       executeCode: isTrusted,
     },
   };
+}
+
+/** What is asked in spite of the capabilities that were told. */
+export function refuseUntrusted(): void {
+  if (!vscode.workspace.isTrusted) {
+    throw new Refusal(ERRORS.DENIED, "nothing runs in a folder that is not trusted: the person has to trust it first");
+  }
 }
 
 /** The workspace folders that agents can reach. */

@@ -4,15 +4,17 @@ import * as vscode from "vscode";
 import { ERRORS } from "../../protocol";
 import { until } from "./background";
 import { type Hub, Refusal } from "./hub";
+import { refuseUntrusted } from "./introduction";
 
 /** Below the time within which the hub expects an answer. */
-const LONGEST_MS = 8_000;
+const LONGEST_MS = 60_000;
 const ERROR = "application/vnd.code.notebook.error";
 /** Plain forms of an output. */
 const FORMS = ["application/vnd.code.notebook.stdout", "application/vnd.code.notebook.stderr", ERROR, "text/plain"];
 
 export function notebook(_context: vscode.ExtensionContext, hub: Hub): void {
   hub.answers("code/execute", async ({ code }) => {
+    refuseUntrusted();
     const document = vscode.window.activeNotebookEditor?.notebook;
     if (document === undefined) {
       throw new Refusal(ERRORS.NOT_FOUND, "no notebook is in front: open one and choose its kernel");

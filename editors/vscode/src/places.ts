@@ -27,6 +27,11 @@ export function documentOf(path: string): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find(isIt);
 }
 
+/** One that shows it now. */
+export function editorOf(document: vscode.TextDocument | undefined): vscode.TextEditor | undefined {
+  return vscode.window.visibleTextEditors.find((editor) => editor.document === document);
+}
+
 export function toPosition({ line, character }: protocol.Position): vscode.Position {
   return new vscode.Position(line, character);
 }

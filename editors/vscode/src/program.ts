@@ -2,7 +2,7 @@
 // What is asked while it is away is asked once it is back. Knows nothing of what is asked.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { createInterface } from "node:readline";
 import { ErrorCodes, type MessageConnection, NullLogger, ResponseError } from "vscode-jsonrpc";
 import { createMessageConnection } from "vscode-jsonrpc/node";
@@ -17,6 +17,7 @@ const LONGEST_PAUSE_MS = 30_000;
 /** A program that lived this long has not failed to start. */
 const SOUND_LIFE_MS = 10_000;
 const EARLY_DEATHS_UNTIL_TOLD = 5;
+const ATTACH_MS = 30_000;
 /** How long one may take to end by itself. */
 const ENDING_MS = 2_000;
 /** A person asks far fewer; only a runaway part of ours reaches it. */
@@ -78,6 +79,14 @@ export class Program implements Hub, vscode.Disposable {
     return this.isBundled ? bundled : configuredBinary();
   }
 
+  /** The binary, which no search may find and no folder that is open may bring along. */
+  get runnable(): string {
+    if (!isAbsolute(this.binary)) {
+      throw new Error(`\`${this.binary}\` is not an absolute path`);
+    }
+    return this.binary;
+  }
+
   /** The binary is the one that came with this extension. */
   get isBundled(): boolean {
     return configuredBinary() === "";
@@ -122,7 +131,7 @@ export class Program implements Hub, vscode.Disposable {
     const failed = (error: unknown) => this.#isUnusable(messageOf(error));
     try {
       // No shell: a path is a path. Some failures are thrown here, others come as an event.
-      const child = spawn(this.binary, ["attach"], { stdio: "pipe" });
+      const child = spawn(this.runnable, ["attach"], { stdio: "pipe" });
       child.on("error", failed);
       if (child.pid !== undefined) {
         inBackground(this.log, this.#attach(child));
@@ -132,23 +141,13 @@ export class Program implements Hub, vscode.Disposable {
     }
   }
 
-  /** Ends the program and starts it anew; two at once would be two windows to the hub. */
+  /** Ends the program and starts it anew. */
   restart(): void {
-    const child = this.#life?.child;
     this.#pauseMs = FIRST_PAUSE_MS;
     this.#earlyDeaths = 0;
     this.#setState({ kind: "starting" });
     this.#end();
-    if (child === undefined) {
-      this.start();
-    } else {
-      this.#isEnding = true;
-      child.once("exit", () => {
-        this.#isEnding = false;
-        this.start();
-      });
-      setTimeout(() => child.kill(), ENDING_MS).unref();
-    }
+    this.start();
   }
 
   /** Says no `detach`: nobody knows whether the window reloads or closes, and the hub keeps it for a while. */
@@ -183,6 +182,10 @@ export class Program implements Hub, vscode.Disposable {
     line.onNotification("hub/back", (window: HubBack) => this.#attached(window));
     line.onError(([error]) => this.log.debug(`the line to linkspan: ${error.message}`));
     line.listen();
+    const deadline = setTimeout(() => {
+      this.#setState({ kind: "away", why: "the hub has not let this window in for too long, and is asked again" });
+      this.#end();
+    }, ATTACH_MS);
     try {
       const window = await line.sendRequest<AttachResult>("attach", introduction());
       life.isAttached = true;
@@ -191,8 +194,11 @@ export class Program implements Hub, vscode.Disposable {
     } catch (error) {
       if (wasAnswered(error)) {
         this.#end();
-        this.#fail(`The hub does not let this window in: ${error.message}`, "reconnect");
+        const isWhole = error.code === ERRORS.VERSION;
+        this.#fail(isWhole ? error.message : `The hub does not let this window in: ${error.message}`, "reconnect");
       }
+    } finally {
+      clearTimeout(deadline);
     }
   }
 
@@ -213,12 +219,16 @@ export class Program implements Hub, vscode.Disposable {
     );
   }
 
-  /** Closes its standard input, by which it ends. */
+  /** Closes its standard input, by which it ends; until then none is started: two would be two windows to the hub. */
   #end(): void {
     const life = this.#life;
     this.#life = undefined;
     life?.line.dispose();
     life?.child.stdin.end();
+    if (life?.child.exitCode === null && life.child.signalCode === null) {
+      this.#isEnding = true;
+      setTimeout(() => life.child.kill("SIGKILL"), ENDING_MS).unref();
+    }
   }
 
   #ended(life: Life, code: number | null, signal: string | null): void {
@@ -226,6 +236,10 @@ export class Program implements Hub, vscode.Disposable {
     const livedMs = Date.now() - life.bornAt;
     this.log.info(`linkspan ended with ${ending} after ${livedMs} ms`);
     if (this.#life !== life) {
+      this.#isEnding = false;
+      if (this.#state.kind !== "failed") {
+        this.start();
+      }
       return;
     }
     this.#end();
@@ -251,7 +265,7 @@ export class Program implements Hub, vscode.Disposable {
     const remedy = this.isBundled
       ? "Install the extension for this platform again"
       : "Correct the setting, or empty it to use the program that came with the extension";
-    this.#fail(`${this.binary} does not run here (${why}). ${remedy}.`, "settings");
+    this.#fail(`${this.binary} cannot be started (${why}). ${remedy}.`, "settings");
   }
 
   #fail(why: string, remedy: Remedy): void {

@@ -6,9 +6,10 @@ import type { LineRange, Selection } from "../../protocol";
 import { atRest } from "./background";
 import type { Hub } from "./hub";
 import { fromSelection, isOnDisk, isSame, pathOf } from "./places";
+import { sayBriefly } from "./status";
+import { plain } from "./wording";
 
 const REST_MS = 100;
-const SAID_MS = 5_000;
 /** Enough for any agent; all of a huge file is not sent each time the cursor rests. */
 const LONGEST_TEXT = 1_000_000;
 
@@ -29,7 +30,7 @@ export function selection(context: vscode.ExtensionContext, hub: Hub): void {
     vscode.commands.registerCommand("linkspan.mention", (clicked?: unknown, all?: unknown) => {
       const icon = hub.state.kind === "attached" ? "mention" : "warning";
       const said = hub.state.kind === "attached" ? mention(hub, clicked, all) : "The hub is not there";
-      vscode.window.setStatusBarMessage(`$(${icon}) ${said}`, SAID_MS);
+      sayBriefly(`$(${icon}) ${said}`);
     }),
   );
   hub.answers("selection/current", current);
@@ -55,9 +56,9 @@ function mention(hub: Hub, clicked: unknown, all: unknown): string {
     const isShown = !Array.isArray(all) && editor !== undefined && isSame(editor.document.uri, uri);
     const lines = isShown ? selectedLines(editor.selection) : undefined;
     hub.tell("mentioned", { path: pathOf(uri), ...(lines && { lines }) });
-    return basename(pathOf(uri)) + (lines === undefined ? "" : `:${lines.first + 1}-${lines.last + 1}`);
+    return basename(pathOf(uri)) + (lines === undefined ? "" : `:${lines.first + 1}–${lines.last + 1}`);
   });
-  return sent.length === 0 ? "There is no file here to send" : `Sent to agents: ${sent.join(", ")}`;
+  return sent.length === 0 ? "There is no file here to send" : `Mentioned ${plain(sent.join(", "))} to this window's agents`;
 }
 
 /** Whole lines; one that is selected only up to its first character is not meant. */

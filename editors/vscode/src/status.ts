@@ -13,15 +13,19 @@ export interface Waiting {
 }
 
 /** What can be done by a click: a label, a command, what it is given. */
-type Action = [label: string, command: string, ...given: string[]];
+type Action = [label: string, command: string, ...given: unknown[]];
 
+const BRIEFLY_MS = 6_000;
 const LOG: Action = ["Show Log", "linkspan.showLog"];
 const RECONNECT: Action = ["Reconnect", "linkspan.restart"];
+/** Where the program runs, its settings are: the machine's own, or those of the machine that the window is on. */
+const SETTINGS = `workbench.action.open${vscode.env.remoteName === undefined ? "" : "Remote"}Settings`;
 const REMEDIES: Record<Remedy, Action[]> = {
-  settings: [["Open Settings", "workbench.action.openSettings", "linkspan.binary"], LOG],
+  settings: [["Open Settings", SETTINGS, { query: "linkspan.binary" }], LOG],
   log: [LOG, RECONNECT],
   reconnect: [RECONNECT, LOG],
 };
+let page: vscode.OutputChannel | undefined;
 const OPEN_FOLDER: Action = ["Open Folder", "workbench.action.files.openFolder"];
 const NO_FOLDER_TOLD = "noFolderTold";
 const MENU: Action[] = [
@@ -39,6 +43,18 @@ const TEXTS: Record<HubState["kind"], string> = {
   away: "$(sync~spin) Linkspan",
   failed: "$(error) Linkspan",
 };
+
+/** Says it in the status bar, for a moment. */
+export function sayBriefly(text: string): void {
+  vscode.window.setStatusBarMessage(text, BRIEFLY_MS);
+}
+
+/** Shows a long text. Not in the log, which leaves out what is below her level. */
+export function showText(text: string): void {
+  page ??= vscode.window.createOutputChannel("Linkspan: Text");
+  page.replace(text);
+  page.show(true);
+}
 
 export function status(
   context: vscode.ExtensionContext,

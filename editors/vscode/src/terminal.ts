@@ -6,9 +6,12 @@ import * as vscode from "vscode";
 import { ERRORS, type TerminalRunResult } from "../../protocol";
 import { inBackground, until } from "./background";
 import { type Hub, Refusal } from "./hub";
+import { folders, refuseUntrusted } from "./introduction";
 
-/** How long a shell may take to start, on a busy machine too; within what the hub waits beyond the command's time. */
-const INTEGRATION_MS = [5_000, 15_000] as const;
+/** How long a shell may take to start, on a busy machine too. */
+const LONGEST_START_MS = 15_000;
+/** How much of that is not taken from the command's own time; within what the hub waits beyond it. */
+const GRACE_MS = 5_000;
 /** The last words may come a moment after the end was told. */
 const LAST_WORDS_MS = 2_000;
 const LONGEST_OUTPUT = 1024 * 1024;
@@ -21,7 +24,8 @@ const [ESC, BEL] = ["\u001b", "\u0007"];
 const MARKS = new RegExp(`${ESC}\\][^${BEL}${ESC}]*(?:${BEL}|${ESC}\\\\)`, "g");
 
 interface Command {
-  execution: vscode.TerminalShellExecution;
+  /** None before the shell is ready. */
+  execution?: vscode.TerminalShellExecution;
   output: string;
   isCut: boolean;
   isRunning: boolean;
@@ -33,6 +37,10 @@ interface Command {
 interface Session {
   id: string;
   terminal: vscode.Terminal;
+  /** Nobody made it for a use of its own. */
+  isShared: boolean;
+  /** The person runs something in it. */
+  isHers: boolean;
   /** The last that VS Code knew; it forgets it while a command runs. */
   shell: string;
   command?: Command;
@@ -41,10 +49,10 @@ interface Session {
 export function terminal(context: vscode.ExtensionContext, hub: Hub, log: vscode.LogOutputChannel): void {
   const sessions = new Map<string, Session>();
   let created = 0;
-  const create = (options: vscode.TerminalOptions): Session => {
+  const create = (options: vscode.TerminalOptions, isShared: boolean): Session => {
     created += 1;
     const opened = vscode.window.createTerminal({ name: "Agent", ...options });
-    const session = { id: `t${created}`, terminal: opened, shell: "" };
+    const session = { id: `t${created}`, terminal: opened, isShared, isHers: false, shell: "" };
     sessions.set(session.id, session);
     return session;
   };
@@ -55,47 +63,69 @@ export function terminal(context: vscode.ExtensionContext, hub: Hub, log: vscode
     }
     return session;
   };
+  /** Another folder needs another terminal: typing `cd` into one would move it under the person's hands. */
+  const choose = (id: string | undefined, cwd: string | undefined): Session => {
+    const named = id === undefined ? undefined : known(id);
+    if (named !== undefined && isIn(named, cwd)) {
+      return named;
+    }
+    const folder = cwd ?? folders()[0];
+    const isFit = (session: Session) => session.isShared && isReady(session) && isFree(session) && isIn(session, folder);
+    return [...sessions.values()].find(isFit) ?? create(folder === undefined ? {} : { cwd: folder }, true);
+  };
+  const inTerminal = (terminal: vscode.Terminal) => [...sessions.values()].find((each) => each.terminal === terminal);
   context.subscriptions.push(
     vscode.window.onDidCloseTerminal((closed) => {
-      for (const { id, terminal: mine, command } of sessions.values()) {
-        if (mine === closed) {
-          sessions.delete(id);
-          end(command);
-        }
+      const session = inTerminal(closed);
+      sessions.delete(session?.id ?? "");
+      end(session?.command);
+    }),
+    vscode.window.onDidStartTerminalShellExecution(({ terminal: busy, execution }) => {
+      const session = inTerminal(busy);
+      if (session !== undefined && session.command?.execution !== execution) {
+        session.isHers = true;
       }
     }),
-    vscode.window.onDidEndTerminalShellExecution(({ execution, exitCode }) => {
-      end([...sessions.values()].find(({ command }) => command?.execution === execution)?.command, exitCode);
+    vscode.window.onDidEndTerminalShellExecution(({ terminal: idle, execution, exitCode }) => {
+      const session = inTerminal(idle);
+      if (session?.command?.execution === execution) {
+        end(session.command, exitCode);
+      } else if (session !== undefined) {
+        session.isHers = false;
+      }
     }),
   );
 
   hub.answers("terminal/run", async ({ command: text, cwd, terminal: id, timeoutMs }): Promise<TerminalRunResult> => {
-    const deadline = Date.now() + timeoutMs;
-    // Another folder needs another terminal: typing `cd` into one would move it under the person's hands.
-    const reused = id === undefined ? undefined : known(id);
-    const session = reused && isIn(reused.terminal, cwd) ? reused : create(cwd === undefined ? {} : { cwd });
-    if (session.command?.isRunning === true) {
+    refuseUntrusted();
+    const deadline = Date.now() + timeoutMs + GRACE_MS;
+    const session = choose(id, cwd);
+    if (!isFree(session)) {
       // VS Code would interrupt it.
       throw new Refusal(ERRORS.CONFLICT, `a command still runs in terminal ${session.id}: wait, or use another`);
     }
+    const command: Command = { output: "", isCut: false, isRunning: true, isRead: false };
+    session.command = command;
     session.terminal.show(true);
     // It comes a moment after the shell has started, or never.
-    const [least, most] = INTEGRATION_MS;
-    await until(Math.max(least, Math.min(timeoutMs, most)), () => session.terminal.shellIntegration !== undefined);
-    if (session.terminal.shellIntegration === undefined) {
-      throw new Refusal(ERRORS.UNSUPPORTED, NO_INTEGRATION);
+    await until(Math.min(timeoutMs + GRACE_MS, LONGEST_START_MS), () => isReady(session));
+    const { shellIntegration } = session.terminal;
+    if (shellIntegration === undefined || Date.now() >= deadline) {
+      end(command);
+      throw shellIntegration === undefined
+        ? new Refusal(ERRORS.UNSUPPORTED, NO_INTEGRATION)
+        : new Refusal(ERRORS.TIMEOUT, "nothing was run: its time was over before the shell was ready");
     }
     session.shell = session.terminal.state.shell ?? session.shell;
-    const execution = session.terminal.shellIntegration.executeCommand(asTyped(text, session.shell));
-    const command: Command = { execution, output: "", isCut: false, isRunning: true, isRead: false };
-    session.command = command;
-    inBackground(log, read(command));
-    await until(deadline - Date.now(), () => !command.isRunning);
+    command.execution = shellIntegration.executeCommand(asTyped(text, session.shell));
+    inBackground(log, read(command, command.execution));
+    await until(Math.min(timeoutMs, deadline - Date.now()), () => !command.isRunning);
     await until(command.isRunning ? 0 : LAST_WORDS_MS, () => command.isRead);
     return { terminal: session.id, timedOut: command.isRunning, ...resultOf(command) };
   });
   hub.answers("terminal/create", ({ name = "Agent", cwd, environment, focus }) => {
-    const session = create({ name, env: environment, ...(cwd !== undefined && { cwd }) });
+    refuseUntrusted();
+    const session = create({ name, env: environment, ...(cwd !== undefined && { cwd }) }, false);
     if (focus) {
       session.terminal.show(true);
     }
@@ -117,11 +147,14 @@ function asTyped(text: string, shell: string): string {
   return `eval $'${text.replaceAll(/[\\']/g, "\\$&").replaceAll(/\r?\n/g, "\\n")}'`;
 }
 
-async function read(command: Command): Promise<void> {
-  for await (const data of command.execution.read()) {
-    const output = command.output + data;
-    command.isCut ||= output.length > LONGEST_OUTPUT;
-    command.output = output.slice(-LONGEST_OUTPUT);
+async function read(command: Command, execution: vscode.TerminalShellExecution): Promise<void> {
+  for await (const data of execution.read()) {
+    command.output += data;
+    // Seldom: each cut copies all that stays.
+    if (command.output.length > 2 * LONGEST_OUTPUT) {
+      command.output = command.output.slice(-LONGEST_OUTPUT);
+      command.isCut = true;
+    }
   }
   command.isRead = true;
 }
@@ -134,11 +167,20 @@ function end(command: Command | undefined, exitCode?: number): void {
 }
 
 function resultOf({ output, isCut, exitCode }: Command): { output: string; exitCode?: number } {
-  const text = stripVTControlCharacters(output.replaceAll(MARKS, "")).replaceAll("\r\n", "\n");
+  const kept = output.slice(-LONGEST_OUTPUT);
+  const text = stripVTControlCharacters(kept.replaceAll(MARKS, "")).replaceAll("\r\n", "\n");
   const cut = `[the beginning is left out: only the last ${LONGEST_OUTPUT} characters are kept]\n`;
-  return { output: isCut ? cut + text : text, ...(exitCode !== undefined && { exitCode }) };
+  return { output: isCut || kept.length < output.length ? cut + text : text, ...(exitCode !== undefined && { exitCode }) };
 }
 
-function isIn({ shellIntegration }: vscode.Terminal, cwd: string | undefined): boolean {
-  return cwd === undefined || shellIntegration?.cwd?.fsPath === cwd;
+function isReady({ terminal }: Session): boolean {
+  return terminal.shellIntegration !== undefined;
+}
+
+function isFree({ command, isHers }: Session): boolean {
+  return command?.isRunning !== true && !isHers;
+}
+
+function isIn({ terminal }: Session, cwd: string | undefined): boolean {
+  return cwd === undefined || terminal.shellIntegration?.cwd?.fsPath === cwd;
 }

@@ -4,19 +4,21 @@ import * as vscode from "vscode";
 import type { AskOption, UserAsk, UserAskResult } from "../../protocol";
 import { inBackground } from "./background";
 import type { Hub } from "./hub";
+import { sayBriefly, showText } from "./status";
 import { plain } from "./wording";
 
-const STATUS_MS = 8_000;
 /** VS Code cuts a notification at 1,000 characters without a word; what is asked for must not hide behind that. */
 const LONGEST_DETAIL = 700;
 const SHOW_ALL = "Show All";
 const TITLES: Record<AskOption, string> = { allowOnce: "Allow Once", allowAlways: "Always Allow", deny: "Deny" };
+/** On the screen now. */
+const texts = new Set<string>();
 
 export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.LogOutputChannel): void {
   hub.answers("status/message", ({ text, level }) => {
     const message = `Linkspan: ${plain(text)}`;
     if (level === "info") {
-      vscode.window.setStatusBarMessage(message, STATUS_MS);
+      sayBriefly(message);
     } else {
       const { showErrorMessage, showWarningMessage } = vscode.window;
       inBackground(log, (level === "error" ? showErrorMessage : showWarningMessage)(message));
@@ -24,33 +26,49 @@ export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.Log
     return null;
   });
 
-  const open = new Set<string>();
+  /** Those that somebody waits for, and those on the screen, which VS Code cannot take off it. */
+  const [open, shown] = [new Set<string>(), new Set<string>()];
   // A notification hides itself after some seconds; the question stays.
   const reminder = vscode.window.createStatusBarItem("linkspan.questions", vscode.StatusBarAlignment.Left);
   reminder.name = "Linkspan: Questions";
   reminder.tooltip = "An agent asks for your permission";
   reminder.command = "notifications.showList";
-  context.subscriptions.push(reminder);
-  const settle = (id: string): boolean => {
-    const wasOpen = open.delete(id);
+  const remind = () => {
     reminder.text = `$(question) ${open.size}`;
     if (open.size === 0) {
       reminder.hide();
+    } else {
+      reminder.show();
     }
+  };
+  const settle = (id: string): boolean => {
+    const wasOpen = open.delete(id);
+    remind();
     return wasOpen;
   };
   const ask = async (asked: UserAsk): Promise<void> => {
-    const result = await choose(asked, log);
-    // Nobody waits for an answer to what was taken back; VS Code cannot take it off the screen.
-    if (settle(asked.ask)) {
-      await hub.ask("user/answered", { ask: asked.ask, result });
+    shown.add(asked.ask);
+    const result = await choose(asked);
+    shown.delete(asked.ask);
+    const isTaken = settle(asked.ask) && (await hub.ask("user/answered", { ask: asked.ask, result })).taken;
+    if (!isTaken && result.kind === "answered") {
+      sayBriefly("That question was over");
     }
   };
+  context.subscriptions.push(
+    reminder,
+    hub.onState(({ kind }) => {
+      // It asks again what it still wants to know.
+      if (kind === "attached") {
+        open.clear();
+        remind();
+      }
+    }),
+  );
   hub.answers("user/ask", (asked) => {
-    if (!open.has(asked.ask)) {
-      open.add(asked.ask);
-      reminder.text = `$(question) ${open.size}`;
-      reminder.show();
+    open.add(asked.ask);
+    remind();
+    if (!shown.has(asked.ask)) {
       inBackground(log, ask(asked));
     }
     return null;
@@ -61,18 +79,29 @@ export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.Log
   });
 }
 
-async function choose({ question, detail, options }: UserAsk, log: vscode.LogOutputChannel): Promise<UserAskResult> {
+async function choose({ question, detail, options }: UserAsk): Promise<UserAskResult> {
   const whole = plain(detail ?? "");
   const more = whole.length - LONGEST_DETAIL;
-  const shown = more > 0 ? `${whole.slice(0, LONGEST_DETAIL)}… (${more} characters more)` : whole;
+  const part = more > 0 ? `${whole.slice(0, LONGEST_DETAIL)}… (${more} characters more)` : whole;
   const titles = [...options.map((option) => TITLES[option]), ...(more > 0 ? [SHOW_ALL] : [])];
   for (;;) {
-    const title = await vscode.window.showWarningMessage(`${plain(question)} ${shown}`, ...titles);
+    const title = await warn(`${plain(question)} ${part}`, titles);
     if (title !== SHOW_ALL) {
       const option = options.find((each) => TITLES[each] === title);
       return option === undefined ? { kind: "dismissed" } : { kind: "answered", option };
     }
-    log.info(`${question}\n${detail ?? ""}`);
-    log.show(true);
+    showText(`${question}\n${detail ?? ""}`);
   }
+}
+
+/** VS Code puts away a notification when the same text comes again, as if she had closed it: no two are the same. */
+async function warn(text: string, titles: string[]): Promise<string | undefined> {
+  let distinct = text;
+  for (let count = 2; texts.has(distinct); count += 1) {
+    distinct = `${text} (${count})`;
+  }
+  texts.add(distinct);
+  const title = await vscode.window.showWarningMessage(distinct, ...titles);
+  texts.delete(distinct);
+  return title;
 }

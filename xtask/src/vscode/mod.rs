@@ -12,7 +12,7 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 
 use crate::npm::Package;
-use crate::workspace::{binary, cargo, command, run as run_command, succeeds, tools};
+use crate::workspace::{binary, cargo, command, host, run as run_command, succeeds, tools};
 use server::Release;
 
 pub(crate) const VARIABLE: &str = "LINKSPAN_TEST_VSCODE";
@@ -40,8 +40,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     // With the tests that run it, so that they find it built with their features.
     run_command(cargo().args(["build", "--package", "linkspan", "--bins", "--test", "vscode"]))
         .context("the binary does not compile")?;
-    let folder = installed()?;
-    eprintln!("{VARIABLE}={}", folder.display());
+    if let Some(folder) = installed()? {
+        eprintln!("{VARIABLE}={}", folder.display());
+    }
     Ok(())
 }
 
@@ -53,13 +54,30 @@ pub(crate) fn check() -> Result<()> {
 }
 
 /// The folder with both VS Codes and the extension installed for each; made on the first call, found on later ones.
-pub(crate) fn installed() -> Result<PathBuf> {
-    if let Some(chosen) = std::env::var_os(VARIABLE) {
-        return Ok(chosen.into());
-    }
+/// There is none on machines that these VS Codes do not run on: the tests that need one skip themselves.
+pub(crate) fn installed() -> Result<Option<PathBuf>> {
     let folder = tools().join("vscode");
+    if let Some(chosen) = std::env::var_os(VARIABLE).map(PathBuf::from).filter(|chosen| *chosen != folder) {
+        eprintln!(
+            "WARNING: {VARIABLE} is {}. Nothing is packed or installed there: what is tested is the extension that it \
+             has, and that may not be this one. Unset it to test this one.",
+            chosen.display()
+        );
+        return Ok(Some(chosen));
+    }
+    let host = host()?;
+    if host != server::HOST {
+        eprintln!(
+            "SKIPPED: the extension in VS Code, which is set up on {} only, and this is {host}. Set {VARIABLE} to a \
+             folder with VS Codes for it to test it here.",
+            server::HOST
+        );
+        return Ok(None);
+    }
     fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
-    server::can_be_built()?;
+    if RELEASES.iter().any(|release| !release.is_set_up(&folder)) {
+        server::can_be_built()?;
+    }
     let outcomes = thread::scope(|scope| {
         let set_ups = RELEASES.each_ref().map(|release| scope.spawn(|| release.set_up(&folder)));
         set_ups.map(|set_up| set_up.join().unwrap_or_else(|_| bail!("the set-up of VS Code panicked")))
@@ -69,7 +87,7 @@ pub(crate) fn installed() -> Result<PathBuf> {
     for release in &RELEASES {
         install(release, &folder, &package, &state)?;
     }
-    Ok(folder)
+    Ok(Some(folder))
 }
 
 /// The extension as a `.vsix` with the binary inside, and a word that changes with whatever goes into it.
@@ -90,6 +108,10 @@ fn pack(folder: &Path) -> Result<(PathBuf, String)> {
     let packed = folder.join("packed");
     if package.exists() && fs::read_to_string(&packed).is_ok_and(|packed| packed == state) {
         return Ok((package, state));
+    }
+    // One that is half packed must not be taken for this one.
+    if packed.exists() {
+        fs::remove_file(&packed).with_context(|| format!("could not remove {}", packed.display()))?;
     }
     let text = |path: &Path| {
         path.to_str().map(str::to_owned).context("the checkout is in a folder that is no Unicode")

@@ -24,7 +24,12 @@ fn a_reloaded_window_has_its_review_and_its_agent_again(version: Version) {
     desk.workbench.go_to_line(1);
     desk.workbench.comment("kept");
     let review = desk.world.one_pending();
+    let before = desk.vscode.processes("attach");
     desk.workbench.reload();
+    eventually("the program of before is gone and another is there", || {
+        let now = desk.vscode.processes("attach");
+        (!now.is_empty() && now.iter().all(|program| !before.contains(program))).then_some(())
+    });
     assert_eq!(desk.workbench.attached(&desk.world), desk.port);
     nexus3.is_served();
     assert_eq!(desk.world.one_pending(), review);
