@@ -61,7 +61,7 @@ async function format({ path, range }: DocumentFormat): Promise<{ changed: boole
 }
 
 /** As one undo step. VS Code itself refuses it when the document has moved on. */
-async function applyTo(document: vscode.TextDocument, changes: vscode.TextEdit[]): Promise<boolean> {
+export async function applyTo(document: vscode.TextDocument, changes: vscode.TextEdit[]): Promise<boolean> {
   if (changes.length === 0) {
     return true;
   }
@@ -89,7 +89,7 @@ function editorOf(document: vscode.TextDocument): vscode.TextEditor | undefined 
 
 /** From the document to a text: only the lines from the first to the last that differ, so that cursors, folds and
  * breakpoints elsewhere stay; and the line endings, if they are others. */
-function differences(document: vscode.TextDocument, text: string): vscode.TextEdit[] {
+export function differences(document: vscode.TextDocument, text: string): vscode.TextEdit[] {
   const [before, after] = [linesOf(document.getText()), linesOf(text)];
   const shorter = Math.min(before.length, after.length);
   let [head, tail] = [0, 0];

@@ -61,7 +61,8 @@ export function status(
   item.show();
 
   const say = (message: string, actions: Action[]) => {
-    const chosen = vscode.window.showWarningMessage(`Linkspan: ${plain(message)}`, ...actions.map(([label]) => label));
+    const labels = actions.map(([label]) => label);
+    const chosen = vscode.window.showWarningMessage(`Linkspan: ${plain(message)}`, ...labels);
     inBackground(log, chosen.then((label) => perform(actions, label)));
   };
   let told: string | undefined;

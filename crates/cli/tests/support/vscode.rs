@@ -125,7 +125,7 @@ pub struct VsCode {
 
 impl VsCode {
     /// `None` where there is no VS Code.
-    pub fn new(world: &World, version: Version) -> Option<VsCodeBuilder<'_>> {
+    pub fn installed(world: &World, version: Version) -> Option<VsCodeBuilder<'_>> {
         let settings = json!({
             "security.workspace.trust.enabled": false,
             "workbench.startupEditor": "none",

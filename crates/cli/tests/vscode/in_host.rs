@@ -18,7 +18,7 @@ on_both! { the_extension_answers_what_the_hub_asks }
 
 fn the_extension_answers_what_the_hub_asks(version: Version) {
     let world = World::new();
-    let Some(vscode) = VsCode::new(&world, version) else { return };
+    let Some(vscode) = VsCode::installed(&world, version) else { return };
     let Some(browser) = Browser::start() else { return };
     let vscode = vscode.start();
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/vscode/out/tests.js");

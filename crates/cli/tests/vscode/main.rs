@@ -79,7 +79,7 @@ mod person {
         #[track_caller]
         pub(crate) fn with(version: Version, settings: &Value) -> Option<Desk> {
             let world = World::new();
-            let vscode = VsCode::new(&world, version)?.settings(settings);
+            let vscode = VsCode::installed(&world, version)?.settings(settings);
             let browser = Browser::start()?;
             let vscode = vscode.start();
             let (workbench, port) = Workbench::open(&world, &vscode, &browser);

@@ -41,7 +41,7 @@ impl Start {
     ) -> Option<Start> {
         let world = World::new();
         prepare(&world);
-        let vscode = VsCode::new(&world, version)?;
+        let vscode = VsCode::installed(&world, version)?;
         let browser = Browser::start()?;
         let vscode = vscode.start();
         let workbench = Workbench::at(&address(&world, &vscode), &browser);
@@ -80,7 +80,7 @@ impl Start {
 
 fn an_extension_from_its_package_works_in_a_clean_profile(version: Version) {
     let world = World::new();
-    let Some(vscode) = VsCode::new(&world, version) else { return };
+    let Some(vscode) = VsCode::installed(&world, version) else { return };
     let Some(browser) = Browser::start() else { return };
     let home = vscode::found().unwrap();
     let extensions = world.folder("extensions");

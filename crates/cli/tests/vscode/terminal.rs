@@ -20,8 +20,10 @@ fn an_agent_in_the_terminal_is_in_this_window(version: Version) {
     let port = desk.port.to_string();
     assert_eq!(value("LINKSPAN_WINDOW"), Some(window.as_str()), "{environment}");
     assert_eq!(value("CLAUDE_CODE_SSE_PORT"), Some(port.as_str()), "{environment}");
-    let found = desk.workbench.in_terminal(&desk.world, "linkspan ide list");
-    assert!(found.contains(&port), "{found}");
+    let program = desk.workbench.in_terminal(&desk.world, "command -v linkspan");
+    assert!(program.contains("/linkspan.linkspan-"), "the one that came with the extension: {program}");
+    let used = desk.workbench.in_terminal(&desk.world, "linkspan ide status");
+    assert!(used.contains(&window), "{used}");
 }
 
 fn a_command_runs_in_the_terminal_once_she_allows_it(version: Version) {

@@ -26,7 +26,8 @@ interface Refusal {
   isOver?: boolean;
 }
 
-const SHORT_MS = 6_000;
+/** How long a word in the status bar stays. */
+export const SHORT_MS = 6_000;
 const ACCEPT: Choice = { kind: "accept" };
 const REJECT: Choice = { kind: "reject" };
 
@@ -193,8 +194,8 @@ export class Deciding {
         await this.#decide([review], choice === accept ? ACCEPT : REJECT);
       }
     } else if (review !== undefined) {
-      const hunk = review.shown.hunks.find((each) => each.id === aimIn(arg)?.hunk);
-      await this.tabs.open(review, hunk?.afterStart);
+      const { hunk } = aimIn(arg) ?? {};
+      await this.tabs.open(review, review.shown.hunks.find(({ id }) => id === hunk));
     }
   }
 

@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 import { inBackground } from "../background";
+import { applyTo, differences } from "../edits";
 import type { Hub } from "../hub";
 import { documentOf, placeOf } from "./files";
 import { type Review, type Store, uniform } from "./store";
@@ -47,7 +48,8 @@ export class Drafts {
   /** She has text that the hub has not. */
   isUnsent(review: Review): boolean {
     const { unsent, isTorn } = this.#of(review);
-    return isTorn === true || (unsent !== undefined && uniform(unsent()) !== uniform(review.shown.proposed));
+    const isOnItsWay = isTorn === true || review.sent !== undefined;
+    return isOnItsWay || (unsent !== undefined && uniform(unsent()) !== uniform(review.shown.proposed));
   }
 
   /** She saved it, over something newer if need be. */
@@ -142,9 +144,7 @@ export class Drafts {
     if (!document.isDirty) {
       draft.isBehind = true;
     } else if (draft.unsent === undefined && draft.sending === undefined) {
-      const edit = new vscode.WorkspaceEdit();
-      edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), review.shown.proposed);
-      inBackground(this.log, vscode.workspace.applyEdit(edit));
+      inBackground(this.log, applyTo(document, differences(document, review.shown.proposed)));
     } else if (draft.sending === undefined) {
       this.#tear(review);
     }

@@ -6,7 +6,7 @@ import { inBackground } from "../background";
 import type { Hub } from "../hub";
 import { plain } from "../wording";
 import { comments } from "./comments";
-import { Deciding } from "./decide";
+import { Deciding, SHORT_MS } from "./decide";
 import { Drafts } from "./drafts";
 import { Files } from "./files";
 import { inline } from "./inline";
@@ -14,8 +14,6 @@ import { lenses } from "./lenses";
 import { type Review, Store } from "./store";
 import { Tabs } from "./tabs";
 import { tree } from "./tree";
-
-const SHORT_MS = 6_000;
 
 export function reviews(
   context: vscode.ExtensionContext,

@@ -7,6 +7,8 @@ import { linesOf, type Review, type Store, uniform } from "./store";
 import { canBeInline, isInline } from "./tabs";
 
 const SILENT_MS = 100;
+/** Of one hunk; the diff shows the rest. */
+const MOST_LINES = 200;
 
 export function inline(context: vscode.ExtensionContext, store: Store): void {
   const controller = vscode.comments.createCommentController("linkspan-inline", "Linkspan");
@@ -36,7 +38,10 @@ export function inline(context: vscode.ExtensionContext, store: Store): void {
       const gone = hunks.map((hunk) => linesOf(hunk, "base")).filter(([, length]) => length > 0);
       if (gone.length > 0 || painted.delete(editor)) {
         painted.add(editor);
-        editor.setDecorations(going, gone.map(([start, length]) => new vscode.Range(start, 0, start + length - 1, 0)));
+        editor.setDecorations(
+          going,
+          gone.map(([start, length]) => new vscode.Range(start, 0, start + length - 1, 0)),
+        );
       }
     }
     for (const review of new Set([...store.pending, ...coming.keys()])) {
@@ -77,7 +82,8 @@ function threadsOf(controller: vscode.CommentController, { shown, agent }: Revie
   const lines = shown.proposed.split(/\r?\n/);
   const language = /[^/\\.]*$/.exec(shown.path)?.[0] ?? "";
   return shown.hunks.filter((hunk) => hunk.afterCount > 0).map((hunk) => {
-    const code = lines.slice(hunk.afterStart, hunk.afterStart + hunk.afterCount).join("\n");
+    const end = hunk.afterStart + Math.min(hunk.afterCount, MOST_LINES);
+    const code = [...lines.slice(hunk.afterStart, end), ...(hunk.afterCount > MOST_LINES ? ["…"] : [])].join("\n");
     // Longer than any in the code, which must not end it.
     const fence = ["```", ...(code.match(/`{3,}/g) ?? []).map((run) => `${run}\``)].sort().at(-1) ?? "";
     const body = new vscode.MarkdownString(`${fence}${language}\n${code}\n${fence}`);

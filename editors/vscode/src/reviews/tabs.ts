@@ -2,6 +2,7 @@
 // stays where it is unless she asked for it.
 
 import * as vscode from "vscode";
+import type { ReviewHunk } from "../../../protocol";
 import { inBackground } from "../background";
 import type { Hub } from "../hub";
 import { isSame, pathOf, uriOf } from "../places";
@@ -11,6 +12,9 @@ import { linesOf, type Review, type Side, type Store } from "./store";
 
 /** VS Code knows more than its types say: a tab may open behind the one that is seen. */
 type Where = vscode.TextDocumentShowOptions & { background?: boolean };
+
+/** More hunks than this would bury the file. */
+const MOST_INLINE = 100;
 
 export class Tabs {
   /** One after the other: where the next one opens depends on the one before. */
@@ -39,8 +43,9 @@ export class Tabs {
       }),
       store.onChange(({ kind, review }) => {
         if (kind === "added") {
-          this.#opening = this.#opening.then(() => this.#arrive(review));
-          inBackground(log, this.#opening);
+          const opened = this.#opening.then(() => this.#arrive(review));
+          this.#opening = opened.catch(() => undefined);
+          inBackground(log, opened);
         } else if (kind === "removed") {
           inBackground(log, this.#close(review));
         }
@@ -76,8 +81,9 @@ export class Tabs {
   }
 
   /** Because she asked for it. */
-  async open(review: Review, line?: number): Promise<void> {
+  async open(review: Review, hunk?: ReviewHunk): Promise<void> {
     const home = this.of(review.id)[0] ?? this.of()[0];
+    const line = isInline() && canBeInline(review) ? hunk?.beforeStart : hunk?.afterStart;
     const selection = line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
     await this.show(review, { ...selection, viewColumn: home?.group.viewColumn ?? vscode.ViewColumn.Active });
     review.closed = false;
@@ -113,7 +119,7 @@ export class Tabs {
     if (next === undefined) {
       await vscode.window.showInformationMessage("No change waits for you.");
     } else {
-      await this.open(next, next.shown.hunks.at(by > 0 ? 0 : -1)?.afterStart);
+      await this.open(next, next.shown.hunks.at(by > 0 ? 0 : -1));
     }
   }
 
@@ -126,12 +132,17 @@ export class Tabs {
   /** As the settings say. */
   async #arrive(review: Review): Promise<void> {
     const where = vscode.workspace.getConfiguration("linkspan").get<string>("review.open");
-    const isOpen = review.closed || this.of(review.id).length > 0;
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    const isSeen = tabs.some((tab) => tab.isActive && isFileOf(tab, review));
+    const isOpen = review.closed || isSeen || this.of(review.id).length > 0;
     if (where === "list" || isOpen || review.shown.omitted || this.store.get(review.id) !== review) {
       return;
     }
     const { Active, Beside } = vscode.ViewColumn;
-    const home = this.of().find((tab) => tab.isActive) ?? this.of()[0];
+    const shown = (tab: vscode.Tab): boolean =>
+      idIn(tab) !== undefined || this.store.pending.some((other) => other !== review && isFileOf(tab, other));
+    const homes = tabs.filter(shown);
+    const home = homes.find((tab) => tab.isActive) ?? homes[0];
     const background = where === "background" || (home?.isActive === true && !review.shown.focus);
     const hasRoom = background || vscode.window.tabGroups.activeTabGroup.tabs.length === 0;
     const viewColumn = home?.group.viewColumn ?? (hasRoom ? Active : Beside);
@@ -160,12 +171,18 @@ export class Tabs {
   }
 }
 
+/** Whether the tab has the file in which a review is shown inline. */
+function isFileOf({ input }: vscode.Tab, review: Review): boolean {
+  const isFile = input instanceof vscode.TabInputText && isSame(input.uri, uriOf(review.shown.path));
+  return isFile && isInline() && canBeInline(review);
+}
+
 export function isInline(): boolean {
   return vscode.workspace.getConfiguration("linkspan").get("review.style") === "inline";
 }
 
 export function canBeInline({ shown, linesAgree }: Review): boolean {
-  return !shown.newFile && !shown.omitted && linesAgree;
+  return !shown.newFile && !shown.omitted && linesAgree && shown.hunks.length <= MOST_INLINE;
 }
 
 function idIn({ input }: vscode.Tab): string | undefined {
