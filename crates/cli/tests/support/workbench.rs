@@ -360,6 +360,15 @@ impl Workbench {
         self.page.click(&format!("{NOTIFICATION}:has-text('{part}') a.monaco-button:has-text('{button}')"));
     }
 
+    /// By its X.
+    #[track_caller]
+    pub fn close_notification(&self, part: &str) {
+        let message = format!("{NOTIFICATION}:has-text('{part}')");
+        self.page.hover(&message);
+        self.page.click(&format!("{message} .codicon-notifications-clear"));
+        self.page.waits("the message is gone", |page| (!page.shows(&message)).then_some(()));
+    }
+
     /// Settings are on the screen, as a tab or above everything; they are closed again.
     #[track_caller]
     pub fn sees_settings(&self) {
