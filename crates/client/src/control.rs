@@ -8,14 +8,16 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use linkspan_editor_api::{
-    Decoder, FramingError, HubHello, HubHelloResult, Limits, Message, Notification, PROTOCOL, ParseError,
-    Ping, Request, RequestId, RpcError, encode, errors, version_notice,
+    Decoder, FramingError, HistoryUndo, HubHello, HubHelloResult, Limits, Message, Notification, PROTOCOL,
+    ParseError, Ping, Request, RequestId, ReviewsDecide, RpcError, encode, errors, version_notice,
 };
 use serde_json::value::RawValue;
 
 use crate::dial::is_timeout;
 
 const DEADLINE: Duration = Duration::from_secs(10);
+/// On top of it for what an editor may have to save first, with whatever it does on saving.
+const SAVING: Duration = Duration::from_secs(30);
 /// Most answers are smaller, and a command pays for every page of memory that it touches.
 pub(crate) const READ_BYTES: usize = 8 * 1024;
 
@@ -163,8 +165,12 @@ impl Control {
 
     /// Waits for an answer, in the order of the questions.
     pub(crate) fn answer<R: Request>(&mut self, asked: Asked<R>) -> Result<R::Result, ControlError> {
-        let deadline = Instant::now() + self.deadline;
-        let seconds = self.deadline.as_secs();
+        let patience = match R::METHOD {
+            ReviewsDecide::METHOD | HistoryUndo::METHOD => self.deadline + SAVING,
+            _ => self.deadline,
+        };
+        let deadline = Instant::now() + patience;
+        let seconds = patience.as_secs();
         let timeout = || ControlError::Timeout { method: R::METHOD, seconds };
         let unsent = std::mem::take(&mut self.unsent);
         if !unsent.is_empty() {

@@ -18,8 +18,8 @@ use super::present::{self, Size};
 use super::timers::Due;
 use super::windows::Window;
 
-/// How long those who are asked for a sign of life may take.
-const PROBE_MS: u64 = 300;
+/// How long those who are asked for a sign of life may take. An editor whose extensions are just starting is there.
+const PROBE_MS: u64 = 1_000;
 
 /// A status that waits for signs of life.
 #[derive(Debug)]
