@@ -29,6 +29,16 @@ export function terminal(): void {
     assert.deepEqual([inner.output, inner.exitCode, inner.timedOut], ["inner\n", 4, false]);
   });
 
+  it("uses a terminal again that is idle, and no other", async function () {
+    this.timeout(60_000);
+    const once = () => ask("terminal/run", { command: "sleep 1", timeoutMs: 30_000 });
+    const [first, second] = await Promise.all([once(), once()]);
+    assert.notEqual(first.terminal, second.terminal);
+    const opened = vscode.window.terminals.length;
+    await once();
+    assert.equal(vscode.window.terminals.length, opened);
+  });
+
   it("gives what people write, without the colours it was written in", async () => {
     const { output } = await run(`printf '\\033[31mrot\\033[0m grün 😀 日本\\n'`);
     assert.equal(output, "rot grün 😀 日本\n");
