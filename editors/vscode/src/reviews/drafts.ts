@@ -123,7 +123,9 @@ export class Drafts {
     }
     const draft = this.#of(review);
     if (!document.isDirty) {
-      Object.assign(draft, { isBehind: false, isTorn: false });
+      // The first key in a clean document comes before the word that it is not clean any more.
+      const isLoaded = uniform(document.getText()) === uniform(review.shown.proposed);
+      Object.assign(draft, isLoaded && { isBehind: false, isTorn: false });
       return;
     }
     draft.unsent = () => document.getText();

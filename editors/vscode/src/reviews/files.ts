@@ -8,6 +8,7 @@ import { type Review, type Side, type Store, uniform } from "./store";
 const SCHEMES: Record<Side, string> = { base: "linkspan-base", proposed: "linkspan" };
 /** With it in front, no setting about encodings misreads the text. */
 const BOM = "\ufeff";
+const LATE_MS = 60_000;
 
 /** The path is the file's own, so that its language and icon are. */
 export function addressOf(review: Review, side: Side): vscode.Uri {
@@ -33,7 +34,7 @@ function refuse(uri: vscode.Uri): never {
 export class Files implements vscode.FileSystemProvider {
   readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.#changed.event;
-  /** Decided, with a tab that is about to close. */
+  /** Decided. VS Code may be saving them yet, and would open again what it cannot save. */
   readonly #over = new Map<string, Review>();
 
   constructor(
@@ -74,21 +75,20 @@ export class Files implements vscode.FileSystemProvider {
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
     const { review } = await this.#find(uri);
     const text = Buffer.from(content).toString().replace(BOM, "");
-    if (!this.#over.has(review.id) && uniform(text) !== uniform(review.shown.proposed)) {
+    if (this.store.get(review.id) === review && uniform(text) !== uniform(review.shown.proposed)) {
       this.written(review, text);
     }
   }
 
-  /** Lets a document go whose review is over: one that is not saved would make closing its tab a question. */
-  async letGo(review: Review, close: () => Promise<void>): Promise<void> {
+  /** Makes the document of a review that is over clean: closing its tab shall ask nothing. */
+  async letGo(review: Review): Promise<void> {
+    this.#over.set(review.id, review);
+    setTimeout(() => this.#over.delete(review.id), LATE_MS);
     const document = documentOf(review);
     if (document?.isDirty === true) {
-      this.#over.set(review.id, review);
       review.shown = { ...review.shown, proposed: document.getText() };
       await document.save();
     }
-    await close();
-    this.#over.delete(review.id);
   }
 
   readDirectory(): [] {
@@ -101,7 +101,7 @@ export class Files implements vscode.FileSystemProvider {
 
   async #find(uri: vscode.Uri): Promise<{ review: Review; side: Side; text: string }> {
     const { id, side } = placeOf(uri) ?? { id: "", side: "base" };
-    const review = this.#over.get(id) ?? (await this.store.whenKnown(id));
+    const review = this.store.get(id) ?? this.#over.get(id) ?? (await this.store.whenKnown(id));
     if (review === undefined) {
       throw vscode.FileSystemError.FileNotFound(uri);
     }

@@ -155,9 +155,8 @@ export class Tabs {
       await vscode.window.showWarningMessage(says);
       return;
     }
-    await this.files.letGo(review, async () => {
-      await vscode.window.tabGroups.close(this.of(review.id), true);
-    });
+    await this.files.letGo(review);
+    await vscode.window.tabGroups.close(this.of(review.id), true);
   }
 
   #tellShown(): void {
