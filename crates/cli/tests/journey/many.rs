@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use linkspan_editor_api as api;
-
 use crate::support::*;
 
 #[test]
@@ -117,24 +115,4 @@ fn forty_reviews_at_once_are_each_answered_to_their_own_asker() {
         }
     }
     assert!(world.reviews().is_empty());
-}
-
-#[test]
-fn a_change_too_large_for_a_message_is_decided_without_its_texts() {
-    let world = World::new();
-    // Each of these takes six bytes in a message.
-    let line = "\u{1}".repeat(4095) + "\n";
-    let base = line.repeat(1_400);
-    let path = world.file("a.txt", &base);
-    let mut editor = Editor::attach(&world);
-    let mut agent = OwnAgent::join(&world, "k3y");
-    let proposed = format!("{base}the end\n");
-    let call = agent.propose(&path, &proposed);
-    let shown = editor.shown(&path);
-    assert!(shown.omitted);
-    assert_eq!((shown.base.len(), shown.proposed.len(), shown.hunks.len()), (0, 0, 0));
-    assert_eq!(editor.try_edit(&shown, ""), api::ReviewEditedResult::NotPending, "she has not seen it");
-    editor.accept(&shown);
-    assert_eq!(agent.told(call)["taken"], "all");
-    assert!(world.read_text("a.txt") == proposed, "all of it, and nothing else");
 }

@@ -88,6 +88,8 @@ pub struct Core {
     next_ticket: u64,
     /// When each review was proposed, and since when it has had no agent.
     ages: BTreeMap<ReviewId, reviews::Age>,
+    /// How many bytes of a review an editor is shown at most.
+    largest_show: usize,
     /// Changes that are being written to disk.
     writing: BTreeMap<ReviewId, TimerId>,
     /// Accepted changes that an earlier life may or may not have written.
@@ -142,6 +144,7 @@ impl Core {
             history: History::default(),
             next_ticket: 0,
             ages: BTreeMap::new(),
+            largest_show: reviews::LARGEST_SHOW,
             writing: BTreeMap::new(),
             unfinished_writes: Vec::new(),
             probes: Vec::new(),

@@ -23,7 +23,7 @@ use crate::files::Replacement;
 use crate::journal::Past;
 
 /// What an editor takes as one message, but for the few bytes around it.
-const LARGEST_SHOW: usize = Limits::OF_AN_EDITOR.body - 4 * 1024;
+pub(super) const LARGEST_SHOW: usize = Limits::OF_AN_EDITOR.body - 4 * 1024;
 
 /// What the hub knows of a review beside the review itself.
 #[derive(Debug)]
@@ -157,7 +157,7 @@ impl Core {
     fn show(&mut self, id: ReviewId) {
         let Some(local) = self.surface_of(id) else { return };
         let Some(review) = self.state.review(id) else { return };
-        let mut show = present::shown_within(LARGEST_SHOW, review);
+        let mut show = present::shown_within(self.largest_show, review);
         if let Some(window) = self.windows.get(&review.window) {
             show.path = window.as_named(&review.path).display().to_string();
         }

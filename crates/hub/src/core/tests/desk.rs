@@ -18,7 +18,7 @@ pub(super) const EDITOR: LocalId = LocalId(1);
 pub(super) const COMMAND: LocalId = LocalId(2);
 
 pub(super) struct Desk {
-    core: Core,
+    pub(super) core: Core,
     pub(super) now_ms: u64,
     pub(super) files: BTreeMap<PathBuf, Vec<u8>>,
     /// How often each file was written.

@@ -5,6 +5,7 @@ mod desk;
 mod own;
 mod page;
 mod past;
+mod showing;
 mod undoing;
 mod watching;
 
