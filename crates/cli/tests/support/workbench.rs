@@ -37,7 +37,7 @@ pub struct Tab {
 }
 
 impl Tab {
-    fn is(&self, label: &str) -> bool {
+    pub fn is(&self, label: &str) -> bool {
         let rest = self.label.strip_prefix(label);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(',') || label.ends_with('←'))
     }

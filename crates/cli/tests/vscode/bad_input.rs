@@ -68,7 +68,7 @@ fn a_document_thrown_away_under_its_review_leaves_what_is_on_disk(version: Versi
     desk.workbench.look_at("a.txt");
     desk.workbench.run("File: Revert File");
     desk.workbench.page.waits("her text is gone", |_| {
-        desk.workbench.tabs().iter().any(|tab| tab.label == "a.txt" && !tab.dirty).then_some(())
+        desk.workbench.tabs().iter().any(|tab| tab.is("a.txt") && !tab.dirty).then_some(())
     });
     desk.workbench.look_at(REVIEW);
     desk.workbench.click_title(REVIEW, "Accept Change");
