@@ -37,7 +37,8 @@ fn the_extension_answers_what_the_hub_asks(version: Version) {
     let report = world.path("report.txt");
     let until = Instant::now() + PATIENCE;
     while !report.exists() {
-        assert!(Instant::now() < until, "no report: {:#?}", page.complaints());
+        let part = || fs::read_to_string(world.path("report.txt.part")).unwrap_or_default();
+        assert!(Instant::now() < until, "no end: {}\n{:#?}", part(), page.complaints());
         sleep(Duration::from_millis(100));
     }
     let report = fs::read_to_string(report).unwrap();
