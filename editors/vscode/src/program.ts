@@ -117,9 +117,11 @@ export class Program implements Hub, vscode.Disposable {
     });
 
   tell: Hub["tell"] = (method, params) => {
-    if (this.#life?.isAttached === true) {
-      // It may have died a moment ago: then nobody needs to hear it.
-      this.#life.line.sendNotification(method, params).catch(() => undefined);
+    const life = this.#life;
+    if (life?.isAttached === true) {
+      // It may have died a moment ago: then nobody needs to hear it, whether that is thrown or comes later.
+      const told = async () => life.line.sendNotification(method, params);
+      told().catch(() => undefined);
     }
   };
 

@@ -1,7 +1,7 @@
 // What VS Code runs inside its extension host: every suite, and a report in the workspace for
 // whoever started it.
 
-import { renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import Mocha from "mocha";
 import { workspace } from "./asking";
@@ -24,26 +24,24 @@ export async function run(): Promise<void> {
   for (const [name, suite] of Object.entries(SUITES)) {
     describe(name, suite);
   }
-  const lines: string[] = [];
+  const path = join(workspace(), "report.txt");
+  const say = (line: string) => appendFileSync(`${path}.part`, `${line}\n`);
   const failures = await new Promise<number>((resolve) => {
     const runner = mocha.run(resolve);
-    runner.on("pass", (test) => lines.push(`ok ${test.fullTitle()} (${test.duration ?? 0} ms)`));
+    runner.on("test", (test) => say(`begun: ${test.fullTitle()}`));
+    runner.on("pass", (test) => say(`ok (${test.duration ?? 0} ms)`));
     runner.on("fail", (test, error: unknown) => {
-      lines.push(`FAILED ${test.fullTitle()}`, indented(error instanceof Error ? (error.stack ?? error.message) : error));
+      const why = error instanceof Error ? (error.stack ?? error.message) : error;
+      say(`FAILED ${test.fullTitle()}\n${indented(why)}`);
     });
-    runner.on("pending", (test) => lines.push(`FAILED ${test.fullTitle()}: was skipped`));
+    runner.on("pending", (test) => say(`FAILED ${test.fullTitle()}: was skipped`));
   });
-  report([...lines, `${failures} failed`].join("\n"));
+  say(`${failures} failed`);
+  // Whoever waits for the report never takes half of it for the whole.
+  renameSync(`${path}.part`, path);
   if (failures > 0) {
     throw new Error(`${failures} tests failed`);
   }
-}
-
-/** Whoever waits for the report never sees half of it. */
-function report(text: string): void {
-  const path = join(workspace(), "report.txt");
-  writeFileSync(`${path}.part`, `${text}\n`);
-  renameSync(`${path}.part`, path);
 }
 
 function indented(text: unknown): string {

@@ -321,8 +321,23 @@ impl Workbench {
     /// By its title, as with F1.
     #[track_caller]
     pub fn run(&self, title: &str) {
-        self.page.press("F1");
-        self.quick_pick(title, title);
+        let row = format!("{QUICK_ROWS}:has-text('{title}')");
+        // A command is there once what it needs is loaded, and is not added to a list that is open.
+        self.page.waits(&format!("the command {title}"), |page| {
+            page.press("F1");
+            page.sees(QUICK_INPUT);
+            page.types(title);
+            let is_there = (0..20).any(|_| {
+                sleep(Duration::from_millis(50));
+                page.shows(&row)
+            });
+            if is_there {
+                page.click(&row);
+            } else {
+                page.press("Escape");
+            }
+            is_there.then_some(())
+        });
     }
 
     /// Answers what stands open above the window: types, and chooses the row that has `choice` in it.

@@ -1,10 +1,10 @@
 //! One change, one decision: what is clicked, what the file holds, what the agent hears.
 
-use crate::on_both;
+use crate::in_one_window;
 use crate::person::*;
 use crate::support::*;
 
-on_both! {
+in_one_window! {
     accepting_by_click
     rejecting_by_click
     a_reason_is_told
@@ -17,8 +17,8 @@ on_both! {
 
 const REVIEW: &str = "a.txt ←";
 
-fn accepting_by_click(version: Version) {
-    let Some(Desk { workbench, world, port, .. }) = &Desk::new(version) else { return };
+fn accepting_by_click(desk: &Desk) {
+    let Desk { workbench, world, port, .. } = desk;
     let path = world.file("a.txt", "one\ntwo\n");
     let (mut claude, mut nexus3) = (Agent::claude(world, *port), Agent::nexus3(world, *port));
     let call = claude.propose(&path, "one\n2\n", "tab");
@@ -36,8 +36,7 @@ fn accepting_by_click(version: Version) {
     workbench.sees_no_tab(REVIEW);
 }
 
-fn rejecting_by_click(version: Version) {
-    let Some(desk) = Desk::new(version) else { return };
+fn rejecting_by_click(desk: &Desk) {
     let path = desk.world.file("a.txt", "one\n");
     let mut claude = desk.claude();
     let call = claude.propose(&path, "two\n", "its own name");
@@ -48,8 +47,7 @@ fn rejecting_by_click(version: Version) {
     assert_eq!(desk.world.read_text("a.txt"), "one\n");
 }
 
-fn a_reason_is_told(version: Version) {
-    let Some(desk) = Desk::new(version) else { return };
+fn a_reason_is_told(desk: &Desk) {
     let path = desk.world.file("a.txt", "one\n");
     let mut nexus3 = desk.nexus3();
     let call = nexus3.propose(&path, "two\n", "tab");
@@ -61,8 +59,7 @@ fn a_reason_is_told(version: Version) {
     assert_eq!(desk.world.read_text("a.txt"), "one\n");
 }
 
-fn a_closed_tab_leaves_the_review_pending(version: Version) {
-    let Some(desk) = Desk::new(version) else { return };
+fn a_closed_tab_leaves_the_review_pending(desk: &Desk) {
     let workbench = &desk.workbench;
     let path = desk.world.file("a.txt", "one\n");
     let mut nexus3 = desk.nexus3();
@@ -83,8 +80,7 @@ fn a_closed_tab_leaves_the_review_pending(version: Version) {
     assert_eq!(workbench.badge(), "");
 }
 
-fn what_she_edits_is_what_she_accepts(version: Version) {
-    let Some(desk) = Desk::new(version) else { return };
+fn what_she_edits_is_what_she_accepts(desk: &Desk) {
     let path = desk.world.file("a.txt", "one\ntwo\n");
     let mut nexus3 = desk.nexus3();
     let call = nexus3.propose(&path, "one\n2\n", "tab");
@@ -100,8 +96,7 @@ fn what_she_edits_is_what_she_accepts(version: Version) {
     desk.workbench.sees_no_tab(REVIEW);
 }
 
-fn a_comment_stands_at_its_line(version: Version) {
-    let Some(desk) = Desk::new(version) else { return };
+fn a_comment_stands_at_its_line(desk: &Desk) {
     let path = desk.world.file("a.txt", "one\n");
     let mut nexus3 = desk.nexus3();
     let call = nexus3.propose(&path, "one\ntwo\nthree\n", "tab");
@@ -114,8 +109,7 @@ fn a_comment_stands_at_its_line(version: Version) {
     desk.workbench.sees_no_tab(REVIEW);
 }
 
-fn a_new_file_is_made_when_it_is_accepted(version: Version) {
-    let Some(desk) = Desk::new(version) else { return };
+fn a_new_file_is_made_when_it_is_accepted(desk: &Desk) {
     let path = desk.world.path_str("deep/new.txt");
     let mut nexus3 = desk.nexus3();
     let call = nexus3.propose(&path, "fresh\n", "tab");
@@ -128,8 +122,7 @@ fn a_new_file_is_made_when_it_is_accepted(version: Version) {
     desk.workbench.sees_no_tab("new.txt ←");
 }
 
-fn line_endings_stay_what_they_are(version: Version) {
-    let Some(desk) = Desk::new(version) else { return };
+fn line_endings_stay_what_they_are(desk: &Desk) {
     let path = desk.world.file("a.txt", "\u{feff}one\r\ntwo\r\nthree");
     let mut nexus3 = desk.nexus3();
     let call = nexus3.propose(&path, "one\n2\nthree", "tab");

@@ -1,10 +1,10 @@
 //! Some of a change: two hunks of three, by each of the ways there are.
 
-use crate::on_both;
+use crate::in_one_window;
 use crate::person::*;
 use crate::support::*;
 
-on_both! {
+in_one_window! {
     two_hunks_of_three_by_lens
     two_hunks_of_three_in_the_list
     two_hunks_of_three_at_the_cursor
@@ -16,8 +16,7 @@ const THREE_HUNKS: &str = "one\n2\n3\n4\n5\nsix\n7\n8\n9\n10\n11\ntwelve\n";
 const FIRST_AND_THIRD: &str = "one\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\ntwelve\n";
 
 /// Both the agent that writes itself and the one that does not.
-fn check(version: Version, choose: impl Fn(&Workbench)) {
-    let Some(desk) = Desk::new(version) else { return };
+fn check(desk: &Desk, choose: impl Fn(&Workbench)) {
     let path = desk.world.file("a.txt", BASE);
     let mut claude = desk.claude();
     let call = claude.propose(&path, THREE_HUNKS, "tab");
@@ -35,10 +34,11 @@ fn check(version: Version, choose: impl Fn(&Workbench)) {
     assert_eq!(told[0], "FILE_SAVED");
     assert!(told[1].contains("\n-six\n+6\n"), "what she left out is told behind it: {told:?}");
     assert_eq!(desk.world.read_text("a.txt"), FIRST_AND_THIRD);
+    desk.workbench.sees_no_tab(REVIEW);
 }
 
-fn two_hunks_of_three_by_lens(version: Version) {
-    check(version, |workbench| {
+fn two_hunks_of_three_by_lens(desk: &Desk) {
+    check(desk, |workbench| {
         workbench.click_lens(REVIEW, "Accept Hunk", 3);
         workbench.sees_lens(REVIEW, "Accepted");
         workbench.click_lens(REVIEW, "Reject Hunk", 2);
@@ -47,8 +47,8 @@ fn two_hunks_of_three_by_lens(version: Version) {
     });
 }
 
-fn two_hunks_of_three_in_the_list(version: Version) {
-    check(version, |workbench| {
+fn two_hunks_of_three_in_the_list(desk: &Desk) {
+    check(desk, |workbench| {
         workbench.open_reviews();
         workbench.expand_row("a.txt");
         workbench.click_in_row("twelve", "Accept Hunk");
@@ -58,8 +58,8 @@ fn two_hunks_of_three_in_the_list(version: Version) {
     });
 }
 
-fn two_hunks_of_three_at_the_cursor(version: Version) {
-    check(version, |workbench| {
+fn two_hunks_of_three_at_the_cursor(desk: &Desk) {
+    check(desk, |workbench| {
         workbench.go_to_line(1);
         workbench.press("Control+K");
         workbench.press("y");

@@ -20,7 +20,8 @@ fn the_extension_answers_what_the_hub_asks(version: Version) {
     let world = World::new();
     let Some(vscode) = VsCode::installed(&world, version) else { return };
     let Some(browser) = Browser::start() else { return };
-    let vscode = vscode.start();
+    // Without it the newest runs no tests.
+    let vscode = vscode.arg("--enable-smoke-test-driver").start();
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/vscode/out/tests.js");
     let at = |path: PathBuf| format!("vscode-remote://127.0.0.1:{}{}", vscode.port, path.display());
     let payload = json!([
@@ -37,7 +38,8 @@ fn the_extension_answers_what_the_hub_asks(version: Version) {
     let report = world.path("report.txt");
     let until = Instant::now() + PATIENCE;
     while !report.exists() {
-        assert!(Instant::now() < until, "no report: {:#?}", page.complaints());
+        let part = || fs::read_to_string(world.path("report.txt.part")).unwrap_or_default();
+        assert!(Instant::now() < until, "no end: {}\n{:#?}", part(), page.complaints());
         sleep(Duration::from_millis(100));
     }
     let report = fs::read_to_string(report).unwrap();

@@ -50,6 +50,33 @@ macro_rules! on_both {
 #[cfg(test)]
 pub(crate) use on_both;
 
+/// Makes of several `fn name(desk: &Desk)` two tests that do one after the other in one window, as a person does:
+/// `oldest` and `newest`. A window takes longer to open than a change to decide.
+#[cfg(test)]
+macro_rules! in_one_window {
+    ($($name:ident)*) => {
+        fn one_after_the_other(version: Version) {
+            let Some(desk) = Desk::new(version) else { return };
+            $(
+                println!("{}", stringify!($name));
+                $name(&desk);
+            )*
+        }
+
+        #[test]
+        fn oldest() {
+            one_after_the_other(Version::Oldest);
+        }
+
+        #[test]
+        fn newest() {
+            one_after_the_other(Version::Newest);
+        }
+    };
+}
+#[cfg(test)]
+pub(crate) use in_one_window;
+
 #[cfg(test)]
 mod person {
     use serde_json::{Value, json};
