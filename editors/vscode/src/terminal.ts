@@ -116,7 +116,8 @@ export function terminal(context: vscode.ExtensionContext, hub: Hub, log: vscode
         ? new Refusal(ERRORS.UNSUPPORTED, NO_INTEGRATION)
         : new Refusal(ERRORS.TIMEOUT, "nothing was run: its time was over before the shell was ready");
     }
-    session.shell = session.terminal.state.shell ?? session.shell;
+    // VS Code finds out later, or forgets: then it is most likely the shell that terminals have.
+    session.shell = session.terminal.state.shell ?? (session.shell || vscode.env.shell);
     command.execution = shellIntegration.executeCommand(asTyped(text, session.shell));
     inBackground(log, read(command, command.execution));
     await until(Math.min(timeoutMs, deadline - Date.now()), () => !command.isRunning);

@@ -87,10 +87,13 @@ export function reviews(): void {
     const path = file("untaken.txt", "a\n");
     const { review } = await show(path, "a\n", "b\n");
     const proposed = uriOf("linkspan", review, path);
-    // As it is, there is nothing to take. The hub itself knows nothing of this review.
-    await vscode.workspace.fs.writeFile(proposed, Buffer.from(`${BOM}b\r\n`));
-    const unavailable = { code: "Unavailable" };
-    await assert.rejects(async () => vscode.workspace.fs.writeFile(proposed, Buffer.from("mine\n")), unavailable);
+    // The hub itself knows nothing of this review.
+    const document = await vscode.workspace.openTextDocument(proposed);
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(proposed, at(0, 0), "mine ");
+    assert.ok(await vscode.workspace.applyEdit(edit));
+    assert.equal(await document.save(), false);
+    assert.equal(document.isDirty, true);
     assert.equal(await read("linkspan", review, path), `${BOM}b\n`);
     await hide(review);
   });

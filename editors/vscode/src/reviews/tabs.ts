@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 import type { ReviewHunk } from "../../../protocol";
-import { inBackground } from "../background";
+import { inBackground, pause } from "../background";
 import type { Hub } from "../hub";
 import { documentOf as fileOf, isSame, pathOf, uriOf } from "../places";
 import { isSent } from "./drafts";
@@ -15,6 +15,7 @@ type Where = vscode.TextDocumentShowOptions & { background?: boolean };
 
 /** More hunks than this would bury the file. */
 const MOST_INLINE = 100;
+const LONGEST_OPENING_MS = 2_000;
 
 export class Tabs {
   /** One after the other: where the next one opens depends on the one before. */
@@ -44,7 +45,8 @@ export class Tabs {
       }),
       store.onChange(({ kind, review }) => {
         if (kind === "added") {
-          const opened = this.#opening.then(() => this.#arrive(review));
+          // A tab that is closed before it has loaded never says so; the next one does not wait for it.
+          const opened = this.#opening.then(() => Promise.race([this.#arrive(review), pause(LONGEST_OPENING_MS)]));
           this.#opening = opened.catch(() => undefined);
           inBackground(log, opened);
         } else if (kind === "removed") {
