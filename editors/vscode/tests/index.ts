@@ -19,7 +19,7 @@ const SUITES = { documents, edits, selection, diagnostics, language, terminal, n
 
 /** The name is VS Code's. Fails if a test does. */
 export async function run(): Promise<void> {
-  const mocha = new Mocha({ ui: "bdd", timeout: 20_000, retries: 2, color: false });
+  const mocha = new Mocha({ ui: "bdd", timeout: 20_000, color: false });
   mocha.suite.emit("pre-require", globalThis, "", mocha);
   for (const [name, suite] of Object.entries(SUITES)) {
     describe(name, suite);
