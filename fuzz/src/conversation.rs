@@ -32,7 +32,7 @@ pub fn conversation(dialect: &str, data: &[u8]) {
                 let id = sent.map(|sent| sent["id"].clone());
                 assert!(open.insert(call, (id, request)).is_none(), "a call id came twice");
             }
-            Step::Reply(reply) | Step::Introduced { reply, .. } => is_reply_to(&reply, sent.as_ref()),
+            Step::Reply(reply) | Step::Malformed(reply) | Step::Introduced { reply, .. } => is_reply_to(&reply, sent.as_ref()),
             Step::Cancelled(call) => {
                 assert!(open.contains_key(&call), "only an open call is cancelled");
                 // Our own agents hear whether a person was first; the others want no answer any more.
@@ -50,7 +50,7 @@ pub fn conversation(dialect: &str, data: &[u8]) {
         let frame = session.answer(call, &answer_to(request)).expect("an open call can be answered");
         let reply = valid(&frame);
         assert!(id.is_none_or(|id| reply["id"] == id), "{reply}");
-        assert_eq!(session.answer(call, &Answer::TabClosed), None, "answered twice");
+        assert_eq!(session.answer(call, &Answer::TabClosed { text: None }), None, "answered twice");
     }
     assert_eq!(session.open_calls().count(), 0);
 }
@@ -108,7 +108,7 @@ fn answer_to(request: Request) -> Answer {
         Request::WorkspaceFolders => Answer::Folders(vec![PathBuf::from("/w"), PathBuf::from("/ü \u{1}")]),
         Request::CurrentSelection | Request::LatestSelection => Answer::Selection(None),
         Request::OpenEditors => Answer::Editors(Vec::new()),
-        Request::CloseTab { .. } => Answer::TabClosed,
+        Request::CloseTab { .. } => Answer::TabClosed { text: None },
         Request::CloseAllDiffs => Answer::DiffsClosed(usize::MAX),
         Request::ExecuteCode { code } => Answer::Executed(code),
         Request::RunInTerminal { command, wait_ms, .. } => Answer::Ran(TerminalRunResult {
@@ -117,6 +117,13 @@ fn answer_to(request: Request) -> Answer {
             exit_code: None,
             timed_out: wait_ms.is_some(),
         }),
+        Request::Message { .. } => Answer::Told,
+        Request::Edit { files, label, .. } => {
+            let failed = |path: &PathBuf| {
+                Answer::Failed(Failure::new(FailureKind::Stale, format!("{label} {path:?}")))
+            };
+            Answer::Set(files.into_iter().map(|file| (file.path.clone(), failed(&file.path))).collect())
+        }
         Request::Language { path, question } => {
             Answer::Failed(Failure::new(FailureKind::Unsupported, format!("{question:?} {path:?}")))
         }
