@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use hyper::body::{Body, Bytes, Frame};
 use linkspan_dialect::Dialect;
 use linkspan_review::{AgentId, WindowId};
@@ -91,9 +92,9 @@ impl Session {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            // It may have ended before the question was asked.
+            // It may have ended before the question was asked, or with its answer.
             if self.stream().ended {
-                return None;
+                return asked.now_or_never().flatten();
             }
             tokio::select! {
                 biased;
