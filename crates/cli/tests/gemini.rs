@@ -6,6 +6,7 @@ mod support;
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
 
@@ -13,7 +14,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use crate::support::gemini::{Gemini, Http, Stream, request};
-    use crate::support::raw::head;
+    use crate::support::raw::{self, head};
     use crate::support::*;
 
     const OLD: &str = "one\ntwo\nthree\n";
@@ -335,6 +336,10 @@ mod tests {
         stage.world.run(&["hub", "stop", "--force"]).ok();
         assert_eq!(stream.notification("ide/diffClosed"), stage.decided("ide/diffClosed"));
         stream.ended();
+        // The editor starts the next one, which has nothing to ask any more, and the same port.
+        back(&stage, agent.port);
+        assert_eq!(stage.world.reviews(), Vec::<Value>::new());
+        assert_eq!(agent.listen(None).rest(), Vec::<Value>::new());
     }
 
     #[test]
@@ -484,6 +489,55 @@ mod tests {
         let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
         let third = Gemini::find(&stage.world, stage.editor.port()).post(&hello);
         assert_eq!((third.status, third.header("mcp-session-id")), (503, None));
+    }
+
+    #[test]
+    fn a_reader_that_takes_nothing_is_let_go() {
+        let mut stage = stage_in(World::with_config("[limits]\nmessage_mib = 1\n"));
+        let agent = stage.agent();
+        let mut lines = agent.lines();
+        lines.push("Accept: text/event-stream".to_owned());
+        let mut deaf = raw::connect(agent.port);
+        deaf.write_all(head("GET /mcp HTTP/1.1", &lines).as_bytes()).unwrap();
+        let large = |number: usize| format!("{number}\n{}", "x".repeat(900_000));
+        // What the kernel takes for a reader is not known; it ends somewhere.
+        let mut count = 0;
+        while !stage.world.log().contains("is let go") {
+            assert!(count < 40, "nobody is ever let go");
+            let path = stage.world.file(&format!("b{count}.txt"), "old\n");
+            let call = json!({ "filePath": path, "newContent": large(count) });
+            let params = json!({ "name": "openDiff", "arguments": call });
+            agent.post(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }));
+            let shown = stage.editor.shown(&path);
+            stage.editor.accept(&shown);
+            count += 1;
+        }
+        // The others do not notice.
+        let other = stage.agent();
+        let mut stream = other.listen(None);
+        other.open_diff(&stage.path, NEW);
+        let shown = stage.editor.shown(&stage.path);
+        stage.editor.accept(&shown);
+        assert_eq!(stream.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
+        drop(deaf);
+    }
+
+    #[test]
+    fn a_connection_that_is_kept_for_the_next_request_is_not_refused_for_being_slow() {
+        let stage = stage();
+        let agent = stage.agent();
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }).to_string();
+        let mut lines = agent.lines();
+        lines.retain(|line| !line.starts_with("Connection"));
+        lines.push("Content-Type: application/json".to_owned());
+        lines.push(format!("Content-Length: {}", body.len()));
+        let mut kept = raw::connect(agent.port);
+        for _ in 0..2 {
+            kept.write_all((head("POST /mcp HTTP/1.1", &lines) + &body).as_bytes()).unwrap();
+        }
+        let said = raw::answer(&mut kept);
+        assert_eq!(said.matches("HTTP/1.1 200 OK").count(), 2, "{said}");
+        assert_eq!(stage.world.status()["refused"]["slowHead"], Value::Null);
     }
 
     /// The client library of both agents: it comes back by itself, and answers our pings.

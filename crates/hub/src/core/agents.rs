@@ -54,6 +54,8 @@ pub(super) struct Agent {
     pub(super) pid: Option<u32>,
     pub(super) since_ms: u64,
     pub(super) awaits_pong: bool,
+    /// The newest stream that it listened on.
+    pub(super) stream: u64,
     /// It listens on a stream, and none is open: until when that is borne.
     pub(super) without_stream: Option<TimerId>,
     /// Calls that wait for a person.
@@ -176,6 +178,7 @@ impl Core {
             pid: None,
             since_ms: self.now_ms,
             awaits_pong: false,
+            stream: 0,
             without_stream: None,
             waiting: Vec::new(),
             unconfirmed: Vec::new(),

@@ -55,12 +55,14 @@ pub enum Event {
         /// Who it is, where it said so to an earlier hub.
         known: Option<Introduction>,
     },
-    /// It listens to what is not an answer.
+    /// It listens to what is not an answer. Streams of a session are numbered from 1.
     StreamOpened {
         agent: AgentId,
+        stream: u64,
     },
     StreamClosed {
         agent: AgentId,
+        stream: u64,
     },
     AgentFrame {
         agent: AgentId,

@@ -210,8 +210,8 @@ impl Core {
             Event::SessionOpened { agent, window, dialect, key, known } => {
                 self.session_opened(agent, window, dialect, key, known);
             }
-            Event::StreamOpened { agent } => self.stream_opened(agent),
-            Event::StreamClosed { agent } => self.stream_closed(agent),
+            Event::StreamOpened { agent, stream } => self.stream_opened(agent, stream),
+            Event::StreamClosed { agent, stream } => self.stream_closed(agent, stream),
             Event::AgentFrame { agent, text, exchange } => self.agent_frame(agent, &text, exchange),
             Event::AgentBinary { agent } => self.agent_binary(agent),
             Event::AgentPong { agent, number } => self.agent_pong(agent, number),

@@ -36,7 +36,7 @@ impl Core {
             agent.session.resume();
         }
         self.agents.insert(id, agent);
-        self.stream_closed(id);
+        self.stream_closed(id, 0);
         if again {
             self.consent_came(id);
             self.agent_joined(id);
@@ -62,8 +62,9 @@ impl Core {
     }
 
     /// It hears us again, and is told where the person is.
-    pub(super) fn stream_opened(&mut self, id: AgentId) {
+    pub(super) fn stream_opened(&mut self, id: AgentId, stream: u64) {
         let Some(agent) = self.agents.get_mut(&id) else { return };
+        agent.stream = agent.stream.max(stream);
         if let Some(timer) = agent.without_stream.take() {
             self.timers.cancel(timer);
         }
@@ -72,9 +73,10 @@ impl Core {
         self.ping_agent(id);
     }
 
-    pub(super) fn stream_closed(&mut self, id: AgentId) {
+    /// The end of one that was replaced may be heard after the next has begun, and means nothing.
+    pub(super) fn stream_closed(&mut self, id: AgentId, stream: u64) {
         let when = self.now_ms + WITHOUT_STREAM_MS;
-        let Some(agent) = self.agents.get_mut(&id) else { return };
+        let Some(agent) = self.agents.get_mut(&id).filter(|agent| agent.stream == stream) else { return };
         agent.awaits_pong = false;
         let timer = self.timers.add(when, Due::Stream(id));
         if let Some(earlier) = agent.without_stream.replace(timer) {

@@ -39,7 +39,6 @@ struct Stream {
     sent: Sent,
     /// How many streams there were; only the newest one is served.
     turn: u64,
-    listening: bool,
     ended: bool,
 }
 
@@ -67,7 +66,7 @@ impl Session {
         edge.inbox.send(Happening::NewAgent(agent, outbox)).await.ok()?;
         let opened = Event::SessionOpened { agent, window, dialect, key: key.clone(), known };
         edge.tell(opened).await;
-        let stream = Stream { sent: Sent::new(life, limit), turn: 0, listening: false, ended: false };
+        let stream = Stream { sent: Sent::new(life, limit), turn: 0, ended: false };
         let session = Arc::new(Session {
             key,
             caller: Caller::new(agent),
@@ -115,11 +114,10 @@ impl Session {
         let (turn, position) = {
             let mut stream = self.stream();
             stream.turn += 1;
-            stream.listening = true;
             (stream.turn, stream.sent.position(last_event_id))
         };
         self.changed.notify_waiters();
-        edge.tell(Event::StreamOpened { agent: self.agent() }).await;
+        edge.tell(Event::StreamOpened { agent: self.agent(), stream: turn }).await;
         let (session, edge) = (Arc::clone(self), edge.clone());
         tokio::spawn(async move {
             session.write(turn, position, sender, &edge).await;
@@ -160,14 +158,9 @@ impl Session {
                 break;
             }
         }
-        let lost = {
-            let mut stream = self.stream();
-            let ours = stream.turn == turn;
-            stream.listening &= !ours;
-            ours
-        };
-        if lost {
-            edge.tell(Event::StreamClosed { agent: self.agent() }).await;
+        let newest = self.stream().turn == turn;
+        if newest {
+            edge.tell(Event::StreamClosed { agent: self.agent(), stream: turn }).await;
         }
     }
 
@@ -178,6 +171,7 @@ impl Session {
         self.changed.notify_waiters();
     }
 
+    /// False when it drove out what no stream has taken.
     fn push(&self, text: String) -> bool {
         let kept = self.stream().sent.push(text);
         self.changed.notify_waiters();

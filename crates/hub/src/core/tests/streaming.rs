@@ -39,7 +39,7 @@ fn open(desk: &mut Desk, agent: u64, key: &str, known: Option<Introduction>) -> 
 /// A session that listens.
 fn listening(desk: &mut Desk, agent: u64, key: &str) -> AgentId {
     let agent = open(desk, agent, key, None);
-    desk.event(Event::StreamOpened { agent });
+    desk.event(Event::StreamOpened { agent, stream: 1 });
     agent
 }
 
@@ -102,7 +102,7 @@ fn a_proposal_that_cannot_be_recorded_is_a_failed_tool() {
 fn a_session_that_nobody_listens_to_is_not_pinged_and_goes_after_a_minute() {
     let mut desk = desk();
     let agent = listening(&mut desk, 1, "k");
-    desk.event(Event::StreamClosed { agent });
+    desk.event(Event::StreamClosed { agent, stream: 1 });
     let before = pings(&desk, agent);
     desk.wait_seconds(59);
     assert_eq!((pings(&desk, agent), desk.closed_agents.len()), (before, 0));
@@ -114,9 +114,9 @@ fn a_session_that_nobody_listens_to_is_not_pinged_and_goes_after_a_minute() {
 fn a_session_that_is_listened_to_again_stays() {
     let mut desk = desk();
     let agent = listening(&mut desk, 1, "k");
-    desk.event(Event::StreamClosed { agent });
+    desk.event(Event::StreamClosed { agent, stream: 1 });
     desk.wait_seconds(50);
-    desk.event(Event::StreamOpened { agent });
+    desk.event(Event::StreamOpened { agent, stream: 2 });
     pong(&mut desk, agent);
     desk.wait_seconds(20);
     assert!(desk.closed_agents.is_empty());
@@ -125,17 +125,28 @@ fn a_session_that_is_listened_to_again_stays() {
 }
 
 #[test]
+fn the_late_end_of_a_stream_that_was_replaced_means_nothing() {
+    let mut desk = desk();
+    let agent = listening(&mut desk, 1, "k");
+    desk.event(Event::StreamOpened { agent, stream: 2 });
+    desk.event(Event::StreamClosed { agent, stream: 1 });
+    let before = pings(&desk, agent);
+    desk.wait_seconds(30);
+    assert_eq!(pings(&desk, agent), before + 1, "it is still pinged");
+}
+
+#[test]
 fn what_is_decided_while_nobody_listens_is_confirmed_on_the_next_stream() {
     let mut desk = desk();
     let agent = listening(&mut desk, 1, "k");
     pong(&mut desk, agent);
     propose(&mut desk, agent);
-    desk.event(Event::StreamClosed { agent });
+    desk.event(Event::StreamClosed { agent, stream: 1 });
     desk.decide(COMMAND, "reject");
     assert_eq!(told(&desk, agent).last(), Some(&"ide/diffRejected"), "it waits at the edge");
     pong(&mut desk, agent);
     assert_eq!(desk.reviews().len(), 1, "an old pong says nothing of it");
-    desk.event(Event::StreamOpened { agent });
+    desk.event(Event::StreamOpened { agent, stream: 1 });
     pong(&mut desk, agent);
     assert!(desk.reviews().is_empty());
 }
@@ -154,7 +165,7 @@ fn a_session_of_an_earlier_hub_is_told_what_is_decided_now_and_what_was_before()
         desk.event(Event::LocalOpened { local: COMMAND });
         let stranger = open(&mut desk, 3, "other", Some(gemini()));
         let again = open(&mut desk, 5, "k", Some(gemini()));
-        desk.event(Event::StreamOpened { agent: again });
+        desk.event(Event::StreamOpened { agent: again, stream: 1 });
         if !decided_before {
             assert!(told(&desk, again).iter().all(|method| !method.starts_with("ide/diff")));
             desk.decide(COMMAND, "accept");
