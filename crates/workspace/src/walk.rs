@@ -184,7 +184,9 @@ impl<W: Worker> ParallelVisitor for Thread<'_, W> {
         }
         if kind.is_some_and(|kind| kind.is_dir()) {
             let is_walked_by_itself = self.place.within.iter().any(|folder| *folder == path);
-            return if is_walked_by_itself { WalkState::Skip } else { WalkState::Continue };
+            let pattern = self.place.selection.pattern.as_ref();
+            let is_led_past = pattern.is_some_and(|pattern| !pattern.may_match_in(from_folder));
+            return if is_walked_by_itself || is_led_past { WalkState::Skip } else { WalkState::Continue };
         }
         let is_meant =
             self.place.selection.pattern.as_ref().is_none_or(|pattern| pattern.is_match(from_folder));
