@@ -1,6 +1,6 @@
 //! Programs we did not write, which the integration tests talk to: Python's `websockets`, the library that
 //! NEXUS3's own client is built on, the TypeScript clients of MCP, and what drives a browser. Benchmarks run
-//! `websockets` and Node's `ws` beside us. All are found by the variables below.
+//! `websockets` and Node's `ws` beside us. Searching is compared with ripgrep. All are found by the variables below.
 
 use std::env;
 use std::fs;
@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use crate::workspace::{apt_install, command, run, succeeds, tools};
 
 pub(crate) const PYTHON_VARIABLE: &str = "LINKSPAN_TEST_PYTHON";
+pub(crate) const RG_VARIABLE: &str = "LINKSPAN_TEST_RG";
 pub(crate) const NODE_VARIABLE: &str = "LINKSPAN_TEST_NODE_MODULES";
 
 /// The first speaks MCP's revisions with a handshake, the second the one without; the third is only measured. The
@@ -66,6 +67,23 @@ pub(crate) fn node_modules() -> Result<PathBuf> {
             )
         })?;
     Ok(folder)
+}
+
+/// The `rg` whose answers ours are compared with.
+pub(crate) fn ripgrep() -> Result<PathBuf> {
+    if let Some(chosen) = env::var_os(RG_VARIABLE) {
+        return Ok(chosen.into());
+    }
+    let is_there = || succeeds(command("rg").arg("--version"));
+    if !is_there() {
+        apt_install(&["ripgrep"]);
+    }
+    anyhow::ensure!(
+        is_there(),
+        "missing: ripgrep, and apt could not install it. Install the package ripgrep, or set {RG_VARIABLE} to the path \
+         of an `rg`, or skip with `cargo xtask test --fast`"
+    );
+    Ok("rg".into())
 }
 
 fn has_package(folder: &Path, name: &str, version: &str) -> bool {
