@@ -73,6 +73,12 @@ pub(crate) trait Conversation: Debug + Send {
         None
     }
 
+    /// How long the agent waits for a person. A change that is not decided by then is taken back: told later, the
+    /// decision would be taken for the answer to something else.
+    fn patience_ms(&self, _call: CallId) -> Option<u64> {
+        None
+    }
+
     /// None when the call is not open any more, or when this dialect says nothing to it.
     fn answer(&mut self, call: CallId, answer: &Answer) -> Option<Frame>;
 
@@ -126,6 +132,11 @@ impl Session {
     /// The frame for a change that waits for a person from now on; none where its call is answered only later.
     pub fn shown(&mut self, call: CallId) -> Option<Frame> {
         self.conversation.shown(call)
+    }
+
+    /// How long the agent waits for a person, where it does not wait for ever.
+    pub fn patience_ms(&self, call: CallId) -> Option<u64> {
+        self.conversation.patience_ms(call)
     }
 
     /// The frame that answers the call; none when it is no longer open.

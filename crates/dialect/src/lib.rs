@@ -4,6 +4,7 @@
 //! [`ALL`], but for [`OWN`], which is spoken on the hub's own socket; what they share by being MCP is in `mcp`.
 
 mod claude;
+mod clio;
 mod conversation;
 mod decided;
 mod dialect;

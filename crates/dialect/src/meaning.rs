@@ -38,6 +38,8 @@ pub enum Request {
         label: String,
         /// Needs no review where the person allowed this agent to edit without.
         direct: bool,
+        /// Best shown in the file itself.
+        inline: bool,
     },
     OpenFile {
         path: PathBuf,
@@ -91,6 +93,8 @@ pub struct FileEdit {
     pub path: PathBuf,
     /// All speak of the text before.
     pub edits: Vec<Splice>,
+    /// If there is no such file, it is made.
+    pub may_create: bool,
 }
 
 /// What to select in a file that is opened.

@@ -254,9 +254,9 @@ impl World {
         self.pending(1).remove(0)
     }
 
-    /// Discovery files of both dialects that are there now.
+    /// Discovery files of these dialects that are there now.
     pub fn discovery_files(&self) -> Vec<PathBuf> {
-        [".claude/ide", ".nexus3/ide"]
+        [".claude/ide", ".nexus3/ide", ".clio/ide"]
             .iter()
             .filter_map(|folder| fs::read_dir(self.home().join(folder)).ok())
             .flatten()

@@ -111,7 +111,9 @@ impl Core {
 
     fn edit_all(&mut self, ticket: Ticket) {
         let Some(Editing { tool, bases }) = self.editing.remove(&ticket) else { return };
-        let ToolCall { agent, call, request: Request::Edit { files, label, direct } } = tool else { return };
+        let ToolCall { agent, call, request: Request::Edit { files, label, direct, inline } } = tool else {
+            return;
+        };
         let bases: Vec<Base> = bases.into_iter().flatten().collect();
         let (several, set) = (files.len() > 1, format!("edit {}", ticket.0));
         let mut changes: Vec<Change> = Vec::new();
@@ -126,6 +128,7 @@ impl Core {
                     set: several.then(|| set.clone()),
                     writer: Writer::Editor,
                     direct,
+                    inline,
                     path: base.path,
                     base: base.text,
                     proposed,
@@ -202,7 +205,7 @@ impl Core {
 
     /// Starts the time that the agent of this call waits for a person.
     pub(super) fn begin_patience(&mut self, agent: AgentId, call: CallId) {
-        let patience_ms = self.agents.get(&agent).and_then(|agent| agent.session.dialect().patience_ms);
+        let patience_ms = self.agents.get(&agent).and_then(|agent| agent.session.patience_ms(call));
         if let Some(patience_ms) = patience_ms {
             self.timers.add(self.now_ms + patience_ms, Due::Patience { agent, call });
         }
@@ -216,6 +219,10 @@ fn permit(key: String, path: &Path, before: &str, after: &str) -> Permit {
 }
 
 fn edited(file: &FileEdit, base: &Base) -> Result<String, Failure> {
+    if base.text.is_none() && !file.may_create {
+        let message = format!("there is no file {}", base.path.display());
+        return Err(Failure::new(FailureKind::NotFound, message));
+    }
     let before = base.text.as_ref().map_or("", |text| &text.text);
     let wrong = |error: SpliceError| {
         let kind = match error {

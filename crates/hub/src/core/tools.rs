@@ -165,7 +165,8 @@ impl Core {
         }
         let base = Some(Text { format: Format::UTF8, text: before });
         let writer = Writer::Nobody;
-        let change = Change { path: place, label, set, writer, direct: false, base, proposed: after };
+        let (direct, inline) = (false, false);
+        let change = Change { path: place, label, set, writer, direct, inline, base, proposed: after };
         self.enter(agent, call, change);
     }
 
