@@ -102,7 +102,9 @@ mod tests {
         let mut editor = Editor::attach(&world);
         let mut clio = connect(editor.port());
         let after = "return a + b\n";
-        clio.send_json(&json!({ "type": "openDiff", "file": file, "before": "return a ** b\n", "after": after }));
+        clio.send_json(
+            &json!({ "type": "openDiff", "file": file, "before": "return a ** b\n", "after": after }),
+        );
         let first = editor.shown(&file);
         editor.accept(&first);
         assert_eq!(hear(&mut clio)["type"], "diffAccepted");
@@ -135,7 +137,8 @@ mod tests {
     fn each_error_has_its_code_and_changes_nothing() {
         let world = World::new();
         let file = world.file("a.py", "a ** b\n");
-        let (secret, missing) = (world.file(".env", "x\n"), format!("{}/none.py", world.workspace().display()));
+        let (secret, missing) =
+            (world.file(".env", "x\n"), format!("{}/none.py", world.workspace().display()));
         let outside = world.home().join("x.py").display().to_string();
         std::fs::write(&outside, "a\n").unwrap();
         let editor = Editor::attach(&world);
@@ -157,7 +160,11 @@ mod tests {
         for (message, code) in cases {
             clio.send_json(&message);
             let answer = hear(&mut clio);
-            assert_eq!((&answer["type"], &answer["code"]), (&json!("error"), &json!(code)), "{message}: {answer}");
+            assert_eq!(
+                (&answer["type"], &answer["code"]),
+                (&json!("error"), &json!(code)),
+                "{message}: {answer}"
+            );
         }
         clio.send_text("no JSON");
         assert_eq!(hear(&mut clio)["code"], "BAD_MESSAGE");
