@@ -32,7 +32,9 @@ pub fn conversation(dialect: &str, data: &[u8]) {
                 let id = sent.map(|sent| sent["id"].clone());
                 assert!(open.insert(call, (id, request)).is_none(), "a call id came twice");
             }
-            Step::Reply(reply) | Step::Malformed(reply) | Step::Introduced { reply, .. } => is_reply_to(&reply, sent.as_ref()),
+            Step::Reply(reply) | Step::Malformed(reply) | Step::Introduced { reply, .. } => {
+                is_reply_to(&reply, sent.as_ref())
+            }
             Step::Cancelled(call) => {
                 assert!(open.contains_key(&call), "only an open call is cancelled");
                 // Our own agents hear whether a person was first; the others want no answer any more.
@@ -48,7 +50,7 @@ pub fn conversation(dialect: &str, data: &[u8]) {
     }
     for (call, (id, request)) in open {
         let frame = session.answer(call, &answer_to(request)).expect("an open call can be answered");
-        let reply = valid(&frame);
+        let reply = valid(&frame.text);
         assert!(id.is_none_or(|id| reply["id"] == id), "{reply}");
         assert_eq!(session.answer(call, &Answer::TabClosed { text: None }), None, "answered twice");
     }
@@ -78,7 +80,7 @@ fn wants_answer(sent: &Value) -> bool {
 }
 
 /// Of the right kind, made of what was asked, where that is simple; else a failure that quotes it.
-fn answer_to(request: Request) -> Answer {
+pub(crate) fn answer_to(request: Request) -> Answer {
     match request {
         Request::Propose { path, proposed, label, set, .. } if label.len() % 2 == 0 => {
             Answer::Accepted(Accepted {

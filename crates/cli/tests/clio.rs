@@ -7,6 +7,7 @@ mod support;
 mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::path::PathBuf;
+    use std::process::Stdio;
 
     use linkspan_editor_api as api;
     use serde_json::{Value, json};
@@ -60,6 +61,40 @@ mod tests {
 
     fn read(path: &str) -> String {
         std::fs::read_to_string(path).unwrap()
+    }
+
+    /// As Clio's own client does it; without Python there is nothing to try.
+    #[test]
+    fn clios_own_way_of_asking_gets_a_change_decided_and_applied() {
+        let Some(python) = std::env::var_os("LINKSPAN_TEST_PYTHON") else { return };
+        for (accepts, decided, text) in
+            [(true, "diffAccepted", "return a + b\n"), (false, "diffRejected", "return a ** b\n")]
+        {
+            let world = World::new();
+            let file = world.file("a.py", "return a ** b\n");
+            let mut editor = Editor::attach(&world);
+            let edits = json!([edit((0, 9), (0, 11), Some("**"), "+")]).to_string();
+            let mut client = world.program(&python);
+            let client = client.args([
+                concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clio_client.py"),
+                &file,
+                "return a + b\n",
+                &edits,
+            ]);
+            let client = client.stdout(Stdio::piped()).spawn().unwrap();
+            let shown = editor.shown(&file);
+            if accepts {
+                editor.accept(&shown)
+            } else {
+                editor.reject(&shown)
+            }
+            let told = client.wait_with_output().unwrap();
+            let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+            assert_eq!(
+                told,
+                json!({ "connected": "connected", "ideName": "Test Editor", "decided": decided, "text": text })
+            );
+        }
     }
 
     #[test]
