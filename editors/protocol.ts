@@ -1226,6 +1226,8 @@ export interface ReviewShow {
   focus: boolean;
   /** The texts are too large for a message: `base` and `proposed` are empty and there are no hunks. It can only be taken or refused as a whole, or looked at elsewhere. */
   omitted: boolean;
+  /** Its agent asked for it to be shown in the file itself, where the editor can. */
+  inline: boolean;
 }
 
 /** The review is on the person's screen. */

@@ -10,8 +10,8 @@ mod version;
 
 pub(crate) use arguments::{Arguments, BadArgument};
 pub(crate) use reply::{Encoded, json, notification, tools_changed};
+pub(crate) use session::Session;
 pub(crate) use session::{Asked, Client, Context};
-pub use session::{CallId, Server, Session, Step};
 pub(crate) use tool::{Argument, Kind, Need, Tool, ToolList, listed};
 
 use crate::meaning::{Answer, EditorEvent, FailureKind};
@@ -30,6 +30,12 @@ pub(crate) struct Mcp {
     pub(crate) answers_cancelled: bool,
 }
 
+impl std::fmt::Debug for Mcp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Mcp").finish_non_exhaustive()
+    }
+}
+
 /// The JSON-RPC code of a failure, where a dialect tells it as a JSON-RPC error.
 pub(crate) fn code_of(kind: FailureKind) -> i32 {
     match kind {
@@ -41,6 +47,7 @@ pub(crate) fn code_of(kind: FailureKind) -> i32 {
         | FailureKind::Denied
         | FailureKind::TooLarge
         | FailureKind::NotText
+        | FailureKind::Stale
         | FailureKind::Io
         | FailureKind::Timeout
         | FailureKind::EditorGone

@@ -92,7 +92,7 @@ fn every_captured_request_gets_one_answer_or_is_one_call() {
             let is_request = frame.get("id").is_some();
             match step {
                 Step::Call { .. } => assert!(is_request && opened == 1, "{file}: {frame}"),
-                Step::Reply(_) | Step::Introduced { .. } => {
+                Step::Reply(_) | Step::Malformed(_) | Step::Introduced { .. } => {
                     assert!(is_request && opened == 0, "{file}: {frame}");
                 }
                 Step::Pid(_) | Step::Nothing => assert!(!is_request, "{file}: {frame}"),

@@ -12,13 +12,24 @@ fn file(dialect: &str, folders: &[PathBuf], environment: &[(&str, &str)]) -> Opt
 }
 
 fn window(folders: &[PathBuf]) -> WindowFacts<'_> {
-    WindowFacts { port: 41001, token: "secret", pid: 12, editor_name: "Neovim", folders, port_space: None }
+    WindowFacts {
+        port: 41001,
+        token: "secret",
+        pid: 12,
+        editor_name: "Neovim",
+        folders,
+        port_space: None,
+        mark: "mark",
+        unix_ms: 1_763_193_600_000,
+    }
 }
 
 fn file_of(dialect: &str, window: &WindowFacts<'_>, environment: &[(&str, &str)]) -> Option<DiscoveryFile> {
-    by_name(dialect).unwrap().discovery_file(window, |name| {
+    let files = by_name(dialect).unwrap().discovery_files(window, |name| {
         environment.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
-    })
+    });
+    assert!(files.len() < 2);
+    files.into_iter().next()
 }
 
 #[test]
@@ -75,8 +86,8 @@ fn a_folder_that_json_cannot_name_is_left_out() {
 
 #[test]
 fn terminals_learn_the_port_where_the_agent_looks_for_it() {
-    let variables = by_name("claude").unwrap().terminal_environment(41001);
+    let variables = by_name("claude").unwrap().terminal_environment(&window(&[]));
     let expected = [("CLAUDE_CODE_SSE_PORT", "41001"), ("ENABLE_IDE_INTEGRATION", "true")];
     assert_eq!(variables, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
-    assert!(by_name("nexus3").unwrap().terminal_environment(41001).is_empty());
+    assert!(by_name("nexus3").unwrap().terminal_environment(&window(&[])).is_empty());
 }

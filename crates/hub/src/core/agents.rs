@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use linkspan_dialect::{Answer, CallId, Dialect, EditorEvent, Failure, FailureKind, Server, Session, Step};
+use linkspan_dialect::{
+    Answer, CallId, Dialect, Door, EditorEvent, Exchange, Failure, FailureKind, Frame, Server, Session, Step,
+};
 use linkspan_editor_api::{Capabilities, DocumentVersion, Mentioned, Selection, WindowEvent};
 use linkspan_review as review;
 use linkspan_review::{AgentId, ReviewId, SetId, WindowId};
 
 use super::Core;
 use super::asking::who;
-use super::event::{Action, LocalId};
+use super::event::{Action, ExchangeAnswer, LocalId};
 use super::present::SESSION;
 
 /// A person has to look at each; a program that asks for more at a time is not working with one.
@@ -27,6 +29,10 @@ const OPEN_CALLS_PER_AGENT: usize = 512;
 pub(super) enum Reach {
     /// A WebSocket on the window's port.
     Port,
+    /// Requests on the window's port, each answered by itself.
+    Calls,
+    /// Requests on the window's port, and a stream for what is not an answer.
+    Stream,
     /// The hub's own socket.
     Local(LocalId),
 }
@@ -99,9 +105,32 @@ pub(super) fn shortened(text: String, longest: usize) -> String {
 }
 
 impl Core {
-    pub(super) fn agent_opened(&mut self, id: AgentId, window: WindowId, dialect: &'static Dialect) {
-        match self.let_in(window, dialect, Reach::Port) {
-            Ok(agent) => drop(self.agents.insert(id, agent)),
+    pub(super) fn agent_opened(
+        &mut self,
+        id: AgentId,
+        window: WindowId,
+        dialect: &'static Dialect,
+        called: Option<String>,
+    ) {
+        let reach = match dialect.door {
+            Door::WebSocket { .. } | Door::OpenWebSocket | Door::Local => Reach::Port,
+            Door::Stream { .. } => Reach::Stream,
+            Door::Calls { .. } => Reach::Calls,
+        };
+        match self.let_in(window, dialect, reach) {
+            Ok(mut agent) => {
+                agent.introduced = called.is_some();
+                if let Some(called) = called {
+                    let name = if called.is_empty() { dialect.name.to_owned() } else { called };
+                    agent.name = shortened(name, LONGEST_NAME);
+                }
+                let introduced = agent.introduced;
+                self.agents.insert(id, agent);
+                if introduced {
+                    self.consent_came(id);
+                    self.agent_joined(id);
+                }
+            }
             Err(not) => {
                 let (code, reason) = (not.close_code(), not.reason());
                 self.act(Action::CloseAgent { agent: id, code, reason });
@@ -148,17 +177,31 @@ impl Core {
         })
     }
 
-    pub(super) fn agent_frame(&mut self, id: AgentId, text: &str) {
+    pub(super) fn agent_frame(&mut self, id: AgentId, text: &str, exchange: Option<Exchange>) {
         self.agent_heard(id);
         let Some(agent) = self.agents.get_mut(&id) else { return };
-        match agent.session.receive(text) {
+        let step = agent.session.receive_in(exchange, text);
+        let answered =
+            matches!(step, Step::Call { .. } | Step::Reply(_) | Step::Malformed(_) | Step::Introduced { .. });
+        if let Some(exchange) = exchange.filter(|_| !answered) {
+            let answer = ExchangeAnswer::Nothing;
+            self.actions.push(Action::AnswerExchange { agent: id, exchange, answer });
+        }
+        match step {
             Step::Call { call, .. } if agent.session.open_calls().nth(OPEN_CALLS_PER_AGENT).is_some() => {
                 let message =
                     format!("{OPEN_CALLS_PER_AGENT} calls of this agent are open; wait for some answers");
                 self.fail(id, call, FailureKind::Denied, message);
             }
             Step::Call { call, request } => self.tool_called(id, call, request),
-            Step::Reply(text) => self.send_agent(id, text),
+            Step::Reply(text) => self.send_frame(id, Frame { text, answers: exchange }),
+            Step::Malformed(text) => match exchange {
+                Some(exchange) => {
+                    let answer = ExchangeAnswer::Malformed(text);
+                    self.act(Action::AnswerExchange { agent: id, exchange, answer });
+                }
+                None => self.send_agent(id, text),
+            },
             Step::Introduced { name, version, reply } => {
                 let before = agent.introduced.then(|| who(agent));
                 agent.introduced = true;
@@ -167,7 +210,7 @@ impl Core {
                     agent.name = shortened(name, LONGEST_NAME);
                     agent.version = shortened(version, LONGEST_NAME);
                 }
-                self.send_agent(id, reply);
+                self.send_frame(id, Frame { text: reply, answers: exchange });
                 if let Some(before) = before {
                     self.consent_renamed(id, &before);
                 }
@@ -178,12 +221,14 @@ impl Core {
             Step::Goodbye => self.leave(id),
             Step::Pid(pid) => agent.pid = Some(pid),
             Step::Cancelled(call) => {
-                let withdrawn =
-                    agent.waiting.iter().find(|(_, waiting)| *waiting == call).map(|(review, _)| *review);
-                match withdrawn {
+                let withdrawn = agent.waiting.iter().filter(|(_, waiting)| *waiting == call);
+                let withdrawn: Vec<ReviewId> = withdrawn.map(|(review, _)| *review).collect();
+                match withdrawn.is_empty() {
                     // If a person was first, the answer is hers.
-                    Some(review) => self.apply(review::Event::Withdrawn { review }),
-                    None => {
+                    false => withdrawn
+                        .into_iter()
+                        .for_each(|review| self.apply(review::Event::Withdrawn { review })),
+                    true => {
                         let window = agent.window;
                         self.take_questions_back(window, id, Some(call));
                         self.fail(id, call, FailureKind::Withdrawn, "the call was cancelled");
@@ -226,11 +271,12 @@ impl Core {
         agent.pings += 1;
         let number = agent.pings;
         match agent.reach {
-            Reach::Port => self.act(Action::PingAgent { agent: id, number }),
+            Reach::Port | Reach::Calls => self.act(Action::PingAgent { agent: id, number }),
             // These frames have no pings of their own.
-            Reach::Local(_) => {
-                let text = agent.session.ping(number);
-                self.send_agent(id, text);
+            Reach::Stream | Reach::Local(_) => {
+                if let Some(text) = agent.session.ping(number) {
+                    self.send_agent(id, text);
+                }
             }
         }
     }
@@ -238,16 +284,28 @@ impl Core {
     /// Everything that goes to an agent goes through here, but for closing.
     pub(super) fn send_agent(&mut self, id: AgentId, text: String) {
         match self.agents.get(&id).map(|agent| agent.reach) {
-            Some(Reach::Port) => self.act(Action::SendAgent { agent: id, text }),
+            Some(Reach::Port | Reach::Calls | Reach::Stream) => {
+                self.act(Action::SendAgent { agent: id, text });
+            }
             Some(Reach::Local(local)) => self.act(Action::SendLocal { local, body: text.into_bytes() }),
             None => {}
+        }
+    }
+
+    pub(super) fn send_frame(&mut self, id: AgentId, Frame { text, answers }: Frame) {
+        match answers {
+            None => self.send_agent(id, text),
+            Some(exchange) => {
+                let answer = ExchangeAnswer::Text(text);
+                self.act(Action::AnswerExchange { agent: id, exchange, answer });
+            }
         }
     }
 
     /// Ends the connection, whatever the agent has open; that is not its own word.
     pub(super) fn hang_up(&mut self, id: AgentId, code: u16, reason: &'static str) {
         let Some(reach) = self.agents.get(&id).map(|agent| agent.reach) else { return };
-        if matches!(reach, Reach::Port) {
+        if !matches!(reach, Reach::Local(_)) {
             self.act(Action::CloseAgent { agent: id, code, reason });
         }
         self.ended(id, reach, false);
@@ -270,6 +328,7 @@ impl Core {
         for review in left {
             self.orphan(review);
         }
+        self.bundles.retain(|(of, _), _| *of != id);
         self.take_questions_back(agent.window, id, None);
         self.consent_left(&who(&agent), said_goodbye);
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);
@@ -279,9 +338,10 @@ impl Core {
 
     /// Answers one call. An answer nobody waits for is dropped by the session.
     pub(super) fn answer(&mut self, id: AgentId, call: CallId, answer: &Answer) {
-        let text = self.agents.get_mut(&id).and_then(|agent| agent.session.answer(call, answer));
-        if let Some(text) = text {
-            self.send_agent(id, text);
+        self.bundles.remove(&(id, call));
+        let frame = self.agents.get_mut(&id).and_then(|agent| agent.session.answer(call, answer));
+        if let Some(frame) = frame {
+            self.send_frame(id, frame);
         }
     }
 

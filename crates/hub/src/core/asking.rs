@@ -36,6 +36,7 @@ fn able(window: &Window, deed: Deed) -> Result<(), Failure> {
     let (name, can) = match deed {
         Deed::Command => ("runInTerminal", has.terminal),
         Deed::Code => ("executeCode", has.execute_code),
+        Deed::Edit => ("editing without a review", true),
     };
     let message = match (can, has.questions) {
         (true, true) => return Ok(()),

@@ -22,6 +22,8 @@ const MINUTE_MS: u64 = 60_000;
 pub(super) enum Deed {
     Command,
     Code,
+    /// Without a review.
+    Edit,
 }
 
 impl Deed {
@@ -43,6 +45,7 @@ impl Deed {
             }
             (Deed::Command, _) => format!("Allow {agent} to run this command in a terminal?"),
             (Deed::Code, _) => format!("Allow {agent} to execute this code in the active notebook?"),
+            (Deed::Edit, _) => format!("Allow {agent} to change files without a review?"),
         }
     }
 }

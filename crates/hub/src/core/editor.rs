@@ -221,7 +221,13 @@ impl Core {
             }
             api::ReviewShown::METHOD => self.review_shown(&decode(params)?)?,
             // Known, and nothing follows from them: a closed tab is not a decision.
-            api::ReviewClosed::METHOD | api::FocusChanged::METHOD | api::DocumentsChanged::METHOD => {}
+            api::FocusChanged::METHOD => {
+                let changed: api::FocusChanged = decode(params)?;
+                if changed.focused {
+                    self.focus(window);
+                }
+            }
+            api::ReviewClosed::METHOD | api::DocumentsChanged::METHOD => {}
             _ => {
                 return Err(RpcError::new(
                     errors::METHOD_NOT_FOUND,

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use linkspan_dialect::{Dialect, DiscoveryFile};
+use linkspan_dialect::{Dialect, DiscoveryFile, Exchange};
 use linkspan_editor_api::{PageLinkResult, PageRevokeResult, RequestId};
 use linkspan_review::{AgentId, ChangeId, Review, ReviewId, Step, WindowId};
 
@@ -42,10 +42,14 @@ pub enum Event {
         agent: AgentId,
         window: WindowId,
         dialect: &'static Dialect,
+        /// Who it is, on a wire where agents do not introduce themselves.
+        called: Option<String>,
     },
     AgentFrame {
         agent: AgentId,
         text: String,
+        /// The HTTP request that it came with.
+        exchange: Option<Exchange>,
     },
     /// A frame that is not text: no dialect has a meaning for it.
     AgentBinary {
@@ -143,6 +147,12 @@ pub enum Action {
         agent: AgentId,
         text: String,
     },
+    /// To the one HTTP request that waits for it.
+    AnswerExchange {
+        agent: AgentId,
+        exchange: Exchange,
+        answer: ExchangeAnswer,
+    },
     PingAgent {
         agent: AgentId,
         number: u64,
@@ -228,6 +238,25 @@ pub enum Action {
     Stop,
 }
 
+/// What an HTTP request is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExchangeAnswer {
+    Text(String),
+    /// It was no request of its dialect; this says why.
+    Malformed(String),
+    /// It was heard, and there is nothing to say.
+    Nothing,
+}
+
+impl ExchangeAnswer {
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            ExchangeAnswer::Text(text) | ExchangeAnswer::Malformed(text) => text.len(),
+            ExchangeAnswer::Nothing => 0,
+        }
+    }
+}
+
 /// Where a window listens for agents, and whom the guard lets in.
 #[derive(Debug, Clone)]
 pub struct Listen {
@@ -237,4 +266,6 @@ pub struct Listen {
     pub connections: usize,
     /// Dialects the person's config leaves on; the workspace may take more away.
     pub dialects: Vec<&'static Dialect>,
+    /// The token that the person has set for dialects that ask for one only then.
+    pub set_token: Option<Token>,
 }

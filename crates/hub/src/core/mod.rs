@@ -6,8 +6,10 @@
 mod agents;
 mod asking;
 mod base;
+mod bundles;
 mod consent;
 mod control;
+mod editing;
 mod editor;
 mod event;
 mod history;
@@ -30,18 +32,21 @@ mod writing;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 
+use linkspan_dialect::CallId;
 use linkspan_review::{AgentId, Effect, ReviewId, State, WindowId};
 
 pub(crate) use present::asker;
 
-pub use event::{Action, Event, Listen, LocalId, Prepared, Ticket};
+pub use event::{Action, Event, ExchangeAnswer, Listen, LocalId, Prepared, Ticket};
 
 use crate::config::Config;
 use crate::journal::{Remembered, RememberedWindow};
 use agents::Agent;
 use base::Reading;
+use bundles::Bundle;
 use consent::Consent;
 use control::Probe;
+use editing::{Editing, Permits};
 use editor::Local;
 use history::History;
 use timers::{Due, TimerId, Timers};
@@ -75,7 +80,15 @@ pub struct Core {
     /// Windows of earlier lives, to give them their port and token back.
     remembered: Vec<RememberedWindow>,
     next_window: u64,
+    /// Windows in the order in which the person was last in them.
+    focused: Vec<WindowId>,
     agents: BTreeMap<AgentId, Agent>,
+    /// Calls that ask for several changes at once.
+    bundles: BTreeMap<(AgentId, CallId), Bundle>,
+    /// Calls whose files are being read.
+    editing: BTreeMap<Ticket, Editing>,
+    /// Texts that were accepted where nobody writes: the agent that asked may put them in the file, once.
+    permits: Permits,
     /// What the person allows agents to do, and what she is asked.
     consent: Consent,
     /// How many agents have joined on the hub's own socket.
@@ -135,7 +148,11 @@ impl Core {
             windows: BTreeMap::new(),
             remembered: remembered.windows,
             next_window: remembered.next_window,
+            focused: Vec::new(),
             agents: BTreeMap::new(),
+            bundles: BTreeMap::new(),
+            editing: BTreeMap::new(),
+            permits: Permits::default(),
             consent,
             joined: 0,
             next_set: last_set.unwrap_or(0) + 1,
@@ -185,8 +202,10 @@ impl Core {
             Event::PageOpened { local } => self.page_opened(local),
             Event::LocalMessage { local, body } => self.local_message(local, &body),
             Event::LocalClosed { local } => self.local_closed(local),
-            Event::AgentOpened { agent, window, dialect } => self.agent_opened(agent, window, dialect),
-            Event::AgentFrame { agent, text } => self.agent_frame(agent, &text),
+            Event::AgentOpened { agent, window, dialect, called } => {
+                self.agent_opened(agent, window, dialect, called);
+            }
+            Event::AgentFrame { agent, text, exchange } => self.agent_frame(agent, &text, exchange),
             Event::AgentBinary { agent } => self.agent_binary(agent),
             Event::AgentPong { agent, number } => self.agent_pong(agent, number),
             Event::AgentClosed { agent, said_goodbye } => self.agent_closed(agent, said_goodbye),
@@ -220,6 +239,7 @@ impl Core {
                 Due::Write(review) => self.write_timed_out(review),
                 Due::Restore(ticket) => self.restore_timed_out(ticket),
                 Due::Undo(ticket) => self.undo_waited(ticket),
+                Due::Patience { agent, call } => self.patience_over(agent, call),
                 Due::Window(window) => self.window_grace_over(window),
                 Due::Review(review) => self.review_grace_over(review),
                 Due::Writes => self.go_on_writing(|_| true),

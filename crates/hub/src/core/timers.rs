@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use linkspan_review::{ReviewId, WindowId};
+use linkspan_dialect::CallId;
+use linkspan_review::{AgentId, ReviewId, WindowId};
 
 use super::event::{LocalId, Ticket};
 
@@ -25,6 +26,11 @@ pub(super) enum Due {
     Undo(Ticket),
     /// A window did not come back.
     Window(WindowId),
+    /// An agent that waits only so long for a person has waited.
+    Patience {
+        agent: AgentId,
+        call: CallId,
+    },
     /// A review's agent did not come back.
     Review(ReviewId),
     /// The windows of unfinished writes did not come back.

@@ -2,6 +2,7 @@
 //! into I/O. Decides nothing.
 
 pub(crate) mod agent;
+mod calls;
 mod discovery;
 pub(crate) mod entry;
 mod listen;
@@ -136,6 +137,9 @@ impl Hub {
         for action in actions {
             match action {
                 Action::SendAgent { agent, text } => self.to_agent(agent, ToAgent::Text(text)),
+                Action::AnswerExchange { agent, exchange, answer } => {
+                    self.to_agent(agent, ToAgent::Answer { exchange, answer });
+                }
                 Action::SendLocal { local, body } => {
                     if let Some(to) = self.locals.get(&local) {
                         let size = body.len();
@@ -169,7 +173,7 @@ impl Hub {
                         );
                     }
                 }
-                Action::RemoveDiscovery { path, token } => discovery::remove(&path, token.secret()),
+                Action::RemoveDiscovery { path, token } => discovery::remove(&path, &token),
                 Action::ReadFile { ticket, folders, path, want } => {
                     self.blocking(move || Event::FileRead {
                         ticket,

@@ -146,7 +146,7 @@ fn a_name_that_was_given_up_is_allowed_nothing_any_more() {
 fn nobody_is_asked_for_an_agent_that_did_not_say_who_it_is() {
     let mut desk = desk();
     let (agent, dialect) = (AgentId(1), linkspan_dialect::by_name("claude").unwrap());
-    desk.event(Event::AgentOpened { agent, window: WindowId(1), dialect });
+    desk.event(Event::AgentOpened { agent, window: WindowId(1), dialect, called: None });
     desk.call(agent, 1, "executeCode", json!({ "code": "1" }));
     assert_eq!((questions(&desk).len(), desk.answers(agent, 1).len()), (0, 1));
 }

@@ -9,7 +9,7 @@ use linkspan_review::{AgentId, ChangeId, Digest, Review, ReviewId, Step, WindowI
 use serde_json::{Value, json};
 
 use crate::config::{Config, WorkspaceConfig};
-use crate::core::{Action, Core, Event, Identity, LocalId, Prepared, Ticket};
+use crate::core::{Action, Core, Event, ExchangeAnswer, Identity, LocalId, Prepared, Ticket};
 use crate::files::{FileState, Replacement, Restoration, WriteError};
 use crate::journal::{Change, Found, Past, Question, Remembered, RememberedWindow};
 use crate::token::Token;
@@ -141,6 +141,12 @@ impl Desk {
         for action in actions {
             match action {
                 Action::SendAgent { agent, text } => self.to_agents.push((agent, parse(text.as_bytes()))),
+                Action::AnswerExchange { agent, answer, .. } => match answer {
+                    ExchangeAnswer::Text(text) | ExchangeAnswer::Malformed(text) => {
+                        self.to_agents.push((agent, parse(text.as_bytes())));
+                    }
+                    ExchangeAnswer::Nothing => {}
+                },
                 Action::PingAgent { agent, number } => self.pings.push((agent, number)),
                 Action::CloseAgent { agent, .. } => self.closed_agents.push(agent),
                 Action::SendLocal { local, body } => {
@@ -388,7 +394,7 @@ impl Desk {
     pub(super) fn connect(&mut self, agent: u64, dialect: &str) -> AgentId {
         let agent = AgentId(agent);
         let dialect = linkspan_dialect::by_name(dialect).unwrap();
-        self.event(Event::AgentOpened { agent, window: WindowId(1), dialect });
+        self.event(Event::AgentOpened { agent, window: WindowId(1), dialect, called: None });
         let hello =
             json!({ "protocolVersion": "2025-06-18", "clientInfo": { "name": "tester", "version": "1" } });
         self.frame(
@@ -399,7 +405,7 @@ impl Desk {
     }
 
     pub(super) fn frame(&mut self, agent: AgentId, frame: &Value) {
-        self.event(Event::AgentFrame { agent, text: frame.to_string() });
+        self.event(Event::AgentFrame { agent, text: frame.to_string(), exchange: None });
     }
 
     pub(super) fn call(&mut self, agent: AgentId, id: i64, tool: &str, arguments: Value) {

@@ -3,6 +3,7 @@
 
 mod consenting;
 mod desk;
+mod editing;
 mod own;
 mod page;
 mod past;
