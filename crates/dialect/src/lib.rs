@@ -9,6 +9,7 @@ mod conversation;
 mod decided;
 mod dialect;
 mod discovery;
+mod gemini;
 mod language;
 mod mcp;
 mod meaning;
@@ -23,4 +24,7 @@ pub use decided::{Accepted, DecidedHunk, Rejected};
 pub use dialect::{ALL, Dialect, Door, OWN, Route, by_name, names};
 pub use discovery::{DiscoveryFile, WindowFacts};
 pub use language::{Known, Question};
-pub use meaning::{Answer, EditorEvent, Failure, FailureKind, FileEdit, Request, Target};
+pub use mcp::{begins_session, speaks};
+pub use meaning::{
+    ActiveFile, Answer, EditorEvent, Failure, FailureKind, FileEdit, OpenFile, Request, Target,
+};

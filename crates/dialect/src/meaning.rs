@@ -193,4 +193,25 @@ pub enum EditorEvent {
         paths: Vec<PathBuf>,
     },
     ToolsChanged,
+    /// The files that the person works on, the one she was in last first.
+    ContextChanged {
+        files: Vec<OpenFile>,
+    },
+}
+
+/// A file that is open in the editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenFile {
+    pub path: PathBuf,
+    /// When the person was last in it, since 1970.
+    pub focused_unix_ms: u64,
+    /// Where in it she is, if she is there now.
+    pub active: Option<ActiveFile>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ActiveFile {
+    pub cursor: Option<Position>,
+    /// Empty when nothing is selected.
+    pub selected: String,
 }

@@ -39,6 +39,14 @@ impl<T> OpenCalls<T> {
         self.open.get(&call)
     }
 
+    pub(crate) fn get_mut(&mut self, call: CallId) -> Option<&mut Open<T>> {
+        self.open.get_mut(&call)
+    }
+
+    pub(crate) fn each(&mut self, mut change: impl FnMut(&mut T)) {
+        self.open.values_mut().for_each(|open| change(&mut open.what));
+    }
+
     pub(crate) fn find(&self, meant: impl Fn(&T) -> bool) -> Option<CallId> {
         self.open.iter().find(|(_, open)| meant(&open.what)).map(|(call, _)| *call)
     }

@@ -10,7 +10,7 @@ use linkspan_editor_api::{AgentLeave, Limits, Notification};
 use linkspan_review::Writer;
 
 use crate::dialect::{Dialect, Door};
-use crate::mcp::{Mcp, Session, ToolList};
+use crate::mcp::{Client, Mcp, Session, ToolList};
 
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "linkspan",
@@ -35,6 +35,8 @@ const fn mcp(frame_limit: usize) -> Mcp {
         event: events::event,
         goodbye: Some(AgentLeave::METHOD),
         answers_cancelled: true,
+        known_as: Client::as_it_says,
+        later: None,
     }
 }
 

@@ -13,7 +13,7 @@ use linkspan_review::{
 };
 
 use super::Core;
-use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW, shortened};
+use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW, Reach, shortened};
 use super::editing::STANDING_WORD;
 use super::editor::{NoAnswer, Resume};
 use super::event::{Action, LocalId, Ticket};
@@ -319,8 +319,12 @@ impl Core {
     }
 
     fn propose(&mut self, tool: ToolCall, base: Base) {
-        let Request::Propose { proposed, label, set, writer, .. } = tool.request else { return };
+        let Request::Propose { path: asked, proposed, mut label, set, writer } = tool.request else { return };
         let Some(agent) = self.agents.get(&tool.agent) else { return };
+        // Told by the path that it asked for, also after a restart: the review keeps only where that really is.
+        if matches!(agent.reach, Reach::Stream) && asked != base.path {
+            label = asked.to_string_lossy().into_owned();
+        }
         let writer = writer.unwrap_or(agent.session.dialect().writer);
         let (direct, inline) = (false, false);
         let change =

@@ -188,12 +188,7 @@ impl Core {
         let Some(asker) = self.agents.get(&agent) else { return };
         let waiting = asker.waiting.iter().filter(|(_, waiting)| *waiting == call);
         let reviews: Vec<ReviewId> = waiting.map(|(review, _)| *review).collect();
-        let undecided = |id: &ReviewId| {
-            self.state.review(*id).is_some_and(|review| {
-                matches!(review.phase, review::Phase::Recording | review::Phase::Pending)
-            })
-        };
-        let reviews: Vec<ReviewId> = reviews.into_iter().filter(undecided).collect();
+        let reviews: Vec<ReviewId> = reviews.into_iter().filter(|id| self.is_undecided(*id)).collect();
         if reviews.is_empty() && !asker.session.open_changes().any(|(open, _)| open == call) {
             return;
         }

@@ -45,6 +45,23 @@ pub enum Event {
         /// Who it is, on a wire where agents do not introduce themselves.
         called: Option<String>,
     },
+    /// An agent whose requests come over any connection, known by its session.
+    SessionOpened {
+        agent: AgentId,
+        window: WindowId,
+        dialect: &'static Dialect,
+        /// What of the session survives this hub.
+        key: String,
+        /// Who it is, where it said so to an earlier hub.
+        known: Option<Introduction>,
+    },
+    /// It listens to what is not an answer.
+    StreamOpened {
+        agent: AgentId,
+    },
+    StreamClosed {
+        agent: AgentId,
+    },
     AgentFrame {
         agent: AgentId,
         text: String,
@@ -238,10 +255,22 @@ pub enum Action {
     Stop,
 }
 
+/// Who an agent is, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Introduction {
+    pub name: String,
+    pub version: String,
+}
+
 /// What an HTTP request is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExchangeAnswer {
     Text(String),
+    /// The same to an agent that has said who it is.
+    Introduced {
+        text: String,
+        who: Introduction,
+    },
     /// It was no request of its dialect; this says why.
     Malformed(String),
     /// It was heard, and there is nothing to say.
@@ -251,7 +280,9 @@ pub enum ExchangeAnswer {
 impl ExchangeAnswer {
     pub(crate) fn size(&self) -> usize {
         match self {
-            ExchangeAnswer::Text(text) | ExchangeAnswer::Malformed(text) => text.len(),
+            ExchangeAnswer::Text(text)
+            | ExchangeAnswer::Introduced { text, .. }
+            | ExchangeAnswer::Malformed(text) => text.len(),
             ExchangeAnswer::Nothing => 0,
         }
     }

@@ -8,6 +8,7 @@ mod asking;
 mod base;
 mod bundles;
 mod consent;
+mod context;
 mod control;
 mod editing;
 mod editor;
@@ -20,6 +21,7 @@ mod page;
 mod policy;
 mod present;
 mod reviews;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -37,7 +39,7 @@ use linkspan_review::{AgentId, Effect, ReviewId, State, WindowId};
 
 pub(crate) use present::asker;
 
-pub use event::{Action, Event, ExchangeAnswer, Listen, LocalId, Prepared, Ticket};
+pub use event::{Action, Event, ExchangeAnswer, Introduction, Listen, LocalId, Prepared, Ticket};
 
 use crate::config::Config;
 use crate::journal::{Remembered, RememberedWindow};
@@ -205,6 +207,11 @@ impl Core {
             Event::AgentOpened { agent, window, dialect, called } => {
                 self.agent_opened(agent, window, dialect, called);
             }
+            Event::SessionOpened { agent, window, dialect, key, known } => {
+                self.session_opened(agent, window, dialect, key, known);
+            }
+            Event::StreamOpened { agent } => self.stream_opened(agent),
+            Event::StreamClosed { agent } => self.stream_closed(agent),
             Event::AgentFrame { agent, text, exchange } => self.agent_frame(agent, &text, exchange),
             Event::AgentBinary { agent } => self.agent_binary(agent),
             Event::AgentPong { agent, number } => self.agent_pong(agent, number),
@@ -241,6 +248,8 @@ impl Core {
                 Due::Undo(ticket) => self.undo_waited(ticket),
                 Due::Patience { agent, call } => self.patience_over(agent, call),
                 Due::Window(window) => self.window_grace_over(window),
+                Due::Stream(agent) => self.stream_grace_over(agent),
+                Due::Context(window) => self.context_due(window),
                 Due::Review(review) => self.review_grace_over(review),
                 Due::Writes => self.go_on_writing(|_| true),
                 Due::Probes => self.probes_due(),
@@ -263,7 +272,8 @@ impl Core {
         let alive: Vec<AgentId> = self.agents.keys().copied().collect();
         for agent in alive {
             if let Some(agent) = self.agents.get_mut(&agent) {
-                agent.awaits_pong = true;
+                // Whom nobody can ask owes no answer.
+                agent.awaits_pong = agent.without_stream.is_none();
             }
             self.ping_agent(agent);
         }
@@ -307,6 +317,10 @@ impl Core {
 
     /// Leaves, with the discovery files gone; everything else is in the journal.
     fn stop(&mut self) {
+        let agents: Vec<AgentId> = self.agents.keys().copied().collect();
+        for agent in agents {
+            self.close_changes(agent, "the hub was stopped");
+        }
         let windows: Vec<WindowId> = self.windows.keys().copied().collect();
         for window in windows {
             self.remove_discovery(window);

@@ -399,6 +399,13 @@ impl Core {
         self.timers.add(when, Due::Review(id));
     }
 
+    /// The time to come back does not count any more.
+    pub(super) fn has_its_agent(&mut self, id: ReviewId) {
+        if let Some(age) = self.age(id) {
+            age.orphaned_ms = None;
+        }
+    }
+
     /// Begins with the first question about a review that there is.
     fn age(&mut self, id: ReviewId) -> Option<&mut Age> {
         let window = self.state.review(id)?.window;

@@ -12,6 +12,7 @@ use linkspan_review as review;
 use linkspan_review::{AgentId, WindowId};
 
 use super::Core;
+use super::context::Context;
 use super::event::{Action, Listen, LocalId, Prepared, Ticket};
 use super::policy::Policy;
 use super::timers::{Due, TimerId};
@@ -37,6 +38,8 @@ pub(super) struct Window {
     pub(super) discovery: Vec<(&'static str, DiscoveryFile)>,
     /// Files of which the person was told that they are too large.
     pub(super) too_large: BTreeSet<PathBuf>,
+    /// Where the person is, for agents that are told.
+    pub(super) context: Context,
     grace: Option<TimerId>,
     /// The request of an editor that waits to be let in.
     arriving: Option<RequestId>,
@@ -276,6 +279,7 @@ impl Core {
             capabilities: attach.capabilities,
             discovery: before.map(|window| window.discovery).unwrap_or_default(),
             too_large: BTreeSet::new(),
+            context: Context::default(),
             grace: None,
             arriving: None,
         };
@@ -333,6 +337,7 @@ impl Core {
         self.window_joined(id);
         self.apply(review::Event::WindowBack { window: id });
         self.ask_again(id);
+        self.context_changed(id);
         self.go_on_writing(|review| review.window == id);
     }
 
@@ -392,6 +397,7 @@ impl Core {
         let agents: Vec<AgentId> =
             self.agents.iter().filter(|(_, agent)| agent.window == id).map(|(agent, _)| *agent).collect();
         for agent in agents {
+            self.close_changes(agent, "the editor window is closed");
             self.hang_up(agent, 1001, "the editor window is closed");
         }
         self.remove_discovery(id);

@@ -142,7 +142,9 @@ impl Desk {
             match action {
                 Action::SendAgent { agent, text } => self.to_agents.push((agent, parse(text.as_bytes()))),
                 Action::AnswerExchange { agent, answer, .. } => match answer {
-                    ExchangeAnswer::Text(text) | ExchangeAnswer::Malformed(text) => {
+                    ExchangeAnswer::Text(text)
+                    | ExchangeAnswer::Introduced { text, .. }
+                    | ExchangeAnswer::Malformed(text) => {
                         self.to_agents.push((agent, parse(text.as_bytes())));
                     }
                     ExchangeAnswer::Nothing => {}
