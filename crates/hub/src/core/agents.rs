@@ -242,8 +242,7 @@ impl Core {
                         .into_iter()
                         .for_each(|review| self.apply(review::Event::Withdrawn { review })),
                     true => {
-                        let window = agent.window;
-                        self.take_questions_back(window, id, Some(call));
+                        self.take_questions_back(id, Some(call));
                         self.fail(id, call, FailureKind::Withdrawn, "the call was cancelled");
                     }
                 }
@@ -349,7 +348,7 @@ impl Core {
             self.orphan(review);
         }
         self.bundles.retain(|(of, _), _| *of != id);
-        self.take_questions_back(agent.window, id, None);
+        self.take_questions_back(id, None);
         self.consent_left(&who(&agent), said_goodbye);
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);
         self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });

@@ -7,7 +7,7 @@ use linkspan_dialect::{Dialect, DiscoveryFile, Exchange};
 use linkspan_editor_api::{PageLinkResult, PageRevokeResult, RequestId};
 use linkspan_review::{AgentId, ChangeId, Review, ReviewId, Step, WindowId};
 
-use crate::config::WorkspaceConfig;
+use crate::config::{Clients, ClientsChange, WorkspaceConfig};
 use crate::files::{FileError, FileState, Replacement, Restoration, Want, WriteError};
 use crate::guard::Refusal;
 use crate::journal::{Change, Found, Question, RememberedWindow};
@@ -131,6 +131,15 @@ pub enum Event {
         request: RequestId,
         result: Result<PageRevokeResult, String>,
     },
+    /// With what `clients.toml` holds, if that is not what it held before.
+    ClientsLookedAt {
+        found: Option<Result<Clients, String>>,
+    },
+    /// With what it holds now, and how many permissions that changed.
+    ClientsChanged {
+        ticket: Ticket,
+        result: Result<(Clients, usize), String>,
+    },
     /// A signal asks the hub to leave.
     StopRequested,
     /// The time [`super::Core::next_deadline`] named has come.
@@ -251,6 +260,13 @@ pub enum Action {
     RevokePage {
         local: LocalId,
         request: RequestId,
+    },
+    /// Answered at once, before anything else happens.
+    LookAtClients,
+    /// The same.
+    ChangeClients {
+        ticket: Ticket,
+        change: ClientsChange,
     },
     Stop,
 }

@@ -7,6 +7,7 @@ mod agents;
 mod asking;
 mod base;
 mod bundles;
+mod clients;
 mod consent;
 mod context;
 mod control;
@@ -33,6 +34,7 @@ mod writing;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use linkspan_dialect::CallId;
 use linkspan_review::{AgentId, Effect, ReviewId, State, WindowId};
@@ -46,6 +48,7 @@ use crate::journal::{Remembered, RememberedWindow};
 use agents::Agent;
 use base::Reading;
 use bundles::Bundle;
+use clients::{Changing, Looking};
 use consent::Consent;
 use control::Probe;
 use editing::{Editing, Permits};
@@ -67,6 +70,10 @@ pub struct Identity {
     pub resident_bytes: fn() -> Option<u64>,
     /// Where its ports are ports, if the system says.
     pub port_space: Option<String>,
+    /// Where it is remembered what agents may do.
+    pub clients_file: String,
+    /// What is Linkspan's own: no agent gets at it, whatever the workspace.
+    pub own_places: Vec<PathBuf>,
 }
 
 type Lookup = Box<dyn Fn(&str) -> Option<OsString> + Send>;
@@ -93,6 +100,9 @@ pub struct Core {
     permits: Permits,
     /// What the person allows agents to do, and what she is asked.
     consent: Consent,
+    /// What waits for a look at what is remembered of that.
+    looking: Vec<Looking>,
+    changing: BTreeMap<Ticket, Changing>,
     /// How many agents have joined on the hub's own socket.
     joined: u64,
     next_set: u64,
@@ -156,6 +166,8 @@ impl Core {
             editing: BTreeMap::new(),
             permits: Permits::default(),
             consent,
+            looking: Vec::new(),
+            changing: BTreeMap::new(),
             joined: 0,
             next_set: last_set.unwrap_or(0) + 1,
             locals: BTreeMap::new(),
@@ -176,6 +188,7 @@ impl Core {
             refused: BTreeMap::new(),
             actions: Vec::new(),
         };
+        core.act(Action::LookAtClients);
         core.sweep_discovery();
         for past in remembered.past {
             core.remember_review(past);
@@ -230,6 +243,8 @@ impl Core {
             Event::FileRestored { ticket, result } => self.file_restored(ticket, result),
             Event::PageLinked { local, request, result } => self.page_linked(local, request, result),
             Event::PageRevoked { local, request, result } => self.page_revoked(local, request, result),
+            Event::ClientsLookedAt { found } => self.clients_looked_at(found),
+            Event::ClientsChanged { ticket, result } => self.clients_changed(ticket, result),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
         }

@@ -41,6 +41,7 @@ impl Core {
             }
             Request::CloseTab { label } => self.close_tab(agent, call, &label),
             Request::CloseAllDiffs => self.close_all_diffs(agent, call),
+            Request::Edit { direct: true, .. } => self.with_consent(ToolCall { agent, call, request }),
             Request::Edit { .. } => self.edit(ToolCall { agent, call, request }),
             Request::Message { text, level } => {
                 self.tell_person(agent, &text, level);

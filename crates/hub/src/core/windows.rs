@@ -226,8 +226,8 @@ impl Core {
                 let named = folders.map(|old| old.folders.clone()).unwrap_or_default();
                 let policy = match result {
                     Ok(prepared) => {
-                        let config = self.config_of(&prepared);
-                        Policy::new(both_names(&named, &prepared.folders), config.deny_globs())
+                        let (config, own) = (self.config_of(&prepared), &self.identity.own_places);
+                        Policy::new(both_names(&named, &prepared.folders), config.deny_globs(), own)
                     }
                     // A broken file may have been meant to forbid something.
                     Err(message) => {
@@ -270,7 +270,11 @@ impl Core {
             identity: WindowIdentity::of(&attach),
             editor: attach.editor,
             pid: attach.pid,
-            policy: Policy::new(both_names(&attach.folders, &prepared.folders), config.deny_globs()),
+            policy: Policy::new(
+                both_names(&attach.folders, &prepared.folders),
+                config.deny_globs(),
+                &self.identity.own_places,
+            ),
             folders: prepared.folders,
             port,
             token,
@@ -356,8 +360,11 @@ impl Core {
         let config = self.config_of(&prepared);
         let Some(window) = self.windows.get_mut(&id) else { return };
         window.identity.folders = folders;
-        window.policy =
-            Policy::new(both_names(&window.identity.folders, &prepared.folders), config.deny_globs());
+        window.policy = Policy::new(
+            both_names(&window.identity.folders, &prepared.folders),
+            config.deny_globs(),
+            &self.identity.own_places,
+        );
         window.folders = prepared.folders;
         window.config = config;
         self.plan_discovery(id);

@@ -3,6 +3,7 @@
 
 pub(crate) mod agent;
 mod calls;
+mod clients;
 mod discovery;
 pub(crate) mod entry;
 mod listen;
@@ -34,6 +35,7 @@ pub(crate) use discovery::private_file;
 pub use startup::{RunError, run};
 
 use agent::ToAgent;
+use clients::ClientsFile;
 use local::ToLocal;
 use outbox::Outbox;
 use refusals::Refusals;
@@ -98,6 +100,7 @@ struct Hub {
     locals: HashMap<LocalId, ToLocal>,
     ports: HashMap<WindowId, AbortHandle>,
     page: Arc<Page>,
+    clients: ClientsFile,
 }
 
 impl Hub {
@@ -133,7 +136,7 @@ impl Hub {
 
     fn carry_out(&mut self, actions: Vec<Action>) -> Leave {
         let mut leave = Leave::No;
-        let mut behind = Vec::new();
+        let mut follows = Vec::new();
         for action in actions {
             match action {
                 Action::SendAgent { agent, text } => self.to_agent(agent, ToAgent::Text(text)),
@@ -190,7 +193,10 @@ impl Hub {
                     self.journal.record(Entry { review: *review, step, by })
                 }
                 Action::RememberWindow { window } => self.journal.remember_window(window),
-                Action::Publish { to, body } => behind.extend(self.publish(to, &body)),
+                Action::Publish { to, body } => {
+                    let behind = self.publish(to, &body).into_iter();
+                    follows.extend(behind.map(|local| Event::LocalClosed { local }));
+                }
                 Action::ReadHistory { ticket, question } => self.journal.ask(ticket, question),
                 Action::BeginUndo { ticket, change } => self.journal.begin_undo(ticket, change),
                 Action::RestoreFile { ticket, restoration } => {
@@ -216,11 +222,18 @@ impl Hub {
                         edge.tell(Event::PageRevoked { local, request, result }).await;
                     });
                 }
+                Action::LookAtClients => {
+                    follows.push(Event::ClientsLookedAt { found: self.clients.look() });
+                }
+                Action::ChangeClients { ticket, change } => {
+                    let result = self.clients.change(&change);
+                    follows.push(Event::ClientsChanged { ticket, result });
+                }
                 Action::Stop => leave = Leave::Yes,
             }
         }
-        for local in behind {
-            if self.event(Event::LocalClosed { local }) == Leave::Yes {
+        for event in follows {
+            if self.event(event) == Leave::Yes {
                 leave = Leave::Yes;
             }
         }
@@ -316,7 +329,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         let _ = edge.inbox.blocking_send(Happening::Event(event));
     })?;
     let page_port = config.page.port;
-    let identity = ready.identity();
+    let identity = ready.identity(&places);
     let kept = Kept::new(&places.runtime, identity.port_space.clone());
     let (core, actions) = Core::new(identity, config, Box::new(|name| std::env::var_os(name)), remembered);
     let mut hub = Hub {
@@ -328,6 +341,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         locals: HashMap::new(),
         ports: HashMap::new(),
         page: Page::new(kept, page_port, &edge).await,
+        clients: ClientsFile::new(places.clients_file()),
     };
     hub.carry_out(actions);
     let door = tokio::spawn(local::accept(ready.listener, edge.clone()));

@@ -8,7 +8,7 @@ use linkspan_editor_api::{PageLinkResult, PageRevokeResult};
 use linkspan_review::{AgentId, ChangeId, Digest, Review, ReviewId, Step, WindowId};
 use serde_json::{Value, json};
 
-use crate::config::{Config, WorkspaceConfig};
+use crate::config::{Clients, Config, WorkspaceConfig};
 use crate::core::{Action, Core, Event, ExchangeAnswer, Identity, LocalId, Prepared, Ticket};
 use crate::files::{FileState, Replacement, Restoration, WriteError};
 use crate::journal::{Change, Found, Past, Question, Remembered, RememberedWindow};
@@ -65,6 +65,8 @@ pub(super) struct Desk {
     pub(super) remembered: Vec<RememberedWindow>,
     /// What each workspace says for itself.
     pub(super) workspace: Vec<WorkspaceConfig>,
+    /// What is remembered of permissions, or why that is not known.
+    pub(super) clients: Result<Clients, String>,
     next_request: i64,
     /// How long no hub is there when it is restarted.
     pub(super) away_ms: u64,
@@ -85,6 +87,8 @@ impl Desk {
             socket: "/run/hub.sock".into(),
             resident_bytes: || None,
             port_space: None,
+            clients_file: "/home/me/.config/linkspan/clients.toml".into(),
+            own_places: vec!["/ws/own".into()],
         };
         let lookup = |name: &str| (name == "HOME").then(|| "/home/me".into());
         let (core, actions) = Core::new(identity, Config::default(), Box::new(lookup), remembered);
@@ -124,6 +128,7 @@ impl Desk {
             page_revoked: Ok(PageRevokeResult { sessions: 2, links: 1 }),
             remembered: Vec::new(),
             workspace: Vec::new(),
+            clients: Ok(Clients::default()),
             next_request: 0,
             away_ms: 0,
         };
@@ -203,6 +208,17 @@ impl Desk {
                 Action::RevokePage { local, request } => {
                     let result = self.page_revoked.clone();
                     next.push_back(Event::PageRevoked { local, request, result });
+                }
+                Action::LookAtClients => {
+                    next.push_back(Event::ClientsLookedAt { found: Some(self.clients.clone()) });
+                }
+                Action::ChangeClients { ticket, change } => {
+                    let result = self.clients.as_mut().map_err(|error| error.clone());
+                    let result = result.map(|clients| {
+                        let changed = clients.change(&change);
+                        (clients.clone(), changed)
+                    });
+                    next.push_back(Event::ClientsChanged { ticket, result });
                 }
                 Action::Stop => self.stopped = true,
                 Action::CloseLocal { local } => self.closed_locals.push(local),
