@@ -11,17 +11,11 @@ use super::agents::Agent;
 use super::consent::{Deed, QUESTIONS_PER_AGENT, QUESTIONS_PER_MINUTE, Who, Word};
 use super::editor::Resume;
 use super::event::LocalId;
-use super::tools::{LONGEST_WAIT_MS, ToolCall};
+use super::tools::ToolCall;
 use super::windows::Window;
 
 /// More than that is read by nobody before she allows it.
 const LONGEST_TEXT: usize = 64 * 1024;
-
-/// How long a command is waited for where the agent does not say.
-const COMMAND_WAIT_MS: u32 = 60_000;
-
-/// The editor tells by itself that a command is not over; only one that hangs does not get to it.
-const TERMINAL_SLACK_MS: u32 = 10_000;
 
 /// How long the code of a notebook may run before its answer is given up.
 const CODE_WAIT_MS: u32 = 60_000;
@@ -34,9 +28,11 @@ pub(super) fn who(agent: &Agent) -> Who {
 fn able(window: &Window, deed: Deed) -> Result<(), Failure> {
     let (has, editor) = (window.capabilities, &window.editor.name);
     let (name, can) = match deed {
-        Deed::Command => ("runInTerminal", has.terminal),
+        Deed::Command => ("runInTerminal", window.runs_commands()),
         Deed::Code => ("executeCode", has.execute_code),
         Deed::Edit => ("editing without a review", true),
+        // A commit runs the hooks of the repository.
+        Deed::Git => ("changing a repository", window.runs_commands()),
     };
     let message = match (can, has.questions) {
         (true, true) => return Ok(()),
@@ -61,7 +57,7 @@ impl Core {
         else {
             return;
         };
-        let (who, name, text) = (who(agent), agent.name.clone(), text.to_owned());
+        let (who, name, text) = (who(agent), agent.name.clone(), text.into_owned());
         let grace_ms = self.config.agent_grace_seconds * 1000;
         if self.consent.is_given(&who, deed, self.now_ms, grace_ms) {
             return self.allowed(tool);
@@ -132,16 +128,8 @@ impl Core {
                 let execute = api::CodeExecute { code: code.clone() };
                 self.ask_for_in(tool, &execute, CODE_WAIT_MS);
             }
-            Request::RunInTerminal { command, cwd, wait_ms } => {
-                let timeout_ms = wait_ms.unwrap_or(COMMAND_WAIT_MS).min(LONGEST_WAIT_MS);
-                let run = api::TerminalRun {
-                    command: command.clone(),
-                    cwd: cwd.as_ref().map(|cwd| cwd.display().to_string()),
-                    terminal: None,
-                    timeout_ms,
-                };
-                self.ask_for_in(tool, &run, timeout_ms + TERMINAL_SLACK_MS);
-            }
+            Request::RunInTerminal { .. } => self.run_command(tool),
+            Request::Work(_) => self.work(tool),
             _ => {}
         }
     }

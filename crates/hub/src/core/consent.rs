@@ -1,9 +1,10 @@
 //! What an agent may do only with the person's word: run a command, execute code. Owns the questions that wait for
 //! her and what she allowed from now on. Where she is asked, and what follows, it does not know.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use linkspan_dialect::{CallId, Request};
+use linkspan_dialect::{CallId, Request, Work};
 use linkspan_editor_api as api;
 use linkspan_editor_api::AskOption;
 use linkspan_review::{AgentId, WindowId};
@@ -24,14 +25,24 @@ pub(super) enum Deed {
     Code,
     /// Without a review.
     Edit,
+    /// Stage and commit.
+    Git,
 }
 
 impl Deed {
     /// What carrying out this request does, and the text of it, where it needs her word.
-    pub(super) fn of(request: &Request) -> Option<(Deed, &str)> {
+    pub(super) fn of(request: &Request) -> Option<(Deed, Cow<'_, str>)> {
         match request {
-            Request::RunInTerminal { command, .. } => Some((Deed::Command, command)),
-            Request::ExecuteCode { code } => Some((Deed::Code, code)),
+            Request::RunInTerminal { command, .. } => Some((Deed::Command, command.into())),
+            Request::ExecuteCode { code } => Some((Deed::Code, code.into())),
+            Request::Work(Work::GitStage { paths, .. }) => {
+                let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+                Some((Deed::Git, format!("git add\n{}", paths.join("\n")).into()))
+            }
+            Request::Work(Work::GitCommit { message, all, .. }) => {
+                let all = if *all { " --all" } else { "" };
+                Some((Deed::Git, format!("git commit{all}\n\n{message}").into()))
+            }
             _ => None,
         }
     }
@@ -45,6 +56,8 @@ impl Deed {
             }
             (Deed::Command, _) => format!("Allow {agent} to run this command in a terminal?"),
             (Deed::Code, _) => format!("Allow {agent} to execute this code in the active notebook?"),
+            (Deed::Git, Request::Work(Work::GitStage { .. })) => format!("Allow {agent} to stage this?"),
+            (Deed::Git, _) => format!("Allow {agent} to commit this?"),
             (Deed::Edit, _) => format!("Allow {agent} to change files without a review?"),
         }
     }

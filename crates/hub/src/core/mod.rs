@@ -3,6 +3,7 @@
 //! Nothing here reads a file, a socket or a clock; time comes in with each event. That makes every fault that
 //! the world can produce a sequence of events that a test can write down.
 
+mod active;
 mod agents;
 mod asking;
 mod base;
@@ -20,6 +21,7 @@ mod page;
 mod policy;
 mod present;
 mod reviews;
+mod terminals;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -27,6 +29,7 @@ mod tools;
 mod undo;
 mod watch;
 mod windows;
+mod workspace;
 mod writing;
 
 use std::collections::{BTreeMap, HashMap};
@@ -37,7 +40,9 @@ use linkspan_review::{AgentId, Effect, ReviewId, State, WindowId};
 
 pub(crate) use present::asker;
 
-pub use event::{Action, Event, ExchangeAnswer, Listen, LocalId, Prepared, Ticket};
+pub use event::{
+    Action, Event, ExchangeAnswer, Listen, LocalId, Opening, Prepared, TerminalId, Ticket, Tool,
+};
 
 use crate::config::Config;
 use crate::journal::{Remembered, RememberedWindow};
@@ -49,8 +54,10 @@ use control::Probe;
 use editing::{Editing, Permits};
 use editor::Local;
 use history::History;
+use terminals::Terminals;
 use timers::{Due, TimerId, Timers};
 use windows::{Preparing, Window};
+use workspace::Running;
 
 /// How the hub introduces itself.
 #[derive(Debug, Clone)]
@@ -93,6 +100,9 @@ pub struct Core {
     consent: Consent,
     /// How many agents have joined on the hub's own socket.
     joined: u64,
+    /// What is being done for agents.
+    running: BTreeMap<Ticket, Running>,
+    terminals: Terminals,
     next_set: u64,
     locals: BTreeMap<LocalId, Local>,
     preparing: HashMap<Ticket, Preparing>,
@@ -155,6 +165,8 @@ impl Core {
             permits: Permits::default(),
             consent,
             joined: 0,
+            running: BTreeMap::new(),
+            terminals: Terminals::default(),
             next_set: last_set.unwrap_or(0) + 1,
             locals: BTreeMap::new(),
             preparing: HashMap::new(),
@@ -223,6 +235,7 @@ impl Core {
             Event::FileRestored { ticket, result } => self.file_restored(ticket, result),
             Event::PageLinked { local, request, result } => self.page_linked(local, request, result),
             Event::PageRevoked { local, request, result } => self.page_revoked(local, request, result),
+            Event::ToolRan { ticket, result } => self.tool_ran(ticket, result),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
         }
@@ -236,6 +249,7 @@ impl Core {
                 Due::Heartbeat => self.beat(),
                 Due::Call { local, id } => self.call_timed_out(local, id),
                 Due::Read(ticket) => self.read_timed_out(ticket),
+                Due::Tool(ticket) => self.tool_timed_out(ticket),
                 Due::Write(review) => self.write_timed_out(review),
                 Due::Restore(ticket) => self.restore_timed_out(ticket),
                 Due::Undo(ticket) => self.undo_waited(ticket),

@@ -19,6 +19,10 @@ impl Policy {
         Policy { folders, deny: DenyGlobs::new(&["**".to_owned()]).unwrap_or_default() }
     }
 
+    pub(super) fn globs(&self) -> DenyGlobs {
+        self.deny.clone()
+    }
+
     pub(super) fn denies(&self, path: impl AsRef<Path>) -> bool {
         self.deny.denies(&self.folders, path.as_ref())
     }

@@ -11,6 +11,7 @@ pub(crate) mod outbox;
 pub(crate) mod pace;
 mod refusals;
 mod startup;
+mod tools;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -37,6 +38,7 @@ use agent::ToAgent;
 use local::ToLocal;
 use outbox::Outbox;
 use refusals::Refusals;
+use tools::Terminals;
 
 /// Events wait here for the core; a full queue makes the senders wait, which is what slows a flood down.
 const QUEUE: usize = 1024;
@@ -97,6 +99,7 @@ struct Hub {
     agents: HashMap<AgentId, Outbox<ToAgent>>,
     locals: HashMap<LocalId, ToLocal>,
     ports: HashMap<WindowId, AbortHandle>,
+    terminals: Terminals,
     page: Arc<Page>,
 }
 
@@ -180,6 +183,11 @@ impl Hub {
                         result: files::look(&folders, &path, want),
                     });
                 }
+                Action::RunTool { ticket, tool, cancel } => {
+                    let job = self.terminals.job(tool, cancel);
+                    self.blocking(move || Event::ToolRan { ticket, result: job() });
+                }
+                Action::CloseTerminal { terminal } => self.terminals.close(terminal),
                 Action::WriteFile { review, replacement } => {
                     self.blocking(move || Event::FileWritten {
                         review,
@@ -327,6 +335,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         agents: HashMap::new(),
         locals: HashMap::new(),
         ports: HashMap::new(),
+        terminals: Terminals::default(),
         page: Page::new(kept, page_port, &edge).await,
     };
     hub.carry_out(actions);

@@ -6,10 +6,13 @@ use std::path::PathBuf;
 
 use linkspan_editor_api::{PageLinkResult, PageRevokeResult};
 use linkspan_review::{AgentId, ChangeId, Digest, Review, ReviewId, Step, WindowId};
+use linkspan_workspace::Cancel;
 use serde_json::{Value, json};
 
 use crate::config::{Config, WorkspaceConfig};
-use crate::core::{Action, Core, Event, ExchangeAnswer, Identity, LocalId, Prepared, Ticket};
+use crate::core::{
+    Action, Core, Event, ExchangeAnswer, Identity, LocalId, Prepared, TerminalId, Ticket, Tool,
+};
 use crate::files::{FileState, Replacement, Restoration, WriteError};
 use crate::journal::{Change, Found, Past, Question, Remembered, RememberedWindow};
 use crate::token::Token;
@@ -65,6 +68,9 @@ pub(super) struct Desk {
     pub(super) remembered: Vec<RememberedWindow>,
     /// What each workspace says for itself.
     pub(super) workspace: Vec<WorkspaceConfig>,
+    /// What is to be done for agents, for the test to do.
+    pub(super) running: Vec<(Ticket, Tool, Cancel)>,
+    pub(super) closed_terminals: Vec<TerminalId>,
     next_request: i64,
     /// How long no hub is there when it is restarted.
     pub(super) away_ms: u64,
@@ -124,6 +130,8 @@ impl Desk {
             page_revoked: Ok(PageRevokeResult { sessions: 2, links: 1 }),
             remembered: Vec::new(),
             workspace: Vec::new(),
+            running: Vec::new(),
+            closed_terminals: Vec::new(),
             next_request: 0,
             away_ms: 0,
         };
@@ -203,6 +211,8 @@ impl Desk {
                     next.push_back(Event::PageRevoked { local, request, result });
                 }
                 Action::Stop => self.stopped = true,
+                Action::RunTool { ticket, tool, cancel } => self.running.push((ticket, tool, cancel)),
+                Action::CloseTerminal { terminal } => self.closed_terminals.push(terminal),
                 Action::CloseLocal { local } => self.closed_locals.push(local),
                 Action::PaceLocal { .. } | Action::WriteDiscovery { .. } | Action::RemoveDiscovery { .. } => {
                 }
