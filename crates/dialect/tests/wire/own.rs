@@ -309,6 +309,7 @@ fn the_small_answers_are_objects_too() {
 fn a_command_says_where_it_runs_and_is_told_with_its_end() {
     let run = |cwd: Option<&str>, wait_ms| Request::RunInTerminal {
         command: "make".into(),
+        terminal: None,
         cwd: cwd.map(Into::into),
         wait_ms,
     };

@@ -12,6 +12,7 @@ pub(crate) mod outbox;
 pub(crate) mod pace;
 mod refusals;
 mod startup;
+mod tools;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ use clients::ClientsFile;
 use local::ToLocal;
 use outbox::Outbox;
 use refusals::Refusals;
+use tools::Terminals;
 
 /// Events wait here for the core; a full queue makes the senders wait, which is what slows a flood down.
 const QUEUE: usize = 1024;
@@ -99,6 +101,7 @@ struct Hub {
     agents: HashMap<AgentId, Outbox<ToAgent>>,
     locals: HashMap<LocalId, ToLocal>,
     ports: HashMap<WindowId, AbortHandle>,
+    terminals: Terminals,
     page: Arc<Page>,
     clients: ClientsFile,
 }
@@ -183,6 +186,11 @@ impl Hub {
                         result: files::look(&folders, &path, want),
                     });
                 }
+                Action::RunTool { ticket, tool, cancel } => {
+                    let job = self.terminals.job(tool, cancel);
+                    self.blocking(move || Event::ToolRan { ticket, result: job() });
+                }
+                Action::CloseTerminal { terminal } => self.terminals.close(terminal),
                 Action::WriteFile { review, replacement } => {
                     self.blocking(move || Event::FileWritten {
                         review,
@@ -340,6 +348,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         agents: HashMap::new(),
         locals: HashMap::new(),
         ports: HashMap::new(),
+        terminals: Terminals::default(),
         page: Page::new(kept, page_port, &edge).await,
         clients: ClientsFile::new(places.clients_file()),
     };
