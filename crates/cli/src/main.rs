@@ -29,7 +29,9 @@ mod page;
 mod path_args;
 mod pins;
 mod reach;
+mod record;
 mod reject;
+mod replay;
 mod review;
 mod review_args;
 mod reviews;
@@ -94,6 +96,8 @@ enum Command {
     Tools(tools::Args),
     Call(call::Args),
     Ide(ide::Args),
+    Record(record::Args),
+    Replay(replay::Args),
     Doctor(doctor::Args),
     Review(review::Args),
     Watch(watch::Args),
@@ -156,6 +160,8 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Tools(tools) => tools::run(tools, &reach),
         Command::Call(call) => call::run(call, &reach),
         Command::Ide(ide) => ide::run(ide, &reach),
+        Command::Record(record) => record::run(record, args.json),
+        Command::Replay(replay) => replay::run(replay, &reach),
         Command::Doctor(doctor) => doctor::run(doctor, &reach),
         Command::Review(review) => review::run(review, &reach, args.json),
         Command::Watch(watch) => watch::run(watch, &reach, args.json),

@@ -1,0 +1,126 @@
+//! The connections of a replay: opened as the script says, and everything that comes on them kept until it is asked
+//! for.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+
+use crate::record::ear::{Ear, Heard};
+use crate::record::http1::{Head, Side};
+use crate::record::websocket;
+
+/// What came.
+#[derive(Debug)]
+pub(crate) enum Came {
+    Head(Head),
+    Message(Value),
+}
+
+#[derive(Debug)]
+pub(crate) struct Lines {
+    target: SocketAddr,
+    open: BTreeMap<u64, TcpStream>,
+    /// By connection, in order.
+    unread: BTreeMap<u64, VecDeque<Came>>,
+    arriving: Receiver<(u64, Came)>,
+    arrivals: Sender<(u64, Came)>,
+}
+
+impl Lines {
+    pub(crate) fn new(target: SocketAddr) -> Lines {
+        let (arrivals, arriving) = channel();
+        Lines { target, open: BTreeMap::new(), unread: BTreeMap::new(), arriving, arrivals }
+    }
+
+    /// Each request has a connection of its own: whether one may be used again is the server's matter.
+    pub(crate) fn request(&mut self, conn: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut stream = TcpStream::connect(self.target)?;
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(Duration::from_secs(10)))?;
+        stream.write_all(bytes)?;
+        let (reading, arrivals) = (stream.try_clone()?, self.arrivals.clone());
+        thread::Builder::new()
+            .name("linkspan-replay".into())
+            .spawn(move || read(reading, conn, &arrivals))?;
+        self.open.insert(conn, stream);
+        Ok(())
+    }
+
+    pub(crate) fn send(&mut self, conn: u64, text: &str) -> io::Result<()> {
+        self.frame(conn, &websocket::encode(websocket::TEXT, text.as_bytes()))
+    }
+
+    pub(crate) fn close(&mut self, conn: u64) {
+        let _ = self.frame(conn, &websocket::encode(websocket::CLOSE, &[]));
+        if let Some(stream) = self.open.remove(&conn) {
+            let _ = stream.shutdown(Shutdown::Write);
+        }
+    }
+
+    fn frame(&mut self, conn: u64, bytes: &[u8]) -> io::Result<()> {
+        match self.open.get_mut(&conn) {
+            Some(stream) => stream.write_all(bytes),
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    /// The first that fits; those before it stay for others.
+    pub(crate) fn wait(
+        &mut self,
+        conn: u64,
+        patience: Duration,
+        fits: impl Fn(&Came) -> bool,
+    ) -> Option<Came> {
+        let until = Instant::now() + patience;
+        loop {
+            let unread = self.unread.entry(conn).or_default();
+            if let Some(at) = unread.iter().position(&fits) {
+                return unread.remove(at);
+            }
+            let (of, came) =
+                self.arriving.recv_timeout(until.saturating_duration_since(Instant::now())).ok()?;
+            self.unread.entry(of).or_default().push_back(came);
+        }
+    }
+}
+
+fn read(mut stream: TcpStream, conn: u64, arrivals: &Sender<(u64, Came)>) {
+    let mut ear = Ear::new(Side::Response);
+    let mut bytes = vec![0; 64 * 1024];
+    loop {
+        let (heard, over) = match stream.read(&mut bytes) {
+            Ok(length @ 1..) => (ear.hear(bytes.get(..length).unwrap_or_default()), false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Ok(0) | Err(_) => (ear.end(), true),
+        };
+        for heard in heard {
+            let came = match heard {
+                Heard::Head(head) => Came::Head(head),
+                Heard::Line(fields) if fields.get("ev").is_some_and(|ev| ev == "ping-frame") => {
+                    let _ = stream.write_all(&websocket::encode(websocket::PONG, &[]));
+                    continue;
+                }
+                Heard::Line(fields) => match message(fields) {
+                    Some(message) => Came::Message(message),
+                    None => continue,
+                },
+                Heard::Pass(_) => continue,
+            };
+            if arrivals.send((conn, came)).is_err() {
+                return;
+            }
+        }
+        if over {
+            return;
+        }
+    }
+}
+
+fn message(mut fields: Map<String, Value>) -> Option<Value> {
+    ["msg", "text", "large"].iter().find_map(|key| fields.remove(*key))
+}
