@@ -80,6 +80,8 @@ mod tests {
         let shown = editor.shown(&path);
         editor.accept(&shown);
         assert_eq!(agent.texts(asked), ["FILE_SAVED", "one\nTWO\n"]);
+        // Otherwise the hub cannot know that the decision has arrived, and gives it again without a question.
+        agent.is_served();
         agent.goodbye();
 
         let transcript = recorder.transcript(1);

@@ -131,7 +131,7 @@ impl Ear {
                 fields
             }
             Frame::Close(code) => line([("ev", json!("close-frame")), ("code", json!(code))]),
-            Frame::Ping(_) => line([("ev", json!("ping-frame"))]),
+            Frame::Ping(payload) => line([("ev", json!("ping-frame")), ("payload", json!(payload))]),
             Frame::Pong => line([("ev", json!("pong-frame"))]),
         }
     }

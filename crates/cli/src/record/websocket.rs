@@ -116,6 +116,7 @@ pub(crate) fn encode(opcode: u8, payload: &[u8]) -> Vec<u8> {
 
 pub(crate) const TEXT: u8 = 0x1;
 pub(crate) const CLOSE: u8 = 0x8;
+pub(crate) const PING: u8 = 0x9;
 pub(crate) const PONG: u8 = 0xa;
 
 #[cfg(test)]

@@ -19,7 +19,11 @@ use crate::record::websocket;
 pub(crate) enum Came {
     Head(Head),
     Message(Value),
+    Pong,
 }
+
+/// For the goodbye of a WebSocket.
+const GOODBYE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Lines {
@@ -55,8 +59,15 @@ impl Lines {
         self.frame(conn, &websocket::encode(websocket::TEXT, text.as_bytes()))
     }
 
-    pub(crate) fn close(&mut self, conn: u64) {
-        let _ = self.frame(conn, &websocket::encode(websocket::CLOSE, &[]));
+    /// A server may ask whether its last answer has arrived: what it asked before our ping is answered before its pong.
+    pub(crate) fn close(&mut self, conn: u64, is_websocket: bool) {
+        if is_websocket {
+            let asked = self.frame(conn, &websocket::encode(websocket::PING, &[]));
+            if asked.is_ok() {
+                self.wait(conn, GOODBYE, |came| matches!(came, Came::Pong));
+            }
+            let _ = self.frame(conn, &websocket::encode(websocket::CLOSE, &[]));
+        }
         if let Some(stream) = self.open.remove(&conn) {
             let _ = stream.shutdown(Shutdown::Write);
         }
@@ -102,9 +113,12 @@ fn read(mut stream: TcpStream, conn: u64, arrivals: &Sender<(u64, Came)>) {
             let came = match heard {
                 Heard::Head(head) => Came::Head(head),
                 Heard::Line(fields) if fields.get("ev").is_some_and(|ev| ev == "ping-frame") => {
-                    let _ = stream.write_all(&websocket::encode(websocket::PONG, &[]));
+                    let payload = fields.get("payload").cloned().unwrap_or_default();
+                    let payload: Vec<u8> = serde_json::from_value(payload).unwrap_or_default();
+                    let _ = stream.write_all(&websocket::encode(websocket::PONG, &payload));
                     continue;
                 }
+                Heard::Line(fields) if fields.get("ev").is_some_and(|ev| ev == "pong-frame") => Came::Pong,
                 Heard::Line(fields) => match message(fields) {
                     Some(message) => Came::Message(message),
                     None => continue,

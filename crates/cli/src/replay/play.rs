@@ -56,7 +56,7 @@ impl Player<'_> {
                 }
                 Act::Answered(head) => exchanges.push(self.answered(step, head)),
                 Act::Heard(message) => exchanges.extend(self.heard(step, message)),
-                Act::Close => self.lines.close(step.conn),
+                Act::Close { is_websocket } => self.lines.close(step.conn, *is_websocket),
             }
         }
         Ok(exchanges)
@@ -143,7 +143,7 @@ impl Player<'_> {
         }
         let id = recorded.get("id").cloned();
         let is_it = |came: &Came| match came {
-            Came::Head(_) => false,
+            Came::Head(_) | Came::Pong => false,
             Came::Message(message) => match (&method, &id) {
                 (Some(_), _) => word(message, "method") == method,
                 (None, Some(id)) => message.get("id") == Some(id) && message.get("method").is_none(),

@@ -25,7 +25,7 @@ pub(crate) enum Act {
     /// A message of the editor.
     Heard(Value),
     /// The agent is gone.
-    Close,
+    Close { is_websocket: bool },
 }
 
 /// What is not to be played is left out; what cannot be is an error.
@@ -58,7 +58,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Step>, String> {
                 false => Act::Heard(message.clone()),
             }
         } else if entry.get("ev").is_some_and(|ev| ev == "closed") || (from_agent && is_end(&entry)) {
-            Act::Close
+            Act::Close { is_websocket: false }
         } else {
             continue;
         };
@@ -72,7 +72,14 @@ pub(crate) fn read(text: &str) -> Result<Vec<Step>, String> {
                 }
             }
             // Connections on which nothing was said, and second ends.
-            Act::Close if open.remove(&conn).is_none() => {}
+            Act::Close { .. } => {
+                if let Some(Step { act: Act::Request { head, .. }, .. }) =
+                    open.remove(&conn).and_then(|at| steps.get(at))
+                {
+                    let is_websocket = head.is_upgrade();
+                    steps.push(Step { line, conn, act: Act::Close { is_websocket } });
+                }
+            }
             act => {
                 if matches!(act, Act::Request { .. }) {
                     open.insert(conn, steps.len());
