@@ -159,7 +159,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Context(context) => context::run(context, &reach),
         Command::Tools(tools) => tools::run(tools, &reach),
         Command::Call(call) => call::run(call, &reach),
-        Command::Ide(ide) => ide::run(ide, &reach),
+        Command::Ide(ide) => ide::run(ide, &reach, args.json),
         Command::Record(record) => record::run(record, args.json),
         Command::Replay(replay) => replay::run(replay, &reach),
         Command::Doctor(doctor) => doctor::run(doctor, &reach),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,10 +26,24 @@ pub(crate) enum Came {
 /// For the goodbye of a WebSocket.
 const GOODBYE: Duration = Duration::from_secs(1);
 
+/// One whole frame at a time: pings are answered while something else is said.
+#[derive(Debug, Clone)]
+struct Writer(Arc<Mutex<TcpStream>>);
+
+impl Writer {
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes)
+    }
+
+    fn end(&self) {
+        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).shutdown(Shutdown::Write);
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Lines {
     target: SocketAddr,
-    open: BTreeMap<u64, TcpStream>,
+    open: BTreeMap<u64, Writer>,
     /// By connection, in order.
     unread: BTreeMap<u64, VecDeque<Came>>,
     arriving: Receiver<(u64, Came)>,
@@ -43,15 +58,15 @@ impl Lines {
 
     /// Each request has a connection of its own: whether one may be used again is the server's matter.
     pub(crate) fn request(&mut self, conn: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut stream = TcpStream::connect(self.target)?;
+        let stream = TcpStream::connect(self.target)?;
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(Duration::from_secs(10)))?;
-        stream.write_all(bytes)?;
         let (reading, arrivals) = (stream.try_clone()?, self.arrivals.clone());
-        thread::Builder::new()
-            .name("linkspan-replay".into())
-            .spawn(move || read(reading, conn, &arrivals))?;
-        self.open.insert(conn, stream);
+        let writer = Writer(Arc::new(Mutex::new(stream)));
+        writer.write(bytes)?;
+        self.open.insert(conn, writer.clone());
+        let hear = move || read(reading, &writer, conn, &arrivals);
+        thread::Builder::new().name("linkspan-replay".into()).spawn(hear)?;
         Ok(())
     }
 
@@ -68,14 +83,14 @@ impl Lines {
             }
             let _ = self.frame(conn, &websocket::encode(websocket::CLOSE, &[]));
         }
-        if let Some(stream) = self.open.remove(&conn) {
-            let _ = stream.shutdown(Shutdown::Write);
+        if let Some(writer) = self.open.remove(&conn) {
+            writer.end();
         }
     }
 
     fn frame(&mut self, conn: u64, bytes: &[u8]) -> io::Result<()> {
-        match self.open.get_mut(&conn) {
-            Some(stream) => stream.write_all(bytes),
+        match self.open.get(&conn) {
+            Some(writer) => writer.write(bytes),
             None => Err(io::ErrorKind::NotConnected.into()),
         }
     }
@@ -100,7 +115,7 @@ impl Lines {
     }
 }
 
-fn read(mut stream: TcpStream, conn: u64, arrivals: &Sender<(u64, Came)>) {
+fn read(mut stream: TcpStream, writer: &Writer, conn: u64, arrivals: &Sender<(u64, Came)>) {
     let mut ear = Ear::new(Side::Response);
     let mut bytes = vec![0; 64 * 1024];
     loop {
@@ -115,7 +130,7 @@ fn read(mut stream: TcpStream, conn: u64, arrivals: &Sender<(u64, Came)>) {
                 Heard::Line(fields) if fields.get("ev").is_some_and(|ev| ev == "ping-frame") => {
                     let payload = fields.get("payload").cloned().unwrap_or_default();
                     let payload: Vec<u8> = serde_json::from_value(payload).unwrap_or_default();
-                    let _ = stream.write_all(&websocket::encode(websocket::PONG, &payload));
+                    let _ = writer.write(&websocket::encode(websocket::PONG, &payload));
                     continue;
                 }
                 Heard::Line(fields) if fields.get("ev").is_some_and(|ev| ev == "pong-frame") => Came::Pong,
