@@ -32,7 +32,9 @@ pub fn conversation(dialect: &str, data: &[u8]) {
                 let id = sent.map(|sent| sent["id"].clone());
                 assert!(open.insert(call, (id, request)).is_none(), "a call id came twice");
             }
-            Step::Reply(reply) | Step::Introduced { reply, .. } => is_reply_to(&reply, sent.as_ref()),
+            Step::Reply(reply) | Step::Malformed(reply) | Step::Introduced { reply, .. } => {
+                is_reply_to(&reply, sent.as_ref())
+            }
             Step::Cancelled(call) => {
                 assert!(open.contains_key(&call), "only an open call is cancelled");
                 // Our own agents hear whether a person was first; the others want no answer any more.
@@ -48,9 +50,9 @@ pub fn conversation(dialect: &str, data: &[u8]) {
     }
     for (call, (id, request)) in open {
         let frame = session.answer(call, &answer_to(request)).expect("an open call can be answered");
-        let reply = valid(&frame);
+        let reply = valid(&frame.text);
         assert!(id.is_none_or(|id| reply["id"] == id), "{reply}");
-        assert_eq!(session.answer(call, &Answer::TabClosed), None, "answered twice");
+        assert_eq!(session.answer(call, &Answer::TabClosed { text: None }), None, "answered twice");
     }
     assert_eq!(session.open_calls().count(), 0);
 }
@@ -78,7 +80,7 @@ fn wants_answer(sent: &Value) -> bool {
 }
 
 /// Of the right kind, made of what was asked, where that is simple; else a failure that quotes it.
-fn answer_to(request: Request) -> Answer {
+pub(crate) fn answer_to(request: Request) -> Answer {
     match request {
         Request::Propose { path, proposed, label, set, .. } if label.len() % 2 == 0 => {
             Answer::Accepted(Accepted {
@@ -108,7 +110,7 @@ fn answer_to(request: Request) -> Answer {
         Request::WorkspaceFolders => Answer::Folders(vec![PathBuf::from("/w"), PathBuf::from("/ü \u{1}")]),
         Request::CurrentSelection | Request::LatestSelection => Answer::Selection(None),
         Request::OpenEditors => Answer::Editors(Vec::new()),
-        Request::CloseTab { .. } => Answer::TabClosed,
+        Request::CloseTab { .. } => Answer::TabClosed { text: None },
         Request::CloseAllDiffs => Answer::DiffsClosed(usize::MAX),
         Request::ExecuteCode { code } => Answer::Executed(code),
         Request::RunInTerminal { command, wait_ms, .. } => Answer::Ran(TerminalRunResult {
@@ -117,6 +119,13 @@ fn answer_to(request: Request) -> Answer {
             exit_code: None,
             timed_out: wait_ms.is_some(),
         }),
+        Request::Message { .. } => Answer::Told,
+        Request::Edit { files, label, .. } => {
+            let failed = |path: &PathBuf| {
+                Answer::Failed(Failure::new(FailureKind::Stale, format!("{label} {path:?}")))
+            };
+            Answer::Set(files.into_iter().map(|file| (file.path.clone(), failed(&file.path))).collect())
+        }
         Request::Language { path, question } => {
             Answer::Failed(Failure::new(FailureKind::Unsupported, format!("{question:?} {path:?}")))
         }

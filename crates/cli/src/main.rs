@@ -2,13 +2,17 @@
 //! a command does is in the file of its name.
 
 mod accept;
+mod allow;
+mod asks;
 mod attach;
 mod call;
+mod clients;
 mod close;
 mod completions;
 mod config;
 mod context;
 mod decide;
+mod deny;
 mod diagnostics;
 mod diff;
 mod dirty;
@@ -83,6 +87,10 @@ enum Command {
     Show(show::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    Asks(asks::Args),
+    Allow(allow::Args),
+    Deny(deny::Args),
+    Clients(clients::Args),
     Diff(diff::Args),
     Open(open::Args),
     Diagnostics(diagnostics::Args),
@@ -147,6 +155,10 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Show(show) => show::run(show, &reach),
         Command::Accept(accept) => accept::run(accept, &reach),
         Command::Reject(reject) => reject::run(reject, &reach),
+        Command::Asks(_) => asks::run(&reach),
+        Command::Allow(allow) => allow::run(allow, &reach),
+        Command::Deny(deny) => deny::run(deny, &reach),
+        Command::Clients(clients) => clients::run(clients, &reach),
         Command::Diff(diff) => diff::run(diff, &reach, args.json),
         Command::Open(open) => open::run(open, &reach),
         Command::Diagnostics(diagnostics) => diagnostics::run(diagnostics, &reach),

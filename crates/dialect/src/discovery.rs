@@ -18,6 +18,10 @@ pub struct WindowFacts<'a> {
     /// Where the port is a port, as `linkspan_editor_api::port_space` names it: marks the file as ours, for who
     /// finds it after the hub was killed.
     pub port_space: Option<&'a str>,
+    /// A word by which a file without the token is known to be this window's; it tells nothing of the token.
+    pub mark: &'a str,
+    /// Now, since 1970.
+    pub unix_ms: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +29,8 @@ pub struct DiscoveryFile {
     pub directory: PathBuf,
     pub file_name: String,
     pub contents: Vec<u8>,
+    /// There is only one such file, for the window that was focused last.
+    pub shared: bool,
 }
 
 impl DiscoveryFile {
@@ -76,5 +82,6 @@ pub(crate) fn lock_file(
         directory,
         file_name: format!("{}.lock", window.port),
         contents: crate::mcp::json(&lock).into_bytes(),
+        shared: false,
     }
 }

@@ -4,20 +4,27 @@
 //! [`ALL`], but for [`OWN`], which is spoken on the hub's own socket; what they share by being MCP is in `mcp`.
 
 mod claude;
+mod clio;
+mod conversation;
 mod decided;
 mod dialect;
 mod discovery;
+mod gemini;
 mod language;
 mod mcp;
 mod meaning;
 mod nexus3;
+mod open_calls;
 mod own;
 
 use linkspan_editor_api::file_uri;
 
+pub use conversation::{CallId, Exchange, Frame, Server, Session, Step};
 pub use decided::{Accepted, DecidedHunk, Rejected};
-pub use dialect::{ALL, Dialect, OWN, by_name, names};
+pub use dialect::{ALL, Dialect, Door, OWN, Route, by_name, names};
 pub use discovery::{DiscoveryFile, WindowFacts};
 pub use language::{Known, Question};
-pub use mcp::{CallId, Server, Session, Step};
-pub use meaning::{Answer, EditorEvent, Failure, FailureKind, Request, Target};
+pub use mcp::{begins_session, speaks};
+pub use meaning::{
+    ActiveFile, Answer, EditorEvent, Failure, FailureKind, FileEdit, OpenFile, Request, Target,
+};

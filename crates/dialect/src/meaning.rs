@@ -3,8 +3,10 @@
 
 use std::path::PathBuf;
 
-use linkspan_editor_api::{FileDiagnostics, OpenDocument, Position, Selection, TerminalRunResult};
-use linkspan_review::Writer;
+use linkspan_editor_api::{
+    FileDiagnostics, MessageLevel, OpenDocument, Position, Selection, TerminalRunResult,
+};
+use linkspan_review::{Splice, Writer};
 
 use crate::decided::{Accepted, Rejected};
 use crate::language::{Known, Question};
@@ -29,6 +31,16 @@ pub enum Request {
         label: String,
         set: Option<String>,
     },
+    /// Changes by place; all of them or none are proposed. Answered with [`Answer::Accepted`] or
+    /// [`Answer::Rejected`] for one file, with [`Answer::Set`] for more.
+    Edit {
+        files: Vec<FileEdit>,
+        label: String,
+        /// Needs no review where the person allowed this agent to edit without.
+        direct: bool,
+        /// Best shown in the file itself.
+        inline: bool,
+    },
     OpenFile {
         path: PathBuf,
         preview: bool,
@@ -50,8 +62,14 @@ pub enum Request {
     Save {
         path: PathBuf,
     },
+    /// Takes back the agent's changes of this name.
     CloseTab {
         label: String,
+    },
+    /// Something the person may want to know.
+    Message {
+        text: String,
+        level: MessageLevel,
     },
     CloseAllDiffs,
     ExecuteCode {
@@ -67,6 +85,16 @@ pub enum Request {
         path: PathBuf,
         question: Question,
     },
+}
+
+/// What is to be changed in one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEdit {
+    pub path: PathBuf,
+    /// All speak of the text before.
+    pub edits: Vec<Splice>,
+    /// If there is no such file, it is made.
+    pub may_create: bool,
 }
 
 /// What to select in a file that is opened.
@@ -85,14 +113,34 @@ pub enum Target {
 pub enum Answer {
     Accepted(Accepted),
     Rejected(Rejected),
-    Opened { path: PathBuf, language: Option<String>, line_count: Option<u32> },
+    Opened {
+        path: PathBuf,
+        language: Option<String>,
+        line_count: Option<u32>,
+    },
     Diagnostics(Vec<FileDiagnostics>),
     Selection(Option<Selection>),
     Editors(Vec<OpenDocument>),
     Folders(Vec<PathBuf>),
-    Dirty { path: PathBuf, open: bool, dirty: bool, untitled: bool },
-    Saved { path: PathBuf, saved: bool, open: bool },
-    TabClosed,
+    Dirty {
+        path: PathBuf,
+        open: bool,
+        dirty: bool,
+        untitled: bool,
+    },
+    Saved {
+        path: PathBuf,
+        saved: bool,
+        open: bool,
+    },
+    /// With what the person had made of the change, where there was one.
+    TabClosed {
+        text: Option<String>,
+    },
+    /// The message is on its way to her.
+    Told,
+    /// What became of each file, in the order it was asked: accepted, rejected or failed.
+    Set(Vec<(PathBuf, Answer)>),
     DiffsClosed(usize),
     Executed(String),
     Ran(TerminalRunResult),
@@ -123,6 +171,8 @@ pub enum FailureKind {
     Unsupported,
     TooLarge,
     NotText,
+    /// The text is not what the agent says it is.
+    Stale,
     Io,
     Timeout,
     EditorGone,
@@ -143,4 +193,25 @@ pub enum EditorEvent {
         paths: Vec<PathBuf>,
     },
     ToolsChanged,
+    /// The files that the person works on, the one she was in last first.
+    ContextChanged {
+        files: Vec<OpenFile>,
+    },
+}
+
+/// A file that is open in the editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenFile {
+    pub path: PathBuf,
+    /// When the person was last in it, since 1970.
+    pub focused_unix_ms: u64,
+    /// Where in it she is, if she is there now.
+    pub active: Option<ActiveFile>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ActiveFile {
+    pub cursor: Option<Position>,
+    /// Empty when nothing is selected.
+    pub selected: String,
 }

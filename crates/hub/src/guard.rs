@@ -4,7 +4,7 @@
 
 use hyper::header::{self, HeaderMap, HeaderName};
 use hyper::{Method, StatusCode};
-use linkspan_dialect::Dialect;
+use linkspan_dialect::{Dialect, Door, Route};
 
 use crate::token::Token;
 
@@ -28,6 +28,8 @@ pub enum Refusal {
     WrongLink,
     WrongMethod,
     BadBody,
+    NotJson,
+    TooLarge,
 }
 
 impl Refusal {
@@ -50,6 +52,8 @@ impl Refusal {
             Refusal::WrongLink => "wrongLink",
             Refusal::WrongMethod => "wrongMethod",
             Refusal::BadBody => "badBody",
+            Refusal::NotJson => "notJson",
+            Refusal::TooLarge => "tooLarge",
         }
     }
 
@@ -68,6 +72,8 @@ impl Refusal {
             Refusal::NotWebSocket => StatusCode::UPGRADE_REQUIRED,
             Refusal::UnknownPath => StatusCode::NOT_FOUND,
             Refusal::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
+            Refusal::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Refusal::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         }
     }
 
@@ -94,6 +100,8 @@ impl Refusal {
                 "this link was used already, or has expired: get another with `linkspan page`"
             }
             Refusal::WrongMethod => "this path is not asked for in this way",
+            Refusal::NotJson => "send JSON, with `Content-Type: application/json`",
+            Refusal::TooLarge => "the body is larger than `limits.message_mib` allows",
             Refusal::BadBody => "the body must be JSON of at most 1 KiB, with the secret of a link",
         }
     }
@@ -107,22 +115,71 @@ pub struct Head<'a> {
     pub headers: &'a HeaderMap,
 }
 
+/// The secrets of one port.
+#[derive(Debug)]
+pub struct Tokens {
+    /// The window's own, which its discovery files name.
+    pub window: Token,
+    /// The one that the person has set for the dialects that ask for a token only then.
+    pub set: Option<Token>,
+}
+
+/// How the caller comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    WebSocket,
+    /// One request to a stream, or for it.
+    Stream,
+    Call(&'static Route),
+}
+
 /// Which dialect the caller speaks, if it may come in at all. The order matters: what tells least about us is
 /// checked first.
 pub fn admit(
     head: &Head<'_>,
     port: u16,
+    tokens: &Tokens,
+    dialects: &[&'static Dialect],
+) -> Result<(&'static Dialect, Way), Refusal> {
+    let Head { method, path, headers } = head;
+    host(headers, port)?;
+    if headers.contains_key(header::ORIGIN) || fetched_by_a_page(headers) {
+        return Err(Refusal::FromBrowser);
+    }
+    for dialect in dialects.iter().copied() {
+        match dialect.door {
+            Door::Stream { path: ours } if ours == *path => {
+                bearer(headers, &tokens.window)?;
+                return stream(method, headers).map(|way| (dialect, way));
+            }
+            Door::Calls { token_header, routes } => {
+                if let Some(route) = routes.iter().find(|route| route.path == *path) {
+                    optional_token(headers, token_header, tokens)?;
+                    return call(method, headers, route).map(|way| (dialect, way));
+                }
+            }
+            _ => {}
+        }
+    }
+    web_socket(head, &tokens.window, dialects).map(|dialect| (dialect, Way::WebSocket))
+}
+
+/// Browsers send no `Origin` with a picture, a script or a frame, but they say that a page asked for it. Libraries
+/// send some of these headers too; not this one.
+fn fetched_by_a_page(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-site").is_some_and(|site| site != "none")
+}
+
+fn web_socket(
+    head: &Head<'_>,
     token: &Token,
     dialects: &[&'static Dialect],
 ) -> Result<&'static Dialect, Refusal> {
     let Head { method, path, headers } = head;
-    host(headers, port)?;
-    if headers.contains_key(header::ORIGIN) {
-        return Err(Refusal::FromBrowser);
-    }
     let mut spoken = None;
     for dialect in dialects.iter().copied() {
-        let name = HeaderName::from_static(dialect.token_header);
+        let Door::WebSocket { token_header, .. } = dialect.door else { continue };
+        let name = HeaderName::from_static(token_header);
         if !headers.contains_key(&name) {
             continue;
         }
@@ -132,8 +189,12 @@ pub fn admit(
         let offered = only(headers, &name).ok_or(Refusal::TwoTokens)?;
         spoken = Some((dialect, token.matches(offered)));
     }
+    let without_token = || {
+        let open = dialects.iter().copied().find(|dialect| dialect.door == Door::OpenWebSocket);
+        open.filter(|_| *path == "/" && upgrades(method, headers)).ok_or(Refusal::NoToken)
+    };
     let dialect = match spoken {
-        None => return Err(Refusal::NoToken),
+        None => without_token()?,
         Some((_, false)) => return Err(Refusal::WrongToken),
         Some((dialect, true)) => dialect,
     };
@@ -141,6 +202,51 @@ pub fn admit(
         return Err(Refusal::UnknownPath);
     }
     if upgrades(method, headers) { Ok(dialect) } else { Err(Refusal::NotWebSocket) }
+}
+
+fn bearer(headers: &HeaderMap, token: &Token) -> Result<(), Refusal> {
+    if !headers.contains_key(header::AUTHORIZATION) {
+        return Err(Refusal::NoToken);
+    }
+    let offered = only(headers, &header::AUTHORIZATION).ok_or(Refusal::TwoTokens)?;
+    let (scheme, offered) = offered.split_at_checked(b"Bearer ".len()).ok_or(Refusal::WrongToken)?;
+    let matches = scheme.eq_ignore_ascii_case(b"Bearer ") && token.matches(offered);
+    if matches { Ok(()) } else { Err(Refusal::WrongToken) }
+}
+
+/// Asked for only where the person has set one; a wrong one is wrong all the same.
+fn optional_token(headers: &HeaderMap, name: &'static str, tokens: &Tokens) -> Result<(), Refusal> {
+    let name = HeaderName::from_static(name);
+    if !headers.contains_key(&name) {
+        return if tokens.set.is_some() { Err(Refusal::NoToken) } else { Ok(()) };
+    }
+    let offered = only(headers, &name).ok_or(Refusal::TwoTokens)?;
+    let mut known = tokens.set.iter().chain([&tokens.window]);
+    if known.any(|token| token.matches(offered)) { Ok(()) } else { Err(Refusal::WrongToken) }
+}
+
+fn stream(method: &Method, headers: &HeaderMap) -> Result<Way, Refusal> {
+    match *method {
+        Method::POST if !is_json(headers) => Err(Refusal::NotJson),
+        Method::POST | Method::GET | Method::DELETE => Ok(Way::Stream),
+        _ => Err(Refusal::WrongMethod),
+    }
+}
+
+fn call(method: &Method, headers: &HeaderMap, route: &'static Route) -> Result<Way, Refusal> {
+    let wanted = if route.frame.is_some() { Method::GET } else { Method::POST };
+    match *method == wanted {
+        false => Err(Refusal::WrongMethod),
+        true if route.frame.is_none() && !is_json(headers) => Err(Refusal::NotJson),
+        true => Ok(Way::Call(route)),
+    }
+}
+
+/// Whether the body says that it is JSON. A form cannot: what it may claim without asking first is another type.
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    let kind = only(headers, &header::CONTENT_TYPE).and_then(|kind| std::str::from_utf8(kind).ok());
+    let kind = kind.and_then(|kind| kind.split(';').next());
+    kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
 /// By which of our names the caller knows this port. A DNS name that was bound to our address is none.

@@ -7,39 +7,43 @@ pub(crate) mod tools;
 
 use linkspan_review::Writer;
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Door};
 use crate::discovery::{DiscoveryFile, Lookup, WindowFacts, directory, lock_file};
-use crate::mcp::{Mcp, ToolList};
+use crate::mcp::{Client, Mcp, Session, ToolList};
 
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "claude",
-    token_header: "x-claude-code-ide-authorization",
-    subprotocol: Some("mcp"),
+    door: Door::WebSocket { token_header: "x-claude-code-ide-authorization", subprotocol: Some("mcp") },
     writer: Writer::Agent,
+    relative_paths: false,
+    converse: |_dialect, server| Box::new(Session::new(&MCP, server)),
     discovery,
     terminal_environment,
-    mcp: Mcp {
-        tools: tools::TOOLS,
-        list: ToolList::new(),
-        frame_limit: None,
-        encode: encode::encode,
-        event: events::event,
-        goodbye: None,
-        answers_cancelled: false,
-    },
 };
 
-fn discovery(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Option<DiscoveryFile> {
+static MCP: Mcp = Mcp {
+    tools: tools::TOOLS,
+    list: ToolList::new(),
+    frame_limit: None,
+    encode: encode::encode,
+    event: events::event,
+    goodbye: None,
+    answers_cancelled: false,
+    known_as: Client::as_it_says,
+    later: None,
+};
+
+fn discovery(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Vec<DiscoveryFile> {
     let config = directory(lookup, "CLAUDE_CONFIG_DIR")
-        .or_else(|| directory(lookup, "HOME").map(|home| home.join(".claude")))?;
-    Some(lock_file(config.join("ide"), window, Some(false)))
+        .or_else(|| directory(lookup, "HOME").map(|home| home.join(".claude")));
+    config.map(|config| lock_file(config.join("ide"), window, Some(false))).into_iter().collect()
 }
 
 /// The port makes the agent connect by itself. The token is not among them: the agent reads it in the
 /// lock file, and a variable would be seen by every process of the terminal.
-fn terminal_environment(port: u16) -> Vec<(String, String)> {
+fn terminal_environment(window: &WindowFacts<'_>) -> Vec<(String, String)> {
     vec![
-        ("CLAUDE_CODE_SSE_PORT".to_owned(), port.to_string()),
+        ("CLAUDE_CODE_SSE_PORT".to_owned(), window.port.to_string()),
         ("ENABLE_IDE_INTEGRATION".to_owned(), "true".to_owned()),
     ]
 }

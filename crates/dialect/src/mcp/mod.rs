@@ -10,11 +10,12 @@ mod version;
 
 pub(crate) use arguments::{Arguments, BadArgument};
 pub(crate) use reply::{Encoded, json, notification, tools_changed};
-pub(crate) use session::{Asked, Client, Context};
-pub use session::{CallId, Server, Session, Step};
+pub(crate) use session::{Asked, Client, Context, Session};
 pub(crate) use tool::{Argument, Kind, Need, Tool, ToolList, listed};
 
 use crate::meaning::{Answer, EditorEvent, FailureKind};
+pub use envelope::begins_session;
+pub use version::speaks;
 
 /// One dialect's own part of an MCP server.
 pub(crate) struct Mcp {
@@ -28,6 +29,23 @@ pub(crate) struct Mcp {
     pub(crate) goodbye: Option<&'static str>,
     /// A cancelled call is answered all the same: only then does its agent know whether a person was first.
     pub(crate) answers_cancelled: bool,
+    /// What people know this client as, who asked for that version of the protocol.
+    pub(crate) known_as: fn(&Client, &str) -> Client,
+    pub(crate) later: Option<Later>,
+}
+
+/// For a dialect that answers a proposal once it is shown and tells the decision later, by the path of the file.
+pub(crate) struct Later {
+    /// The notification that tells what became of the change of this path.
+    pub(crate) tell: fn(&str, &Answer) -> String,
+    /// The flag by which an agent that takes a change back asks not to be told of it.
+    pub(crate) unless: &'static str,
+}
+
+impl std::fmt::Debug for Mcp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Mcp").finish_non_exhaustive()
+    }
 }
 
 /// The JSON-RPC code of a failure, where a dialect tells it as a JSON-RPC error.
@@ -41,6 +59,7 @@ pub(crate) fn code_of(kind: FailureKind) -> i32 {
         | FailureKind::Denied
         | FailureKind::TooLarge
         | FailureKind::NotText
+        | FailureKind::Stale
         | FailureKind::Io
         | FailureKind::Timeout
         | FailureKind::EditorGone

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::envelope::RequestId;
+use super::envelope::{INTERNAL, RequestId};
 
 /// A tool's answer in the shape that its dialect chose for it.
 #[derive(Debug)]
@@ -39,6 +39,11 @@ impl<'a> Encoded<'a> {
         // Our types have string keys and no serialiser of their own that fails.
         let content = to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned());
         Encoded::Structured { content, text: text.into(), failed }
+    }
+
+    /// For answers to what no tool of the dialect asks.
+    pub(crate) fn unasked() -> Encoded<'a> {
+        Encoded::Error(INTERNAL, "no tool of this dialect asks this".into())
     }
 
     pub(crate) fn into_frame(self, id: &RequestId) -> String {

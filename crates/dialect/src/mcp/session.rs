@@ -1,79 +1,47 @@
 //! One agent's MCP conversation: which frames mean what, which calls are open, who the agent is.
 //! Each call is answered once or not at all; the open ones are held here.
 
-use std::collections::BTreeMap;
-
 use linkspan_editor_api::Capabilities as Editor;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::envelope::{self, Message, RequestId};
-use super::{Arguments, BadArgument, listed, reply, version};
-use crate::dialect::Dialect;
+use super::{Arguments, BadArgument, Mcp, listed, reply, version};
+use crate::conversation::{CallId, Conversation, Exchange, Frame, Server, Step};
 use crate::meaning::{Answer, EditorEvent, Failure, FailureKind, Request};
-
-/// A call of this session that waits for its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CallId(u64);
-
-/// What a frame asks of the hub.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Step {
-    /// To be answered once, with [`Session::answer`].
-    Call {
-        call: CallId,
-        request: Request,
-    },
-    /// Send this frame back.
-    Reply(String),
-    /// The agent said who it is; send the frame back.
-    Introduced {
-        name: String,
-        version: String,
-        reply: String,
-    },
-    /// The agent said which process it is.
-    Pid(u32),
-    /// The agent answered [`Session::ping`].
-    Pong(u64),
-    /// The agent leaves, and takes back what is open.
-    Goodbye,
-    /// The agent no longer wants that answer. The call is open only where the dialect answers it all the same.
-    Cancelled(CallId),
-    Nothing,
-}
-
-/// What the session says about our side.
-#[derive(Debug, Clone)]
-pub struct Server {
-    pub version: String,
-    pub editor_name: String,
-    /// What the editor can do: tools that it has no use for are not listed.
-    pub capabilities: Editor,
-}
+use crate::open_calls::{Open, OpenCalls};
 
 #[derive(Debug)]
-pub struct Session {
-    dialect: &'static Dialect,
+pub(crate) struct Session {
+    mcp: &'static Mcp,
     server: Server,
     client: Client,
     initialized: bool,
-    open: BTreeMap<CallId, OpenCall>,
-    next: u64,
+    open: OpenCalls<OpenCall>,
     /// The newest of our own pings.
     pinged: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Client {
     pub(crate) name: String,
     pub(crate) version: String,
 }
 
+impl Client {
+    /// For agents whose own word says it.
+    pub(crate) fn as_it_says(&self, _protocol: &str) -> Client {
+        self.clone()
+    }
+}
+
 #[derive(Debug)]
 struct OpenCall {
-    id: RequestId,
+    /// None once the call itself is answered, and only the decision is still to be told.
+    id: Option<RequestId>,
     asked: Asked,
+    /// The agent takes it back and does not want to hear of it.
+    unheard: bool,
 }
 
 /// As much of a request as its answer's shape depends on.
@@ -85,8 +53,11 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    fn of(request: &Request) -> Asked {
+    fn of(request: &Request, mcp: &Mcp) -> Asked {
         match request {
+            Request::Propose { path, .. } if mcp.later.is_some() => {
+                Asked::Change { label: path.to_string_lossy().into_owned() }
+            }
             Request::Propose { label, .. } | Request::Compare { label, .. } => {
                 Asked::Change { label: label.clone() }
             }
@@ -135,106 +106,30 @@ struct ServerInfo<'a> {
 }
 
 impl Session {
-    pub fn new(dialect: &'static Dialect, server: Server) -> Session {
+    pub(crate) fn new(mcp: &'static Mcp, server: Server) -> Session {
         Session {
-            dialect,
+            mcp,
             server,
             client: Client::default(),
             initialized: false,
-            open: BTreeMap::new(),
-            next: 0,
+            open: OpenCalls::default(),
             pinged: 0,
         }
     }
 
-    pub fn dialect(&self) -> &'static Dialect {
-        self.dialect
-    }
-
-    pub fn receive(&mut self, frame: &str) -> Step {
-        match envelope::parse(frame) {
-            Ok(Message::Request { id, method, params }) => match self.request(&id, &method, params) {
-                Ok(step) => step,
-                Err(error) => {
-                    Step::Reply(reply::error(Some(&id), envelope::INVALID_PARAMS, &error.to_string()))
-                }
-            },
-            Ok(Message::Notification { method, params }) => self.notification(&method, params),
-            Ok(Message::Response { id }) => self.response(&id),
-            Err(bad) => Step::Reply(reply::error(bad.id.as_ref(), bad.code, &bad.message)),
-        }
-    }
-
-    /// Whether that changed what `tools/list` says.
-    pub fn set_capabilities(&mut self, now: Editor) -> bool {
-        let before = std::mem::replace(&mut self.server.capabilities, now);
-        let names = |has| listed(self.dialect.mcp.tools, has).map(|tool| tool.name);
-        !names(&before).eq(names(&now))
-    }
-
-    /// A question of ours that only a living agent answers, with [`Step::Pong`]. Numbers only grow.
-    pub fn ping(&mut self, number: u64) -> String {
-        self.pinged = number;
-        format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"ping"}}"#)
-    }
-
-    /// The frame that answers the call; none when it is no longer open.
-    pub fn answer(&mut self, call: CallId, answer: &Answer) -> Option<String> {
-        let OpenCall { id, asked } = self.open.remove(&call)?;
-        let mcp = &self.dialect.mcp;
-        let encode = |answer: &Answer| {
-            (mcp.encode)(answer, &Context { asked: &asked, client: &self.client }).into_frame(&id)
-        };
-        let frame = encode(answer);
-        let Some(limit) = mcp.frame_limit.filter(|limit| frame.len() > *limit) else { return Some(frame) };
-        // A decision has to arrive, above all one that is written already.
-        let shorter = match answer {
-            Answer::Rejected(rejected) => vec![Answer::Rejected(rejected.without_remarks())],
-            Answer::Accepted(accepted) => accepted.shorter().into_iter().map(Answer::Accepted).collect(),
-            _ => Vec::new(),
-        };
-        let shorter = shorter.iter().map(encode).find(|frame| frame.len() <= limit);
-        Some(shorter.unwrap_or_else(|| {
-            let message = format!("the answer is larger than the {limit} bytes that the agent takes");
-            encode(&Answer::Failed(Failure::new(FailureKind::TooLarge, message)))
-        }))
-    }
-
-    /// The answer to a frame that is not text.
-    pub fn not_text(&self) -> String {
-        reply::error(None, envelope::INVALID_REQUEST, "this is no text: send JSON as text, in UTF-8")
-    }
-
-    /// The frame that tells of the event; none before the handshake is over, or when this dialect has no word for it.
-    pub fn event(&self, event: &EditorEvent) -> Option<String> {
-        if self.initialized { (self.dialect.mcp.event)(event) } else { None }
-    }
-
-    pub fn open_calls(&self) -> impl Iterator<Item = CallId> + '_ {
-        self.open.keys().copied()
-    }
-
-    /// Proposed changes that wait for their answer, with the name the agent gave each.
-    pub fn open_changes(&self) -> impl Iterator<Item = (CallId, &str)> {
-        self.open.iter().filter_map(|(call, open)| match &open.asked {
-            Asked::Change { label } => Some((*call, label.as_str())),
-            Asked::FileInBackground | Asked::Other => None,
-        })
-    }
-
     fn request(
         &mut self,
+        exchange: Option<Exchange>,
         id: &RequestId,
         method: &str,
         params: Option<&RawValue>,
     ) -> Result<Step, BadArgument> {
         let arguments = || Arguments::read("params", params);
         match method {
-            "tools/call" => self.call(id, &arguments()?),
+            "tools/call" => self.call(exchange, id, &arguments()?),
             "initialize" => self.initialize(id, &arguments()?),
             "tools/list" => {
-                let mcp = &self.dialect.mcp;
-                let tools = mcp.list.get(mcp.tools, &self.server.capabilities);
+                let tools = self.mcp.list.get(self.mcp.tools, &self.server.capabilities);
                 Ok(Step::Reply(reply::raw_result(id, tools)))
             }
             "ping" => Ok(Step::Reply(reply::raw_result(id, "{}"))),
@@ -262,7 +157,8 @@ impl Session {
         let client = params.object("clientInfo")?;
         let name = client.optional_text("name")?.unwrap_or("unknown agent".into()).into_owned();
         let version = client.optional_text("version")?.unwrap_or_default().into_owned();
-        self.client = Client { name: name.clone(), version: version.clone() };
+        self.client = Client { name, version };
+        let Client { name, version } = (self.mcp.known_as)(&self.client, protocol_version);
         let title = version::has_titles(protocol_version).then_some(self.server.editor_name.as_str());
         let result = Initialized {
             protocol_version,
@@ -272,18 +168,34 @@ impl Session {
         Ok(Step::Introduced { name, version, reply: reply::result(id, &result) })
     }
 
-    fn call(&mut self, id: &RequestId, params: &Arguments<'_>) -> Result<Step, BadArgument> {
+    fn call(
+        &mut self,
+        exchange: Option<Exchange>,
+        id: &RequestId,
+        params: &Arguments<'_>,
+    ) -> Result<Step, BadArgument> {
         let name = params.text("name")?;
-        let Some(tool) = self.dialect.mcp.tools.iter().find(|tool| tool.name == name) else {
+        let Some(tool) = self.mcp.tools.iter().find(|tool| tool.name == name) else {
             // MCP's own rule: the method exists, its parameter is at fault.
             let message = format!("unknown tool: {}", shown(&name));
             return Ok(Step::Reply(reply::error(Some(id), envelope::INVALID_PARAMS, &message)));
         };
-        let request = (tool.decode)(&params.object("arguments")?)?;
-        let call = CallId(self.next);
-        self.next += 1;
-        self.open.insert(call, OpenCall { id: id.clone(), asked: Asked::of(&request) });
+        let arguments = params.object("arguments")?;
+        let request = (tool.decode)(&arguments)?;
+        if let (Some(later), Request::CloseTab { label }) = (&self.mcp.later, &request)
+            && arguments.flag(later.unless, false)?
+        {
+            self.open.each(|open| open.unheard |= open.asked == Asked::Change { label: label.clone() });
+        }
+        let asked = Asked::of(&request, self.mcp);
+        let call = self.open.begin(exchange, OpenCall { id: Some(id.clone()), asked, unheard: false });
         Ok(Step::Call { call, request })
+    }
+
+    /// The call is answered long since: what became of its change goes out by itself.
+    fn told_later(&self, asked: &Asked, answer: &Answer) -> Option<Frame> {
+        let (Some(later), Asked::Change { label }) = (&self.mcp.later, asked) else { return None };
+        Some(Frame { text: (later.tell)(label, answer), answers: None })
     }
 
     /// Nobody is told of a notification that is unknown or malformed: there is no way to answer one.
@@ -297,19 +209,108 @@ impl Session {
             "notifications/cancelled" => params
                 .raw("requestId")
                 .and_then(envelope::request_id)
-                .and_then(|id| self.open.iter().find(|(_, open)| open.id == id).map(|(call, _)| *call))
+                .and_then(|id| self.open.find(|open| open.id.as_ref() == Some(&id)))
                 .inspect(|call| {
-                    if !self.dialect.mcp.answers_cancelled {
-                        self.open.remove(call);
+                    if !self.mcp.answers_cancelled {
+                        self.open.end(*call);
                     }
                 })
                 .map_or(Step::Nothing, Step::Cancelled),
-            leaving if self.dialect.mcp.goodbye == Some(leaving) => Step::Goodbye,
+            leaving if self.mcp.goodbye == Some(leaving) => Step::Goodbye,
             "ide_connected" => match params.count("pid") {
                 Ok(Some(pid)) => Step::Pid(pid),
                 _ => Step::Nothing,
             },
             _ => Step::Nothing,
         }
+    }
+}
+
+impl Conversation for Session {
+    fn receive(&mut self, frame: &str, exchange: Option<Exchange>) -> Step {
+        match envelope::parse(frame) {
+            Ok(Message::Request { id, method, params }) => match self.request(exchange, &id, &method, params)
+            {
+                Ok(step) => step,
+                Err(error) => {
+                    Step::Reply(reply::error(Some(&id), envelope::INVALID_PARAMS, &error.to_string()))
+                }
+            },
+            Ok(Message::Notification { method, params }) => self.notification(&method, params),
+            Ok(Message::Response { id }) => self.response(&id),
+            Err(bad) => Step::Malformed(reply::error(bad.id.as_ref(), bad.code, &bad.message)),
+        }
+    }
+
+    fn shown(&mut self, call: CallId) -> Option<Frame> {
+        self.mcp.later.as_ref()?;
+        let open = self.open.get_mut(call)?;
+        let id = open.what.id.take()?;
+        Some(Frame { text: reply::raw_result(&id, r#"{"content":[]}"#), answers: open.exchange.take() })
+    }
+
+    fn adopt(&mut self, name: &str) -> Option<CallId> {
+        self.mcp.later.as_ref()?;
+        let asked = Asked::Change { label: name.to_owned() };
+        Some(self.open.begin(None, OpenCall { id: None, asked, unheard: false }))
+    }
+
+    fn resume(&mut self) {
+        self.initialized = true;
+    }
+
+    fn answer(&mut self, call: CallId, answer: &Answer) -> Option<Frame> {
+        let Open { exchange, what: OpenCall { id, asked, unheard } } = self.open.end(call)?;
+        let Some(id) = id else { return self.told_later(&asked, answer).filter(|_| !unheard) };
+        let encode = |answer: &Answer| {
+            (self.mcp.encode)(answer, &Context { asked: &asked, client: &self.client }).into_frame(&id)
+        };
+        let text = encode(answer);
+        let fits = |text: &String| self.mcp.frame_limit.is_none_or(|limit| text.len() <= limit);
+        if fits(&text) {
+            return Some(Frame { text, answers: exchange });
+        }
+        // A decision has to arrive, above all one that is written already.
+        let shorter = match answer {
+            Answer::Rejected(rejected) => vec![Answer::Rejected(rejected.without_remarks())],
+            Answer::Accepted(accepted) => accepted.shorter().into_iter().map(Answer::Accepted).collect(),
+            _ => Vec::new(),
+        };
+        let text = shorter.iter().map(encode).find(fits).unwrap_or_else(|| {
+            let limit = self.mcp.frame_limit.unwrap_or(usize::MAX);
+            let message = format!("the answer is larger than the {limit} bytes that the agent takes");
+            encode(&Answer::Failed(Failure::new(FailureKind::TooLarge, message)))
+        });
+        Some(Frame { text, answers: exchange })
+    }
+
+    fn event(&self, event: &EditorEvent) -> Option<String> {
+        if self.initialized { (self.mcp.event)(event) } else { None }
+    }
+
+    fn ping(&mut self, number: u64) -> Option<String> {
+        self.pinged = number;
+        Some(format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"ping"}}"#))
+    }
+
+    fn not_text(&self) -> String {
+        reply::error(None, envelope::INVALID_REQUEST, "this is no text: send JSON as text, in UTF-8")
+    }
+
+    fn set_capabilities(&mut self, now: Editor) -> bool {
+        let before = std::mem::replace(&mut self.server.capabilities, now);
+        let names = |has| listed(self.mcp.tools, has).map(|tool| tool.name);
+        !names(&before).eq(names(&now))
+    }
+
+    fn open_calls(&self) -> Box<dyn Iterator<Item = CallId> + '_> {
+        self.open.ids()
+    }
+
+    fn open_changes(&self) -> Box<dyn Iterator<Item = (CallId, &str)> + '_> {
+        self.open.named(|open| match &open.asked {
+            Asked::Change { label } => Some(label.as_str()),
+            Asked::FileInBackground | Asked::Other => None,
+        })
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<
             let remarks = remarks.map(without_the_word);
             Encoded::Texts(std::iter::once("DIFF_REJECTED".into()).chain(remarks).collect())
         }
-        Answer::Opened { .. } | Answer::TabClosed | Answer::DiffsClosed(_) => Encoded::text("ok"),
+        Answer::Opened { .. } | Answer::TabClosed { .. } | Answer::DiffsClosed(_) => Encoded::text("ok"),
         Answer::Saved { saved: true, .. } => Encoded::text("ok"),
         Answer::Saved { path, open: false, .. } => {
             failed(FailureKind::NotFound, format!("not open in the editor: {}", path.display()))
@@ -40,10 +40,8 @@ pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<
         }
         Answer::Dirty { open, dirty, .. } => Encoded::json(&Dirty { dirty: *open && *dirty }),
         Answer::Executed(output) => Encoded::text(output.as_str()),
-        Answer::Known(_) | Answer::Ran(_) => {
-            failed(FailureKind::Internal, "no tool of this dialect asks this")
-        }
         Answer::Failed(failure) => failed(failure.kind, failure.message.as_str()),
+        _ => Encoded::unasked(),
     }
 }
 

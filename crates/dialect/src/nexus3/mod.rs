@@ -6,33 +6,37 @@ mod tools;
 
 use linkspan_review::Writer;
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Door};
 use crate::discovery::{DiscoveryFile, Lookup, WindowFacts, directory, lock_file};
-use crate::mcp::{Mcp, ToolList, tools_changed};
+use crate::mcp::{Client, Mcp, Session, ToolList, tools_changed};
 use crate::meaning::EditorEvent;
 
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "nexus3",
-    token_header: "x-nexus3-ide-authorization",
-    subprotocol: None,
+    door: Door::WebSocket { token_header: "x-nexus3-ide-authorization", subprotocol: None },
     writer: Writer::Editor,
+    relative_paths: false,
+    converse: |_dialect, server| Box::new(Session::new(&MCP, server)),
     discovery,
-    terminal_environment: |_port| Vec::new(),
-    mcp: Mcp {
-        tools: tools::TOOLS,
-        list: ToolList::new(),
-        // The agent's WebSocket library drops the connection at anything larger.
-        frame_limit: Some(1 << 20),
-        encode: encode::encode,
-        event,
-        goodbye: None,
-        answers_cancelled: false,
-    },
+    terminal_environment: |_window| Vec::new(),
 };
 
-fn discovery(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Option<DiscoveryFile> {
-    let home = directory(lookup, "HOME")?;
-    Some(lock_file(home.join(".nexus3").join("ide"), window, None))
+static MCP: Mcp = Mcp {
+    tools: tools::TOOLS,
+    list: ToolList::new(),
+    // The agent's WebSocket library drops the connection at anything larger.
+    frame_limit: Some(1 << 20),
+    encode: encode::encode,
+    event,
+    goodbye: None,
+    answers_cancelled: false,
+    known_as: Client::as_it_says,
+    later: None,
+};
+
+fn discovery(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Vec<DiscoveryFile> {
+    let home = directory(lookup, "HOME").into_iter();
+    home.map(|home| lock_file(home.join(".nexus3").join("ide"), window, None)).collect()
 }
 
 fn event(event: &EditorEvent) -> Option<String> {

@@ -40,7 +40,7 @@ pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<
             let text = says::saved(&path, *saved, *open);
             told(&Saved { path, saved: *saved, open: *open }, text)
         }
-        Answer::TabClosed => told(&Nothing {}, "done"),
+        Answer::TabClosed { .. } | Answer::Told => told(&Nothing {}, "done"),
         Answer::DiffsClosed(closed) => told(&Closed { closed: *closed }, format!("{closed} taken back")),
         Answer::Executed(output) => told(&Executed { output }, output.as_str()),
         Answer::Ran(ran) => told(ran, says::ran(ran)),
@@ -50,6 +50,7 @@ pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<
         Answer::Known(Known::Symbols(found)) => told(found, says::symbols(&found.symbols)),
         Answer::Known(Known::VisibleRange(visible)) => told(visible, says::visible(visible.range)),
         Answer::Failed(failure) => failed(failure),
+        Answer::Set(_) => Encoded::unasked(),
     }
 }
 
@@ -68,6 +69,7 @@ fn failed(failure: &Failure) -> Encoded<'_> {
         FailureKind::Unsupported => "unsupported",
         FailureKind::TooLarge => "tooLarge",
         FailureKind::NotText => "notText",
+        FailureKind::Stale => "stale",
         FailureKind::Io => "io",
         FailureKind::Timeout => "timeout",
         FailureKind::EditorGone => "editorGone",

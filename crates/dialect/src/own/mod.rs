@@ -9,44 +9,47 @@ mod tools;
 use linkspan_editor_api::{AgentLeave, Limits, Notification};
 use linkspan_review::Writer;
 
-use crate::dialect::Dialect;
-use crate::mcp::{Mcp, ToolList};
+use crate::dialect::{Dialect, Door};
+use crate::mcp::{Client, Mcp, Session, ToolList};
+
+pub(crate) static DIALECT: Dialect = Dialect {
+    name: "linkspan",
+    // The socket belongs to its user alone: there is no token, and nothing to find it by but the socket.
+    door: Door::Local,
+    writer: Writer::Editor,
+    relative_paths: false,
+    converse: |_dialect, server| Box::new(Session::new(&MCP, server)),
+    discovery: |_window, _lookup| Vec::new(),
+    terminal_environment: |_window| Vec::new(),
+};
 
 /// What the framing of that socket takes.
-pub(crate) static DIALECT: Dialect = dialect(Limits::OF_A_HUB.body);
+static MCP: Mcp = mcp(Limits::OF_A_HUB.body);
 
-const fn dialect(frame_limit: usize) -> Dialect {
-    Dialect {
-        name: "linkspan",
-        // The socket belongs to its user alone: there is no token, and nothing to find it by but the socket.
-        token_header: "",
-        subprotocol: None,
-        writer: Writer::Editor,
-        discovery: |_window, _lookup| None,
-        terminal_environment: |_port| Vec::new(),
-        mcp: Mcp {
-            tools: tools::TOOLS,
-            list: ToolList::new(),
-            frame_limit: Some(frame_limit),
-            encode: encode::encode,
-            event: events::event,
-            goodbye: Some(AgentLeave::METHOD),
-            answers_cancelled: true,
-        },
+const fn mcp(frame_limit: usize) -> Mcp {
+    Mcp {
+        tools: tools::TOOLS,
+        list: ToolList::new(),
+        frame_limit: Some(frame_limit),
+        encode: encode::encode,
+        event: events::event,
+        goodbye: Some(AgentLeave::METHOD),
+        answers_cancelled: true,
+        known_as: Client::as_it_says,
+        later: None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::LazyLock;
-
     use linkspan_editor_api::{Capabilities, ReviewComment, Taken};
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{Accepted, Answer, Server, Session, Step};
+    use crate::conversation::Conversation;
+    use crate::{Accepted, Answer, Server, Step};
 
-    static NARROW: LazyLock<Dialect> = LazyLock::new(|| dialect(2_000));
+    static NARROW: Mcp = mcp(2_000);
 
     /// What is told of an accepted change of so many bytes over a wire that takes 2000.
     fn told(bytes: usize, written: bool) -> Value {
@@ -56,7 +59,7 @@ mod tests {
         let arguments = json!({ "path": "/w/a", "newText": "" });
         let params = json!({ "name": "proposeChange", "arguments": arguments });
         let asked = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        let Step::Call { call, .. } = session.receive(&asked.to_string()) else { panic!("no call") };
+        let Step::Call { call, .. } = session.receive(&asked.to_string(), None) else { panic!("no call") };
         let answer = Answer::Accepted(Accepted {
             review: "r1".into(),
             path: "/w/a".into(),
@@ -68,7 +71,7 @@ mod tests {
             person_diff: Some("y".repeat(1_500)),
             comments: vec![ReviewComment { line: 1, text: "z".into() }],
         });
-        let frame = session.answer(call, &answer).unwrap();
+        let frame = session.answer(call, &answer).unwrap().text;
         assert!(frame.len() <= 2_000);
         serde_json::from_str::<Value>(&frame).unwrap()["result"]["structuredContent"].clone()
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use linkspan_dialect::{Accepted, Answer, EditorEvent, Failure, FailureKind, Request, Target, by_name};
+use linkspan_dialect::{Accepted, Answer, Door, EditorEvent, Failure, FailureKind, Request, Target, by_name};
 use linkspan_editor_api::{
     Capabilities, Diagnostic, FileDiagnostics, OpenDocument, Position, Range, SelectedRange, Selection,
     Severity,
@@ -41,7 +41,9 @@ fn accepted(text: &str, new_file: bool) -> Answer {
 #[test]
 fn the_agent_writes() {
     let dialect = by_name("claude").unwrap();
-    assert_eq!((dialect.writer, dialect.subprotocol), (Writer::Agent, Some("mcp")));
+    assert_eq!(dialect.writer, Writer::Agent);
+    let Door::WebSocket { subprotocol, .. } = dialect.door else { panic!("no WebSocket") };
+    assert_eq!(subprotocol, Some("mcp"));
 }
 
 #[test]
@@ -105,7 +107,8 @@ fn another_failed_tool_is_a_result_that_the_model_can_read() {
 #[test]
 fn tabs_are_closed_with_the_words_of_the_real_extension() {
     let mut session = session("claude");
-    let frame = answered(&mut session, "close_tab", &json!({"tab_name": "t"}), &Answer::TabClosed);
+    let frame =
+        answered(&mut session, "close_tab", &json!({"tab_name": "t"}), &Answer::TabClosed { text: None });
     assert_eq!(texts(&frame), ["TAB_CLOSED"]);
     let frame = answered(&mut session, "closeAllDiffTabs", &json!({}), &Answer::DiffsClosed(5));
     assert_eq!(texts(&frame), ["CLOSED_5_DIFF_TABS"]);

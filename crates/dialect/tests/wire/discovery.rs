@@ -12,13 +12,24 @@ fn file(dialect: &str, folders: &[PathBuf], environment: &[(&str, &str)]) -> Opt
 }
 
 fn window(folders: &[PathBuf]) -> WindowFacts<'_> {
-    WindowFacts { port: 41001, token: "secret", pid: 12, editor_name: "Neovim", folders, port_space: None }
+    WindowFacts {
+        port: 41001,
+        token: "secret",
+        pid: 12,
+        editor_name: "Neovim",
+        folders,
+        port_space: None,
+        mark: "mark",
+        unix_ms: 1_763_193_600_000,
+    }
 }
 
 fn file_of(dialect: &str, window: &WindowFacts<'_>, environment: &[(&str, &str)]) -> Option<DiscoveryFile> {
-    by_name(dialect).unwrap().discovery_file(window, |name| {
+    let files = by_name(dialect).unwrap().discovery_files(window, |name| {
         environment.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
-    })
+    });
+    assert!(files.len() < 2);
+    files.into_iter().next()
 }
 
 #[test]
@@ -40,6 +51,47 @@ fn a_nexus3_lock_has_its_five_keys() {
         serde_json::from_slice::<Value>(&file.contents).unwrap(),
         json!({"pid": 12, "workspaceFolders": ["/w"], "ideName": "Neovim", "transport": "ws", "authToken": "secret"})
     );
+}
+
+#[test]
+fn gemini_and_qwen_each_get_a_file_in_their_own_place() {
+    let folders = ["/w/a b".into(), "/w/odd:name".into(), "/w/c".into()];
+    let files = by_name("gemini")
+        .unwrap()
+        .discovery_files(&window(&folders), |name| (name == "HOME").then(|| "/home/ada".into()));
+    let places: Vec<_> = files.iter().map(DiscoveryFile::path).collect();
+    let gemini = PathBuf::from("/tmp/gemini/ide/gemini-ide-server-12-41001.json");
+    assert_eq!(places, [gemini, "/home/ada/.qwen/ide/41001.lock".into()]);
+    let contents: Vec<Value> =
+        files.iter().map(|file| serde_json::from_slice(&file.contents).unwrap()).collect();
+    let ide = json!({"name": "linkspan", "displayName": "Neovim"});
+    assert_eq!(
+        contents,
+        [
+            json!({"port": 41001, "workspacePath": "/w/a b:/w/c", "authToken": "secret", "ideInfo": ide}),
+            json!({"port": 41001, "workspacePath": "/w/a b:/w/c", "authToken": "secret", "ppid": 12,
+                   "ideName": "Neovim"}),
+        ]
+    );
+    let marked = WindowFacts { port_space: Some("here"), ..window(&folders) };
+    let files = by_name("gemini")
+        .unwrap()
+        .discovery_files(&marked, |name| (name == "TMPDIR").then(|| "/var/tmp/x".into()));
+    assert_eq!(files[0].directory, PathBuf::from("/var/tmp/x/gemini/ide"));
+    assert_eq!(files.len(), 1, "without a home there is no lock");
+    assert_eq!(serde_json::from_slice::<Value>(&files[0].contents).unwrap()["linkspan"], "here");
+}
+
+#[test]
+fn terminals_tell_gemini_and_qwen_the_port_and_keep_the_token() {
+    let folders = ["/w/a".into(), "/w/b".into()];
+    let variables = by_name("gemini").unwrap().terminal_environment(&window(&folders));
+    let find = |name: &str| variables.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    for agent in ["GEMINI_CLI", "QWEN_CODE"] {
+        assert_eq!(find(&format!("{agent}_IDE_SERVER_PORT")), Some("41001"));
+        assert_eq!(find(&format!("{agent}_IDE_WORKSPACE_PATH")), Some("/w/a:/w/b"));
+    }
+    assert!(variables.iter().all(|(_, value)| !value.contains("secret")));
 }
 
 #[test]
@@ -75,8 +127,8 @@ fn a_folder_that_json_cannot_name_is_left_out() {
 
 #[test]
 fn terminals_learn_the_port_where_the_agent_looks_for_it() {
-    let variables = by_name("claude").unwrap().terminal_environment(41001);
+    let variables = by_name("claude").unwrap().terminal_environment(&window(&[]));
     let expected = [("CLAUDE_CODE_SSE_PORT", "41001"), ("ENABLE_IDE_INTEGRATION", "true")];
     assert_eq!(variables, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
-    assert!(by_name("nexus3").unwrap().terminal_environment(41001).is_empty());
+    assert!(by_name("nexus3").unwrap().terminal_environment(&window(&[])).is_empty());
 }

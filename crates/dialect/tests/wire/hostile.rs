@@ -22,7 +22,7 @@ fn check(session: &mut Session, frame: &str) {
         parsed.as_ref().is_some_and(|value| value["jsonrpc"] == "2.0" && value["method"].is_string());
     match &step {
         Step::Call { .. } => assert!(id.is_some() && opened == 1),
-        Step::Reply(reply) | Step::Introduced { reply, .. } => {
+        Step::Reply(reply) | Step::Malformed(reply) | Step::Introduced { reply, .. } => {
             assert_eq!(opened, 0);
             let reply: Value = serde_json::from_str(reply).unwrap();
             assert_eq!(reply["jsonrpc"], "2.0");

@@ -26,7 +26,7 @@ fn selection(text: String) -> Selection {
 #[test]
 fn the_editor_side_writes() {
     let dialect = by_name("nexus3").unwrap();
-    assert_eq!((dialect.writer, dialect.subprotocol), (Writer::Editor, None));
+    assert_eq!(dialect.writer, Writer::Editor);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn what_needs_no_value_is_ok() {
         sent("saveDocument", file, &saved(false, false))["error"]["message"],
         "not open in the editor: /w/a"
     );
-    assert_eq!(texts(&sent("closeTab", json!({"tabName": "t"}), &Answer::TabClosed)), ["ok"]);
+    assert_eq!(texts(&sent("closeTab", json!({"tabName": "t"}), &Answer::TabClosed { text: None })), ["ok"]);
     assert_eq!(texts(&sent("closeAllDiffTabs", json!({}), &Answer::DiffsClosed(3))), ["ok"]);
 }
 

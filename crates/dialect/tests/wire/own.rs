@@ -299,7 +299,7 @@ fn the_small_answers_are_objects_too() {
             "/w/a is not open, so there is nothing to save".to_owned()
         )
     );
-    assert_eq!(told("closeTab", json!({"label": "t"}), &Answer::TabClosed).0, json!({}));
+    assert_eq!(told("closeTab", json!({"label": "t"}), &Answer::TabClosed { text: None }).0, json!({}));
     assert_eq!(told("closeAllDiffTabs", json!({}), &Answer::DiffsClosed(2)).0, json!({"closed": 2}));
     let executed = Answer::Executed("4".into());
     assert_eq!(told("executeCode", json!({"code": "2+2"}), &executed).0, json!({"output": "4"}));
@@ -374,7 +374,7 @@ fn only_an_answer_to_a_ping_that_was_sent_is_a_pong() {
     let mut session = session("linkspan");
     let answer = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
     assert_eq!(session.receive(&answer("1")), Step::Nothing);
-    assert_eq!(session.ping(2), r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#);
+    assert_eq!(session.ping(2).as_deref(), Some(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#));
     for nobodys in ["0", "3", "-1", "\"2\"", "18446744073709551615"] {
         assert_eq!(session.receive(&answer(nobodys)), Step::Nothing, "{nobodys}");
     }

@@ -68,7 +68,7 @@ pub(crate) fn request(dialect: &str, tool: &str, arguments: &Value) -> Request {
 /// The frame that answers such a call.
 pub(crate) fn answered(session: &mut Session, tool: &str, arguments: &Value, answer: &Answer) -> Value {
     let (call, _) = call(session, tool, arguments);
-    let frame: Value = serde_json::from_str(&session.answer(call, answer).unwrap()).unwrap();
+    let frame: Value = serde_json::from_str(&session.answer(call, answer).unwrap().text).unwrap();
     assert_eq!((&frame["jsonrpc"], &frame["id"]), (&json!("2.0"), &json!(7)));
     frame
 }
@@ -95,7 +95,7 @@ pub(crate) fn inner(frame: &Value) -> Value {
 
 pub(crate) fn reply(step: Step) -> Value {
     match step {
-        Step::Reply(frame) => serde_json::from_str(&frame).unwrap(),
+        Step::Reply(frame) | Step::Malformed(frame) => serde_json::from_str(&frame).unwrap(),
         other => panic!("no reply but {other:?}"),
     }
 }

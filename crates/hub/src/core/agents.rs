@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use linkspan_dialect::{Answer, CallId, Dialect, EditorEvent, Failure, FailureKind, Server, Session, Step};
+use linkspan_dialect::{
+    Answer, CallId, Dialect, Door, EditorEvent, Exchange, Failure, FailureKind, Frame, Server, Session, Step,
+};
 use linkspan_editor_api::{Capabilities, DocumentVersion, Mentioned, Selection, WindowEvent};
 use linkspan_review as review;
 use linkspan_review::{AgentId, ReviewId, SetId, WindowId};
 
 use super::Core;
 use super::asking::who;
-use super::event::{Action, LocalId};
+use super::event::{Action, ExchangeAnswer, Introduction, LocalId};
 use super::present::SESSION;
+use super::timers::TimerId;
 
 /// A person has to look at each; a program that asks for more at a time is not working with one.
 pub(super) const OPEN_REVIEWS_PER_AGENT: usize = 256;
@@ -27,6 +30,10 @@ const OPEN_CALLS_PER_AGENT: usize = 512;
 pub(super) enum Reach {
     /// A WebSocket on the window's port.
     Port,
+    /// Requests on the window's port, each answered by itself.
+    Calls,
+    /// Requests on the window's port, and a stream for what is not an answer.
+    Stream,
     /// The hub's own socket.
     Local(LocalId),
 }
@@ -47,6 +54,8 @@ pub(super) struct Agent {
     pub(super) pid: Option<u32>,
     pub(super) since_ms: u64,
     pub(super) awaits_pong: bool,
+    /// It listens on a stream, and none is open: until when that is borne.
+    pub(super) without_stream: Option<TimerId>,
     /// Calls that wait for a person.
     pub(super) waiting: Vec<(ReviewId, CallId)>,
     /// Answers sent, each with the ping that went out behind it: its pong shows that they arrived.
@@ -99,14 +108,39 @@ pub(super) fn shortened(text: String, longest: usize) -> String {
 }
 
 impl Core {
-    pub(super) fn agent_opened(&mut self, id: AgentId, window: WindowId, dialect: &'static Dialect) {
-        match self.let_in(window, dialect, Reach::Port) {
-            Ok(agent) => drop(self.agents.insert(id, agent)),
-            Err(not) => {
-                let (code, reason) = (not.close_code(), not.reason());
-                self.act(Action::CloseAgent { agent: id, code, reason });
+    pub(super) fn agent_opened(
+        &mut self,
+        id: AgentId,
+        window: WindowId,
+        dialect: &'static Dialect,
+        called: Option<String>,
+    ) {
+        let reach = match dialect.door {
+            Door::WebSocket { .. } | Door::OpenWebSocket | Door::Local => Reach::Port,
+            Door::Stream { .. } => Reach::Stream,
+            Door::Calls { .. } => Reach::Calls,
+        };
+        match self.let_in(window, dialect, reach) {
+            Ok(mut agent) => {
+                agent.introduced = called.is_some();
+                if let Some(called) = called {
+                    let name = if called.is_empty() { dialect.name.to_owned() } else { called };
+                    agent.name = shortened(name, LONGEST_NAME);
+                }
+                let introduced = agent.introduced;
+                self.agents.insert(id, agent);
+                if introduced {
+                    self.consent_came(id);
+                    self.agent_joined(id);
+                }
             }
+            Err(not) => self.turn_away(id, &not),
         }
+    }
+
+    pub(super) fn turn_away(&mut self, id: AgentId, not: &NotLetIn) {
+        let (code, reason) = (not.close_code(), not.reason());
+        self.act(Action::CloseAgent { agent: id, code, reason });
     }
 
     /// A new agent in that window, if it may be there.
@@ -142,32 +176,54 @@ impl Core {
             pid: None,
             since_ms: self.now_ms,
             awaits_pong: false,
+            without_stream: None,
             waiting: Vec::new(),
             unconfirmed: Vec::new(),
             pings: 0,
         })
     }
 
-    pub(super) fn agent_frame(&mut self, id: AgentId, text: &str) {
+    pub(super) fn agent_frame(&mut self, id: AgentId, text: &str, exchange: Option<Exchange>) {
         self.agent_heard(id);
         let Some(agent) = self.agents.get_mut(&id) else { return };
-        match agent.session.receive(text) {
+        let step = agent.session.receive_in(exchange, text);
+        let answered =
+            matches!(step, Step::Call { .. } | Step::Reply(_) | Step::Malformed(_) | Step::Introduced { .. });
+        if let Some(exchange) = exchange.filter(|_| !answered) {
+            let answer = ExchangeAnswer::Nothing;
+            self.actions.push(Action::AnswerExchange { agent: id, exchange, answer });
+        }
+        match step {
             Step::Call { call, .. } if agent.session.open_calls().nth(OPEN_CALLS_PER_AGENT).is_some() => {
                 let message =
                     format!("{OPEN_CALLS_PER_AGENT} calls of this agent are open; wait for some answers");
                 self.fail(id, call, FailureKind::Denied, message);
             }
             Step::Call { call, request } => self.tool_called(id, call, request),
-            Step::Reply(text) => self.send_agent(id, text),
+            Step::Reply(text) => self.send_frame(id, Frame { text, answers: exchange }),
+            Step::Malformed(text) => match exchange {
+                Some(exchange) => {
+                    let answer = ExchangeAnswer::Malformed(text);
+                    self.act(Action::AnswerExchange { agent: id, exchange, answer });
+                }
+                None => self.send_agent(id, text),
+            },
             Step::Introduced { name, version, reply } => {
                 let before = agent.introduced.then(|| who(agent));
-                agent.introduced = true;
-                // Who has joined has said before who it is, and is found again by that.
-                if agent.key.is_none() {
+                // Whoever is found again by who it said it is stays that.
+                if agent.key.is_none() || !agent.introduced {
                     agent.name = shortened(name, LONGEST_NAME);
                     agent.version = shortened(version, LONGEST_NAME);
                 }
-                self.send_agent(id, reply);
+                agent.introduced = true;
+                let who = Introduction { name: agent.name.clone(), version: agent.version.clone() };
+                match exchange {
+                    Some(exchange) => {
+                        let answer = ExchangeAnswer::Introduced { text: reply, who };
+                        self.act(Action::AnswerExchange { agent: id, exchange, answer });
+                    }
+                    None => self.send_agent(id, reply),
+                }
                 if let Some(before) = before {
                     self.consent_renamed(id, &before);
                 }
@@ -178,14 +234,15 @@ impl Core {
             Step::Goodbye => self.leave(id),
             Step::Pid(pid) => agent.pid = Some(pid),
             Step::Cancelled(call) => {
-                let withdrawn =
-                    agent.waiting.iter().find(|(_, waiting)| *waiting == call).map(|(review, _)| *review);
-                match withdrawn {
+                let withdrawn = agent.waiting.iter().filter(|(_, waiting)| *waiting == call);
+                let withdrawn: Vec<ReviewId> = withdrawn.map(|(review, _)| *review).collect();
+                match withdrawn.is_empty() {
                     // If a person was first, the answer is hers.
-                    Some(review) => self.apply(review::Event::Withdrawn { review }),
-                    None => {
-                        let window = agent.window;
-                        self.take_questions_back(window, id, Some(call));
+                    false => withdrawn
+                        .into_iter()
+                        .for_each(|review| self.apply(review::Event::Withdrawn { review })),
+                    true => {
+                        self.take_questions_back(id, Some(call));
                         self.fail(id, call, FailureKind::Withdrawn, "the call was cancelled");
                     }
                 }
@@ -223,14 +280,19 @@ impl Core {
 
     pub(super) fn ping_agent(&mut self, id: AgentId) {
         let Some(agent) = self.agents.get_mut(&id) else { return };
+        // The first one on its next stream says the same of all that waits until then.
+        if agent.without_stream.is_some() {
+            return;
+        }
         agent.pings += 1;
         let number = agent.pings;
         match agent.reach {
-            Reach::Port => self.act(Action::PingAgent { agent: id, number }),
+            Reach::Port | Reach::Calls => self.act(Action::PingAgent { agent: id, number }),
             // These frames have no pings of their own.
-            Reach::Local(_) => {
-                let text = agent.session.ping(number);
-                self.send_agent(id, text);
+            Reach::Stream | Reach::Local(_) => {
+                if let Some(text) = agent.session.ping(number) {
+                    self.send_agent(id, text);
+                }
             }
         }
     }
@@ -238,16 +300,28 @@ impl Core {
     /// Everything that goes to an agent goes through here, but for closing.
     pub(super) fn send_agent(&mut self, id: AgentId, text: String) {
         match self.agents.get(&id).map(|agent| agent.reach) {
-            Some(Reach::Port) => self.act(Action::SendAgent { agent: id, text }),
+            Some(Reach::Port | Reach::Calls | Reach::Stream) => {
+                self.act(Action::SendAgent { agent: id, text });
+            }
             Some(Reach::Local(local)) => self.act(Action::SendLocal { local, body: text.into_bytes() }),
             None => {}
+        }
+    }
+
+    pub(super) fn send_frame(&mut self, id: AgentId, Frame { text, answers }: Frame) {
+        match answers {
+            None => self.send_agent(id, text),
+            Some(exchange) => {
+                let answer = ExchangeAnswer::Text(text);
+                self.act(Action::AnswerExchange { agent: id, exchange, answer });
+            }
         }
     }
 
     /// Ends the connection, whatever the agent has open; that is not its own word.
     pub(super) fn hang_up(&mut self, id: AgentId, code: u16, reason: &'static str) {
         let Some(reach) = self.agents.get(&id).map(|agent| agent.reach) else { return };
-        if matches!(reach, Reach::Port) {
+        if !matches!(reach, Reach::Local(_)) {
             self.act(Action::CloseAgent { agent: id, code, reason });
         }
         self.ended(id, reach, false);
@@ -264,13 +338,17 @@ impl Core {
 
     pub(super) fn agent_closed(&mut self, id: AgentId, said_goodbye: bool) {
         let Some(agent) = self.agents.remove(&id) else { return };
+        if let Some(timer) = agent.without_stream {
+            self.timers.cancel(timer);
+        }
         let left: Vec<ReviewId> =
             self.state.reviews().filter(|review| review.owner == Some(id)).map(|review| review.id).collect();
         self.apply(review::Event::OwnerGone { agent: id, said_goodbye });
         for review in left {
             self.orphan(review);
         }
-        self.take_questions_back(agent.window, id, None);
+        self.bundles.retain(|(of, _), _| *of != id);
+        self.take_questions_back(id, None);
         self.consent_left(&who(&agent), said_goodbye);
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);
         self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });
@@ -279,9 +357,10 @@ impl Core {
 
     /// Answers one call. An answer nobody waits for is dropped by the session.
     pub(super) fn answer(&mut self, id: AgentId, call: CallId, answer: &Answer) {
-        let text = self.agents.get_mut(&id).and_then(|agent| agent.session.answer(call, answer));
-        if let Some(text) = text {
-            self.send_agent(id, text);
+        self.bundles.remove(&(id, call));
+        let frame = self.agents.get_mut(&id).and_then(|agent| agent.session.answer(call, answer));
+        if let Some(frame) = frame {
+            self.send_frame(id, frame);
         }
     }
 
@@ -292,6 +371,7 @@ impl Core {
     pub(super) fn selection_changed(&mut self, window: WindowId, selection: Selection) {
         if self.may_leave(window, &selection.path) {
             self.publish(window, WindowEvent::Selection { selection: selection.clone() });
+            self.remember_selection(window, selection.clone());
             self.tell_agents(window, &EditorEvent::SelectionChanged(selection));
         }
     }
@@ -328,15 +408,17 @@ impl Core {
         self.tell_each(changed, &EditorEvent::ToolsChanged);
     }
 
-    fn tell_agents(&mut self, window: WindowId, event: &EditorEvent) {
+    pub(super) fn tell_agents(&mut self, window: WindowId, event: &EditorEvent) {
         let there = self.agents.iter().filter(|(_, agent)| agent.window == window);
         let there: Vec<AgentId> = there.map(|(id, _)| *id).collect();
         self.tell_each(there, event);
     }
 
-    fn tell_each(&mut self, agents: Vec<AgentId>, event: &EditorEvent) {
+    pub(super) fn tell_each(&mut self, agents: Vec<AgentId>, event: &EditorEvent) {
         for id in agents {
-            if let Some(text) = self.agents.get(&id).and_then(|agent| agent.session.event(event)) {
+            // News of what was is no use to who listens later.
+            let agent = self.agents.get(&id).filter(|agent| agent.without_stream.is_none());
+            if let Some(text) = agent.and_then(|agent| agent.session.event(event)) {
                 self.send_agent(id, text);
             }
         }

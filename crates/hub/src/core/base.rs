@@ -13,9 +13,11 @@ use linkspan_review::{
 };
 
 use super::Core;
-use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW, shortened};
+use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW, Reach, shortened};
+use super::editing::STANDING_WORD;
 use super::editor::{NoAnswer, Resume};
 use super::event::{Action, LocalId, Ticket};
+use super::reviews::Manner;
 use super::timers::{Due, TimerId};
 use super::tools::{ToolCall, denied, failure_of, unanswered};
 use super::undo::UndoRead;
@@ -49,6 +51,12 @@ pub(super) enum BaseWanted {
         save: bool,
         failed: Option<String>,
     },
+    /// One of the files of a call that names its changes by place.
+    Edit {
+        agent: AgentId,
+        editing: Ticket,
+        part: usize,
+    },
     /// Whether the file is what an undo needs it to be.
     Undo(UndoRead),
 }
@@ -80,6 +88,10 @@ pub(super) struct Change {
     /// The agent's own word.
     pub(super) set: Option<String>,
     pub(super) writer: Writer,
+    /// Needs no look where the person has said so before.
+    pub(super) direct: bool,
+    /// Best shown in the file itself.
+    pub(super) inline: bool,
     pub(super) base: Option<Text>,
     pub(super) proposed: String,
 }
@@ -117,11 +129,28 @@ impl Core {
             BaseWanted::Path(_) => Want::Place,
             _ => Want::Bytes { limit_mib },
         };
+        let path = self.absolute(&wanted, window, path);
         let ticket = self.ticket();
         let when = self.now_ms + READ_SECONDS * 1000;
         let timer = self.timers.add(when, Due::Read(ticket));
         self.reading.insert(ticket, Reading { wanted, path: path.clone(), timer });
         self.act(Action::ReadFile { ticket, folders, path, want });
+    }
+
+    /// Some dialects name files by their place in the workspace; in one of several folders, with its name before.
+    fn absolute(&self, wanted: &BaseWanted, window: WindowId, path: PathBuf) -> PathBuf {
+        let asker = match wanted {
+            BaseWanted::Path(tool) | BaseWanted::Proposal { tool, .. } => Some(tool.agent),
+            BaseWanted::Edit { agent, .. } => Some(*agent),
+            _ => None,
+        };
+        let asker = asker.and_then(|agent| self.agents.get(&agent));
+        let relative =
+            asker.is_some_and(|agent| agent.session.dialect().relative_paths) && path.is_relative();
+        match self.windows.get(&window).filter(|_| relative) {
+            Some(window) => window.absolute(&path),
+            None => path,
+        }
     }
 
     pub(super) fn read_timed_out(&mut self, ticket: Ticket) {
@@ -137,6 +166,7 @@ impl Core {
             BaseWanted::Path(tool) | BaseWanted::Proposal { tool, .. } => {
                 self.agents.get(&tool.agent).map(|agent| agent.window)
             }
+            BaseWanted::Edit { agent, .. } => self.agents.get(agent).map(|agent| agent.window),
             BaseWanted::Decision { review, .. } | BaseWanted::Write { review, .. } => {
                 self.state.review(*review).map(|review| review.window)
             }
@@ -163,6 +193,7 @@ impl Core {
             (
                 Some((local, named)),
                 BaseWanted::Proposal { .. }
+                | BaseWanted::Edit { .. }
                 | BaseWanted::Decision { .. }
                 | BaseWanted::Write { .. }
                 | BaseWanted::Undo(UndoRead::Begin(_)),
@@ -222,6 +253,14 @@ impl Core {
                     self.answer(tool.agent, tool.call, &Answer::Failed(failure));
                 }
             },
+            BaseWanted::Edit { editing, part, .. } => self.edit_read(editing, part, base),
+            BaseWanted::Decision { local: STANDING_WORD, review, decision, .. }
+                if base
+                    .as_ref()
+                    .map_or(true, |base| self.cannot_change(review, &decision, base.buffer).is_some()) =>
+            {
+                self.show(review);
+            }
             BaseWanted::Decision { local, request, review, revision, decision } => match base {
                 Ok(base) if let Some(why) = self.cannot_change(review, &decision, base.buffer) => {
                     let message = format!("{} {why}", base.path.display());
@@ -280,10 +319,16 @@ impl Core {
     }
 
     fn propose(&mut self, tool: ToolCall, base: Base) {
-        let Request::Propose { proposed, label, set, writer, .. } = tool.request else { return };
+        let Request::Propose { path: asked, proposed, mut label, set, writer } = tool.request else { return };
         let Some(agent) = self.agents.get(&tool.agent) else { return };
+        // Told by the path that it asked for, also after a restart: the review keeps only where that really is.
+        if matches!(agent.reach, Reach::Stream) && asked != base.path {
+            label = asked.to_string_lossy().into_owned();
+        }
         let writer = writer.unwrap_or(agent.session.dialect().writer);
-        let change = Change { path: base.path, label, set, writer, base: base.text, proposed };
+        let (direct, inline) = (false, false);
+        let change =
+            Change { path: base.path, label, set, writer, direct, inline, base: base.text, proposed };
         self.enter(tool.agent, tool.call, change);
     }
 
@@ -303,7 +348,8 @@ impl Core {
             let message = format!("{OPEN_REVIEWS_PER_WINDOW} changes wait in this window; decide some first");
             return self.fail(id, call, FailureKind::Denied, message);
         }
-        let Change { path, label, set, writer, base, proposed } = change;
+        let allowed = change.direct && !taken_back && self.is_allowed(id, &change);
+        let Change { path, label, set, writer, direct: _, inline, base, proposed } = change;
         let proposal = Proposal {
             owner: Owner { agent: id, key },
             window,
@@ -315,7 +361,7 @@ impl Core {
             proposed,
         };
         if !taken_back {
-            return self.proposed(call, proposal);
+            return self.proposed(call, proposal, Manner { allowed, inline });
         }
         // While its file was read: nobody shall be shown it, nor what the same agent asked before it lost us.
         if let Some(review) = self.state.asked_before(&proposal) {

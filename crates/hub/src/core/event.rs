@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 
-use linkspan_dialect::{Dialect, DiscoveryFile};
+use linkspan_dialect::{Dialect, DiscoveryFile, Exchange};
 use linkspan_editor_api::{PageLinkResult, PageRevokeResult, RequestId};
 use linkspan_review::{AgentId, ChangeId, Review, ReviewId, Step, WindowId};
 
-use crate::config::WorkspaceConfig;
+use crate::config::{Clients, ClientsChange, WorkspaceConfig};
 use crate::files::{FileError, FileState, Replacement, Restoration, Want, WriteError};
 use crate::guard::Refusal;
 use crate::journal::{Change, Found, Question, RememberedWindow};
@@ -42,10 +42,31 @@ pub enum Event {
         agent: AgentId,
         window: WindowId,
         dialect: &'static Dialect,
+        /// Who it is, on a wire where agents do not introduce themselves.
+        called: Option<String>,
+    },
+    /// An agent whose requests come over any connection, known by its session.
+    SessionOpened {
+        agent: AgentId,
+        window: WindowId,
+        dialect: &'static Dialect,
+        /// What of the session survives this hub.
+        key: String,
+        /// Who it is, where it said so to an earlier hub.
+        known: Option<Introduction>,
+    },
+    /// It listens to what is not an answer.
+    StreamOpened {
+        agent: AgentId,
+    },
+    StreamClosed {
+        agent: AgentId,
     },
     AgentFrame {
         agent: AgentId,
         text: String,
+        /// The HTTP request that it came with.
+        exchange: Option<Exchange>,
     },
     /// A frame that is not text: no dialect has a meaning for it.
     AgentBinary {
@@ -110,6 +131,15 @@ pub enum Event {
         request: RequestId,
         result: Result<PageRevokeResult, String>,
     },
+    /// With what `clients.toml` holds, if that is not what it held before.
+    ClientsLookedAt {
+        found: Option<Result<Clients, String>>,
+    },
+    /// With what it holds now, and how many permissions that changed.
+    ClientsChanged {
+        ticket: Ticket,
+        result: Result<(Clients, usize), String>,
+    },
     /// A signal asks the hub to leave.
     StopRequested,
     /// The time [`super::Core::next_deadline`] named has come.
@@ -142,6 +172,12 @@ pub enum Action {
     SendAgent {
         agent: AgentId,
         text: String,
+    },
+    /// To the one HTTP request that waits for it.
+    AnswerExchange {
+        agent: AgentId,
+        exchange: Exchange,
+        answer: ExchangeAnswer,
     },
     PingAgent {
         agent: AgentId,
@@ -225,7 +261,47 @@ pub enum Action {
         local: LocalId,
         request: RequestId,
     },
+    /// Answered at once, before anything else happens.
+    LookAtClients,
+    /// The same.
+    ChangeClients {
+        ticket: Ticket,
+        change: ClientsChange,
+    },
     Stop,
+}
+
+/// Who an agent is, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Introduction {
+    pub name: String,
+    pub version: String,
+}
+
+/// What an HTTP request is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExchangeAnswer {
+    Text(String),
+    /// The same to an agent that has said who it is.
+    Introduced {
+        text: String,
+        who: Introduction,
+    },
+    /// It was no request of its dialect; this says why.
+    Malformed(String),
+    /// It was heard, and there is nothing to say.
+    Nothing,
+}
+
+impl ExchangeAnswer {
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            ExchangeAnswer::Text(text)
+            | ExchangeAnswer::Introduced { text, .. }
+            | ExchangeAnswer::Malformed(text) => text.len(),
+            ExchangeAnswer::Nothing => 0,
+        }
+    }
 }
 
 /// Where a window listens for agents, and whom the guard lets in.
@@ -237,4 +313,6 @@ pub struct Listen {
     pub connections: usize,
     /// Dialects the person's config leaves on; the workspace may take more away.
     pub dialects: Vec<&'static Dialect>,
+    /// The token that the person has set for dialects that ask for one only then.
+    pub set_token: Option<Token>,
 }

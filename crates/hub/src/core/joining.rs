@@ -99,7 +99,7 @@ impl Core {
 
     pub(super) fn joined_frame(&mut self, agent: AgentId, body: &[u8]) {
         match std::str::from_utf8(body) {
-            Ok(text) => self.agent_frame(agent, text),
+            Ok(text) => self.agent_frame(agent, text, None),
             Err(_) => self.agent_binary(agent),
         }
     }

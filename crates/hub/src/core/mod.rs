@@ -6,8 +6,12 @@
 mod agents;
 mod asking;
 mod base;
+mod bundles;
+mod clients;
 mod consent;
+mod context;
 mod control;
+mod editing;
 mod editor;
 mod event;
 mod history;
@@ -18,6 +22,7 @@ mod page;
 mod policy;
 mod present;
 mod reviews;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -29,19 +34,24 @@ mod writing;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
+use linkspan_dialect::CallId;
 use linkspan_review::{AgentId, Effect, ReviewId, State, WindowId};
 
 pub(crate) use present::asker;
 
-pub use event::{Action, Event, Listen, LocalId, Prepared, Ticket};
+pub use event::{Action, Event, ExchangeAnswer, Introduction, Listen, LocalId, Prepared, Ticket};
 
 use crate::config::Config;
 use crate::journal::{Remembered, RememberedWindow};
 use agents::Agent;
 use base::Reading;
+use bundles::Bundle;
+use clients::{Changing, Looking};
 use consent::Consent;
 use control::Probe;
+use editing::{Editing, Permits};
 use editor::Local;
 use history::History;
 use timers::{Due, TimerId, Timers};
@@ -60,6 +70,10 @@ pub struct Identity {
     pub resident_bytes: fn() -> Option<u64>,
     /// Where its ports are ports, if the system says.
     pub port_space: Option<String>,
+    /// Where it is remembered what agents may do.
+    pub clients_file: String,
+    /// What is Linkspan's own: no agent gets at it, whatever the workspace.
+    pub own_places: Vec<PathBuf>,
 }
 
 type Lookup = Box<dyn Fn(&str) -> Option<OsString> + Send>;
@@ -75,9 +89,20 @@ pub struct Core {
     /// Windows of earlier lives, to give them their port and token back.
     remembered: Vec<RememberedWindow>,
     next_window: u64,
+    /// Windows in the order in which the person was last in them.
+    focused: Vec<WindowId>,
     agents: BTreeMap<AgentId, Agent>,
+    /// Calls that ask for several changes at once.
+    bundles: BTreeMap<(AgentId, CallId), Bundle>,
+    /// Calls whose files are being read.
+    editing: BTreeMap<Ticket, Editing>,
+    /// Texts that were accepted where nobody writes: the agent that asked may put them in the file, once.
+    permits: Permits,
     /// What the person allows agents to do, and what she is asked.
     consent: Consent,
+    /// What waits for a look at what is remembered of that.
+    looking: Vec<Looking>,
+    changing: BTreeMap<Ticket, Changing>,
     /// How many agents have joined on the hub's own socket.
     joined: u64,
     next_set: u64,
@@ -135,8 +160,14 @@ impl Core {
             windows: BTreeMap::new(),
             remembered: remembered.windows,
             next_window: remembered.next_window,
+            focused: Vec::new(),
             agents: BTreeMap::new(),
+            bundles: BTreeMap::new(),
+            editing: BTreeMap::new(),
+            permits: Permits::default(),
             consent,
+            looking: Vec::new(),
+            changing: BTreeMap::new(),
             joined: 0,
             next_set: last_set.unwrap_or(0) + 1,
             locals: BTreeMap::new(),
@@ -157,6 +188,7 @@ impl Core {
             refused: BTreeMap::new(),
             actions: Vec::new(),
         };
+        core.act(Action::LookAtClients);
         core.sweep_discovery();
         for past in remembered.past {
             core.remember_review(past);
@@ -185,8 +217,15 @@ impl Core {
             Event::PageOpened { local } => self.page_opened(local),
             Event::LocalMessage { local, body } => self.local_message(local, &body),
             Event::LocalClosed { local } => self.local_closed(local),
-            Event::AgentOpened { agent, window, dialect } => self.agent_opened(agent, window, dialect),
-            Event::AgentFrame { agent, text } => self.agent_frame(agent, &text),
+            Event::AgentOpened { agent, window, dialect, called } => {
+                self.agent_opened(agent, window, dialect, called);
+            }
+            Event::SessionOpened { agent, window, dialect, key, known } => {
+                self.session_opened(agent, window, dialect, key, known);
+            }
+            Event::StreamOpened { agent } => self.stream_opened(agent),
+            Event::StreamClosed { agent } => self.stream_closed(agent),
+            Event::AgentFrame { agent, text, exchange } => self.agent_frame(agent, &text, exchange),
             Event::AgentBinary { agent } => self.agent_binary(agent),
             Event::AgentPong { agent, number } => self.agent_pong(agent, number),
             Event::AgentClosed { agent, said_goodbye } => self.agent_closed(agent, said_goodbye),
@@ -204,6 +243,8 @@ impl Core {
             Event::FileRestored { ticket, result } => self.file_restored(ticket, result),
             Event::PageLinked { local, request, result } => self.page_linked(local, request, result),
             Event::PageRevoked { local, request, result } => self.page_revoked(local, request, result),
+            Event::ClientsLookedAt { found } => self.clients_looked_at(found),
+            Event::ClientsChanged { ticket, result } => self.clients_changed(ticket, result),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
         }
@@ -220,7 +261,10 @@ impl Core {
                 Due::Write(review) => self.write_timed_out(review),
                 Due::Restore(ticket) => self.restore_timed_out(ticket),
                 Due::Undo(ticket) => self.undo_waited(ticket),
+                Due::Patience { agent, call } => self.patience_over(agent, call),
                 Due::Window(window) => self.window_grace_over(window),
+                Due::Stream(agent) => self.stream_grace_over(agent),
+                Due::Context(window) => self.context_due(window),
                 Due::Review(review) => self.review_grace_over(review),
                 Due::Writes => self.go_on_writing(|_| true),
                 Due::Probes => self.probes_due(),
@@ -243,7 +287,8 @@ impl Core {
         let alive: Vec<AgentId> = self.agents.keys().copied().collect();
         for agent in alive {
             if let Some(agent) = self.agents.get_mut(&agent) {
-                agent.awaits_pong = true;
+                // Whom nobody can ask owes no answer.
+                agent.awaits_pong = agent.without_stream.is_none();
             }
             self.ping_agent(agent);
         }
@@ -287,6 +332,10 @@ impl Core {
 
     /// Leaves, with the discovery files gone; everything else is in the journal.
     fn stop(&mut self) {
+        let agents: Vec<AgentId> = self.agents.keys().copied().collect();
+        for agent in agents {
+            self.close_changes(agent, "the hub was stopped");
+        }
         let windows: Vec<WindowId> = self.windows.keys().copied().collect();
         for window in windows {
             self.remove_discovery(window);

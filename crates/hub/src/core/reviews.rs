@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
-use linkspan_dialect::{CallId, FailureKind};
+use linkspan_dialect::{Answer, CallId, Failure, FailureKind};
 use linkspan_editor_api as api;
 use linkspan_editor_api::{Limits, Message, RequestId, RpcError, errors};
 use linkspan_review as review;
@@ -15,6 +15,7 @@ use linkspan_review::{
 
 use super::Core;
 use super::base::{BaseWanted, Buffer};
+use super::editing::STANDING_WORD;
 use super::editor::Resume;
 use super::event::{Action, LocalId};
 use super::present::{self, Size};
@@ -41,6 +42,16 @@ pub(super) struct Age {
     edits: VecDeque<Edit>,
     /// Its editor was not given the texts, which are too large.
     omitted: bool,
+    manner: Manner,
+}
+
+/// How a change comes before the person.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Manner {
+    /// Not at all: what she said before decides it.
+    pub(super) allowed: bool,
+    /// Best in the file itself.
+    pub(super) inline: bool,
 }
 
 /// A person's edit that waits for its record.
@@ -95,7 +106,14 @@ impl Core {
                 // Taken care of where the proposal is made: only there the call is known.
                 Effect::Bound { .. } => {}
                 Effect::Record { review, step } => self.record(review, step),
-                Effect::Show { review } => self.show(review),
+                Effect::Show { review } => {
+                    let age = self.ages.get_mut(&review);
+                    if age.is_some_and(|age| std::mem::take(&mut age.manner.allowed)) {
+                        self.decide_by_standing_word(review);
+                    } else {
+                        self.show(review);
+                    }
+                }
                 Effect::Hide { review, reason } => self.hide(review, reason),
                 Effect::Reply { surface, review, reply } => self.reply(surface, review, reply),
                 Effect::Write { review, path, bytes, expect } => {
@@ -114,14 +132,21 @@ impl Core {
     }
 
     /// A new proposal, or one that was made before; either way this call gets its answer.
-    pub(super) fn proposed(&mut self, call: CallId, proposal: Proposal) {
+    pub(super) fn proposed(&mut self, call: CallId, proposal: Proposal, manner: Manner) {
         let effects = self.state.apply(review::Event::Proposed(proposal));
-        if let Some(Effect::Bound { review, agent }) = effects.first() {
-            if let Some(agent) = self.agents.get_mut(agent) {
-                agent.waiting.push((*review, call));
+        if let Some(&Effect::Bound { review, agent }) = effects.first() {
+            if let Some(agent) = self.agents.get_mut(&agent) {
+                agent.waiting.push((review, call));
             }
-            if let Some(age) = self.age(*review) {
+            if let Some(age) = self.age(review) {
                 age.orphaned_ms = None;
+                age.manner = manner;
+            }
+            self.bundled(agent, call, review);
+            self.begin_patience(agent, call);
+            // One that was asked for before is recorded already.
+            if self.state.review(review).is_some_and(|review| review.phase != Phase::Recording) {
+                self.acknowledge(review);
             }
         }
         self.carry_out(effects);
@@ -138,6 +163,12 @@ impl Core {
     pub(super) fn recorded(&mut self, review: ReviewId, step: Step, result: Result<(), String>) {
         let news = self.news(review, step);
         let failed = result.clone().err();
+        if step == Step::Proposed && failed.is_none() {
+            self.acknowledge(review);
+        }
+        if step == Step::Decided && failed.is_none() {
+            self.grant_permit(review);
+        }
         let mut effects = self.state.apply(match result {
             Ok(()) => review::Event::Recorded { review, step },
             Err(error) => review::Event::RecordFailed { review, step, error },
@@ -149,13 +180,25 @@ impl Core {
         self.tell_watchers(review, news, failed);
     }
 
+    /// Some agents are answered once their change waits for a person, and told the decision later.
+    fn acknowledge(&mut self, id: ReviewId) {
+        let agents = self.agents.iter_mut();
+        let shown = agents.filter_map(|(agent_id, agent)| {
+            let (_, call) = agent.waiting.iter().find(|(review, _)| *review == id)?;
+            Some((*agent_id, agent.session.shown(*call)?))
+        });
+        for (agent, frame) in shown.collect::<Vec<_>>() {
+            self.send_frame(agent, frame);
+        }
+    }
+
     /// Where a person can see this review.
     fn surface_of(&self, id: ReviewId) -> Option<LocalId> {
         let window = self.windows.get(&self.ages.get(&id)?.window)?;
         window.local.filter(|_| window.capabilities.reviews)
     }
 
-    fn show(&mut self, id: ReviewId) {
+    pub(super) fn show(&mut self, id: ReviewId) {
         let Some(local) = self.surface_of(id) else { return };
         let Some(review) = self.state.review(id) else { return };
         let mut show = present::shown_within(self.largest_show, review);
@@ -164,6 +207,7 @@ impl Core {
         }
         if let Some(age) = self.ages.get_mut(&id) {
             age.omitted = show.omitted;
+            show.inline = age.manner.inline;
         }
         self.ask(local, &show, Resume::Ignore);
     }
@@ -247,6 +291,9 @@ impl Core {
 
     /// Who decided, for people.
     pub(super) fn surface_name(&self, surface: SurfaceId) -> String {
+        if LocalId(surface.0) == STANDING_WORD {
+            return "what was allowed before".to_owned();
+        }
         let Some(local) = self.locals.get(&LocalId(surface.0)) else { return "someone".to_owned() };
         match local.window.and_then(|window| self.windows.get(&window)) {
             Some(window) => window.editor.name.clone(),
@@ -321,7 +368,7 @@ impl Core {
         let (_, call) = agent.waiting.remove(at);
         agent.unconfirmed.push((agent.pings + 1, id));
         let answer = present::answer(self.state.review(id), outcome);
-        self.answer(agent_id, call, &answer);
+        self.answer_part(agent_id, call, id, answer);
         self.ping_agent(agent_id);
     }
 
@@ -338,7 +385,8 @@ impl Core {
             });
         }
         for (agent, call) in unanswered {
-            self.fail(agent, call, FailureKind::Withdrawn, "the change was withdrawn before anyone decided");
+            let message = "the change was withdrawn before anyone decided";
+            self.answer_part(agent, call, id, Answer::Failed(Failure::new(FailureKind::Withdrawn, message)));
         }
     }
 
@@ -349,6 +397,13 @@ impl Core {
         age.orphaned_ms = Some(now_ms);
         let when = now_ms + self.config.agent_grace_seconds * 1000;
         self.timers.add(when, Due::Review(id));
+    }
+
+    /// The time to come back does not count any more.
+    pub(super) fn has_its_agent(&mut self, id: ReviewId) {
+        if let Some(age) = self.age(id) {
+            age.orphaned_ms = None;
+        }
     }
 
     /// Begins with the first question about a review that there is.
@@ -363,6 +418,7 @@ impl Core {
             counted: Cell::default(),
             edits: VecDeque::new(),
             omitted: false,
+            manner: Manner::default(),
         };
         Some(self.ages.entry(id).or_insert(fresh))
     }

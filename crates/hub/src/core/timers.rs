@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use linkspan_review::{ReviewId, WindowId};
+use linkspan_dialect::CallId;
+use linkspan_review::{AgentId, ReviewId, WindowId};
 
 use super::event::{LocalId, Ticket};
 
@@ -23,8 +24,17 @@ pub(super) enum Due {
     Restore(Ticket),
     /// Editors that lost the last hub had their time to come to this one.
     Undo(Ticket),
+    /// A session has had its time to open a stream.
+    Stream(AgentId),
+    /// Where the person is has come to rest.
+    Context(WindowId),
     /// A window did not come back.
     Window(WindowId),
+    /// An agent that waits only so long for a person has waited.
+    Patience {
+        agent: AgentId,
+        call: CallId,
+    },
     /// A review's agent did not come back.
     Review(ReviewId),
     /// The windows of unfinished writes did not come back.

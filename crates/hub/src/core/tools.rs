@@ -41,6 +41,12 @@ impl Core {
             }
             Request::CloseTab { label } => self.close_tab(agent, call, &label),
             Request::CloseAllDiffs => self.close_all_diffs(agent, call),
+            Request::Edit { direct: true, .. } => self.with_consent(ToolCall { agent, call, request }),
+            Request::Edit { .. } => self.edit(ToolCall { agent, call, request }),
+            Request::Message { text, level } => {
+                self.tell_person(agent, &text, level);
+                self.answer(agent, call, &Answer::Told);
+            }
             Request::Propose { ref path, .. } => {
                 let path = path.clone();
                 let tool = ToolCall { agent, call, request };
@@ -159,7 +165,9 @@ impl Core {
             return self.answer(agent, call, &Answer::Failed(failure));
         }
         let base = Some(Text { format: Format::UTF8, text: before });
-        let change = Change { path: place, label, set, writer: Writer::Nobody, base, proposed: after };
+        let writer = Writer::Nobody;
+        let (direct, inline) = (false, false);
+        let change = Change { path: place, label, set, writer, direct, inline, base, proposed: after };
         self.enter(agent, call, change);
     }
 
@@ -206,11 +214,13 @@ impl Core {
             asker.session.open_changes().filter(|(_, named)| *named == label).map(|(call, _)| call).collect();
         let waiting = asker.waiting.iter().filter(|(_, waiting)| named.contains(waiting));
         let theirs: Vec<ReviewId> = waiting.map(|(review, _)| *review).collect();
+        let text = theirs.last().and_then(|review| self.state.review(*review));
+        let text = text.map(|review| review.convention.for_agent(review.side()).into_owned());
         for review in theirs {
             self.apply(review::Event::Withdrawn { review });
         }
         self.take_back_unread(agent, |named| named == label);
-        self.answer(agent, call, &Answer::TabClosed);
+        self.answer(agent, call, &Answer::TabClosed { text });
     }
 
     fn close_all_diffs(&mut self, agent: AgentId, call: CallId) {
@@ -285,6 +295,8 @@ fn encode(
         Request::RunInTerminal { .. } => Answer::Ran(read_answer(answer)?),
         Request::Language { question, .. } => Answer::Known(known(*question, answer, window)?),
         Request::Propose { .. }
+        | Request::Edit { .. }
+        | Request::Message { .. }
         | Request::Compare { .. }
         | Request::WorkspaceFolders
         | Request::CloseTab { .. }

@@ -12,6 +12,7 @@ use linkspan_review as review;
 use linkspan_review::{AgentId, WindowId};
 
 use super::Core;
+use super::context::Context;
 use super::event::{Action, Listen, LocalId, Prepared, Ticket};
 use super::policy::Policy;
 use super::timers::{Due, TimerId};
@@ -37,6 +38,8 @@ pub(super) struct Window {
     pub(super) discovery: Vec<(&'static str, DiscoveryFile)>,
     /// Files of which the person was told that they are too large.
     pub(super) too_large: BTreeSet<PathBuf>,
+    /// Where the person is, for agents that are told.
+    pub(super) context: Context,
     grace: Option<TimerId>,
     /// The request of an editor that waits to be let in.
     arriving: Option<RequestId>,
@@ -80,6 +83,18 @@ impl Window {
         let mut pairs = self.identity.folders.iter().zip(&self.folders).filter(|_| paired);
         let named = pairs.find_map(|(named, real)| path.strip_prefix(real).ok().map(|rest| named.join(rest)));
         named.unwrap_or_else(|| path.to_owned())
+    }
+}
+
+impl Window {
+    /// A path that may be relative to the workspace.
+    pub(super) fn absolute(&self, path: &Path) -> PathBuf {
+        let folders = &self.identity.folders;
+        let named = |folder: &&PathBuf| {
+            folders.len() > 1 && folder.file_name().is_some_and(|name| path.starts_with(name))
+        };
+        let inside = folders.iter().find(named).and_then(|folder| Some(folder.parent()?.join(path)));
+        inside.or_else(|| folders.first().map(|folder| folder.join(path))).unwrap_or_else(|| path.to_owned())
     }
 }
 
@@ -139,6 +154,7 @@ impl Core {
             before: before.clone(),
             connections: self.config.limits.connections,
             dialects: self.dialects_of(&self.config),
+            set_token: self.set_token(),
         });
         if let Some(local) = self.locals.get_mut(&local) {
             local.attaching = true;
@@ -210,8 +226,8 @@ impl Core {
                 let named = folders.map(|old| old.folders.clone()).unwrap_or_default();
                 let policy = match result {
                     Ok(prepared) => {
-                        let config = self.config_of(&prepared);
-                        Policy::new(both_names(&named, &prepared.folders), config.deny_globs())
+                        let (config, own) = (self.config_of(&prepared), &self.identity.own_places);
+                        Policy::new(both_names(&named, &prepared.folders), config.deny_globs(), own)
                     }
                     // A broken file may have been meant to forbid something.
                     Err(message) => {
@@ -254,7 +270,11 @@ impl Core {
             identity: WindowIdentity::of(&attach),
             editor: attach.editor,
             pid: attach.pid,
-            policy: Policy::new(both_names(&attach.folders, &prepared.folders), config.deny_globs()),
+            policy: Policy::new(
+                both_names(&attach.folders, &prepared.folders),
+                config.deny_globs(),
+                &self.identity.own_places,
+            ),
             folders: prepared.folders,
             port,
             token,
@@ -263,6 +283,7 @@ impl Core {
             capabilities: attach.capabilities,
             discovery: before.map(|window| window.discovery).unwrap_or_default(),
             too_large: BTreeSet::new(),
+            context: Context::default(),
             grace: None,
             arriving: None,
         };
@@ -288,19 +309,26 @@ impl Core {
             tracing::error!("{id} will get another port after a restart: {error}");
         }
         let Some(window) = self.windows.get_mut(&id) else { return };
-        for (_, file) in &window.discovery {
+        for (_, file) in window.discovery.iter().filter(|(_, file)| !file.shared) {
             self.actions.push(Action::WriteDiscovery { file: file.clone() });
         }
-        if let (Some(local), Some(request)) = (window.local, window.arriving.take()) {
+        let arriving = window.local.zip(window.arriving.take());
+        // A window that opens is where the person is, unless another one says so.
+        if arriving.is_some() || self.focused.last() == Some(&id) {
+            self.focus(id);
+        }
+        if let Some((local, request)) = arriving {
             self.welcome(id, local, request);
         }
     }
 
     fn welcome(&mut self, id: WindowId, local: LocalId, request: RequestId) {
         let Some(port) = self.windows.get(&id).map(|window| window.port) else { return };
-        let dialects = self.dialects_of_window(id);
-        let mut environment: BTreeMap<String, String> =
-            dialects.flat_map(|dialect| dialect.terminal_environment(port)).collect();
+        let environment = self.with_facts(id, |facts, dialects| {
+            let variables = dialects.iter().flat_map(|dialect| dialect.terminal_environment(facts));
+            variables.collect::<BTreeMap<String, String>>()
+        });
+        let mut environment = environment.unwrap_or_default();
         environment.insert("LINKSPAN_WINDOW".to_owned(), id.to_string());
         let result = AttachResult {
             window: id.to_string(),
@@ -313,6 +341,7 @@ impl Core {
         self.window_joined(id);
         self.apply(review::Event::WindowBack { window: id });
         self.ask_again(id);
+        self.context_changed(id);
         self.go_on_writing(|review| review.window == id);
     }
 
@@ -331,8 +360,11 @@ impl Core {
         let config = self.config_of(&prepared);
         let Some(window) = self.windows.get_mut(&id) else { return };
         window.identity.folders = folders;
-        window.policy =
-            Policy::new(both_names(&window.identity.folders, &prepared.folders), config.deny_globs());
+        window.policy = Policy::new(
+            both_names(&window.identity.folders, &prepared.folders),
+            config.deny_globs(),
+            &self.identity.own_places,
+        );
         window.folders = prepared.folders;
         window.config = config;
         self.plan_discovery(id);
@@ -372,6 +404,7 @@ impl Core {
         let agents: Vec<AgentId> =
             self.agents.iter().filter(|(_, agent)| agent.window == id).map(|(agent, _)| *agent).collect();
         for agent in agents {
+            self.close_changes(agent, "the editor window is closed");
             self.hang_up(agent, 1001, "the editor window is closed");
         }
         self.remove_discovery(id);
@@ -385,6 +418,7 @@ impl Core {
             if let Some(local) = window.local.and_then(|local| self.locals.get_mut(&local)) {
                 local.window = None;
             }
+            self.unfocus(id);
             self.consent.closed(id);
             self.history.closed.insert(id, window.policy);
             self.publish(id, WindowEvent::Closed);
@@ -395,13 +429,20 @@ impl Core {
         linkspan_dialect::ALL.iter().copied().filter(|dialect| config.dialect_enabled(dialect.name)).collect()
     }
 
-    fn dialects_of_window(&self, id: WindowId) -> impl Iterator<Item = &'static Dialect> {
-        self.windows.get(&id).map(|window| self.dialects_of(&window.config)).unwrap_or_default().into_iter()
+    /// For the dialects that ask for a token only where the person has set one.
+    fn set_token(&self) -> Option<Token> {
+        let set = (self.lookup)("PPXAI_BRIDGE_TOKEN")?.into_string().ok()?;
+        Some(Token::remembered(set)).filter(|token| !token.secret().is_empty())
     }
 
-    /// Agents may stand in the folder as the editor names it or as it really is: both are listed.
-    fn plan_discovery(&mut self, id: WindowId) {
-        let Some(window) = self.windows.get(&id) else { return };
+    /// What agents are told of a window. They may stand in the folder as the editor names it or as it really is:
+    /// both are listed.
+    fn with_facts<T>(
+        &self,
+        id: WindowId,
+        tell: impl FnOnce(&WindowFacts<'_>, &[&'static Dialect]) -> T,
+    ) -> Option<T> {
+        let window = self.windows.get(&id)?;
         let mut folders = window.identity.folders.clone();
         folders.extend(
             window.folders.iter().filter(|folder| !window.identity.folders.contains(folder)).cloned(),
@@ -413,12 +454,26 @@ impl Core {
             editor_name: &window.editor.name,
             folders: &folders,
             port_space: self.identity.port_space.as_deref(),
+            mark: &window.token.mark(),
+            unix_ms: self.identity.started_at_ms + self.now_ms,
         };
-        let files: Vec<(&'static str, DiscoveryFile)> = self
-            .dialects_of(&window.config)
-            .into_iter()
-            .filter_map(|dialect| Some((dialect.name, dialect.discovery_file(&facts, &self.lookup)?)))
-            .collect();
+        Some(tell(&facts, &self.dialects_of(&window.config)))
+    }
+
+    fn discovery_of(&self, id: WindowId) -> Vec<(&'static str, DiscoveryFile)> {
+        let files = self.with_facts(id, |facts, dialects| {
+            let files = dialects.iter().flat_map(|dialect| {
+                let files = dialect.discovery_files(facts, &self.lookup).into_iter();
+                files.map(|file| (dialect.name, file))
+            });
+            files.collect()
+        });
+        files.unwrap_or_default()
+    }
+
+    fn plan_discovery(&mut self, id: WindowId) {
+        let files = self.discovery_of(id);
+        let Some(window) = self.windows.get(&id) else { return };
         let token = window.token.clone();
         let gone: Vec<PathBuf> = window.discovery.iter().map(|(_, file)| file.path()).collect();
         for path in gone.into_iter().filter(|path| !files.iter().any(|(_, file)| file.path() == *path)) {
@@ -428,6 +483,25 @@ impl Core {
             window.discovery = files;
         }
         self.remember_window(id);
+    }
+
+    /// The person is in this window now: files that there is only one of speak of it.
+    pub(super) fn focus(&mut self, id: WindowId) {
+        self.focused.retain(|other| *other != id);
+        self.focused.push(id);
+        let shared = self.discovery_of(id).into_iter().filter(|(_, file)| file.shared);
+        for (_, file) in shared.collect::<Vec<_>>() {
+            self.act(Action::WriteDiscovery { file });
+        }
+    }
+
+    /// It is closed; the one she was in before takes its place.
+    fn unfocus(&mut self, id: WindowId) {
+        let was_last = self.focused.last() == Some(&id);
+        self.focused.retain(|other| *other != id);
+        if let Some(before) = self.focused.last().copied().filter(|_| was_last) {
+            self.focus(before);
+        }
     }
 
     pub(super) fn remove_discovery(&mut self, id: WindowId) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
-use linkspan_dialect::Dialect;
+use linkspan_dialect::{Dialect, Exchange};
 use linkspan_review::{AgentId, WindowId};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
@@ -12,7 +12,7 @@ use tokio_websockets::{CloseCode, Limits, Message, ServerBuilder, WebSocketStrea
 use super::outbox::{self, Inbox, SEND_DEADLINE};
 use super::pace::Pace;
 use super::{Edge, Happening};
-use crate::core::Event;
+use crate::core::{Event, ExchangeAnswer};
 
 /// How long a closing handshake may take.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
@@ -23,14 +23,25 @@ pub(crate) const LEAVING: &str = "the hub is leaving; it may be back soon";
 #[derive(Debug)]
 pub(crate) enum ToAgent {
     Text(String),
-    Ping { number: u64 },
-    Close { code: u16, reason: &'static str },
+    /// To the one request that asked.
+    Answer {
+        exchange: Exchange,
+        answer: ExchangeAnswer,
+    },
+    Ping {
+        number: u64,
+    },
+    Close {
+        code: u16,
+        reason: &'static str,
+    },
 }
 
 impl ToAgent {
     pub(super) fn size(&self) -> usize {
         match self {
             ToAgent::Text(text) => text.len(),
+            ToAgent::Answer { answer, .. } => answer.size(),
             ToAgent::Ping { .. } | ToAgent::Close { .. } => 0,
         }
     }
@@ -56,7 +67,7 @@ pub(super) async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
     if edge.inbox.send(Happening::NewAgent(agent, outbox)).await.is_err() {
         return;
     }
-    edge.tell(Event::AgentOpened { agent, window, dialect }).await;
+    edge.tell(Event::AgentOpened { agent, window, dialect, called: None }).await;
     let limits = Limits::default().max_payload_len(Some(message_bytes));
     let socket = ServerBuilder::new().limits(limits).serve(stream);
     let ending = exchange(agent, socket, inbox, &edge).await;
@@ -101,7 +112,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                 }
                 Some(Ok(frame)) => {
                     let event = match frame.as_text() {
-                        Some(text) => Event::AgentFrame { agent, text: text.to_owned() },
+                        Some(text) => Event::AgentFrame { agent, text: text.to_owned(), exchange: None },
                         None if frame.is_pong() => Event::AgentPong { agent, number: ping_number(frame.as_payload()) },
                         None if frame.is_binary() => Event::AgentBinary { agent },
                         None => continue,
@@ -147,6 +158,8 @@ async fn send<S: AsyncRead + AsyncWrite + Unpin>(
         while let Some(message) = next.take() {
             match message {
                 ToAgent::Text(text) => socket.feed(Message::text(text)).await?,
+                // Frames of a socket are no requests of their own.
+                ToAgent::Answer { .. } => {}
                 ToAgent::Ping { number } => socket.feed(Message::ping(number.to_string())).await?,
                 ToAgent::Close { code, reason } => {
                     socket.flush().await?;

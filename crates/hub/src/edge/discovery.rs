@@ -7,6 +7,8 @@ use std::path::Path;
 
 use linkspan_dialect::DiscoveryFile;
 
+use crate::token::Token;
+
 /// Agents read these files at any moment, so a new content appears by rename.
 pub(crate) fn write(file: &DiscoveryFile) -> io::Result<()> {
     private_file(&file.directory, &file.file_name, &file.contents)
@@ -24,9 +26,11 @@ pub(crate) fn private_file(folder: &Path, name: &str, contents: &[u8]) -> io::Re
     Ok(())
 }
 
-/// Removes the file if it still holds our token: by now the port may be somebody else's.
-pub(crate) fn remove(path: &Path, token: &str) {
-    let ours = fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(token));
+/// Removes the file if it still holds our token, or its mark: by now the port may be somebody else's.
+pub(crate) fn remove(path: &Path, token: &Token) {
+    let marks = [token.secret(), &token.mark()];
+    let holds = |text: &str| marks.iter().any(|mark| text.contains(mark));
+    let ours = fs::read(path).is_ok_and(|bytes| holds(&String::from_utf8_lossy(&bytes)));
     if ours && let Err(error) = fs::remove_file(path) {
         tracing::warn!("cannot remove {}: {error}", path.display());
     }
@@ -50,16 +54,26 @@ mod tests {
     fn a_discovery_file_is_private_and_another_ones_is_never_removed() {
         let home = tempfile::tempdir().unwrap();
         let directory = home.path().join(".claude/ide");
-        let file =
-            DiscoveryFile { directory, file_name: "5.lock".into(), contents: b"{\"t\":\"mine\"}".to_vec() };
+        let file = DiscoveryFile {
+            directory,
+            file_name: "5.lock".into(),
+            contents: b"{\"t\":\"mine\"}".to_vec(),
+            shared: false,
+        };
         write(&file).unwrap();
         let path = file.directory.join("5.lock");
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
         assert_eq!(fs::metadata(&file.directory).unwrap().mode() & 0o777, 0o700);
         assert_eq!(fs::read_dir(&file.directory).unwrap().count(), 1, "no temporary file stays");
-        remove(&path, "theirs");
+        let [mine, theirs] = ["mine", "theirs"].map(|token| Token::remembered(token.to_owned()));
+        remove(&path, &theirs);
         assert!(path.exists());
-        remove(&path, "mine");
+        remove(&path, &mine);
         assert!(!path.exists());
+        fs::write(&path, mine.mark()).unwrap();
+        remove(&path, &theirs);
+        assert!(path.exists());
+        remove(&path, &mine);
+        assert!(!path.exists(), "a file without the token is known by its mark");
     }
 }

@@ -4,12 +4,12 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use base64::Engine;
 use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::service::Service;
 use hyper::{Request, Response, StatusCode};
@@ -129,21 +129,48 @@ async fn who(stream: &TcpStream, peer: SocketAddr) -> Result<(), Refusal> {
 }
 
 /// Reads heads and has `service` answer them. Gives what was wrong with the one that was no head.
-pub(crate) async fn serve<S>(stream: TcpStream, edge: &Edge, service: S) -> Result<(), Refusal>
+pub(crate) async fn serve<S, B>(stream: TcpStream, edge: &Edge, service: S) -> Result<(), Refusal>
 where
-    S: Service<Request<Incoming>, Response = Answer, Error = Infallible>,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    B: Body<Data: Send, Error = Infallible> + 'static,
 {
-    serve_within(ANSWERED_WITHIN, stream, edge.limits.header_kib, service).await
+    serve_within(ANSWERED_WITHIN, stream, edge.limits.header_kib, service, &Stays::default()).await
 }
 
-async fn serve_within<S>(
+/// The same for a connection that may become an agent's, which stays for as long as it likes.
+pub(crate) async fn serve_agent<S, B>(
+    stream: TcpStream,
+    edge: &Edge,
+    stays: &Stays,
+    service: S,
+) -> Result<(), Refusal>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    B: Body<Data: Send, Error = Infallible> + 'static,
+{
+    serve_within(ANSWERED_WITHIN, stream, edge.limits.header_kib, service, stays).await
+}
+
+/// Whether a connection was let in as an agent's.
+#[derive(Debug, Default)]
+pub(crate) struct Stays(AtomicBool);
+
+impl Stays {
+    pub(crate) fn stay(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+async fn serve_within<S, B>(
     deadline: Duration,
     stream: TcpStream,
     head_kib: usize,
     service: S,
+    stays: &Stays,
 ) -> Result<(), Refusal>
 where
-    S: Service<Request<Incoming>, Response = Answer, Error = Infallible>,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    B: Body<Data: Send, Error = Infallible> + 'static,
 {
     // Answers are small and someone waits for each.
     let _ = stream.set_nodelay(true);
@@ -154,7 +181,12 @@ where
         .max_headers(HEAD_LINES)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
-    match tokio::time::timeout(deadline, served).await {
+    tokio::pin!(served);
+    let ended = match tokio::time::timeout(deadline, &mut served).await {
+        Err(_) if stays.0.load(Ordering::Relaxed) => Ok(served.await),
+        ended => ended,
+    };
+    match ended {
         Ok(Err(error)) if error.is_timeout() => Err(Refusal::SlowHead),
         Ok(Err(error)) if error.is_parse() => Err(Refusal::BadHead),
         // Whoever does not take its answers in time is let go, too, and keeps no place for ever.
@@ -254,9 +286,11 @@ mod tests {
             let mut visitor = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
             let (stream, _) = listener.accept().await.unwrap();
             visitor.write_all("GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(20).as_bytes()).await.unwrap();
-            let large =
-                service_fn(|_| async { Ok::<_, Infallible>(Response::new(Full::from(vec![0; 1 << 20]))) });
-            let serving = serve_within(Duration::from_millis(200), stream, 8, large);
+            let large = service_fn(|_| async {
+                Ok::<_, Infallible>(Response::new(Full::<Bytes>::from(vec![0; 1 << 20])))
+            });
+            let stays = Stays::default();
+            let serving = serve_within(Duration::from_millis(200), stream, 8, large, &stays);
             assert_eq!(tokio::time::timeout(Duration::from_secs(20), serving).await, Ok(Ok(())));
             let mut taken = Vec::new();
             let _ = visitor.read_to_end(&mut taken).await;

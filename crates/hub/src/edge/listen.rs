@@ -5,34 +5,37 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use http_body_util::BodyExt;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::service::service_fn;
-use linkspan_dialect::Dialect;
+use linkspan_dialect::{Dialect, Door, Route};
 use linkspan_review::{AgentId, WindowId};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::OnceCell;
 
-use super::entry::{self, Answer, Inside};
+use super::calls::{self, Caller};
+use super::entry::{self, Inside, Stays};
 use super::{Edge, Happening, agent};
-use crate::core::Listen;
-use crate::guard::{self, Head};
+use crate::core::{Event, Listen};
+use crate::guard::{self, Head, Refusal, Tokens, Way};
 use crate::token::Token;
 
 /// Connections over all windows and lives of ports, so that no two agents share a number. Odd ones: the core mints
 /// even ones for agents that join on the hub's own socket.
 static AGENTS: AtomicU64 = AtomicU64::new(1);
 
-struct Door {
+struct Entrance {
     window: WindowId,
-    token: Token,
+    tokens: Tokens,
     port: u16,
     dialects: Vec<&'static Dialect>,
 }
 
 /// Opens the window's old port if it can be had, else any. The old token is only valid on the old port.
 pub(super) async fn open(edge: &Edge, listen: Listen) -> std::io::Result<(u16, Token)> {
-    let Listen { window, before, connections, dialects } = listen;
+    let Listen { window, before, connections, dialects, set_token } = listen;
     let again = match before {
         Some((port, token)) => {
             TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.ok().map(|listener| (listener, token))
@@ -45,31 +48,84 @@ pub(super) async fn open(edge: &Edge, listen: Listen) -> std::io::Result<(u16, T
         None => (TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?, Token::mint()?),
     };
     let port = listener.local_addr()?.port();
-    let door = Arc::new(Door { window, token: token.clone(), port, dialects });
+    let tokens = Tokens { window: token.clone(), set: set_token };
+    let entrance = Arc::new(Entrance { window, tokens, port, dialects });
     let within = edge.clone();
     let task = tokio::spawn(entry::accept(listener, connections, edge.clone(), move |stream, inside| {
-        enter(stream, inside, Arc::clone(&door), within.clone())
+        enter(stream, inside, Arc::clone(&entrance), within.clone())
     }));
     let _ = edge.inbox.send(Happening::NewPort(window, task.abort_handle())).await;
     Ok((port, token))
 }
 
-async fn enter(stream: TcpStream, inside: Arc<Inside>, door: Arc<Door>, edge: Edge) {
+async fn enter(stream: TcpStream, inside: Arc<Inside>, entrance: Arc<Entrance>, edge: Edge) {
+    let connection = Connection { entrance, edge, inside, caller: OnceCell::new(), stays: Stays::default() };
     let service = service_fn(|request: Request<Incoming>| {
-        let response = answer(request, &door, &edge, &inside);
+        let response = connection.answer(request);
         async move { Ok::<_, Infallible>(response.await) }
     });
-    if let Err(refusal) = entry::serve(stream, &edge, service).await {
-        entry::count(refusal, &edge).await;
+    let served = entry::serve_agent(stream, &connection.edge, &connection.stays, service).await;
+    if let Some(Some(caller)) = connection.caller.get() {
+        caller.let_go();
+        connection.edge.tell(Event::AgentClosed { agent: caller.agent, said_goodbye: false }).await;
+    }
+    if let Err(refusal) = served {
+        entry::count(refusal, &connection.edge).await;
     }
 }
 
-async fn answer(request: Request<Incoming>, door: &Door, edge: &Edge, inside: &Arc<Inside>) -> Answer {
-    let head = Head { method: request.method(), path: request.uri().path(), headers: request.headers() };
-    match guard::admit(&head, door.port, &door.token, &door.dialects) {
-        Ok(dialect) => upgrade(request, dialect, door.window, edge, inside),
-        Err(refusal) => entry::refuse(refusal, edge).await,
+/// One TCP connection to a window's port.
+struct Connection {
+    entrance: Arc<Entrance>,
+    edge: Edge,
+    inside: Arc<Inside>,
+    /// The agent that it is, where requests come one by one; none when the hub is leaving.
+    caller: OnceCell<Option<Arc<Caller>>>,
+    stays: Stays,
+}
+
+impl Connection {
+    async fn answer(&self, request: Request<Incoming>) -> calls::Answer {
+        let Entrance { port, tokens, dialects, .. } = &*self.entrance;
+        let head = Head { method: request.method(), path: request.uri().path(), headers: request.headers() };
+        let answered = match guard::admit(&head, *port, tokens, dialects) {
+            Ok((dialect, Way::WebSocket)) => {
+                Ok(upgrade(request, dialect, self.entrance.window, &self.edge, &self.inside)
+                    .map(BodyExt::boxed))
+            }
+            Ok((dialect, Way::Call(route))) => self.call(request, dialect, route).await,
+            Ok((_, Way::Stream)) => Err(Refusal::UnknownPath),
+            Err(refusal) => Err(refusal),
+        };
+        match answered {
+            Ok(answer) => answer,
+            Err(refusal) => entry::refuse(refusal, &self.edge).await.map(BodyExt::boxed),
+        }
     }
+
+    async fn call(
+        &self,
+        request: Request<Incoming>,
+        dialect: &'static Dialect,
+        route: &'static Route,
+    ) -> Result<calls::Answer, Refusal> {
+        let called = calls::called(request.headers());
+        let text = match route.frame {
+            Some(frame) => frame.to_owned(),
+            None => calls::body(request, &self.edge).await?,
+        };
+        self.stays.stay();
+        let open = || Caller::open(next_agent(), self.entrance.window, dialect, called, &self.edge);
+        let answer = match self.caller.get_or_init(open).await {
+            Some(caller) => caller.ask(text, &self.edge).await,
+            None => None,
+        };
+        Ok(calls::response(answer))
+    }
+}
+
+fn next_agent() -> AgentId {
+    AgentId(AGENTS.fetch_add(2, Ordering::Relaxed))
 }
 
 fn upgrade(
@@ -78,12 +134,15 @@ fn upgrade(
     window: WindowId,
     edge: &Edge,
     inside: &Arc<Inside>,
-) -> Answer {
+) -> entry::Answer {
     let offered = request.headers().get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
     let offered = offered.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
-    let subprotocol = dialect.subprotocol.filter(|wanted| offered.map(str::trim).any(|name| name == *wanted));
-    let agent_id = AgentId(AGENTS.fetch_add(2, Ordering::Relaxed));
-    let within = edge.clone();
+    let ours = match dialect.door {
+        Door::WebSocket { subprotocol, .. } => subprotocol,
+        _ => None,
+    };
+    let subprotocol = ours.filter(|wanted| offered.map(str::trim).any(|name| name == *wanted));
+    let (agent_id, within) = (next_agent(), edge.clone());
     let mut response = entry::upgrade(request, edge, inside, move |stream| {
         agent::converse(agent_id, window, dialect, stream, within)
     });

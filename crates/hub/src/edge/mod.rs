@@ -2,6 +2,8 @@
 //! into I/O. Decides nothing.
 
 pub(crate) mod agent;
+mod calls;
+mod clients;
 mod discovery;
 pub(crate) mod entry;
 mod listen;
@@ -33,6 +35,7 @@ pub(crate) use discovery::private_file;
 pub use startup::{RunError, run};
 
 use agent::ToAgent;
+use clients::ClientsFile;
 use local::ToLocal;
 use outbox::Outbox;
 use refusals::Refusals;
@@ -97,6 +100,7 @@ struct Hub {
     locals: HashMap<LocalId, ToLocal>,
     ports: HashMap<WindowId, AbortHandle>,
     page: Arc<Page>,
+    clients: ClientsFile,
 }
 
 impl Hub {
@@ -132,10 +136,13 @@ impl Hub {
 
     fn carry_out(&mut self, actions: Vec<Action>) -> Leave {
         let mut leave = Leave::No;
-        let mut behind = Vec::new();
+        let mut follows = Vec::new();
         for action in actions {
             match action {
                 Action::SendAgent { agent, text } => self.to_agent(agent, ToAgent::Text(text)),
+                Action::AnswerExchange { agent, exchange, answer } => {
+                    self.to_agent(agent, ToAgent::Answer { exchange, answer });
+                }
                 Action::SendLocal { local, body } => {
                     if let Some(to) = self.locals.get(&local) {
                         let size = body.len();
@@ -169,7 +176,7 @@ impl Hub {
                         );
                     }
                 }
-                Action::RemoveDiscovery { path, token } => discovery::remove(&path, token.secret()),
+                Action::RemoveDiscovery { path, token } => discovery::remove(&path, &token),
                 Action::ReadFile { ticket, folders, path, want } => {
                     self.blocking(move || Event::FileRead {
                         ticket,
@@ -186,7 +193,10 @@ impl Hub {
                     self.journal.record(Entry { review: *review, step, by })
                 }
                 Action::RememberWindow { window } => self.journal.remember_window(window),
-                Action::Publish { to, body } => behind.extend(self.publish(to, &body)),
+                Action::Publish { to, body } => {
+                    let behind = self.publish(to, &body).into_iter();
+                    follows.extend(behind.map(|local| Event::LocalClosed { local }));
+                }
                 Action::ReadHistory { ticket, question } => self.journal.ask(ticket, question),
                 Action::BeginUndo { ticket, change } => self.journal.begin_undo(ticket, change),
                 Action::RestoreFile { ticket, restoration } => {
@@ -212,11 +222,18 @@ impl Hub {
                         edge.tell(Event::PageRevoked { local, request, result }).await;
                     });
                 }
+                Action::LookAtClients => {
+                    follows.push(Event::ClientsLookedAt { found: self.clients.look() });
+                }
+                Action::ChangeClients { ticket, change } => {
+                    let result = self.clients.change(&change);
+                    follows.push(Event::ClientsChanged { ticket, result });
+                }
                 Action::Stop => leave = Leave::Yes,
             }
         }
-        for local in behind {
-            if self.event(Event::LocalClosed { local }) == Leave::Yes {
+        for event in follows {
+            if self.event(event) == Leave::Yes {
                 leave = Leave::Yes;
             }
         }
@@ -312,7 +329,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         let _ = edge.inbox.blocking_send(Happening::Event(event));
     })?;
     let page_port = config.page.port;
-    let identity = ready.identity();
+    let identity = ready.identity(&places);
     let kept = Kept::new(&places.runtime, identity.port_space.clone());
     let (core, actions) = Core::new(identity, config, Box::new(|name| std::env::var_os(name)), remembered);
     let mut hub = Hub {
@@ -324,6 +341,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         locals: HashMap::new(),
         ports: HashMap::new(),
         page: Page::new(kept, page_port, &edge).await,
+        clients: ClientsFile::new(places.clients_file()),
     };
     hub.carry_out(actions);
     let door = tokio::spawn(local::accept(ready.listener, edge.clone()));

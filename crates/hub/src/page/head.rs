@@ -130,13 +130,6 @@ pub fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
     pairs.filter(move |(found, _)| *found == name).map(|(_, value)| value)
 }
 
-/// Whether the body says that it is JSON. A form cannot: what it may claim without asking first is another type.
-pub fn is_json(headers: &HeaderMap) -> bool {
-    let kind = guard::only(headers, &header::CONTENT_TYPE).and_then(|kind| str::from_utf8(kind).ok());
-    let kind = kind.and_then(|kind| kind.split(';').next());
-    kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Exchange {
@@ -291,11 +284,11 @@ mod tests {
         for body in ["", "{}", "[]", r#"{"secret":1}"#, r#"{"secret":"x","y":1}"#, r#"{"secret":"x"}{"#] {
             assert_eq!(offered(body.as_bytes()), None, "{body}");
         }
-        let json = |kind| is_json(&headers(&[("content-type", kind)]));
+        let json = |kind| guard::is_json(&headers(&[("content-type", kind)]));
         assert!(json("application/json") && json("Application/JSON; charset=utf-8"));
         for kind in ["text/plain", "application/jsonp", "application/x-www-form-urlencoded", ""] {
             assert!(!json(kind), "{kind}");
         }
-        assert!(!is_json(&headers(&[])));
+        assert!(!guard::is_json(&headers(&[])));
     }
 }

@@ -18,7 +18,7 @@ use super::head::{self, Asset, Wanted, What};
 use super::{Page, assets, socket};
 use crate::edge::Edge;
 use crate::edge::entry::{self, Answer, HEAD_DEADLINE, Inside};
-use crate::guard::Refusal;
+use crate::guard::{self, Refusal};
 
 /// A browser opens six, and one for each page's socket.
 pub(super) const CONNECTIONS: usize = 128;
@@ -117,7 +117,7 @@ impl Visit {
     }
 
     async fn begin_session(&self, request: Request<Incoming>) -> Result<Answer, Refusal> {
-        if !head::is_json(request.headers()) {
+        if !guard::is_json(request.headers()) {
             return Err(Refusal::BadBody);
         }
         let body = Limited::new(request.into_body(), head::BODY_BYTES).collect();

@@ -8,8 +8,8 @@ use linkspan_editor_api::{PageLinkResult, PageRevokeResult};
 use linkspan_review::{AgentId, ChangeId, Digest, Review, ReviewId, Step, WindowId};
 use serde_json::{Value, json};
 
-use crate::config::{Config, WorkspaceConfig};
-use crate::core::{Action, Core, Event, Identity, LocalId, Prepared, Ticket};
+use crate::config::{Clients, Config, WorkspaceConfig};
+use crate::core::{Action, Core, Event, ExchangeAnswer, Identity, LocalId, Prepared, Ticket};
 use crate::files::{FileState, Replacement, Restoration, WriteError};
 use crate::journal::{Change, Found, Past, Question, Remembered, RememberedWindow};
 use crate::token::Token;
@@ -65,6 +65,8 @@ pub(super) struct Desk {
     pub(super) remembered: Vec<RememberedWindow>,
     /// What each workspace says for itself.
     pub(super) workspace: Vec<WorkspaceConfig>,
+    /// What is remembered of permissions, or why that is not known.
+    pub(super) clients: Result<Clients, String>,
     next_request: i64,
     /// How long no hub is there when it is restarted.
     pub(super) away_ms: u64,
@@ -85,6 +87,8 @@ impl Desk {
             socket: "/run/hub.sock".into(),
             resident_bytes: || None,
             port_space: None,
+            clients_file: "/home/me/.config/linkspan/clients.toml".into(),
+            own_places: vec!["/ws/own".into()],
         };
         let lookup = |name: &str| (name == "HOME").then(|| "/home/me".into());
         let (core, actions) = Core::new(identity, Config::default(), Box::new(lookup), remembered);
@@ -124,6 +128,7 @@ impl Desk {
             page_revoked: Ok(PageRevokeResult { sessions: 2, links: 1 }),
             remembered: Vec::new(),
             workspace: Vec::new(),
+            clients: Ok(Clients::default()),
             next_request: 0,
             away_ms: 0,
         };
@@ -141,6 +146,14 @@ impl Desk {
         for action in actions {
             match action {
                 Action::SendAgent { agent, text } => self.to_agents.push((agent, parse(text.as_bytes()))),
+                Action::AnswerExchange { agent, answer, .. } => match answer {
+                    ExchangeAnswer::Text(text)
+                    | ExchangeAnswer::Introduced { text, .. }
+                    | ExchangeAnswer::Malformed(text) => {
+                        self.to_agents.push((agent, parse(text.as_bytes())));
+                    }
+                    ExchangeAnswer::Nothing => {}
+                },
                 Action::PingAgent { agent, number } => self.pings.push((agent, number)),
                 Action::CloseAgent { agent, .. } => self.closed_agents.push(agent),
                 Action::SendLocal { local, body } => {
@@ -195,6 +208,17 @@ impl Desk {
                 Action::RevokePage { local, request } => {
                     let result = self.page_revoked.clone();
                     next.push_back(Event::PageRevoked { local, request, result });
+                }
+                Action::LookAtClients => {
+                    next.push_back(Event::ClientsLookedAt { found: Some(self.clients.clone()) });
+                }
+                Action::ChangeClients { ticket, change } => {
+                    let result = self.clients.as_mut().map_err(|error| error.clone());
+                    let result = result.map(|clients| {
+                        let changed = clients.change(&change);
+                        (clients.clone(), changed)
+                    });
+                    next.push_back(Event::ClientsChanged { ticket, result });
                 }
                 Action::Stop => self.stopped = true,
                 Action::CloseLocal { local } => self.closed_locals.push(local),
@@ -388,7 +412,7 @@ impl Desk {
     pub(super) fn connect(&mut self, agent: u64, dialect: &str) -> AgentId {
         let agent = AgentId(agent);
         let dialect = linkspan_dialect::by_name(dialect).unwrap();
-        self.event(Event::AgentOpened { agent, window: WindowId(1), dialect });
+        self.event(Event::AgentOpened { agent, window: WindowId(1), dialect, called: None });
         let hello =
             json!({ "protocolVersion": "2025-06-18", "clientInfo": { "name": "tester", "version": "1" } });
         self.frame(
@@ -399,7 +423,7 @@ impl Desk {
     }
 
     pub(super) fn frame(&mut self, agent: AgentId, frame: &Value) {
-        self.event(Event::AgentFrame { agent, text: frame.to_string() });
+        self.event(Event::AgentFrame { agent, text: frame.to_string(), exchange: None });
     }
 
     pub(super) fn call(&mut self, agent: AgentId, id: i64, tool: &str, arguments: Value) {

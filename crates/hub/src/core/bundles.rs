@@ -1,0 +1,60 @@
+//! One call that asks for changes of several files: each is a review of its own, and the call is answered when all
+//! are decided.
+
+use std::path::PathBuf;
+
+use linkspan_dialect::{Answer, CallId};
+use linkspan_review::{AgentId, ReviewId};
+
+use super::Core;
+use super::base::Change;
+
+#[derive(Debug, Default)]
+pub(super) struct Bundle {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug)]
+struct Part {
+    path: PathBuf,
+    review: Option<ReviewId>,
+    answer: Option<Answer>,
+}
+
+impl Core {
+    /// Proposes each; the call waits for all.
+    pub(super) fn enter_all(&mut self, id: AgentId, call: CallId, changes: Vec<Change>) {
+        let parts =
+            changes.iter().map(|change| Part { path: change.path.clone(), review: None, answer: None });
+        self.bundles.insert((id, call), Bundle { parts: parts.collect() });
+        for change in changes {
+            self.enter(id, call, change);
+        }
+    }
+
+    /// The review that a part of a bundle became.
+    pub(super) fn bundled(&mut self, id: AgentId, call: CallId, review: ReviewId) {
+        let path = self.state.review(review).map(|review| review.path.clone());
+        let Some(bundle) = self.bundles.get_mut(&(id, call)) else { return };
+        let mut open = bundle.parts.iter_mut().filter(|part| part.review.is_none());
+        if let Some(part) = open.find(|part| Some(&part.path) == path.as_ref()) {
+            part.review = Some(review);
+        }
+    }
+
+    /// Answers the call that this review is (part of) the answer to.
+    pub(super) fn answer_part(&mut self, id: AgentId, call: CallId, review: ReviewId, answer: Answer) {
+        let Some(bundle) = self.bundles.get_mut(&(id, call)) else {
+            return self.answer(id, call, &answer);
+        };
+        if let Some(part) = bundle.parts.iter_mut().find(|part| part.review == Some(review)) {
+            part.answer = Some(answer);
+        }
+        if bundle.parts.iter().any(|part| part.answer.is_none()) {
+            return;
+        }
+        let parts = self.bundles.remove(&(id, call)).map(|bundle| bundle.parts).unwrap_or_default();
+        let set = parts.into_iter().filter_map(|part| Some((part.path, part.answer?))).collect();
+        self.answer(id, call, &Answer::Set(set));
+    }
+}

@@ -1,0 +1,228 @@
+//! Changes that agents name by place: what the files hold is read, all of them, then the new texts are proposed, or
+//! none. And what needs no second look: a text that the person has just accepted, and what an agent may do without.
+
+use std::path::{Path, PathBuf};
+
+use linkspan_dialect::{Answer, CallId, Failure, FailureKind, FileEdit, Request};
+use linkspan_editor_api::RequestId;
+use linkspan_review as review;
+use linkspan_review::{AgentId, Decision, Digest, ReviewId, SpliceError, Verdict, Writer, splice};
+
+use super::Core;
+use super::base::{Base, BaseWanted, Change};
+use super::consent::Deed;
+use super::event::{LocalId, Ticket};
+use super::timers::Due;
+use super::tools::ToolCall;
+
+/// More files than anyone reviews as one change.
+const FILES_PER_CALL: usize = 64;
+
+/// More is no hand-made edit.
+const EDITS_PER_FILE: usize = 10_000;
+
+/// Permits of all agents together; the oldest go first.
+const PERMITS: usize = 256;
+
+/// Decides by what the person said before.
+pub(super) const STANDING_WORD: LocalId = LocalId(u64::MAX);
+
+/// A call whose files are being read.
+#[derive(Debug)]
+pub(super) struct Editing {
+    tool: ToolCall,
+    bases: Vec<Option<Base>>,
+}
+
+/// Texts that were accepted where nobody writes, each with whose it is.
+#[derive(Debug, Default)]
+pub(super) struct Permits(Vec<Permit>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Permit {
+    key: String,
+    path: PathBuf,
+    before: Digest,
+    after: Digest,
+}
+
+impl Permits {
+    fn grant(&mut self, permit: Permit) {
+        self.0.retain(|known| (&known.key, &known.path) != (&permit.key, &permit.path));
+        if self.0.len() >= PERMITS {
+            self.0.remove(0);
+        }
+        self.0.push(permit);
+    }
+
+    /// Whether there was one, which is used up now.
+    fn take(&mut self, permit: &Permit) -> bool {
+        let before = self.0.len();
+        self.0.retain(|known| known != permit);
+        self.0.len() < before
+    }
+}
+
+impl Core {
+    pub(super) fn edit(&mut self, tool: ToolCall) {
+        let Request::Edit { files, .. } = &tool.request else { return };
+        let wrong = match files.as_slice() {
+            [] => Some("there is nothing to edit: name at least one file".to_owned()),
+            files if files.len() > FILES_PER_CALL => {
+                Some(format!("{} files are more than the {FILES_PER_CALL} of one call", files.len()))
+            }
+            files => files.iter().find(|file| file.edits.len() > EDITS_PER_FILE).map(|file| {
+                format!("{} has more than the {EDITS_PER_FILE} edits of one call", file.path.display())
+            }),
+        };
+        if let Some(message) = wrong {
+            return self.fail(tool.agent, tool.call, FailureKind::InvalidParams, message);
+        }
+        let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+        let ticket = self.ticket();
+        let bases = paths.iter().map(|_| None).collect();
+        let agent = tool.agent;
+        self.editing.insert(ticket, Editing { tool, bases });
+        for (part, path) in paths.into_iter().enumerate() {
+            self.read_base(BaseWanted::Edit { agent, editing: ticket, part }, path);
+        }
+    }
+
+    pub(super) fn edit_read(&mut self, ticket: Ticket, part: usize, base: Result<Base, Failure>) {
+        let Some(editing) = self.editing.get_mut(&ticket) else { return };
+        match base {
+            Ok(base) => {
+                if let Some(place) = editing.bases.get_mut(part) {
+                    *place = Some(base);
+                }
+                if editing.bases.iter().all(Option::is_some) {
+                    self.edit_all(ticket);
+                }
+            }
+            Err(failure) => {
+                let ToolCall { agent, call, .. } = &editing.tool;
+                let (agent, call) = (*agent, *call);
+                self.editing.remove(&ticket);
+                self.answer(agent, call, &Answer::Failed(failure));
+            }
+        }
+    }
+
+    fn edit_all(&mut self, ticket: Ticket) {
+        let Some(Editing { tool, bases }) = self.editing.remove(&ticket) else { return };
+        let ToolCall { agent, call, request: Request::Edit { files, label, direct, inline } } = tool else {
+            return;
+        };
+        let bases: Vec<Base> = bases.into_iter().flatten().collect();
+        let (several, set) = (files.len() > 1, format!("edit {}", ticket.0));
+        let mut changes: Vec<Change> = Vec::new();
+        for (file, base) in files.iter().zip(bases) {
+            if changes.iter().any(|other| other.path == base.path) {
+                let message = format!("{} is named twice; put its edits together", base.path.display());
+                return self.fail(agent, call, FailureKind::InvalidParams, message);
+            }
+            match edited(file, &base) {
+                Ok(proposed) => changes.push(Change {
+                    label: label.clone(),
+                    set: several.then(|| set.clone()),
+                    writer: Writer::Editor,
+                    direct,
+                    inline,
+                    path: base.path,
+                    base: base.text,
+                    proposed,
+                }),
+                Err(failure) => return self.answer(agent, call, &Answer::Failed(failure)),
+            }
+        }
+        if several {
+            self.enter_all(agent, call, changes);
+        } else if let Some(change) = changes.pop() {
+            self.enter(agent, call, change);
+        }
+    }
+
+    /// Whether this very text was accepted before, or this agent may edit without being asked.
+    pub(super) fn is_allowed(&mut self, agent: AgentId, change: &Change) -> bool {
+        let Some(asker) = self.agents.get(&agent) else { return false };
+        let (key, allowed) = (asker.key(), self.may(asker, Deed::Edit).is_some());
+        let before = change.base.as_ref().map_or("", |base| &base.text);
+        let permit = permit(key, &change.path, before, &change.proposed);
+        self.permits.take(&permit) || allowed
+    }
+
+    /// She accepted a text that nobody writes: the agent that asked for it may put it in the file.
+    pub(super) fn grant_permit(&mut self, id: ReviewId) {
+        let Some(review) = self.state.review(id).filter(|review| review.writer == Writer::Nobody) else {
+            return;
+        };
+        let Some(outcome) = review.outcome() else { return };
+        if let review::Ended::Accepted(accepted) = &outcome.ended {
+            let key = review.owner_key.clone();
+            let permit = permit(key, &review.path, review.base_text(), &accepted.text);
+            self.permits.grant(permit);
+        }
+    }
+
+    /// The change is recorded, and needs no look.
+    pub(super) fn decide_by_standing_word(&mut self, id: ReviewId) {
+        let Some(review) = self.state.review(id) else { return };
+        let decision = Decision { verdict: Verdict::Accept, comments: Vec::new() };
+        let (path, revision) = (review.path.clone(), review.revision);
+        self.read_base(
+            BaseWanted::Decision {
+                local: STANDING_WORD,
+                request: RequestId::Number(0),
+                review: id,
+                revision,
+                decision,
+            },
+            path,
+        );
+    }
+
+    /// Whoever asked does not listen any more: a decision from now on would be told to nobody.
+    pub(super) fn patience_over(&mut self, agent: AgentId, call: CallId) {
+        let Some(asker) = self.agents.get(&agent) else { return };
+        let waiting = asker.waiting.iter().filter(|(_, waiting)| *waiting == call);
+        let reviews: Vec<ReviewId> = waiting.map(|(review, _)| *review).collect();
+        let reviews: Vec<ReviewId> = reviews.into_iter().filter(|id| self.is_undecided(*id)).collect();
+        if reviews.is_empty() && !asker.session.open_changes().any(|(open, _)| open == call) {
+            return;
+        }
+        self.fail(agent, call, FailureKind::Timeout, "nobody decided in time, and the change is withdrawn");
+        for review in reviews {
+            self.apply(review::Event::Withdrawn { review });
+        }
+    }
+
+    /// Starts the time that the agent of this call waits for a person.
+    pub(super) fn begin_patience(&mut self, agent: AgentId, call: CallId) {
+        let patience_ms = self.agents.get(&agent).and_then(|agent| agent.session.patience_ms(call));
+        if let Some(patience_ms) = patience_ms {
+            self.timers.add(self.now_ms + patience_ms, Due::Patience { agent, call });
+        }
+    }
+}
+
+fn permit(key: String, path: &Path, before: &str, after: &str) -> Permit {
+    // Agents speak of the same text with one kind of line end or the other.
+    let digest = |text: &str| Digest::of(text.replace("\r\n", "\n").as_bytes());
+    Permit { key, path: path.to_owned(), before: digest(before), after: digest(after) }
+}
+
+fn edited(file: &FileEdit, base: &Base) -> Result<String, Failure> {
+    if base.text.is_none() && !file.may_create {
+        let message = format!("there is no file {}", base.path.display());
+        return Err(Failure::new(FailureKind::NotFound, message));
+    }
+    let before = base.text.as_ref().map_or("", |text| &text.text);
+    let wrong = |error: SpliceError| {
+        let kind = match error {
+            SpliceError::Stale { .. } => FailureKind::Stale,
+            _ => FailureKind::InvalidParams,
+        };
+        Failure::new(kind, format!("{}: {error}; read the file again", base.path.display()))
+    };
+    splice(before, &file.edits).map_err(wrong)
+}

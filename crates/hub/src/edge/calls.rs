@@ -1,0 +1,147 @@
+//! One agent that asks by HTTP: each request waits for its own answer. What they mean is for the core.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Request, Response, StatusCode};
+use linkspan_dialect::{Dialect, Exchange};
+use linkspan_review::{AgentId, WindowId};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::agent::ToAgent;
+use super::outbox::{self, Inbox};
+use super::{Edge, Happening};
+use crate::core::{Event, ExchangeAnswer};
+use crate::guard::Refusal;
+
+pub(super) type Answer = Response<BoxBody<Bytes, std::convert::Infallible>>;
+
+/// A body that takes longer comes from nobody who means well.
+const BODY_DEADLINE: Duration = Duration::from_secs(60);
+
+static EXCHANGES: AtomicU64 = AtomicU64::new(1);
+
+/// The requests of one agent that wait.
+#[derive(Debug)]
+pub(super) struct Caller {
+    pub(super) agent: AgentId,
+    waiting: Mutex<HashMap<Exchange, oneshot::Sender<ExchangeAnswer>>>,
+}
+
+impl Caller {
+    pub(super) fn new(agent: AgentId) -> Arc<Caller> {
+        Arc::new(Caller { agent, waiting: Mutex::default() })
+    }
+
+    /// An agent that is there for as long as its connection.
+    pub(super) async fn open(
+        agent: AgentId,
+        window: WindowId,
+        dialect: &'static Dialect,
+        called: String,
+        edge: &Edge,
+    ) -> Option<Arc<Caller>> {
+        let (outbox, inbox) = outbox::new(2 * edge.limits.message_mib * 1024 * 1024);
+        edge.inbox.send(Happening::NewAgent(agent, outbox)).await.ok()?;
+        edge.tell(Event::AgentOpened { agent, window, dialect, called: Some(called) }).await;
+        let caller = Caller::new(agent);
+        tokio::spawn(hand_out(Arc::clone(&caller), inbox, edge.clone()));
+        Some(caller)
+    }
+
+    /// None when the hub has let go of it, or is leaving.
+    pub(super) async fn ask(&self, text: String, edge: &Edge) -> Option<ExchangeAnswer> {
+        let exchange = Exchange(EXCHANGES.fetch_add(1, Ordering::Relaxed));
+        let (sender, receiver) = oneshot::channel();
+        self.waiting().insert(exchange, sender);
+        // Whoever goes away while it waits takes its place with it.
+        let _place = Place { caller: self, exchange };
+        if !edge.tell(Event::AgentFrame { agent: self.agent, text, exchange: Some(exchange) }).await {
+            return None;
+        }
+        receiver.await.ok()
+    }
+
+    pub(super) fn answer(&self, exchange: Exchange, answer: ExchangeAnswer) {
+        if let Some(waiting) = self.waiting().remove(&exchange) {
+            let _ = waiting.send(answer);
+        }
+    }
+
+    /// Nobody is answered any more.
+    pub(super) fn let_go(&self) {
+        self.waiting().clear();
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashMap<Exchange, oneshot::Sender<ExchangeAnswer>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Place<'a> {
+    caller: &'a Caller,
+    exchange: Exchange,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.caller.waiting().remove(&self.exchange);
+    }
+}
+
+async fn hand_out(caller: Arc<Caller>, mut inbox: Inbox<ToAgent>, edge: Edge) {
+    while let Some(message) = inbox.recv().await {
+        match message {
+            ToAgent::Answer { exchange, answer } => caller.answer(exchange, answer),
+            // HTTP has no word for "got it": the connection that takes the answers is there.
+            ToAgent::Ping { number } => {
+                edge.tell(Event::AgentPong { agent: caller.agent, number: Some(number) }).await;
+            }
+            ToAgent::Text(_) => {}
+            ToAgent::Close { .. } => break,
+        }
+    }
+    caller.let_go();
+}
+
+/// What the program calls itself: the first word of its `User-Agent`, without the version.
+pub(super) fn called(headers: &HeaderMap) -> String {
+    let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+    agent.split(['/', ' ']).next().unwrap_or_default().to_owned()
+}
+
+/// The text of a request's body.
+pub(super) async fn body(request: Request<Incoming>, edge: &Edge) -> Result<String, Refusal> {
+    let limit = edge.limits.message_mib * 1024 * 1024;
+    let body = Limited::new(request.into_body(), limit).collect();
+    let bytes = match timeout(BODY_DEADLINE, body).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(Refusal::TooLarge),
+        Ok(Err(_)) => return Err(Refusal::BadBody),
+        Err(_) => return Err(Refusal::SlowHead),
+    };
+    String::from_utf8(bytes.into()).map_err(|_| Refusal::BadBody)
+}
+
+pub(super) fn response(answer: Option<ExchangeAnswer>) -> Answer {
+    let (status, text) = match answer {
+        Some(ExchangeAnswer::Text(text) | ExchangeAnswer::Introduced { text, .. }) => (StatusCode::OK, text),
+        Some(ExchangeAnswer::Malformed(text)) => (StatusCode::BAD_REQUEST, text),
+        Some(ExchangeAnswer::Nothing) => (StatusCode::ACCEPTED, String::new()),
+        None => (StatusCode::SERVICE_UNAVAILABLE, String::new()),
+    };
+    let mut response = Response::new(Full::from(text).boxed());
+    *response.status_mut() = status;
+    if matches!(status, StatusCode::OK | StatusCode::BAD_REQUEST) {
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(header::CONTENT_TYPE, json);
+    }
+    response
+}

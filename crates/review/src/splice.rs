@@ -1,0 +1,175 @@
+//! Replacements by place in a text, as editors and agents name places: lines from 0, UTF-16 code units from the
+//! start of the line.
+
+use std::ops::Range;
+
+/// A place between two characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub line: u32,
+    /// Beyond the end of the line means its end, as in every editor.
+    pub character: u32,
+}
+
+/// Puts `text` where `from..to` is. All splices of one change speak of the text before any of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Splice {
+    pub from: Place,
+    pub to: Place,
+    pub text: String,
+    /// What has to be there.
+    pub expects: Option<String>,
+}
+
+/// Why nothing was replaced. Splices are counted from 1, lines too.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpliceError {
+    #[error("edit {edit} ends before it starts")]
+    Backwards { edit: usize },
+    #[error("edit {edit} starts on line {line}, and the text has {lines}")]
+    BeyondEnd { edit: usize, line: u32, lines: usize },
+    #[error("edits {one} and {other} overlap")]
+    Overlap { one: usize, other: usize },
+    #[error("edit {edit} expects {expected:?} on line {line}, and there is {found:?}")]
+    Stale { edit: usize, line: u32, expected: String, found: String },
+}
+
+/// The text with all replacements made, or none.
+pub fn splice(text: &str, splices: &[Splice]) -> Result<String, SpliceError> {
+    let starts: Vec<usize> =
+        std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+    let mut places = Vec::with_capacity(splices.len());
+    for (edit, splice) in (1..).zip(splices) {
+        if splice.to < splice.from {
+            return Err(SpliceError::Backwards { edit });
+        }
+        let beyond =
+            || SpliceError::BeyondEnd { edit, line: splice.from.line.saturating_add(1), lines: starts.len() };
+        let from = offset(text, &starts, splice.from).ok_or_else(beyond)?;
+        // A range may end after the last line: that is its end.
+        let to = offset(text, &starts, splice.to).unwrap_or(text.len());
+        let found = text.get(from..to).unwrap_or_default();
+        if let Some(expected) = splice.expects.as_ref().filter(|expected| !same(expected, found)) {
+            return Err(SpliceError::Stale {
+                edit,
+                line: splice.from.line.saturating_add(1),
+                expected: shown(expected),
+                found: shown(found),
+            });
+        }
+        places.push((from..to, edit, splice.text.as_str()));
+    }
+    // Insertions at one place stay in their order.
+    places.sort_by_key(|(place, edit, _)| (place.start, place.end, *edit));
+    let mut result = String::with_capacity(text.len());
+    let mut done: (usize, usize) = (0, 0);
+    for (place, edit, new) in places {
+        let Range { start, end } = place;
+        let between = text.get(done.0..start).ok_or(SpliceError::Overlap { one: done.1, other: edit })?;
+        result.push_str(between);
+        result.push_str(new);
+        done = (end, edit);
+    }
+    result.push_str(text.get(done.0..).unwrap_or_default());
+    Ok(in_its_own_endings(text, result))
+}
+
+/// Agents write LF into files that have CRLF everywhere.
+fn in_its_own_endings(before: &str, after: String) -> String {
+    let crlf = before.matches("\r\n").count();
+    if crlf == 0 || crlf != before.matches('\n').count() {
+        return after;
+    }
+    after.replace("\r\n", "\n").replace('\n', "\r\n")
+}
+
+fn same(expected: &str, found: &str) -> bool {
+    expected == found || expected.replace("\r\n", "\n") == found.replace("\r\n", "\n")
+}
+
+/// As much of it as an error repeats.
+fn shown(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let mut shown: String = text.chars().take(LONGEST).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn offset(text: &str, starts: &[usize], place: Place) -> Option<usize> {
+    let line = usize::try_from(place.line).ok()?;
+    let start = *starts.get(line)?;
+    let end = starts.get(line + 1).map_or(text.len(), |next| next - 1);
+    let content = text.get(start..end)?;
+    let content = content.strip_suffix('\r').unwrap_or(content);
+    let mut units = 0;
+    for (at, character) in content.char_indices() {
+        // In the middle of a pair there is no place; its start is the nearest.
+        units += u32::try_from(character.len_utf16()).unwrap_or(2);
+        if units > place.character {
+            return Some(start + at);
+        }
+    }
+    Some(start + content.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(from: (u32, u32), to: (u32, u32), text: &str) -> Splice {
+        let place = |(line, character)| Place { line, character };
+        Splice { from: place(from), to: place(to), text: text.to_owned(), expects: None }
+    }
+
+    fn expecting(splice: Splice, text: &str) -> Splice {
+        Splice { expects: Some(text.to_owned()), ..splice }
+    }
+
+    #[test]
+    fn places_count_utf16_units_from_the_start_of_their_line() {
+        let text = "one\n😀two\nthree";
+        assert_eq!(splice(text, &[at((1, 2), (1, 5), "TWO")]).unwrap(), "one\n😀TWO\nthree");
+        assert_eq!(
+            splice(text, &[at((1, 1), (1, 2), "x")]).unwrap(),
+            "one\nx😀two\nthree".replace("x😀", "x")
+        );
+    }
+
+    #[test]
+    fn beyond_the_end_of_a_line_is_its_end_and_beyond_the_text_is_an_error() {
+        assert_eq!(splice("a\nb\n", &[at((0, 99), (0, 99), "!")]).unwrap(), "a!\nb\n");
+        assert_eq!(splice("a\nb\n", &[at((0, 0), (9, 9), "")]).unwrap(), "");
+        assert_eq!(
+            splice("a\n", &[at((7, 0), (7, 0), "x")]),
+            Err(SpliceError::BeyondEnd { edit: 1, line: 8, lines: 2 })
+        );
+    }
+
+    #[test]
+    fn all_edits_speak_of_the_text_before_in_whatever_order_they_come() {
+        let edits = [at((2, 0), (2, 1), "C"), at((0, 0), (0, 0), "1"), at((0, 0), (0, 0), "2")];
+        assert_eq!(splice("a\nb\nc\n", &edits).unwrap(), "12a\nb\nC\n");
+    }
+
+    #[test]
+    fn edits_that_overlap_or_run_backwards_change_nothing() {
+        let overlapping = [at((0, 0), (0, 2), "x"), at((0, 1), (0, 3), "y")];
+        assert_eq!(splice("abcd", &overlapping), Err(SpliceError::Overlap { one: 1, other: 2 }));
+        assert_eq!(splice("abcd", &[at((0, 2), (0, 1), "x")]), Err(SpliceError::Backwards { edit: 1 }));
+    }
+
+    #[test]
+    fn what_is_expected_has_to_be_there_whatever_its_line_ends() {
+        let edit = at((0, 0), (1, 1), "x\ny");
+        assert_eq!(splice("a\r\nb\r\n", &[expecting(edit.clone(), "a\nb")]).unwrap(), "x\r\ny\r\n");
+        let stale = splice("a\nB\n", &[expecting(edit, "a\nb")]).unwrap_err();
+        assert!(matches!(stale, SpliceError::Stale { edit: 1, line: 1, .. }), "{stale}");
+    }
+
+    #[test]
+    fn a_file_with_mixed_line_ends_keeps_each() {
+        assert_eq!(splice("a\r\nb\nc\r\n", &[at((1, 0), (1, 1), "B")]).unwrap(), "a\r\nB\nc\r\n");
+    }
+}
