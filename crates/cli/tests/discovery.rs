@@ -33,7 +33,7 @@ mod tests {
     fn window_of(candidate: &Candidate) -> Option<&str> {
         match &candidate.wire {
             Wire::Hub { window, .. } => Some(window),
-            Wire::Claude { .. } | Wire::Nexus3 { .. } => None,
+            _ => None,
         }
     }
 
