@@ -11,7 +11,11 @@ pub(crate) mod local;
 pub(crate) mod outbox;
 pub(crate) mod pace;
 mod refusals;
+mod sent;
+mod session;
+mod session_id;
 mod startup;
+mod stream;
 mod tools;
 
 use std::collections::HashMap;
@@ -23,7 +27,6 @@ use std::time::{Duration, Instant};
 use linkspan_editor_api::Places;
 use linkspan_review::{AgentId, WindowId};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::AbortHandle;
 
 use crate::config::{Config, Limits, WorkspaceConfig};
 use crate::core::{Action, Core, Event, Listen, LocalId, Prepared, Ticket};
@@ -37,6 +40,7 @@ pub use startup::{RunError, run};
 
 use agent::ToAgent;
 use clients::ClientsFile;
+use listen::Port;
 use local::ToLocal;
 use outbox::Outbox;
 use refusals::Refusals;
@@ -89,7 +93,7 @@ pub(crate) enum Happening {
     Event(Event),
     NewAgent(AgentId, Outbox<ToAgent>),
     NewLocal(LocalId, ToLocal),
-    NewPort(WindowId, AbortHandle),
+    NewPort(WindowId, Port),
     CaughtUp(oneshot::Sender<()>),
 }
 
@@ -100,7 +104,7 @@ struct Hub {
     started: Instant,
     agents: HashMap<AgentId, Outbox<ToAgent>>,
     locals: HashMap<LocalId, ToLocal>,
-    ports: HashMap<WindowId, AbortHandle>,
+    ports: HashMap<WindowId, Port>,
     terminals: Terminals,
     page: Arc<Page>,
     clients: ClientsFile,
@@ -168,7 +172,7 @@ impl Hub {
                 }
                 Action::ClosePort { window } => {
                     if let Some(port) = self.ports.remove(&window) {
-                        port.abort();
+                        tokio::spawn(port.close());
                     }
                 }
                 Action::WriteDiscovery { file } => {
@@ -378,12 +382,11 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
     // answers no more, but none.
     door.abort();
     signals.abort();
-    for port in hub.ports.values() {
-        port.abort();
-    }
     hub.page.leave();
+    let ports = std::mem::take(&mut hub.ports).into_values().map(Port::close);
     // With all that nobody handles any more, and that somebody may wait for.
     drop((hub, edge, happenings));
+    futures_util::future::join_all(ports).await;
     let _ = tokio::time::timeout(FAREWELL, all_gone.recv()).await;
     Ok(())
 }
