@@ -49,8 +49,16 @@ pub fn conversation(dialect: &str, data: &[u8]) {
         assert!(session.open_calls().eq(open.keys().copied()));
     }
     for (call, (id, request)) in open {
-        let frame = session.answer(call, &answer_to(request)).expect("an open call can be answered");
-        let reply = valid(&frame.text);
+        let shown = session.shown(call);
+        let answered = session.answer(call, &answer_to(request));
+        let reply = match (shown, answered) {
+            // Said to wait, and told later; or not, if the agent asked for silence.
+            (Some(shown), told) => {
+                told.iter().for_each(|told| is_notification(&told.text));
+                valid(&shown.text)
+            }
+            (None, answered) => valid(&answered.expect("an open call can be answered").text),
+        };
         assert!(id.is_none_or(|id| reply["id"] == id), "{reply}");
         assert_eq!(session.answer(call, &Answer::TabClosed { text: None }), None, "answered twice");
     }
@@ -62,6 +70,11 @@ fn valid(reply: &str) -> Value {
     assert_eq!(reply["jsonrpc"], "2.0");
     assert!(reply.get("result").is_some() != reply.get("error").is_some(), "{reply}");
     reply
+}
+
+fn is_notification(told: &str) {
+    let told: Value = serde_json::from_str(told).expect("a notification is JSON");
+    assert!(told["method"].is_string() && told.get("id").is_none(), "{told}");
 }
 
 fn is_reply_to(reply: &str, sent: Option<&Value>) {

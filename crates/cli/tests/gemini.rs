@@ -485,4 +485,43 @@ mod tests {
         let third = Gemini::find(&stage.world, stage.editor.port()).post(&hello);
         assert_eq!((third.status, third.header("mcp-session-id")), (503, None));
     }
+
+    /// The client library of both agents: it comes back by itself, and answers our pings.
+    #[test]
+    fn the_typescript_sdk_gets_its_decisions_also_from_the_next_hub() {
+        let Some(modules) = std::env::var_os("LINKSPAN_TEST_NODE_MODULES") else {
+            println!("skipped: LINKSPAN_TEST_NODE_MODULES names no folder with the MCP clients");
+            return;
+        };
+        let mut stage = stage();
+        let port = stage.editor.port();
+        let token = Gemini::find(&stage.world, port).token;
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/stream_client.mjs");
+        let mut node = stage.world.program("node");
+        node.arg(script).arg(modules).args([&port.to_string(), &token, &stage.path]);
+        node.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let client = node.spawn().unwrap();
+        let shown = stage.editor.shown(&stage.path);
+        stage.editor.accept(&shown);
+        let second = stage.editor.until("the second change", |desk| desk.shown.get(1).cloned());
+        stage.world.kill_hub();
+        back(&stage, port);
+        let again = stage.editor.until("it is shown again", |desk| desk.shown.get(2).cloned());
+        assert_eq!(again.review, second.review);
+        eventually("the client is back", || {
+            let status = stage.world.status();
+            (status["windows"][0]["agents"][0]["name"] == "Gemini CLI").then_some(())
+        });
+        stage.editor.reject(&again);
+        let ran = world::finish(client).ok();
+        let said: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(said[0]["tools"], json!(["openDiff", "closeDiff"]));
+        assert_eq!(said[1]["content"], json!([]));
+        assert_eq!(said[2]["method"], "ide/diffAccepted");
+        assert_eq!(said[2]["params"]["content"], "two\n");
+        assert_eq!((&said[4]["method"], said.len()), (&json!("ide/diffRejected"), 5));
+        eventually("it has left", || {
+            stage.world.status()["windows"][0]["agents"].as_array()?.is_empty().then_some(())
+        });
+    }
 }

@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn other_paths_and_plain_requests_are_refused() {
         let door = door();
-        for path in ["/mcp", "/..", "//", "/%2e"] {
+        for path in ["/mcp/", "/..", "//", "/%2e"] {
             door.refuses(404, "unknownPath", &format!("GET {path} HTTP/1.1"), &door.lines());
         }
         for missing in ["Upgrade", "Connection", "Sec-WebSocket-Version", "Sec-WebSocket-Key"] {

@@ -9,6 +9,7 @@ mod own;
 mod page;
 mod past;
 mod showing;
+mod streaming;
 mod undoing;
 mod watching;
 
