@@ -59,35 +59,31 @@ fn only_the_right_way_of_asking_is_served() {
     }
     let large = format!(r#"{{"id":"{}"}}"#, "x".repeat(2 * 1024 * 1024));
     let mut client = Client::new(port);
-    client.headers.push("Expect: 100-continue".to_owned());
-    client.headers.pop();
     assert_eq!(client.send("POST /ide/execute", &large).0, 413);
-    let unknown = raw::exchange(port, &format!("GET /nothing HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"));
+    let unknown = raw::exchange(
+        port,
+        &format!("GET /nothing HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"),
+    );
     assert!(unknown.starts_with("HTTP/1.1 401") || unknown.starts_with("HTTP/1.1 404"), "{unknown}");
-    let elsewhere = raw::exchange(port, "GET /status HTTP/1.1\r\nHost: evil.example:80\r\nConnection: close\r\n\r\n");
+    let elsewhere =
+        raw::exchange(port, "GET /status HTTP/1.1\r\nHost: evil.example:80\r\nConnection: close\r\n\r\n");
     assert!(elsewhere.starts_with("HTTP/1.1 421"), "{elsewhere}");
 }
 
 #[test]
 fn a_token_that_is_set_is_asked_for() {
     let world = World::new();
-    let mut hub = world.command(&["hub"]);
-    hub.env("PPXAI_BRIDGE_TOKEN", "s3cret");
-    let mut hub = hub.spawn().unwrap();
-    eventually("the hub is there", || world.socket().exists().then_some(()));
-    {
-        let editor = Editor::attach(&world);
-        let port = editor.port();
-        let status = |client: &mut Client| client.send("GET /status", "").0;
-        assert_eq!(status(&mut Client::new(port)), 401);
-        assert_eq!(status(&mut Client::new(port).with("X-Ppxai-Token: wrong")), 401);
-        let mut client = Client::new(port).with("x-ppxai-token: s3cret");
-        assert_eq!(status(&mut client), 200);
-        assert_eq!(client.send("POST /ide/execute", INFO).0, 200);
-        assert_eq!(Client::new(port).send("POST /ide/execute", INFO).0, 401);
-    }
-    world.run(&["hub", "stop", "--force"]);
-    hub.wait().unwrap();
+    let started = world.command(&["hub", "start"]).env("PPXAI_BRIDGE_TOKEN", "s3cret").status().unwrap();
+    assert!(started.success());
+    let editor = Editor::attach(&world);
+    let port = editor.port();
+    let status = |client: &mut Client| client.send("GET /status", "").0;
+    assert_eq!(status(&mut Client::new(port)), 401);
+    assert_eq!(status(&mut Client::new(port).with("X-Ppxai-Token: wrong")), 401);
+    let mut client = Client::new(port).with("x-ppxai-token: s3cret");
+    assert_eq!(status(&mut client), 200);
+    assert_eq!(client.send("POST /ide/execute", INFO).0, 200);
+    assert_eq!(Client::new(port).send("POST /ide/execute", INFO).0, 401);
 }
 
 #[test]
@@ -112,10 +108,9 @@ fn calls_on_one_connection_are_answered_in_their_order_and_on_two_by_themselves(
 fn a_client_is_called_by_its_name_and_not_by_its_librarys() {
     let world = World::new();
     let serve = world.serve();
-    for (mut client, name) in [
-        (Client::new(serve.port), "ppxai"),
-        (Client::called(serve.port, "mybot"), "mybot"),
-    ] {
+    for (mut client, name) in
+        [(Client::new(serve.port), "ppxai"), (Client::called(serve.port, "mybot"), "mybot")]
+    {
         client.result("ide.get_workspace_info", json!({}));
         let status = world.status();
         let agents = status["windows"][0]["agents"].as_array().unwrap();

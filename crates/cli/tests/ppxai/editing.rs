@@ -36,7 +36,10 @@ fn an_edit_is_shown_and_once_accepted_is_in_the_file() {
     assert_eq!(world.read_text("a.txt"), "one\ntwo\nthree\n", "nobody confirmed yet");
     editor.accept(&shown);
     let told = result(waiting.join().unwrap());
-    assert_eq!((&told["applied"], &told["accepted"], &told["path"]), (&json!(true), &json!(true), &json!("a.txt")));
+    assert_eq!(
+        (&told["applied"], &told["accepted"], &told["path"]),
+        (&json!(true), &json!(true), &json!("a.txt"))
+    );
     assert_eq!((&told["content"], &told["taken"]), (&json!("zero\none\nTWO\nthree\n"), &json!("all")));
     assert_eq!(world.read_text("a.txt"), "zero\none\nTWO\nthree\n");
 }
@@ -81,13 +84,25 @@ fn edits_that_do_not_fit_change_nothing_and_say_why() {
         (json!({ "path": "a.txt", "edits": [stale] }), "STALE_EDIT"),
         (json!({ "path": "a.txt", "edits": [edit((9, 0), (9, 0), "x")] }), "INVALID_ARGUMENT"),
         (json!({ "path": "a.txt", "edits": [edit((1, 2), (1, 1), "x")] }), "INVALID_ARGUMENT"),
-        (json!({ "path": "a.txt", "edits": [edit((0, 0), (1, 1), "x"), edit((1, 0), (1, 2), "y")] }), "INVALID_ARGUMENT"),
+        (
+            json!({ "path": "a.txt", "edits": [edit((0, 0), (1, 1), "x"), edit((1, 0), (1, 2), "y")] }),
+            "INVALID_ARGUMENT",
+        ),
         (json!({ "path": "a.txt", "edits": [{ "range": {} }] }), "INVALID_ARGUMENT"),
-        (json!({ "path": "a.txt", "edits": [edit((0, 0), (0, 0), "x")], "content": "y" }), "INVALID_ARGUMENT"),
+        (
+            json!({ "path": "a.txt", "edits": [edit((0, 0), (0, 0), "x")], "content": "y" }),
+            "INVALID_ARGUMENT",
+        ),
         (json!({ "path": "a.txt" }), "INVALID_ARGUMENT"),
         (json!({ "files": [] }), "INVALID_ARGUMENT"),
-        (json!({ "files": [{ "path": "a.txt", "content": "" }, { "path": "a.txt", "content": "" }] }), "INVALID_ARGUMENT"),
-        (json!({ "files": [{ "path": "a.txt", "content": "" }, { "path": "./a.txt", "content": "" }] }), "INVALID_ARGUMENT"),
+        (
+            json!({ "files": [{ "path": "a.txt", "content": "" }, { "path": "a.txt", "content": "" }] }),
+            "INVALID_ARGUMENT",
+        ),
+        (
+            json!({ "files": [{ "path": "a.txt", "content": "" }, { "path": "./a.txt", "content": "" }] }),
+            "INVALID_ARGUMENT",
+        ),
         (json!({ "path": "/etc/passwd", "content": "" }), "OUTSIDE_WORKSPACE"),
         (json!({ "path": ".env", "content": "" }), "DENIED"),
     ] {
@@ -114,7 +129,8 @@ fn a_set_of_files_is_answered_when_all_are_decided() {
     editor.reject(&b);
     let told = result(waiting.join().unwrap());
     assert_eq!((&told["applied"], &told["accepted"]), (&json!(false), &json!(false)));
-    let files: Vec<_> = told["files"].as_array().unwrap().iter().map(|file| (&file["path"], &file["applied"])).collect();
+    let files: Vec<_> =
+        told["files"].as_array().unwrap().iter().map(|file| (&file["path"], &file["applied"])).collect();
     assert_eq!(files, [(&json!("a.txt"), &json!(true)), (&json!("new/b.txt"), &json!(false))]);
     assert_eq!(world.read_text("a.txt"), "ONE\ntwo\nthree\n");
     assert!(!world.path("new/b.txt").exists());
@@ -136,7 +152,10 @@ fn text_is_inserted_where_it_is_said_or_where_the_cursor_is() {
     assert_eq!(result(waiting.join().unwrap())["applied"], true);
     assert_eq!(world.read_text("a.txt"), "one\n1.5\ntwo\nthree!\n");
     let mut client = Client::new(editor.port());
-    assert_eq!(client.error("ide.insert_text", json!({ "text": "x", "path": "a.txt" })).0, "INVALID_ARGUMENT");
+    assert_eq!(
+        client.error("ide.insert_text", json!({ "text": "x", "path": "a.txt" })).0,
+        "INVALID_ARGUMENT"
+    );
 }
 
 #[test]
@@ -168,7 +187,10 @@ fn what_a_formatter_would_change_is_proposed() {
     let told = Client::new(editor.port()).result("ide.format_document", json!({}));
     assert_eq!((&told["applied"], &told["accepted"]), (&json!(false), &json!(true)));
     assert!(told["reason"].is_string(), "{told}");
-    assert_eq!(Client::new(editor.port()).error("ide.format_document", json!({ "path": "b" })).0, "NOT_FOUND");
+    assert_eq!(
+        Client::new(editor.port()).error("ide.format_document", json!({ "path": "b" })).0,
+        "NOT_FOUND"
+    );
 }
 
 #[test]
@@ -179,7 +201,10 @@ fn a_shown_diff_writes_nothing_and_permits_exactly_that_edit_once() {
     let shown = editor.shown(&path);
     editor.accept(&shown);
     let told = result(waiting.join().unwrap());
-    assert_eq!((&told["applied"], &told["accepted"], &told["content"]), (&json!(false), &json!(true), &json!("new\n")));
+    assert_eq!(
+        (&told["applied"], &told["accepted"], &told["content"]),
+        (&json!(false), &json!(true), &json!("new\n"))
+    );
     assert_eq!(world.read_text("a.txt"), "one\ntwo\nthree\n");
     let mut client = Client::new(editor.port());
     let told = client.result("ide.apply_edit", json!({ "path": "a.txt", "content": "new\n" }));
@@ -215,9 +240,13 @@ fn who_goes_away_while_a_person_thinks_gets_the_same_review_again() {
     client.write("POST /ide/execute", &body);
     let first = editor.shown(&path);
     drop(client);
-    eventually("the client is gone", || world.status()["windows"][0]["agents"].as_array()?.is_empty().then_some(()));
+    eventually("the client is gone", || {
+        world.status()["windows"][0]["agents"].as_array()?.is_empty().then_some(())
+    });
     let waiting = Client::new(editor.port()).asking("ide.apply_edit", args.clone());
-    eventually("it is back", || (!world.status()["windows"][0]["agents"].as_array()?.is_empty()).then_some(()));
+    eventually("it is back", || {
+        (!world.status()["windows"][0]["agents"].as_array()?.is_empty()).then_some(())
+    });
     assert_eq!(world.one_pending(), first.review);
     editor.accept(&first);
     assert_eq!(result(waiting.join().unwrap())["review"], first.review.as_str());
@@ -233,7 +262,9 @@ fn an_edit_that_was_accepted_while_its_client_was_away_is_not_made_twice() {
     client.write("POST /ide/execute", &body);
     let first = editor.shown(&path);
     drop(client);
-    eventually("the client is gone", || world.status()["windows"][0]["agents"].as_array()?.is_empty().then_some(()));
+    eventually("the client is gone", || {
+        world.status()["windows"][0]["agents"].as_array()?.is_empty().then_some(())
+    });
     editor.accept(&first);
     eventually("it is written", || (world.read_text("a.txt") == "zero\none\ntwo\nthree\n").then_some(()));
     let told = Client::new(editor.port()).result("ide.apply_edit", args);
@@ -245,6 +276,7 @@ fn an_edit_that_was_accepted_while_its_client_was_away_is_not_made_twice() {
 fn a_file_that_is_not_text_is_not_edited() {
     let (world, editor, _) = desk();
     world.file("image.png", [0x89, b'P', 0, 0xff]);
-    let answer = Client::new(editor.port()).call("ide.apply_edit", json!({ "path": "image.png", "content": "" }));
+    let answer =
+        Client::new(editor.port()).call("ide.apply_edit", json!({ "path": "image.png", "content": "" }));
     assert_eq!(error(&answer).0, "NOT_TEXT");
 }

@@ -7,7 +7,7 @@ use crate::client::Client;
 use crate::support::editor::all_capabilities;
 use crate::support::*;
 
-pub fn selection(path: &str, text: &str, start: (u32, u32), end: (u32, u32)) -> api::Selection {
+pub(crate) fn selection(path: &str, text: &str, start: (u32, u32), end: (u32, u32)) -> api::Selection {
     let place = |(line, character)| api::Position { line, character };
     let range = api::Range { start: place(start), end: place(end) };
     api::Selection { path: path.into(), text: text.into(), range, is_empty: text.is_empty(), reversed: false }
@@ -49,9 +49,14 @@ fn the_active_file_and_the_selection_have_the_seeds_shapes() {
     editor.desk().selection = Some(selection(&secret, "SECRET", (0, 0), (0, 6)));
     assert_eq!(client.result("ide.get_active_file", json!({})), Value::Null);
     assert_eq!(client.result("ide.get_selection", json!({})), Value::Null);
-    assert_eq!(client.result("ide.get_open_files", json!({})), open.as_array().map(|_| {
-        json!([{ "path": "src/a.rs", "language": "plaintext", "active": false, "dirty": true }])
-    }).unwrap());
+    assert_eq!(
+        client.result("ide.get_open_files", json!({})),
+        open.as_array()
+            .map(|_| {
+                json!([{ "path": "src/a.rs", "language": "plaintext", "active": false, "dirty": true }])
+            })
+            .unwrap()
+    );
 }
 
 #[test]

@@ -82,13 +82,19 @@ fn a_file_is_read_as_the_person_has_it() {
     let absolute = world.path_str("src/main.py");
     assert_eq!(read(json!({ "path": absolute }))["content"], text);
     assert_eq!(read(json!({ "path": "src/main.py", "start_line": 2 }))["content"], "print('hello')\n");
-    assert_eq!(read(json!({ "path": "src/main.py", "start_line": 1, "end_line": 1 }))["content"], "import os\n");
+    assert_eq!(
+        read(json!({ "path": "src/main.py", "start_line": 1, "end_line": 1 }))["content"],
+        "import os\n"
+    );
     editor.open(&absolute, "unsaved\n", true);
     let unsaved = json!({ "content": "unsaved\n", "language": "python", "dirty": true });
     assert_eq!(read(json!({ "path": "src/main.py" })), unsaved);
     world.file("big.txt", "0123456789abcde\n".repeat(70_000));
     let cut = client.call("ide.read_file", json!({ "path": "big.txt" }));
-    assert_eq!((cut["result"]["content"].as_str().unwrap().len(), &cut["truncated"]), (1024 * 1024, &json!(true)));
+    assert_eq!(
+        (cut["result"]["content"].as_str().unwrap().len(), &cut["truncated"]),
+        (1024 * 1024, &json!(true))
+    );
     assert_eq!(client.call("ide.read_file", json!({ "path": "README.md" })).get("truncated"), None);
 }
 

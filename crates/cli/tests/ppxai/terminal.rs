@@ -57,10 +57,16 @@ fn a_command_runs_in_the_editors_terminal_once_the_person_allows_it() {
     assert_eq!(client.error("ide.get_terminal_output", json!({ "terminal": "t9" })).0, "NOT_FOUND");
     let mut other = Client::called(editor.port(), "other");
     assert_eq!(other.error("ide.get_terminal_output", json!({ "terminal": "t1" })).0, "NOT_FOUND");
-    assert_eq!(other.error("ide.run_in_terminal", json!({ "command": "x", "terminal": "t1" })).0, "NOT_FOUND");
+    assert_eq!(
+        other.error("ide.run_in_terminal", json!({ "command": "x", "terminal": "t1" })).0,
+        "NOT_FOUND"
+    );
     run(&mut editor, json!({ "command": "again", "terminal": "t1", "cwd": "." }));
     let last = editor.desk().ran.last().cloned().unwrap();
-    assert_eq!((last.terminal.as_deref(), last.cwd), (Some("t1"), Some(world.workspace().display().to_string())));
+    assert_eq!(
+        (last.terminal.as_deref(), last.cwd),
+        (Some("t1"), Some(world.workspace().display().to_string()))
+    );
 }
 
 #[test]
@@ -113,7 +119,10 @@ fn without_an_editor_commands_run_in_the_hubs_own_terminal() {
     assert_eq!((&ran["exit_code"], &ran["timed_out"]), (&json!(3), &json!(false)));
     let mut client = Client::new(editor.port());
     let shows = client.result("ide.get_terminal_output", json!({}));
-    assert_eq!((&shows["terminal"], &shows["running"], &shows["exit_code"]), (&json!("hub-1"), &json!(false), &json!(3)));
+    assert_eq!(
+        (&shows["terminal"], &shows["running"], &shows["exit_code"]),
+        (&json!("hub-1"), &json!(false), &json!(3))
+    );
     let killed = result(run(&mut editor, json!({ "command": "kill -9 $$" })));
     assert_eq!(killed["exit_code"], 137);
 }
@@ -144,7 +153,8 @@ fn what_a_client_that_left_had_running_is_ended() {
     let body = json!({ "id": 1, "tool": "ide.run_in_terminal", "args": { "command": command } });
     client.write("POST /ide/execute", &body.to_string());
     editor.reply(&editor.question(1), Some(AskOption::AllowOnce));
-    let pid: u32 = eventually("it runs", || std::fs::read_to_string(world.path("pid")).ok()?.trim().parse().ok());
+    let pid: u32 =
+        eventually("it runs", || std::fs::read_to_string(world.path("pid")).ok()?.trim().parse().ok());
     drop(client);
     let left = Instant::now();
     eventually("it is ended", || (!world::alive(pid)).then_some(()));

@@ -234,6 +234,7 @@ impl Core {
                     true => {
                         let window = agent.window;
                         self.take_questions_back(window, id, Some(call));
+                        self.cancel_tools(id, Some(call));
                         self.fail(id, call, FailureKind::Withdrawn, "the call was cancelled");
                     }
                 }
@@ -332,7 +333,7 @@ impl Core {
             self.orphan(review);
         }
         self.bundles.retain(|(of, _), _| *of != id);
-        self.cancel_tools(id);
+        self.cancel_tools(id, None);
         self.take_questions_back(agent.window, id, None);
         self.consent_left(&who(&agent), said_goodbye);
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);

@@ -14,6 +14,7 @@ use linkspan_dialect::{Dialect, Door, Route};
 use linkspan_review::{AgentId, WindowId};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::OnceCell;
+use tokio::task::AbortHandle;
 
 use super::calls::{self, Caller};
 use super::entry::{self, Inside, Stays};
@@ -49,13 +50,32 @@ pub(super) async fn open(edge: &Edge, listen: Listen) -> std::io::Result<(u16, T
     };
     let port = listener.local_addr()?.port();
     let tokens = Tokens { window: token.clone(), set: set_token };
-    let entrance = Arc::new(Entrance { window, tokens, port, dialects });
-    let within = edge.clone();
+    let task = accept(edge, listener, connections, Entrance { window, tokens, port, dialects });
+    let _ = edge.inbox.send(Happening::NewPort(window, task)).await;
+    Ok((port, token))
+}
+
+/// A socket that is there already, for this window.
+pub(super) fn again(
+    edge: &Edge,
+    socket: &std::net::TcpListener,
+    listen: Listen,
+) -> std::io::Result<AbortHandle> {
+    let Listen { window, before, connections, dialects, set_token } = listen;
+    let socket = socket.try_clone()?;
+    socket.set_nonblocking(true)?;
+    let (listener, port) = (TcpListener::from_std(socket)?, before.as_ref().map_or(0, |(port, _)| *port));
+    let window_token = before.map_or_else(Token::mint, |(_, token)| Ok(token))?;
+    let tokens = Tokens { window: window_token, set: set_token };
+    Ok(accept(edge, listener, connections, Entrance { window, tokens, port, dialects }))
+}
+
+fn accept(edge: &Edge, listener: TcpListener, connections: usize, entrance: Entrance) -> AbortHandle {
+    let (entrance, within) = (Arc::new(entrance), edge.clone());
     let task = tokio::spawn(entry::accept(listener, connections, edge.clone(), move |stream, inside| {
         enter(stream, inside, Arc::clone(&entrance), within.clone())
     }));
-    let _ = edge.inbox.send(Happening::NewPort(window, task.abort_handle())).await;
-    Ok((port, token))
+    task.abort_handle()
 }
 
 async fn enter(stream: TcpStream, inside: Arc<Inside>, entrance: Arc<Entrance>, edge: Edge) {

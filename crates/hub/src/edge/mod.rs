@@ -12,6 +12,7 @@ pub(crate) mod pace;
 mod refusals;
 mod startup;
 mod tools;
+mod well_known;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ use local::ToLocal;
 use outbox::Outbox;
 use refusals::Refusals;
 use tools::Terminals;
+use well_known::WellKnown;
 
 /// Events wait here for the core; a full queue makes the senders wait, which is what slows a flood down.
 const QUEUE: usize = 1024;
@@ -99,6 +101,7 @@ struct Hub {
     agents: HashMap<AgentId, Outbox<ToAgent>>,
     locals: HashMap<LocalId, ToLocal>,
     ports: HashMap<WindowId, AbortHandle>,
+    well_known: WellKnown,
     terminals: Terminals,
     page: Arc<Page>,
 }
@@ -167,6 +170,12 @@ impl Hub {
                     if let Some(port) = self.ports.remove(&window) {
                         port.abort();
                     }
+                }
+                Action::ServeWellKnown { listen } => {
+                    let (open, edge) = (self.well_known.serve(&self.edge, listen), self.edge.clone());
+                    tokio::spawn(async move {
+                        edge.tell(Event::WellKnownServed { open }).await;
+                    });
                 }
                 Action::WriteDiscovery { file } => {
                     if let Err(error) = discovery::write(&file) {
@@ -335,6 +344,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         agents: HashMap::new(),
         locals: HashMap::new(),
         ports: HashMap::new(),
+        well_known: WellKnown::default(),
         terminals: Terminals::default(),
         page: Page::new(kept, page_port, &edge).await,
     };
@@ -367,6 +377,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
     for port in hub.ports.values() {
         port.abort();
     }
+    hub.well_known.stop();
     hub.page.leave();
     // With all that nobody handles any more, and that somebody may wait for.
     drop((hub, edge, happenings));

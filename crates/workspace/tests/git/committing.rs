@@ -42,7 +42,10 @@ fn odd_names_are_staged_as_themselves() {
     }
     assert_eq!(staged(&scene, &names).unwrap(), names);
     let status = scene.status().unwrap();
-    assert_eq!((status.staged, status.untracked), (names.map(str::to_owned).to_vec(), vec!["other".to_owned()]));
+    assert_eq!(
+        (status.staged, status.untracked),
+        (names.map(str::to_owned).to_vec(), vec!["other".to_owned()])
+    );
 }
 
 #[test]

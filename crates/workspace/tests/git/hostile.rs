@@ -41,7 +41,8 @@ fn looking_at_a_repository_runs_nothing_that_it_names() {
     let status = scene.status().unwrap();
     assert_eq!(status.modified, ["a.txt"]);
     for staged in [false, true] {
-        let shown = diff(&scene.workspace, &scene.root, Some(Path::new("a.txt")), staged, &scene.cancel).unwrap();
+        let shown =
+            diff(&scene.workspace, &scene.root, Some(Path::new("a.txt")), staged, &scene.cancel).unwrap();
         assert_eq!(shown.text.contains("+two"), !staged);
     }
     assert_eq!(log(&scene.workspace, &scene.root, 5, None, &scene.cancel).unwrap().len(), 1);

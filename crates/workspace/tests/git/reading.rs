@@ -33,9 +33,22 @@ fn a_status_tells_staged_modified_untracked_and_renamed_files_apart() {
 fn an_upstream_is_named_with_the_distance_to_it() {
     let (theirs, ours) = (Scene::new(), Scene::bare_folder());
     ours.git(&["clone", "--quiet", theirs.root.to_str().unwrap(), "."]);
-    ours.git(&["-c", "user.name=Bob", "-c", "user.email=b@x", "commit", "--quiet", "--allow-empty", "-m", "Mine"]);
+    ours.git(&[
+        "-c",
+        "user.name=Bob",
+        "-c",
+        "user.email=b@x",
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "-m",
+        "Mine",
+    ]);
     let status = ours.status().unwrap();
-    assert_eq!((status.upstream.as_deref(), status.ahead, status.behind), (Some("origin/main"), Some(1), Some(0)));
+    assert_eq!(
+        (status.upstream.as_deref(), status.ahead, status.behind),
+        (Some("origin/main"), Some(1), Some(0))
+    );
 }
 
 #[test]
@@ -105,7 +118,9 @@ fn a_diff_is_gits_own() {
     scene.write("a.txt", "two\n");
     scene.write("b.txt", "b\n");
     scene.git(&["add", "b.txt"]);
-    let asked = |path: Option<&Path>, staged| diff(&scene.workspace, &scene.root, path, staged, &scene.cancel).unwrap();
+    let asked = |path: Option<&Path>, staged| {
+        diff(&scene.workspace, &scene.root, path, staged, &scene.cancel).unwrap()
+    };
     assert_eq!(asked(None, false).text.trim(), scene.git(&["diff"]));
     assert_eq!(asked(None, true).text.trim(), scene.git(&["diff", "--cached"]));
     assert_eq!(asked(Some(Path::new("b.txt")), false).text, "");

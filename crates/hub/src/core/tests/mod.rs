@@ -6,6 +6,7 @@ mod desk;
 mod own;
 mod page;
 mod past;
+mod ppxai;
 mod showing;
 mod undoing;
 mod watching;
