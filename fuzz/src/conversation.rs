@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use linkspan_dialect::{
-    Accepted, Answer, CallId, Failure, FailureKind, Rejected, Request, Server, Session, Step, by_name,
+    Accepted, Answer, CallId, Failure, FailureKind, Printed, Rejected, Request, Server, Session, Step, Work,
+    by_name,
 };
 use linkspan_editor_api::{Capabilities, ReviewComment, Taken, TerminalRunResult};
 use serde_json::Value;
@@ -142,6 +143,30 @@ pub(crate) fn answer_to(request: Request) -> Answer {
         Request::Language { path, question } => {
             Answer::Failed(Failure::new(FailureKind::Unsupported, format!("{question:?} {path:?}")))
         }
+        Request::Work(work) => Answer::Data {
+            json: serde_json::to_string(&format!("{work:?}")).expect("a string is JSON"),
+            truncated: work != Work::GitStatus { folder: None },
+        },
+        Request::ReadFile { path, lines } => Answer::Text {
+            text: path.display().to_string(),
+            path,
+            language: "rust".into(),
+            dirty: lines.0 > 0,
+            truncated: lines.1.is_some(),
+        },
+        Request::CreateTerminal { name, .. } => {
+            Answer::TerminalMade { terminal: "t1".into(), name: name.unwrap_or_default() }
+        }
+        Request::TerminalOutput { terminal } => Answer::Printed(Printed {
+            terminal: terminal.unwrap_or_default(),
+            output: "\u{1}".into(),
+            running: true,
+            exit_code: None,
+            truncated: true,
+        }),
+        Request::Reveal { line, .. } => Answer::Revealed(line > 0),
+        Request::Format { path } => Answer::Unchanged { path },
+        Request::Active(_) => Answer::NoActiveFile,
         Request::Diagnostics { path, .. } => {
             Answer::Failed(Failure::new(FailureKind::NotFound, format!("no diagnostics: {path:?}")))
         }

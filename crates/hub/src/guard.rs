@@ -197,6 +197,11 @@ fn web_socket(
     dialects: &[&'static Dialect],
 ) -> Result<&'static Dialect, Refusal> {
     let Head { method, path, headers } = head;
+    let has_socket =
+        |dialect: &&Dialect| matches!(dialect.door, Door::WebSocket { .. } | Door::OpenWebSocket);
+    if !dialects.iter().any(|dialect| has_socket(dialect)) {
+        return Err(Refusal::UnknownPath);
+    }
     let mut spoken = None;
     for dialect in dialects.iter().copied() {
         let Door::WebSocket { token_header, .. } = dialect.door else { continue };

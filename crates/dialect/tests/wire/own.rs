@@ -306,6 +306,7 @@ fn the_small_answers_are_objects_too() {
 #[test]
 fn a_command_says_where_it_runs_and_is_told_with_its_end() {
     let run = |cwd: Option<&str>, wait_ms| Request::RunInTerminal {
+        terminal: None,
         command: "make".into(),
         terminal: None,
         cwd: cwd.map(Into::into),

@@ -246,6 +246,7 @@ impl Core {
                         .for_each(|review| self.apply(review::Event::Withdrawn { review })),
                     true => {
                         self.take_questions_back(id, Some(call));
+                        self.cancel_tools(id, Some(call));
                         self.fail(id, call, FailureKind::Withdrawn, "the call was cancelled");
                     }
                 }
@@ -351,7 +352,7 @@ impl Core {
             self.orphan(review);
         }
         self.bundles.retain(|(of, _), _| *of != id);
-        self.cancel_tools(id);
+        self.cancel_tools(id, None);
         self.take_questions_back(id, None);
         self.consent_left(&who(&agent), said_goodbye);
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);

@@ -94,6 +94,10 @@ pub enum Event {
         ticket: Ticket,
         result: Result<Prepared, String>,
     },
+    /// Whether the port that clients know by heart could be had.
+    WellKnownServed {
+        open: bool,
+    },
     FileRead {
         ticket: Ticket,
         result: Result<FileState, FileError>,
@@ -206,6 +210,10 @@ pub enum Action {
     },
     ClosePort {
         window: WindowId,
+    },
+    /// The port that clients know by heart leads to that window from now on, or nowhere.
+    ServeWellKnown {
+        listen: Option<Listen>,
     },
     WriteDiscovery {
         file: DiscoveryFile,

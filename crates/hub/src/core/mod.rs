@@ -31,6 +31,7 @@ mod timers;
 mod tools;
 mod undo;
 mod watch;
+mod well_known;
 mod windows;
 mod workspace;
 mod writing;
@@ -61,6 +62,7 @@ use editor::Local;
 use history::History;
 use terminals::Terminals;
 use timers::{Due, TimerId, Timers};
+use well_known::WellKnown;
 use windows::{Preparing, Window};
 use workspace::Running;
 
@@ -115,6 +117,7 @@ pub struct Core {
     /// What is being done for agents.
     running: BTreeMap<Ticket, Running>,
     terminals: Terminals,
+    well_known: WellKnown,
     next_set: u64,
     locals: BTreeMap<LocalId, Local>,
     preparing: HashMap<Ticket, Preparing>,
@@ -181,6 +184,7 @@ impl Core {
             joined: 0,
             running: BTreeMap::new(),
             terminals: Terminals::default(),
+            well_known: WellKnown::default(),
             next_set: last_set.unwrap_or(0) + 1,
             locals: BTreeMap::new(),
             preparing: HashMap::new(),
@@ -246,6 +250,7 @@ impl Core {
                 return Vec::new();
             }
             Event::WindowPrepared { ticket, result } => self.window_prepared(ticket, result),
+            Event::WellKnownServed { open } => self.well_known_open(open),
             Event::FileRead { ticket, result } => self.file_read(ticket, result),
             Event::FileWritten { review, result } => self.file_written(review, result),
             Event::Recorded { review, step, result } => self.recorded(review, step, result),

@@ -74,6 +74,13 @@ fn both_names(named: &[impl AsRef<Path>], real: &[PathBuf]) -> Vec<PathBuf> {
     named.iter().map(|folder| folder.as_ref().to_owned()).chain(real.iter().cloned()).collect()
 }
 
+/// The same place under another name of its folder.
+fn moved(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
+    let rest = path.strip_prefix(from).ok()?;
+    // Joining nothing would add a slash.
+    Some(if rest.as_os_str().is_empty() { to.to_owned() } else { to.join(rest) })
+}
+
 impl Window {
     /// A file as the editor names it, which may have opened the folder through a symlink: under any other name
     /// it would not know its own document.
@@ -81,7 +88,7 @@ impl Window {
         // Folders that are not there have no real name; then the two lists do not pair up.
         let paired = self.identity.folders.len() == self.folders.len();
         let mut pairs = self.identity.folders.iter().zip(&self.folders).filter(|_| paired);
-        let named = pairs.find_map(|(named, real)| path.strip_prefix(real).ok().map(|rest| named.join(rest)));
+        let named = pairs.find_map(|(named, real)| moved(path, real, named));
         named.unwrap_or_else(|| path.to_owned())
     }
 }
@@ -108,7 +115,7 @@ impl Window {
         let path = if path.is_relative() { self.absolute(path) } else { path.to_owned() };
         let paired = self.identity.folders.len() == self.folders.len();
         let mut pairs = self.identity.folders.iter().zip(&self.folders).filter(|_| paired);
-        let real = pairs.find_map(|(named, real)| path.strip_prefix(named).ok().map(|rest| real.join(rest)));
+        let real = pairs.find_map(|(named, real)| moved(&path, named, real));
         real.unwrap_or(path)
     }
 
@@ -405,6 +412,7 @@ impl Core {
         window.folders = prepared.folders;
         window.config = config;
         self.folders_are(id);
+        self.settle_well_known();
         self.plan_discovery(id);
     }
 
@@ -457,6 +465,7 @@ impl Core {
                 local.window = None;
             }
             self.unfocus(id);
+            self.settle_well_known();
             self.consent.closed(id);
             self.close_terminals(id);
             self.history.closed.insert(id, window.policy);
@@ -469,7 +478,7 @@ impl Core {
     }
 
     /// For the dialects that ask for a token only where the person has set one.
-    fn set_token(&self) -> Option<Token> {
+    pub(super) fn set_token(&self) -> Option<Token> {
         let set = (self.lookup)("PPXAI_BRIDGE_TOKEN")?.into_string().ok()?;
         Some(Token::remembered(set)).filter(|token| !token.secret().is_empty())
     }
@@ -532,6 +541,7 @@ impl Core {
         for (_, file) in shared.collect::<Vec<_>>() {
             self.act(Action::WriteDiscovery { file });
         }
+        self.settle_well_known();
     }
 
     /// It is closed; the one she was in before takes its place.

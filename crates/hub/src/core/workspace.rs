@@ -97,13 +97,12 @@ impl Core {
         self.fail(running.agent, running.call, FailureKind::Timeout, "it took too long and was given up");
     }
 
-    /// Its agent is gone: what it asked for shall not go on.
-    pub(super) fn cancel_tools(&mut self, agent: AgentId) {
-        let theirs: Vec<Running> = self
-            .running
-            .extract_if(.., |_, running| running.agent == agent)
-            .map(|(_, running)| running)
-            .collect();
+    /// Its agent is gone, or does not want that answer any more: what it asked for shall not go on.
+    pub(super) fn cancel_tools(&mut self, agent: AgentId, call: Option<CallId>) {
+        let meant =
+            |running: &Running| running.agent == agent && call.is_none_or(|call| call == running.call);
+        let theirs: Vec<Running> =
+            self.running.extract_if(.., |_, running| meant(running)).map(|(_, running)| running).collect();
         for running in theirs {
             running.cancel.cancel();
             self.timers.cancel(running.timer);

@@ -150,6 +150,10 @@ pub(super) fn response(answer: Option<ExchangeAnswer>) -> Answer {
     };
     let mut response = Response::new(Full::from(text).boxed());
     *response.status_mut() = status;
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        // The agent that this connection was is gone: another connection is another one.
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     if matches!(status, StatusCode::OK | StatusCode::BAD_REQUEST) {
         let json = HeaderValue::from_static("application/json");
         response.headers_mut().insert(header::CONTENT_TYPE, json);

@@ -17,6 +17,7 @@ mod session_id;
 mod startup;
 mod stream;
 mod tools;
+mod well_known;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -45,6 +46,7 @@ use local::ToLocal;
 use outbox::Outbox;
 use refusals::Refusals;
 use tools::Terminals;
+use well_known::WellKnown;
 
 /// Events wait here for the core; a full queue makes the senders wait, which is what slows a flood down.
 const QUEUE: usize = 1024;
@@ -105,6 +107,7 @@ struct Hub {
     agents: HashMap<AgentId, Outbox<ToAgent>>,
     locals: HashMap<LocalId, ToLocal>,
     ports: HashMap<WindowId, Port>,
+    well_known: WellKnown,
     terminals: Terminals,
     page: Arc<Page>,
     clients: ClientsFile,
@@ -174,6 +177,12 @@ impl Hub {
                     if let Some(port) = self.ports.remove(&window) {
                         tokio::spawn(port.close());
                     }
+                }
+                Action::ServeWellKnown { listen } => {
+                    let (open, edge) = (self.well_known.serve(&self.edge, listen), self.edge.clone());
+                    tokio::spawn(async move {
+                        edge.tell(Event::WellKnownServed { open }).await;
+                    });
                 }
                 Action::WriteDiscovery { file } => {
                     if let Err(error) = discovery::write(&file) {
@@ -352,6 +361,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         agents: HashMap::new(),
         locals: HashMap::new(),
         ports: HashMap::new(),
+        well_known: WellKnown::default(),
         terminals: Terminals::default(),
         page: Page::new(kept, page_port, &edge).await,
         clients: ClientsFile::new(places.clients_file()),
@@ -382,6 +392,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
     // answers no more, but none.
     door.abort();
     signals.abort();
+    hub.well_known.stop();
     hub.page.leave();
     let ports = std::mem::take(&mut hub.ports).into_values().map(Port::close);
     // With all that nobody handles any more, and that somebody may wait for.

@@ -73,6 +73,9 @@ pub(super) struct Desk {
     /// What is to be done for agents, for the test to do.
     pub(super) running: Vec<(Ticket, Tool, Cancel)>,
     pub(super) closed_terminals: Vec<TerminalId>,
+    /// Where the port that clients know by heart leads, if nobody else has it.
+    pub(super) well_known: Option<WindowId>,
+    pub(super) well_known_free: bool,
     next_request: i64,
     /// How long no hub is there when it is restarted.
     pub(super) away_ms: u64,
@@ -137,6 +140,8 @@ impl Desk {
             clients: Ok(Clients::default()),
             running: Vec::new(),
             closed_terminals: Vec::new(),
+            well_known: None,
+            well_known_free: true,
             next_request: 0,
             away_ms: 0,
         };
@@ -230,6 +235,11 @@ impl Desk {
                 }
                 Action::Stop => self.stopped = true,
                 Action::RunTool { ticket, tool, cancel } => self.running.push((ticket, tool, cancel)),
+                Action::ServeWellKnown { listen } => {
+                    let open = self.well_known_free && listen.is_some();
+                    self.well_known = listen.filter(|_| open).map(|listen| listen.window);
+                    next.push_back(Event::WellKnownServed { open });
+                }
                 Action::CloseTerminal { terminal } => self.closed_terminals.push(terminal),
                 Action::CloseLocal { local } => self.closed_locals.push(local),
                 Action::PaceLocal { .. } | Action::WriteDiscovery { .. } | Action::RemoveDiscovery { .. } => {

@@ -8,6 +8,7 @@ mod editing;
 mod own;
 mod page;
 mod past;
+mod ppxai;
 mod showing;
 mod streaming;
 mod undoing;
