@@ -5,7 +5,7 @@ import type { AskOption, AskSummary, WindowEvent } from "../../protocol";
 import type { Connection } from "./connection";
 import { button, disable, element, part, say } from "./dom";
 import type { Notices } from "./notices";
-import { MOMENT_MS, Steady } from "./steady";
+import { Steady } from "./steady";
 import { visible } from "./visible";
 import { age, count } from "./wording";
 
@@ -74,7 +74,7 @@ export class Questions {
     this.#shown.set(asked.ask, shown);
     this.#rows.append(shown.item);
     this.#paint();
-    this.#notices.announce(`${visible(asked.agent)} asks: ${visible(asked.question)}`);
+    this.#notices.tell(`An agent asks: ${visible(asked.question)}`);
   }
 
   over({ ask, option, by }: Extract<WindowEvent, { kind: "askOver" }>): void {
@@ -120,7 +120,7 @@ export class Questions {
       return;
     }
     if (!this.#steady.wasSeen()) {
-      this.#notices.tell(`A question came just now: look at it, then press again (after ${MOMENT_MS} ms).`);
+      this.#notices.tell("That press was ignored: this has only just appeared. Look, then press it again.");
       return;
     }
     shown.buttons.forEach((each) => disable(each, true));
