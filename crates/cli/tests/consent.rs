@@ -286,8 +286,7 @@ mod tests {
             ["claude-code", "claude", other.to_str().unwrap()],
         ] {
             let [name, dialect, folder] = allowed;
-            let allow =
-                ["clients", "allow", name, "code", "--dialect", dialect, "--folder", folder];
+            let allow = ["clients", "allow", name, "code", "--dialect", dialect, "--folder", folder];
             world.run(&allow).ok();
             let mut agent = Agent::claude(&world, editor.port());
             let call = agent.send_call("executeCode", code.clone());

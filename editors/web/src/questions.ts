@@ -126,6 +126,10 @@ export class Questions {
     shown.buttons.forEach((each) => disable(each, true));
     try {
       const { taken } = await this.#connection.request("asks/answer", { ask, option });
+      // Otherwise the hub has told already how it ended.
+      if (!this.#shown.has(ask)) {
+        return;
+      }
       const agent = visible(shown.asked.agent);
       this.#remove(ask);
       this.#notices.tell(taken ? `The question of ${agent}: ${SAID[option]}.` : `The question of ${agent} was over already.`);

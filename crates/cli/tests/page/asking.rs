@@ -37,7 +37,7 @@ fn a_question_is_read_whole_and_answered_on_the_page() {
     look();
     page.click(&answer("allowOnce"));
     assert_eq!(agent.told(call)["exitCode"], 3);
-    page.sees_no("#questions");
+    page.sees_no("#asks li");
     page.until("document.title === 'Linkspan'");
     assert_eq!(editor.until("it is taken back", |desk| desk.unasked.pop()), asked.ask);
     assert_eq!(page.complaints(), Vec::<String>::new());
@@ -87,7 +87,7 @@ fn a_question_that_was_answered_elsewhere_goes_with_a_word_and_one_that_waited_i
     page.reload();
     page.sees(&answer("deny"));
     editor.reply(&asked, Some(api::AskOption::Deny));
-    page.sees_no("#questions");
+    page.sees_no("#asks li");
     page.says("#toasts", "denied in Test Editor");
     assert_eq!(agent.told(call)["error"]["kind"], "denied");
     assert_eq!(editor.desk().ran, []);

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use linkspan_client::{Control, ControlError};
 use linkspan_editor_api::{
-    AsksAnswer, AsksList, HubEvent, HubStatus, HubWatch, ReviewChange, ReviewDecidedResult, ReviewsDecide, ReviewsGet, ReviewsList,
-    WindowEvent,
+    AsksAnswer, AsksList, HubEvent, HubStatus, HubWatch, ReviewChange, ReviewDecidedResult, ReviewsDecide,
+    ReviewsGet, ReviewsList, WindowEvent,
 };
 
 use super::wake::Teller;

@@ -20,7 +20,8 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, MouseEvent};
 use linkspan_editor_api::{
-    AskSummary, AsksAnswer, ReviewDecidedResult, ReviewOutcome, ReviewSummary, ReviewsDecide, ReviewsGetResult,
+    AskSummary, AsksAnswer, ReviewDecidedResult, ReviewOutcome, ReviewSummary, ReviewsDecide,
+    ReviewsGetResult,
 };
 use ratatui::layout::Rect;
 

@@ -9,11 +9,19 @@ use crate::input_line::{InputLine, Typed};
 #[derive(Debug)]
 pub(crate) enum Overlay {
     None,
-    Help { top: usize },
-    Type { purpose: Purpose, line: InputLine },
+    Help {
+        top: usize,
+    },
+    Type {
+        purpose: Purpose,
+        line: InputLine,
+    },
     Confirm(Confirm),
     /// What an agent asks, from this row of its text on.
-    Ask { asked: Box<AskSummary>, top: usize },
+    Ask {
+        asked: Box<AskSummary>,
+        top: usize,
+    },
 }
 
 /// What a typed line is for.
