@@ -108,7 +108,7 @@ impl Core {
                 self.send(local, &Message::response(request, &ClientsRevokeResult { revoked }));
             }
             (Some(Changing::Allow { local, request, .. }), Err(error)) => {
-                self.refuse(local, request, errors::INTERNAL, format!("nothing is allowed: {error}"));
+                self.refuse(local, request, errors::DENIED, format!("nothing is allowed: {error}"));
             }
             (Some(Changing::Revoke { local, request, .. }), Err(error)) => {
                 let message = format!(
@@ -117,7 +117,7 @@ impl Core {
                 );
                 // As good as its word, until the file is put right.
                 self.consent.remembered = Err(error);
-                self.refuse(local, request, errors::INTERNAL, message);
+                self.refuse(local, request, errors::DENIED, message);
             }
         }
     }
