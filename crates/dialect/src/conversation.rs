@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use linkspan_editor_api::Capabilities;
 
 use crate::dialect::Dialect;
+use crate::folders::Folders;
 use crate::meaning::{Answer, EditorEvent, Request};
 
 /// A call of a session that waits for its answer.
@@ -107,6 +108,9 @@ pub(crate) trait Conversation: Debug + Send {
         false
     }
 
+    /// What paths are written from, in a dialect that has them relative.
+    fn set_folders(&mut self, _now: &Folders) {}
+
     fn open_calls(&self) -> Box<dyn Iterator<Item = CallId> + '_>;
 
     /// Proposed changes that wait for their answer, with the name that the agent takes each back by.
@@ -181,6 +185,11 @@ impl Session {
     /// Whether that changed what tools there are.
     pub fn set_capabilities(&mut self, now: Capabilities) -> bool {
         self.conversation.set_capabilities(now)
+    }
+
+    /// The folders of the window.
+    pub fn set_folders(&mut self, now: &Folders) {
+        self.conversation.set_folders(now);
     }
 
     pub fn open_calls(&self) -> impl Iterator<Item = CallId> + '_ {

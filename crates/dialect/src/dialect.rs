@@ -7,10 +7,11 @@ use linkspan_review::Writer;
 
 use crate::conversation::{Conversation, Server};
 use crate::discovery::{DiscoveryFile, Lookup, WindowFacts};
-use crate::{claude, clio, gemini, nexus3, own};
+use crate::{claude, clio, gemini, nexus3, own, ppxai};
 
 /// Every dialect spoken on a window's port. Adding one is adding a folder and a line here.
-pub static ALL: &[&Dialect] = &[&claude::DIALECT, &nexus3::DIALECT, &clio::DIALECT, &gemini::DIALECT];
+pub static ALL: &[&Dialect] =
+    &[&claude::DIALECT, &nexus3::DIALECT, &clio::DIALECT, &gemini::DIALECT, &ppxai::DIALECT];
 
 /// Our own, spoken on the hub's socket: no guard asks for its token and no file announces it.
 pub static OWN: &Dialect = &own::DIALECT;

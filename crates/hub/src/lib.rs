@@ -11,5 +11,6 @@ pub mod journal;
 pub mod page;
 pub mod peer;
 pub mod token;
+pub mod work;
 
 pub use edge::{RunError, run};

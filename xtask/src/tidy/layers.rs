@@ -39,7 +39,7 @@ const LAYERS: &[Layer] = &[
         below: &["linkspan-dialect", "linkspan-editor-api", "linkspan-hub", "linkspan-review"],
         never: &["tokio"],
     },
-    Layer { folder: "xtask", below: &["linkspan-editor-api"], never: &[] },
+    Layer { folder: "xtask", below: &["linkspan-dialect", "linkspan-editor-api"], never: &[] },
 ];
 
 const LIBRARIES: &[&str] = &[

@@ -264,9 +264,20 @@ impl World {
             .collect()
     }
 
+    /// Those of Gemini CLI and Qwen Code.
+    pub fn gemini_files(&self) -> Vec<PathBuf> {
+        [self.root().join("t/gemini/ide"), self.home().join(".qwen/ide")]
+            .iter()
+            .filter_map(|folder| fs::read_dir(folder).ok())
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+            .collect()
+    }
+
     /// Every file under the root that Linkspan should have tidied up.
     fn leftovers(&self) -> Vec<PathBuf> {
         let mut found = self.discovery_files();
+        found.extend(self.gemini_files());
         let bridge = self.home().join(".clio/ide/bridge.json");
         found.extend([self.socket(), bridge].into_iter().filter(|path| path.exists()));
         let mut folders = vec![self.home(), self.workspace(), self.root().join("t")];

@@ -31,6 +31,8 @@ const LONGEST_LABEL: usize = 300;
 pub(super) enum BaseWanted {
     /// Only whether the path may be spoken of.
     Path(ToolCall),
+    /// For the agent to read.
+    Text(ToolCall),
     /// `again`: what was read may have been older than our own write.
     Proposal {
         tool: ToolCall,
@@ -78,6 +80,8 @@ pub(super) struct Base {
     pub(super) path: PathBuf,
     pub(super) text: Option<Text>,
     pub(super) buffer: Option<Buffer>,
+    /// As the editor names it, if it has the file open.
+    pub(super) language: Option<String>,
 }
 
 /// A change as an agent asks for it, its base known.
@@ -125,7 +129,10 @@ impl Core {
         };
         let (folders, limit_mib) = self.folders_of(window);
         let want = match &wanted {
-            BaseWanted::Path(ToolCall { request: Request::RunInTerminal { .. }, .. }) => Want::Folder,
+            BaseWanted::Path(ToolCall {
+                request: Request::RunInTerminal { .. } | Request::CreateTerminal { .. },
+                ..
+            }) => Want::Folder,
             BaseWanted::Path(_) => Want::Place,
             _ => Want::Bytes { limit_mib },
         };
@@ -140,7 +147,9 @@ impl Core {
     /// Some dialects name files by their place in the workspace; in one of several folders, with its name before.
     fn absolute(&self, wanted: &BaseWanted, window: WindowId, path: PathBuf) -> PathBuf {
         let asker = match wanted {
-            BaseWanted::Path(tool) | BaseWanted::Proposal { tool, .. } => Some(tool.agent),
+            BaseWanted::Path(tool) | BaseWanted::Text(tool) | BaseWanted::Proposal { tool, .. } => {
+                Some(tool.agent)
+            }
             BaseWanted::Edit { agent, .. } => Some(*agent),
             _ => None,
         };
@@ -163,7 +172,7 @@ impl Core {
 
     fn window_of(&self, wanted: &BaseWanted) -> Option<WindowId> {
         match wanted {
-            BaseWanted::Path(tool) | BaseWanted::Proposal { tool, .. } => {
+            BaseWanted::Path(tool) | BaseWanted::Text(tool) | BaseWanted::Proposal { tool, .. } => {
                 self.agents.get(&tool.agent).map(|agent| agent.window)
             }
             BaseWanted::Edit { agent, .. } => self.agents.get(agent).map(|agent| agent.window),
@@ -193,6 +202,7 @@ impl Core {
             (
                 Some((local, named)),
                 BaseWanted::Proposal { .. }
+                | BaseWanted::Text(_)
                 | BaseWanted::Edit { .. }
                 | BaseWanted::Decision { .. }
                 | BaseWanted::Write { .. }
@@ -223,6 +233,7 @@ impl Core {
             let as_on_disk = live.text.is_none() || live.text.as_ref() == held;
             let buffer = Buffer { version: live.version, dirty: live.dirty, as_on_disk };
             base.buffer = live.open.then_some(buffer);
+            base.language = live.language.filter(|_| live.open);
             if let Some(text) = live.text.filter(|_| live.open && live.dirty) {
                 // The buffer has no bytes of its own: it will be saved as the file is encoded.
                 let format = base.text.as_ref().map_or(Format::UTF8, |text| text.format);
@@ -239,6 +250,7 @@ impl Core {
                 let checked = base.map(|base| (base.path, base.text.is_some()));
                 self.path_checked(tool, checked);
             }
+            BaseWanted::Text(tool) => self.text_read(&tool, base),
             BaseWanted::Proposal { tool, again } => match base {
                 Ok(base) if !again && self.written_meanwhile(&tool, &base) => {
                     self.read_base(BaseWanted::Proposal { tool, again: true }, base.path);
@@ -400,5 +412,5 @@ fn on_disk(file: FileState) -> Result<Base, Failure> {
             Failure::new(FailureKind::NotText, format!("{}: {error}", file.path.display()))
         })?),
     };
-    Ok(Base { path: file.path, text, buffer: None })
+    Ok(Base { path: file.path, text, buffer: None, language: None })
 }

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use linkspan_dialect::{Answer, CallId, Failure, FailureKind, FileEdit, Request};
 use linkspan_editor_api::RequestId;
 use linkspan_review as review;
-use linkspan_review::{AgentId, Decision, Digest, ReviewId, SpliceError, Verdict, Writer, splice};
+use linkspan_review::{
+    AgentId, Decision, Digest, Owner, Proposal, ReviewId, SpliceError, Verdict, Writer, splice,
+};
 
 use super::Core;
 use super::base::{Base, BaseWanted, Change};
@@ -121,7 +123,8 @@ impl Core {
                 let message = format!("{} is named twice; put its edits together", base.path.display());
                 return self.fail(agent, call, FailureKind::InvalidParams, message);
             }
-            match edited(file, &base) {
+            let again = self.edited_before(agent, file, &base);
+            match again.map_or_else(|| edited(file, &base), Ok) {
                 Ok(proposed) => changes.push(Change {
                     label: label.clone(),
                     set: several.then(|| set.clone()),
@@ -140,6 +143,30 @@ impl Core {
         } else if let Some(change) = changes.pop() {
             self.enter(agent, call, change);
         }
+    }
+
+    /// What these edits gave when the same agent asked for them and lost us since: the file may hold it by now, and
+    /// the same edits would be made a second time.
+    fn edited_before(&self, agent: AgentId, file: &FileEdit, base: &Base) -> Option<String> {
+        let asker = self.agents.get(&agent)?;
+        let (key, window) = (asker.key(), asker.window);
+        let theirs = self
+            .state
+            .reviews()
+            .filter(|review| review.owner.is_none() && review.owner_key == key && review.path == base.path);
+        let texts = theirs.filter_map(|review| splice(review.base_text(), &file.edits).ok());
+        let proposal = |proposed: String| Proposal {
+            owner: Owner { agent, key: key.clone() },
+            window,
+            set: None,
+            path: base.path.clone(),
+            label: String::new(),
+            writer: Writer::Editor,
+            base: base.text.clone(),
+            proposed,
+        };
+        let mut asked = texts.map(proposal).filter(|asked| self.state.asked_before(asked).is_some());
+        asked.next().map(|asked| asked.proposed)
     }
 
     /// Whether this very text was accepted before, or this agent may edit without being asked.

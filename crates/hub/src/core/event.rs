@@ -2,6 +2,7 @@
 //! events and actions into I/O, and adds nothing of its own.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use linkspan_dialect::{Dialect, DiscoveryFile, Exchange};
 use linkspan_editor_api::{PageLinkResult, PageRevokeResult, RequestId};
@@ -12,6 +13,11 @@ use crate::files::{FileError, FileState, Replacement, Restoration, Want, WriteEr
 use crate::guard::Refusal;
 use crate::journal::{Change, Found, Question, RememberedWindow};
 use crate::token::Token;
+use crate::work::Done;
+use linkspan_dialect::Work;
+use linkspan_workspace::{Cancel, Workspace, WorkspaceError};
+
+pub use super::terminals::{Opening, TerminalId};
 
 /// One connection on the hub's own socket, an editor or a command, or an open page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -140,6 +146,11 @@ pub enum Event {
         ticket: Ticket,
         result: Result<(Clients, usize), String>,
     },
+    /// What was done for an agent.
+    ToolRan {
+        ticket: Ticket,
+        result: Result<Done, WorkspaceError>,
+    },
     /// A signal asks the hub to leave.
     StopRequested,
     /// The time [`super::Core::next_deadline`] named has come.
@@ -209,6 +220,15 @@ pub enum Action {
         path: PathBuf,
         want: Want,
     },
+    /// On a thread of its own; whoever cancels it does not want the answer.
+    RunTool {
+        ticket: Ticket,
+        tool: Tool,
+        cancel: Cancel,
+    },
+    CloseTerminal {
+        terminal: TerminalId,
+    },
     WriteFile {
         review: ReviewId,
         replacement: Replacement,
@@ -276,6 +296,20 @@ pub enum Action {
 pub struct Introduction {
     pub name: String,
     pub version: String,
+}
+
+/// What is done for an agent without an editor.
+#[derive(Debug)]
+pub enum Tool {
+    Work {
+        workspace: Workspace,
+        /// Its paths are absolute.
+        work: Work,
+    },
+    /// A command in one of the hub's own terminals, which is opened if it is not open.
+    Run { terminal: TerminalId, opening: Opening, command: String, cwd: Option<PathBuf>, timeout: Duration },
+    /// What one of the hub's own terminals shows.
+    Show { terminal: TerminalId },
 }
 
 /// What an HTTP request is answered.

@@ -3,6 +3,7 @@
 //! Nothing here reads a file, a socket or a clock; time comes in with each event. That makes every fault that
 //! the world can produce a sequence of events that a test can write down.
 
+mod active;
 mod agents;
 mod asking;
 mod base;
@@ -23,6 +24,7 @@ mod policy;
 mod present;
 mod reviews;
 mod streams;
+mod terminals;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -30,6 +32,7 @@ mod tools;
 mod undo;
 mod watch;
 mod windows;
+mod workspace;
 mod writing;
 
 use std::collections::{BTreeMap, HashMap};
@@ -41,7 +44,9 @@ use linkspan_review::{AgentId, Effect, ReviewId, State, WindowId};
 
 pub(crate) use present::asker;
 
-pub use event::{Action, Event, ExchangeAnswer, Introduction, Listen, LocalId, Prepared, Ticket};
+pub use event::{
+    Action, Event, ExchangeAnswer, Introduction, Listen, LocalId, Opening, Prepared, TerminalId, Ticket, Tool,
+};
 
 use crate::config::Config;
 use crate::journal::{Remembered, RememberedWindow};
@@ -54,8 +59,10 @@ use control::Probe;
 use editing::{Editing, Permits};
 use editor::Local;
 use history::History;
+use terminals::Terminals;
 use timers::{Due, TimerId, Timers};
 use windows::{Preparing, Window};
+use workspace::Running;
 
 /// How the hub introduces itself.
 #[derive(Debug, Clone)]
@@ -105,6 +112,9 @@ pub struct Core {
     changing: BTreeMap<Ticket, Changing>,
     /// How many agents have joined on the hub's own socket.
     joined: u64,
+    /// What is being done for agents.
+    running: BTreeMap<Ticket, Running>,
+    terminals: Terminals,
     next_set: u64,
     locals: BTreeMap<LocalId, Local>,
     preparing: HashMap<Ticket, Preparing>,
@@ -169,6 +179,8 @@ impl Core {
             looking: Vec::new(),
             changing: BTreeMap::new(),
             joined: 0,
+            running: BTreeMap::new(),
+            terminals: Terminals::default(),
             next_set: last_set.unwrap_or(0) + 1,
             locals: BTreeMap::new(),
             preparing: HashMap::new(),
@@ -245,6 +257,7 @@ impl Core {
             Event::PageRevoked { local, request, result } => self.page_revoked(local, request, result),
             Event::ClientsLookedAt { found } => self.clients_looked_at(found),
             Event::ClientsChanged { ticket, result } => self.clients_changed(ticket, result),
+            Event::ToolRan { ticket, result } => self.tool_ran(ticket, result),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
         }
@@ -258,6 +271,7 @@ impl Core {
                 Due::Heartbeat => self.beat(),
                 Due::Call { local, id } => self.call_timed_out(local, id),
                 Due::Read(ticket) => self.read_timed_out(ticket),
+                Due::Tool(ticket) => self.tool_timed_out(ticket),
                 Due::Write(review) => self.write_timed_out(review),
                 Due::Restore(ticket) => self.restore_timed_out(ticket),
                 Due::Undo(ticket) => self.undo_waited(ticket),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use linkspan_dialect::{Dialect, DiscoveryFile, WindowFacts};
+use linkspan_dialect::{Dialect, DiscoveryFile, Folders, WindowFacts};
 use linkspan_editor_api::{
     Attach, AttachResult, Capabilities, Editor, Message, PROTOCOL, RequestId, RpcError, WindowEvent, errors,
     version_notice,
@@ -87,13 +87,43 @@ impl Window {
 }
 
 impl Window {
+    /// An editor that has documents and no terminal keeps commands from a folder that is not trusted. Where there is
+    /// no editor, the hub has terminals of its own.
+    pub(super) fn runs_commands(&self) -> bool {
+        self.capabilities.terminal || !self.capabilities.documents
+    }
+
+    pub(super) fn both_folders(&self) -> Folders {
+        Folders { named: self.identity.folders.clone(), real: self.folders.clone() }
+    }
+
+    /// Whether it is in one of the folders, as the editor or the disk names them.
+    pub(super) fn has(&self, path: impl AsRef<Path>) -> bool {
+        let mut folders = self.identity.folders.iter().chain(&self.folders);
+        folders.any(|folder| path.as_ref().starts_with(folder))
+    }
+
+    /// Where it really is, as far as its folder goes. It may be relative.
+    pub(super) fn real(&self, path: &Path) -> PathBuf {
+        let path = if path.is_relative() { self.absolute(path) } else { path.to_owned() };
+        let paired = self.identity.folders.len() == self.folders.len();
+        let mut pairs = self.identity.folders.iter().zip(&self.folders).filter(|_| paired);
+        let real = pairs.find_map(|(named, real)| path.strip_prefix(named).ok().map(|rest| real.join(rest)));
+        real.unwrap_or(path)
+    }
+
     /// A path that may be relative to the workspace.
     pub(super) fn absolute(&self, path: &Path) -> PathBuf {
         let folders = &self.identity.folders;
         let named = |folder: &&PathBuf| {
             folders.len() > 1 && folder.file_name().is_some_and(|name| path.starts_with(name))
         };
-        let inside = folders.iter().find(named).and_then(|folder| Some(folder.parent()?.join(path)));
+        // Who searched them on the disk knows them by their real names.
+        let inside = folders
+            .iter()
+            .chain(&self.folders)
+            .find(named)
+            .and_then(|folder| Some(folder.parent()?.join(path)));
         inside.or_else(|| folders.first().map(|folder| folder.join(path))).unwrap_or_else(|| path.to_owned())
     }
 }
@@ -291,6 +321,7 @@ impl Core {
         self.windows.insert(id, window);
         self.plan_discovery(id);
         self.editor_can(id, capabilities);
+        self.folders_are(id);
         // The editor may have gone while its place was made ready; then it is simply away.
         let Some(connection) = self.locals.get_mut(&local) else {
             return self.window_away(id);
@@ -324,12 +355,7 @@ impl Core {
 
     fn welcome(&mut self, id: WindowId, local: LocalId, request: RequestId) {
         let Some(port) = self.windows.get(&id).map(|window| window.port) else { return };
-        let environment = self.with_facts(id, |facts, dialects| {
-            let variables = dialects.iter().flat_map(|dialect| dialect.terminal_environment(facts));
-            variables.collect::<BTreeMap<String, String>>()
-        });
-        let mut environment = environment.unwrap_or_default();
-        environment.insert("LINKSPAN_WINDOW".to_owned(), id.to_string());
+        let environment = self.terminal_environment(id);
         let result = AttachResult {
             window: id.to_string(),
             port,
@@ -343,6 +369,17 @@ impl Core {
         self.ask_again(id);
         self.context_changed(id);
         self.go_on_writing(|review| review.window == id);
+    }
+
+    /// Variables for the terminals of the window, so that agents in them find it first.
+    pub(super) fn terminal_environment(&self, id: WindowId) -> BTreeMap<String, String> {
+        let environment = self.with_facts(id, |facts, dialects| {
+            let variables = dialects.iter().flat_map(|dialect| dialect.terminal_environment(facts));
+            variables.collect::<BTreeMap<String, String>>()
+        });
+        let mut environment = environment.unwrap_or_default();
+        environment.insert("LINKSPAN_WINDOW".to_owned(), id.to_string());
+        environment
     }
 
     pub(super) fn folders_changed(&mut self, window: WindowId, folders: Vec<String>) {
@@ -367,6 +404,7 @@ impl Core {
         );
         window.folders = prepared.folders;
         window.config = config;
+        self.folders_are(id);
         self.plan_discovery(id);
     }
 
@@ -420,6 +458,7 @@ impl Core {
             }
             self.unfocus(id);
             self.consent.closed(id);
+            self.close_terminals(id);
             self.history.closed.insert(id, window.policy);
             self.publish(id, WindowEvent::Closed);
         }

@@ -6,10 +6,13 @@ use std::path::PathBuf;
 
 use linkspan_editor_api::{PageLinkResult, PageRevokeResult};
 use linkspan_review::{AgentId, ChangeId, Digest, Review, ReviewId, Step, WindowId};
+use linkspan_workspace::Cancel;
 use serde_json::{Value, json};
 
 use crate::config::{Clients, Config, WorkspaceConfig};
-use crate::core::{Action, Core, Event, ExchangeAnswer, Identity, LocalId, Prepared, Ticket};
+use crate::core::{
+    Action, Core, Event, ExchangeAnswer, Identity, LocalId, Prepared, TerminalId, Ticket, Tool,
+};
 use crate::files::{FileState, Replacement, Restoration, WriteError};
 use crate::journal::{Change, Found, Past, Question, Remembered, RememberedWindow};
 use crate::token::Token;
@@ -67,6 +70,9 @@ pub(super) struct Desk {
     pub(super) workspace: Vec<WorkspaceConfig>,
     /// What is remembered of permissions, or why that is not known.
     pub(super) clients: Result<Clients, String>,
+    /// What is to be done for agents, for the test to do.
+    pub(super) running: Vec<(Ticket, Tool, Cancel)>,
+    pub(super) closed_terminals: Vec<TerminalId>,
     next_request: i64,
     /// How long no hub is there when it is restarted.
     pub(super) away_ms: u64,
@@ -129,6 +135,8 @@ impl Desk {
             remembered: Vec::new(),
             workspace: Vec::new(),
             clients: Ok(Clients::default()),
+            running: Vec::new(),
+            closed_terminals: Vec::new(),
             next_request: 0,
             away_ms: 0,
         };
@@ -221,6 +229,8 @@ impl Desk {
                     next.push_back(Event::ClientsChanged { ticket, result });
                 }
                 Action::Stop => self.stopped = true,
+                Action::RunTool { ticket, tool, cancel } => self.running.push((ticket, tool, cancel)),
+                Action::CloseTerminal { terminal } => self.closed_terminals.push(terminal),
                 Action::CloseLocal { local } => self.closed_locals.push(local),
                 Action::PaceLocal { .. } | Action::WriteDiscovery { .. } | Action::RemoveDiscovery { .. } => {
                 }
