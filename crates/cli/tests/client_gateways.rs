@@ -1,4 +1,4 @@
-//! The client library as an agent of Gemini's and Clio's kind, against the real hub.
+//! The client library as an agent of Gemini's, Clio's and ppxai's kind, against the real hub.
 
 #[cfg(test)]
 mod support;
@@ -8,6 +8,7 @@ mod tests {
     use std::path::Path;
 
     use linkspan_client::discover::{Found, Secret, Verdict, Wire};
+    use linkspan_client::http::LoopbackUrl;
     use linkspan_client::{AgentInfo, CallError, Candidate, Change, Connection};
     use linkspan_editor_api::Places;
 
@@ -81,6 +82,30 @@ mod tests {
         });
         library.close();
         assert_eq!(pending.wait(), Err(CallError::Withdrawn), "leaving takes back what waits");
+    }
+
+    #[test]
+    fn a_yes_and_a_no_come_back_over_ppxais_wire_and_the_hub_writes() {
+        let world = World::new();
+        let mut editor = Editor::attach(&world);
+        let path = world.file("a.txt", "one\n");
+        let library =
+            connect(&world, Wire::Ppxai { bridge: LoopbackUrl::of_port(editor.port()), token: None });
+        assert!(library.is_connected());
+        assert_eq!(library.workspace_folders().unwrap(), [world.workspace()]);
+        for (text, yes) in [("two\n", false), ("three\n", true)] {
+            let pending = library.propose(&Change::new(&path, text)).unwrap();
+            let shown = editor.until("the change is shown", |desk| {
+                desk.shown.iter().find(|shown| shown.proposed == text).cloned()
+            });
+            match yes {
+                true => editor.accept(&shown),
+                false => editor.reject(&shown),
+            }
+            let decided = pending.wait().unwrap();
+            assert_eq!((decided.is_accepted(), decided.written), (yes, yes));
+        }
+        assert_eq!(world.read_text("a.txt"), "three\n");
     }
 
     #[test]
