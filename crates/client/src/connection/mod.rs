@@ -276,11 +276,20 @@ impl Connection {
         Ok(selection)
     }
 
-    /// ppxai's bridges name files from their workspace.
+    /// ppxai's bridges name files from their workspace; where that has several folders, with the folder's name before.
     fn place(&self, path: &mut PathBuf) {
         let Candidate { wire, folders, .. } = &self.inner.candidate;
-        if let (Wire::Ppxai { .. }, Some(folder)) = (wire, folders.first()) {
-            *path = folder.join(&*path);
+        if !matches!(wire, Wire::Ppxai { .. }) {
+            return;
+        }
+        let named = |folder: &PathBuf| Some(folder.join(path.strip_prefix(folder.file_name()?).ok()?));
+        let placed = match folders.as_slice() {
+            [] => None,
+            [folder] => Some(folder.join(&*path)),
+            several => several.iter().find_map(named),
+        };
+        if let Some(placed) = placed {
+            *path = placed;
         }
     }
 

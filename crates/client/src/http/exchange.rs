@@ -191,3 +191,38 @@ fn http_error(error: ureq::Error, limit: usize) -> HttpError {
         error => HttpError::Broken(error.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn an_exchange_that_is_stopped_hangs_up_and_ends_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let request = Request {
+            method: Method::Post,
+            url: format!("http://{}/", listener.local_addr().unwrap()),
+            headers: vec![],
+            body: b"x".to_vec(),
+            deadline: None,
+            limit: 10,
+        };
+        let caller = Caller::new();
+        let stop = caller.stop();
+        let asking = thread::spawn(move || caller.exchange(&request));
+        let (mut server, _) = listener.accept().unwrap();
+        server.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let mut heard = Vec::new();
+        while !heard.ends_with(b"\r\n\r\nx") {
+            let mut bytes = [0; 1024];
+            let length = server.read(&mut bytes).unwrap();
+            heard.extend(&bytes[..length]);
+        }
+        stop.now();
+        assert_eq!(server.read(&mut [0]).unwrap(), 0, "the server sees the end");
+        assert!(asking.join().unwrap().is_err());
+    }
+}

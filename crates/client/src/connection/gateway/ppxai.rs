@@ -242,20 +242,15 @@ fn said(tag: Tag, answer: Result<Answer, HttpError>) -> Result<Value, Refused> {
 
 /// Only a plain yes is one. The bridge writes before it says so.
 fn decision(id: RequestId, said: Result<Value, Refused>) -> Message {
-    let word = |result: &Value| match result {
-        Value::Bool(applied) => Some(*applied),
-        result => ["applied", "accepted"].iter().find_map(|key| result.get(key)?.as_bool()),
-    };
+    let word = |result: &Value, key: &str| result.get(key).and_then(Value::as_bool);
     match said {
-        Ok(result) => match word(&result) {
-            Some(true) => replies::texts(id, &["FILE_SAVED"]),
-            Some(false) => match result.get("reason").and_then(Value::as_str) {
+        Ok(result) => match (result.as_bool().or(word(&result, "applied")), word(&result, "accepted")) {
+            (Some(true), _) => replies::texts(id, &["FILE_SAVED"]),
+            (Some(false), None | Some(false)) => match result.get("reason").and_then(Value::as_str) {
                 Some(reason) => replies::texts(id, &["DIFF_REJECTED", reason]),
                 None => replies::texts(id, &["DIFF_REJECTED"]),
             },
-            None => {
-                replies::failed(id, "the bridge says neither that the edit was applied nor that it was not")
-            }
+            _ => replies::failed(id, "the bridge says neither that the edit was applied nor that it was not"),
         },
         Err(Refused::ByTool(why)) if is_a_persons_no(&why) => replies::texts(id, &["DIFF_REJECTED", &why]),
         Err(refused) => refused.told(id),

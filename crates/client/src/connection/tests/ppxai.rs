@@ -82,7 +82,8 @@ fn a_persons_no_is_a_no_and_anything_unclear_is_neither() {
             false => assert_eq!(decided, Err(CallError::Tool { message: says.into(), kind: None })),
         }
     }
-    for unclear in [json!({}), json!("done"), json!(null)] {
+    let unwritten = json!({ "applied": false, "accepted": true });
+    for unclear in [json!({}), json!("done"), json!(null), unwritten] {
         let server = bridge(move |heard| match heard.what() {
             "ide.read_file" => result(heard, json!({ "content": "" })),
             _ => result(heard, unclear.clone()),
