@@ -31,7 +31,11 @@ struct Bridge<'a> {
     ide_name: &'a str,
     workspace_folders: Vec<&'a str>,
     timestamp: u64,
-    linkspan: &'a str,
+    /// Where the port is a port, as in lock files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linkspan: Option<&'a str>,
+    /// There is no token to know the file by.
+    linkspan_window: &'a str,
 }
 
 /// One file for all windows: it speaks of the one that the person was in last.
@@ -42,7 +46,8 @@ fn discovery(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Vec<DiscoveryFile>
         ide_name: window.editor_name,
         workspace_folders: window.folders.iter().filter_map(|folder| folder.to_str()).collect(),
         timestamp: window.unix_ms,
-        linkspan: window.mark,
+        linkspan: window.port_space,
+        linkspan_window: window.mark,
     };
     let home = directory(lookup, "HOME").into_iter();
     let file = home.map(|home| DiscoveryFile {

@@ -308,7 +308,6 @@ fn a_command_says_where_it_runs_and_is_told_with_its_end() {
     let run = |cwd: Option<&str>, wait_ms| Request::RunInTerminal {
         terminal: None,
         command: "make".into(),
-        terminal: None,
         cwd: cwd.map(Into::into),
         wait_ms,
     };
