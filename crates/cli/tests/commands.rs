@@ -348,7 +348,7 @@ mod tests {
         let spoken: Vec<&Value> =
             window["dialects"].as_array().unwrap().iter().map(|dialect| &dialect["name"]).collect();
         assert!(
-            ["claude", "nexus3", "gemini"].iter().all(|name| spoken.contains(&&json!(name))),
+            ["claude", "nexus3", "clio", "gemini", "ppxai"].iter().all(|name| spoken.contains(&&json!(name))),
             "{spoken:?}"
         );
         let text = scene.world.run(&["status"]).ok().stdout;

@@ -111,7 +111,8 @@ mod tests {
         let door = door();
         const TOKEN: &str = "X-Claude-Code-Ide-Authorization";
         let get = "GET / HTTP/1.1";
-        door.refuses(401, "noToken", get, &door.without(TOKEN));
+        let strict = door_in(World::with_config("dialects_off = [\"clio\"]\n"));
+        strict.refuses(401, "noToken", get, &strict.without(TOKEN));
         door.refuses(401, "wrongToken", get, &door.with(format!("{TOKEN}: {}", "0".repeat(36))));
         door.refuses(401, "wrongToken", get, &door.with(format!("{TOKEN}: ")));
         let (almost, _) = door.token.split_at(35);

@@ -35,6 +35,10 @@ impl<T> OpenCalls<T> {
         self.open.remove(&call)
     }
 
+    pub(crate) fn get(&self, call: CallId) -> Option<&Open<T>> {
+        self.open.get(&call)
+    }
+
     pub(crate) fn get_mut(&mut self, call: CallId) -> Option<&mut Open<T>> {
         self.open.get_mut(&call)
     }

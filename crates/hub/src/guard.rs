@@ -164,7 +164,7 @@ pub fn admit(
 ) -> Result<(&'static Dialect, Way), Refusal> {
     let Head { method, path, headers } = head;
     host(headers, port)?;
-    if headers.contains_key(header::ORIGIN) {
+    if headers.contains_key(header::ORIGIN) || fetched_by_a_page(headers) {
         return Err(Refusal::FromBrowser);
     }
     for dialect in dialects.iter().copied() {
@@ -185,12 +185,23 @@ pub fn admit(
     web_socket(head, &tokens.window, dialects).map(|dialect| (dialect, Way::WebSocket))
 }
 
+/// Browsers send no `Origin` with a picture, a script or a frame, but they say that a page asked for it. Libraries
+/// send some of these headers too; not this one.
+fn fetched_by_a_page(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-site").is_some_and(|site| site != "none")
+}
+
 fn web_socket(
     head: &Head<'_>,
     token: &Token,
     dialects: &[&'static Dialect],
 ) -> Result<&'static Dialect, Refusal> {
     let Head { method, path, headers } = head;
+    let has_socket =
+        |dialect: &&Dialect| matches!(dialect.door, Door::WebSocket { .. } | Door::OpenWebSocket);
+    if !dialects.iter().any(has_socket) {
+        return Err(Refusal::UnknownPath);
+    }
     let mut spoken = None;
     for dialect in dialects.iter().copied() {
         let Door::WebSocket { token_header, .. } = dialect.door else { continue };

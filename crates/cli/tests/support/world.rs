@@ -254,7 +254,7 @@ impl World {
         self.pending(1).remove(0)
     }
 
-    /// Discovery files of both dialects that are there now.
+    /// The lock files that are there now.
     pub fn discovery_files(&self) -> Vec<PathBuf> {
         [".claude/ide", ".nexus3/ide"]
             .iter()
@@ -278,7 +278,8 @@ impl World {
     fn leftovers(&self) -> Vec<PathBuf> {
         let mut found = self.discovery_files();
         found.extend(self.gemini_files());
-        found.extend(Some(self.socket()).filter(|socket| socket.exists()));
+        let bridge = self.home().join(".clio/ide/bridge.json");
+        found.extend([self.socket(), bridge].into_iter().filter(|path| path.exists()));
         let mut folders = vec![self.home(), self.workspace(), self.root().join("t")];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -15,7 +15,6 @@ pub(crate) static DIALECT: Dialect = Dialect {
     name: "claude",
     door: Door::WebSocket { token_header: "x-claude-code-ide-authorization", subprotocol: Some("mcp") },
     writer: Writer::Agent,
-    patience_ms: None,
     relative_paths: false,
     converse: |_dialect, server| Box::new(Session::new(&MCP, server)),
     discovery,

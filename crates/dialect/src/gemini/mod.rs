@@ -15,7 +15,6 @@ pub(crate) static DIALECT: Dialect = Dialect {
     name: "gemini",
     door: Door::Stream { path: "/mcp" },
     writer: Writer::Agent,
-    patience_ms: None,
     relative_paths: false,
     converse: |_dialect, server| Box::new(Session::new(&MCP, server)),
     discovery: discovery::files,

@@ -22,9 +22,7 @@ pub(crate) struct Tool {
 #[derive(Clone, Copy)]
 pub(crate) enum Need {
     Nothing,
-    /// And a way to ask the person first.
     ExecuteCode,
-    /// And a way to ask the person first.
     Terminal,
     Language,
     Documents,
@@ -37,8 +35,8 @@ impl Need {
     fn is_met(self, has: &Capabilities) -> bool {
         match self {
             Need::Nothing => true,
-            Need::ExecuteCode => has.execute_code && has.questions,
-            Need::Terminal => has.terminal && has.questions,
+            Need::ExecuteCode => has.execute_code,
+            Need::Terminal => has.terminal,
             Need::Language => has.language,
             Need::Documents => has.documents,
         }

@@ -15,7 +15,6 @@ pub(crate) static DIALECT: Dialect = Dialect {
     name: "nexus3",
     door: Door::WebSocket { token_header: "x-nexus3-ide-authorization", subprotocol: None },
     writer: Writer::Editor,
-    patience_ms: None,
     relative_paths: false,
     converse: |_dialect, server| Box::new(Session::new(&MCP, server)),
     discovery,

@@ -17,7 +17,6 @@ pub(crate) static DIALECT: Dialect = Dialect {
     // The socket belongs to its user alone: there is no token, and nothing to find it by but the socket.
     door: Door::Local,
     writer: Writer::Editor,
-    patience_ms: None,
     relative_paths: false,
     converse: |_dialect, server| Box::new(Session::new(&MCP, server)),
     discovery: |_window, _lookup| Vec::new(),

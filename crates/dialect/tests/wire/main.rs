@@ -15,6 +15,8 @@ mod nexus3;
 #[cfg(test)]
 mod own;
 #[cfg(test)]
+mod ppxai;
+#[cfg(test)]
 mod protocol;
 #[cfg(test)]
 mod support;

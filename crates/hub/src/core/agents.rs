@@ -15,6 +15,7 @@ use super::asking::who;
 use super::event::{Action, ExchangeAnswer, Introduction, LocalId};
 use super::present::SESSION;
 use super::timers::TimerId;
+use super::windows::Window;
 
 /// A person has to look at each; a program that asks for more at a time is not working with one.
 pub(super) const OPEN_REVIEWS_PER_AGENT: usize = 256;
@@ -166,12 +167,14 @@ impl Core {
             editor_name: home.editor.name.clone(),
             capabilities: home.capabilities,
         };
+        let mut session = Session::new(dialect, server);
+        session.set_folders(&home.both_folders());
         Ok(Agent {
             window,
             reach,
             key: None,
             sets: BTreeMap::new(),
-            session: Session::new(dialect, server),
+            session,
             introduced: false,
             name: "unknown agent".to_owned(),
             version: String::new(),
@@ -245,8 +248,8 @@ impl Core {
                         .into_iter()
                         .for_each(|review| self.apply(review::Event::Withdrawn { review })),
                     true => {
-                        let window = agent.window;
-                        self.take_questions_back(window, id, Some(call));
+                        self.take_questions_back(id, Some(call));
+                        self.cancel_tools(id, Some(call));
                         self.fail(id, call, FailureKind::Withdrawn, "the call was cancelled");
                     }
                 }
@@ -352,7 +355,8 @@ impl Core {
             self.orphan(review);
         }
         self.bundles.retain(|(of, _), _| *of != id);
-        self.take_questions_back(agent.window, id, None);
+        self.cancel_tools(id, None);
+        self.take_questions_back(id, None);
         self.consent_left(&who(&agent), said_goodbye);
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);
         self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });
@@ -410,6 +414,14 @@ impl Core {
         let changed = agents.filter_map(|(id, agent)| agent.session.set_capabilities(now).then_some(*id));
         let changed: Vec<AgentId> = changed.collect();
         self.tell_each(changed, &EditorEvent::ToolsChanged);
+    }
+
+    /// Some write paths from them.
+    pub(super) fn folders_are(&mut self, id: WindowId) {
+        let Some(folders) = self.windows.get(&id).map(Window::both_folders) else { return };
+        for agent in self.agents.values_mut().filter(|agent| agent.window == id) {
+            agent.session.set_folders(&folders);
+        }
     }
 
     pub(super) fn tell_agents(&mut self, window: WindowId, event: &EditorEvent) {

@@ -2,16 +2,22 @@
 //! events and actions into I/O, and adds nothing of its own.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use linkspan_dialect::{Dialect, DiscoveryFile, Exchange};
 use linkspan_editor_api::{PageLinkResult, PageRevokeResult, RequestId};
 use linkspan_review::{AgentId, ChangeId, Review, ReviewId, Step, WindowId};
 
-use crate::config::WorkspaceConfig;
+use crate::config::{Clients, ClientsChange, WorkspaceConfig};
 use crate::files::{FileError, FileState, Replacement, Restoration, Want, WriteError};
 use crate::guard::Refusal;
 use crate::journal::{Change, Found, Question, RememberedWindow};
 use crate::token::Token;
+use crate::work::Done;
+use linkspan_dialect::Work;
+use linkspan_workspace::{Cancel, Workspace, WorkspaceError};
+
+pub use super::terminals::{Opening, TerminalId};
 
 /// One connection on the hub's own socket, an editor or a command, or an open page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,6 +96,10 @@ pub enum Event {
         ticket: Ticket,
         result: Result<Prepared, String>,
     },
+    /// Whether the port that clients know by heart could be had.
+    WellKnownServed {
+        open: bool,
+    },
     FileRead {
         ticket: Ticket,
         result: Result<FileState, FileError>,
@@ -132,6 +142,20 @@ pub enum Event {
         local: LocalId,
         request: RequestId,
         result: Result<PageRevokeResult, String>,
+    },
+    /// With what `clients.toml` holds, if that is not what it held before.
+    ClientsLookedAt {
+        found: Option<Result<Clients, String>>,
+    },
+    /// With what it holds now, and how many permissions that changed.
+    ClientsChanged {
+        ticket: Ticket,
+        result: Result<(Clients, usize), String>,
+    },
+    /// What was done for an agent.
+    ToolRan {
+        ticket: Ticket,
+        result: Result<Done, WorkspaceError>,
     },
     /// A signal asks the hub to leave.
     StopRequested,
@@ -189,6 +213,10 @@ pub enum Action {
     ClosePort {
         window: WindowId,
     },
+    /// The port that clients know by heart leads to that window from now on, or nowhere.
+    ServeWellKnown {
+        listen: Option<Listen>,
+    },
     WriteDiscovery {
         file: DiscoveryFile,
     },
@@ -201,6 +229,15 @@ pub enum Action {
         folders: Vec<PathBuf>,
         path: PathBuf,
         want: Want,
+    },
+    /// On a thread of its own; whoever cancels it does not want the answer.
+    RunTool {
+        ticket: Ticket,
+        tool: Tool,
+        cancel: Cancel,
+    },
+    CloseTerminal {
+        terminal: TerminalId,
     },
     WriteFile {
         review: ReviewId,
@@ -254,6 +291,13 @@ pub enum Action {
         local: LocalId,
         request: RequestId,
     },
+    /// Answered at once, before anything else happens.
+    LookAtClients,
+    /// The same.
+    ChangeClients {
+        ticket: Ticket,
+        change: ClientsChange,
+    },
     Stop,
 }
 
@@ -262,6 +306,20 @@ pub enum Action {
 pub struct Introduction {
     pub name: String,
     pub version: String,
+}
+
+/// What is done for an agent without an editor.
+#[derive(Debug)]
+pub enum Tool {
+    Work {
+        workspace: Workspace,
+        /// Its paths are absolute.
+        work: Work,
+    },
+    /// A command in one of the hub's own terminals, which is opened if it is not open.
+    Run { terminal: TerminalId, opening: Opening, command: String, cwd: Option<PathBuf>, timeout: Duration },
+    /// What one of the hub's own terminals shows.
+    Show { terminal: TerminalId },
 }
 
 /// What an HTTP request is answered.

@@ -3,10 +3,12 @@
 //! Nothing here reads a file, a socket or a clock; time comes in with each event. That makes every fault that
 //! the world can produce a sequence of events that a test can write down.
 
+mod active;
 mod agents;
 mod asking;
 mod base;
 mod bundles;
+mod clients;
 mod consent;
 mod context;
 mod control;
@@ -22,37 +24,47 @@ mod policy;
 mod present;
 mod reviews;
 mod streams;
+mod terminals;
 #[cfg(test)]
 mod tests;
 mod timers;
 mod tools;
 mod undo;
 mod watch;
+mod well_known;
 mod windows;
+mod workspace;
 mod writing;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use linkspan_dialect::CallId;
 use linkspan_review::{AgentId, Effect, ReviewId, State, WindowId};
 
 pub(crate) use present::asker;
 
-pub use event::{Action, Event, ExchangeAnswer, Introduction, Listen, LocalId, Prepared, Ticket};
+pub use event::{
+    Action, Event, ExchangeAnswer, Introduction, Listen, LocalId, Opening, Prepared, TerminalId, Ticket, Tool,
+};
 
 use crate::config::Config;
 use crate::journal::{Remembered, RememberedWindow};
 use agents::Agent;
 use base::Reading;
 use bundles::Bundle;
+use clients::{Changing, Looking};
 use consent::Consent;
 use control::Probe;
 use editing::{Editing, Permits};
 use editor::Local;
 use history::History;
+use terminals::Terminals;
 use timers::{Due, TimerId, Timers};
+use well_known::WellKnown;
 use windows::{Preparing, Window};
+use workspace::Running;
 
 /// How the hub introduces itself.
 #[derive(Debug, Clone)]
@@ -67,6 +79,10 @@ pub struct Identity {
     pub resident_bytes: fn() -> Option<u64>,
     /// Where its ports are ports, if the system says.
     pub port_space: Option<String>,
+    /// Where it is remembered what agents may do.
+    pub clients_file: String,
+    /// What is Linkspan's own: no agent gets at it, whatever the workspace.
+    pub own_places: Vec<PathBuf>,
 }
 
 type Lookup = Box<dyn Fn(&str) -> Option<OsString> + Send>;
@@ -93,8 +109,15 @@ pub struct Core {
     permits: Permits,
     /// What the person allows agents to do, and what she is asked.
     consent: Consent,
+    /// What waits for a look at what is remembered of that.
+    looking: Vec<Looking>,
+    changing: BTreeMap<Ticket, Changing>,
     /// How many agents have joined on the hub's own socket.
     joined: u64,
+    /// What is being done for agents.
+    running: BTreeMap<Ticket, Running>,
+    terminals: Terminals,
+    well_known: WellKnown,
     next_set: u64,
     locals: BTreeMap<LocalId, Local>,
     preparing: HashMap<Ticket, Preparing>,
@@ -156,7 +179,12 @@ impl Core {
             editing: BTreeMap::new(),
             permits: Permits::default(),
             consent,
+            looking: Vec::new(),
+            changing: BTreeMap::new(),
             joined: 0,
+            running: BTreeMap::new(),
+            terminals: Terminals::default(),
+            well_known: WellKnown::default(),
             next_set: last_set.unwrap_or(0) + 1,
             locals: BTreeMap::new(),
             preparing: HashMap::new(),
@@ -176,6 +204,7 @@ impl Core {
             refused: BTreeMap::new(),
             actions: Vec::new(),
         };
+        core.act(Action::LookAtClients);
         core.sweep_discovery();
         for past in remembered.past {
             core.remember_review(past);
@@ -221,6 +250,7 @@ impl Core {
                 return Vec::new();
             }
             Event::WindowPrepared { ticket, result } => self.window_prepared(ticket, result),
+            Event::WellKnownServed { open } => self.well_known_open(open),
             Event::FileRead { ticket, result } => self.file_read(ticket, result),
             Event::FileWritten { review, result } => self.file_written(review, result),
             Event::Recorded { review, step, result } => self.recorded(review, step, result),
@@ -230,6 +260,9 @@ impl Core {
             Event::FileRestored { ticket, result } => self.file_restored(ticket, result),
             Event::PageLinked { local, request, result } => self.page_linked(local, request, result),
             Event::PageRevoked { local, request, result } => self.page_revoked(local, request, result),
+            Event::ClientsLookedAt { found } => self.clients_looked_at(found),
+            Event::ClientsChanged { ticket, result } => self.clients_changed(ticket, result),
+            Event::ToolRan { ticket, result } => self.tool_ran(ticket, result),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
         }
@@ -243,6 +276,7 @@ impl Core {
                 Due::Heartbeat => self.beat(),
                 Due::Call { local, id } => self.call_timed_out(local, id),
                 Due::Read(ticket) => self.read_timed_out(ticket),
+                Due::Tool(ticket) => self.tool_timed_out(ticket),
                 Due::Write(review) => self.write_timed_out(review),
                 Due::Restore(ticket) => self.restore_timed_out(ticket),
                 Due::Undo(ticket) => self.undo_waited(ticket),

@@ -18,6 +18,8 @@ pub(super) enum Due {
     },
     /// A disk has not answered.
     Read(Ticket),
+    /// Something that runs for an agent has not ended.
+    Tool(Ticket),
     /// A disk has not said whether an accepted change was written.
     Write(ReviewId),
     /// A disk has not said whether a file got back what it held.

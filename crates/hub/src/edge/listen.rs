@@ -69,14 +69,34 @@ pub(super) async fn open(edge: &Edge, listen: Listen) -> std::io::Result<(u16, T
     let tokens = Tokens { window: token.clone(), set: set_token };
     let sessions = Sessions::new(&token);
     let streams = sessions.streams.subscribe();
-    let entrance = Arc::new(Entrance { window, tokens, port, dialects, sessions });
-    let within = edge.clone();
+    let entrance = Entrance { window, tokens, port, dialects, sessions };
+    let port_open = Port { accepting: accept(edge, listener, connections, entrance), streams };
+    let _ = edge.inbox.send(Happening::NewPort(window, port_open)).await;
+    Ok((port, token))
+}
+
+/// A socket that is there already, for this window.
+pub(super) fn again(
+    edge: &Edge,
+    socket: &std::net::TcpListener,
+    listen: Listen,
+) -> std::io::Result<AbortHandle> {
+    let Listen { window, before, connections, dialects, set_token } = listen;
+    let socket = socket.try_clone()?;
+    socket.set_nonblocking(true)?;
+    let (listener, port) = (TcpListener::from_std(socket)?, before.as_ref().map_or(0, |(port, _)| *port));
+    let window_token = before.map_or_else(Token::mint, |(_, token)| Ok(token))?;
+    let sessions = Sessions::new(&window_token);
+    let tokens = Tokens { window: window_token, set: set_token };
+    Ok(accept(edge, listener, connections, Entrance { window, tokens, port, dialects, sessions }))
+}
+
+fn accept(edge: &Edge, listener: TcpListener, connections: usize, entrance: Entrance) -> AbortHandle {
+    let (entrance, within) = (Arc::new(entrance), edge.clone());
     let task = tokio::spawn(entry::accept(listener, connections, edge.clone(), move |stream, inside| {
         enter(stream, inside, Arc::clone(&entrance), within.clone())
     }));
-    let port_open = Port { accepting: task.abort_handle(), streams };
-    let _ = edge.inbox.send(Happening::NewPort(window, port_open)).await;
-    Ok((port, token))
+    task.abort_handle()
 }
 
 async fn enter(stream: TcpStream, inside: Arc<Inside>, entrance: Arc<Entrance>, edge: Edge) {

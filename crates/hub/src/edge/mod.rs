@@ -3,6 +3,7 @@
 
 pub(crate) mod agent;
 mod calls;
+mod clients;
 mod discovery;
 pub(crate) mod entry;
 mod listen;
@@ -15,6 +16,8 @@ mod session;
 mod session_id;
 mod startup;
 mod stream;
+mod tools;
+mod well_known;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -37,10 +40,13 @@ pub(crate) use discovery::private_file;
 pub use startup::{RunError, run};
 
 use agent::ToAgent;
+use clients::ClientsFile;
 use listen::Port;
 use local::ToLocal;
 use outbox::Outbox;
 use refusals::Refusals;
+use tools::Terminals;
+use well_known::WellKnown;
 
 /// Events wait here for the core; a full queue makes the senders wait, which is what slows a flood down.
 const QUEUE: usize = 1024;
@@ -101,7 +107,10 @@ struct Hub {
     agents: HashMap<AgentId, Outbox<ToAgent>>,
     locals: HashMap<LocalId, ToLocal>,
     ports: HashMap<WindowId, Port>,
+    well_known: WellKnown,
+    terminals: Terminals,
     page: Arc<Page>,
+    clients: ClientsFile,
 }
 
 impl Hub {
@@ -137,7 +146,7 @@ impl Hub {
 
     fn carry_out(&mut self, actions: Vec<Action>) -> Leave {
         let mut leave = Leave::No;
-        let mut behind = Vec::new();
+        let mut follows = Vec::new();
         for action in actions {
             match action {
                 Action::SendAgent { agent, text } => self.to_agent(agent, ToAgent::Text(text)),
@@ -169,6 +178,12 @@ impl Hub {
                         tokio::spawn(port.close());
                     }
                 }
+                Action::ServeWellKnown { listen } => {
+                    let (open, edge) = (self.well_known.serve(&self.edge, listen), self.edge.clone());
+                    tokio::spawn(async move {
+                        edge.tell(Event::WellKnownServed { open }).await;
+                    });
+                }
                 Action::WriteDiscovery { file } => {
                     if let Err(error) = discovery::write(&file) {
                         tracing::error!(
@@ -184,6 +199,11 @@ impl Hub {
                         result: files::look(&folders, &path, want),
                     });
                 }
+                Action::RunTool { ticket, tool, cancel } => {
+                    let job = self.terminals.job(tool, cancel);
+                    self.blocking(move || Event::ToolRan { ticket, result: job() });
+                }
+                Action::CloseTerminal { terminal } => self.terminals.close(terminal),
                 Action::WriteFile { review, replacement } => {
                     self.blocking(move || Event::FileWritten {
                         review,
@@ -194,7 +214,10 @@ impl Hub {
                     self.journal.record(Entry { review: *review, step, by })
                 }
                 Action::RememberWindow { window } => self.journal.remember_window(window),
-                Action::Publish { to, body } => behind.extend(self.publish(to, &body)),
+                Action::Publish { to, body } => {
+                    let behind = self.publish(to, &body).into_iter();
+                    follows.extend(behind.map(|local| Event::LocalClosed { local }));
+                }
                 Action::ReadHistory { ticket, question } => self.journal.ask(ticket, question),
                 Action::BeginUndo { ticket, change } => self.journal.begin_undo(ticket, change),
                 Action::RestoreFile { ticket, restoration } => {
@@ -220,11 +243,18 @@ impl Hub {
                         edge.tell(Event::PageRevoked { local, request, result }).await;
                     });
                 }
+                Action::LookAtClients => {
+                    follows.push(Event::ClientsLookedAt { found: self.clients.look() });
+                }
+                Action::ChangeClients { ticket, change } => {
+                    let result = self.clients.change(&change);
+                    follows.push(Event::ClientsChanged { ticket, result });
+                }
                 Action::Stop => leave = Leave::Yes,
             }
         }
-        for local in behind {
-            if self.event(Event::LocalClosed { local }) == Leave::Yes {
+        for event in follows {
+            if self.event(event) == Leave::Yes {
                 leave = Leave::Yes;
             }
         }
@@ -320,7 +350,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         let _ = edge.inbox.blocking_send(Happening::Event(event));
     })?;
     let page_port = config.page.port;
-    let identity = ready.identity();
+    let identity = ready.identity(&places);
     let kept = Kept::new(&places.runtime, identity.port_space.clone());
     let (core, actions) = Core::new(identity, config, Box::new(|name| std::env::var_os(name)), remembered);
     let mut hub = Hub {
@@ -331,7 +361,10 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         agents: HashMap::new(),
         locals: HashMap::new(),
         ports: HashMap::new(),
+        well_known: WellKnown::default(),
+        terminals: Terminals::default(),
         page: Page::new(kept, page_port, &edge).await,
+        clients: ClientsFile::new(places.clients_file()),
     };
     hub.carry_out(actions);
     let door = tokio::spawn(local::accept(ready.listener, edge.clone()));
@@ -359,6 +392,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
     // answers no more, but none.
     door.abort();
     signals.abort();
+    hub.well_known.stop();
     hub.page.leave();
     let ports = std::mem::take(&mut hub.ports).into_values().map(Port::close);
     // With all that nobody handles any more, and that somebody may wait for.

@@ -6,10 +6,13 @@ use std::path::PathBuf;
 
 use linkspan_editor_api::{PageLinkResult, PageRevokeResult};
 use linkspan_review::{AgentId, ChangeId, Digest, Review, ReviewId, Step, WindowId};
+use linkspan_workspace::Cancel;
 use serde_json::{Value, json};
 
-use crate::config::{Config, WorkspaceConfig};
-use crate::core::{Action, Core, Event, ExchangeAnswer, Identity, LocalId, Prepared, Ticket};
+use crate::config::{Clients, Config, WorkspaceConfig};
+use crate::core::{
+    Action, Core, Event, ExchangeAnswer, Identity, LocalId, Prepared, TerminalId, Ticket, Tool,
+};
 use crate::files::{FileState, Replacement, Restoration, WriteError};
 use crate::journal::{Change, Found, Past, Question, Remembered, RememberedWindow};
 use crate::token::Token;
@@ -65,6 +68,14 @@ pub(super) struct Desk {
     pub(super) remembered: Vec<RememberedWindow>,
     /// What each workspace says for itself.
     pub(super) workspace: Vec<WorkspaceConfig>,
+    /// What is remembered of permissions, or why that is not known.
+    pub(super) clients: Result<Clients, String>,
+    /// What is to be done for agents, for the test to do.
+    pub(super) running: Vec<(Ticket, Tool, Cancel)>,
+    pub(super) closed_terminals: Vec<TerminalId>,
+    /// Where the port that clients know by heart leads, if nobody else has it.
+    pub(super) well_known: Option<WindowId>,
+    pub(super) well_known_free: bool,
     next_request: i64,
     /// How long no hub is there when it is restarted.
     pub(super) away_ms: u64,
@@ -85,6 +96,8 @@ impl Desk {
             socket: "/run/hub.sock".into(),
             resident_bytes: || None,
             port_space: None,
+            clients_file: "/home/me/.config/linkspan/clients.toml".into(),
+            own_places: vec!["/ws/own".into()],
         };
         let lookup = |name: &str| (name == "HOME").then(|| "/home/me".into());
         let (core, actions) = Core::new(identity, Config::default(), Box::new(lookup), remembered);
@@ -124,6 +137,11 @@ impl Desk {
             page_revoked: Ok(PageRevokeResult { sessions: 2, links: 1 }),
             remembered: Vec::new(),
             workspace: Vec::new(),
+            clients: Ok(Clients::default()),
+            running: Vec::new(),
+            closed_terminals: Vec::new(),
+            well_known: None,
+            well_known_free: true,
             next_request: 0,
             away_ms: 0,
         };
@@ -204,7 +222,25 @@ impl Desk {
                     let result = self.page_revoked.clone();
                     next.push_back(Event::PageRevoked { local, request, result });
                 }
+                Action::LookAtClients => {
+                    next.push_back(Event::ClientsLookedAt { found: Some(self.clients.clone()) });
+                }
+                Action::ChangeClients { ticket, change } => {
+                    let result = self.clients.as_mut().map_err(|error| error.clone());
+                    let result = result.map(|clients| {
+                        let changed = clients.change(&change);
+                        (clients.clone(), changed)
+                    });
+                    next.push_back(Event::ClientsChanged { ticket, result });
+                }
                 Action::Stop => self.stopped = true,
+                Action::RunTool { ticket, tool, cancel } => self.running.push((ticket, tool, cancel)),
+                Action::ServeWellKnown { listen } => {
+                    let open = self.well_known_free && listen.is_some();
+                    self.well_known = listen.filter(|_| open).map(|listen| listen.window);
+                    next.push_back(Event::WellKnownServed { open });
+                }
+                Action::CloseTerminal { terminal } => self.closed_terminals.push(terminal),
                 Action::CloseLocal { local } => self.closed_locals.push(local),
                 Action::PaceLocal { .. } | Action::WriteDiscovery { .. } | Action::RemoveDiscovery { .. } => {
                 }
