@@ -33,7 +33,6 @@ pub struct HubEvent {
 }
 
 /// What can happen in a window. A kind that is not known comes from a newer hub and is skipped.
-#[expect(clippy::large_enum_variant, reason = "handled one at a time, never kept in numbers")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
