@@ -95,7 +95,7 @@ export interface HubToEditorRequests {
   "document/reveal": { params: DocumentReveal; result: DocumentRevealResult };
   /** Asks which part of a document is on screen. */
   "document/visibleRange": { params: DocumentVisibleRange; result: DocumentVisibleRangeResult };
-  /** Formats a document with the formatter its editor has for it. */
+  /** Asks what the formatter that the editor has for a document would change. Nothing is changed by asking. */
   "document/format": { params: DocumentFormat; result: DocumentFormatResult };
   /** Changes a document's text as one undo step. */
   "edits/apply": { params: EditsApply; result: EditsApplyResult };
@@ -515,7 +515,7 @@ export interface DocumentDirtyResult {
   untitled: boolean;
 }
 
-/** Formats a document with the formatter its editor has for it. */
+/** Asks what the formatter that the editor has for a document would change. Nothing is changed by asking. */
 export interface DocumentFormat {
   /** Absolute path of the file. */
   path: string;
@@ -523,12 +523,10 @@ export interface DocumentFormat {
   range?: Range;
 }
 
-/** What came of formatting. */
+/** What formatting would change. */
 export interface DocumentFormatResult {
-  /** The text is different now. */
-  changed: boolean;
-  /** The document's version now. */
-  version?: number;
+  /** The replacements, all referring to the text before; empty when it is in order. */
+  edits: Array<TextEdit>;
 }
 
 /** Opens a file in a tab. */
@@ -1353,6 +1351,8 @@ export interface ReviewShow {
   focus: boolean;
   /** The texts are too large for a message: `base` and `proposed` are empty and there are no hunks. It can only be taken or refused as a whole, or looked at elsewhere. */
   omitted: boolean;
+  /** Its agent asked for it to be shown in the file itself, where the editor can. */
+  inline: boolean;
 }
 
 /** The review is on the person's screen. */

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use linkspan_dialect::{
-    Accepted, Answer, CallId, Failure, FailureKind, Rejected, Request, Server, Session, Step, by_name,
+    Accepted, Answer, CallId, Failure, FailureKind, Printed, Rejected, Request, Server, Session, Step, Work,
+    by_name,
 };
 use linkspan_editor_api::{Capabilities, ReviewComment, Taken, TerminalRunResult};
 use serde_json::Value;
@@ -32,7 +33,9 @@ pub fn conversation(dialect: &str, data: &[u8]) {
                 let id = sent.map(|sent| sent["id"].clone());
                 assert!(open.insert(call, (id, request)).is_none(), "a call id came twice");
             }
-            Step::Reply(reply) | Step::Malformed(reply) | Step::Introduced { reply, .. } => is_reply_to(&reply, sent.as_ref()),
+            Step::Reply(reply) | Step::Malformed(reply) | Step::Introduced { reply, .. } => {
+                is_reply_to(&reply, sent.as_ref())
+            }
             Step::Cancelled(call) => {
                 assert!(open.contains_key(&call), "only an open call is cancelled");
                 // Our own agents hear whether a person was first; the others want no answer any more.
@@ -47,8 +50,16 @@ pub fn conversation(dialect: &str, data: &[u8]) {
         assert!(session.open_calls().eq(open.keys().copied()));
     }
     for (call, (id, request)) in open {
-        let frame = session.answer(call, &answer_to(request)).expect("an open call can be answered");
-        let reply = valid(&frame);
+        let shown = session.shown(call);
+        let answered = session.answer(call, &answer_to(request));
+        let reply = match (shown, answered) {
+            // Said to wait, and told later; or not, if the agent asked for silence.
+            (Some(shown), told) => {
+                told.iter().for_each(|told| is_notification(&told.text));
+                valid(&shown.text)
+            }
+            (None, answered) => valid(&answered.expect("an open call can be answered").text),
+        };
         assert!(id.is_none_or(|id| reply["id"] == id), "{reply}");
         assert_eq!(session.answer(call, &Answer::TabClosed { text: None }), None, "answered twice");
     }
@@ -60,6 +71,11 @@ fn valid(reply: &str) -> Value {
     assert_eq!(reply["jsonrpc"], "2.0");
     assert!(reply.get("result").is_some() != reply.get("error").is_some(), "{reply}");
     reply
+}
+
+fn is_notification(told: &str) {
+    let told: Value = serde_json::from_str(told).expect("a notification is JSON");
+    assert!(told["method"].is_string() && told.get("id").is_none(), "{told}");
 }
 
 fn is_reply_to(reply: &str, sent: Option<&Value>) {
@@ -78,7 +94,7 @@ fn wants_answer(sent: &Value) -> bool {
 }
 
 /// Of the right kind, made of what was asked, where that is simple; else a failure that quotes it.
-fn answer_to(request: Request) -> Answer {
+pub(crate) fn answer_to(request: Request) -> Answer {
     match request {
         Request::Propose { path, proposed, label, set, .. } if label.len() % 2 == 0 => {
             Answer::Accepted(Accepted {
@@ -127,6 +143,30 @@ fn answer_to(request: Request) -> Answer {
         Request::Language { path, question } => {
             Answer::Failed(Failure::new(FailureKind::Unsupported, format!("{question:?} {path:?}")))
         }
+        Request::Work(work) => Answer::Data {
+            json: serde_json::to_string(&format!("{work:?}")).expect("a string is JSON"),
+            truncated: work != Work::GitStatus { folder: None },
+        },
+        Request::ReadFile { path, lines } => Answer::Text {
+            text: path.display().to_string(),
+            path,
+            language: "rust".into(),
+            dirty: lines.0 > 0,
+            truncated: lines.1.is_some(),
+        },
+        Request::CreateTerminal { name, .. } => {
+            Answer::TerminalMade { terminal: "t1".into(), name: name.unwrap_or_default() }
+        }
+        Request::TerminalOutput { terminal } => Answer::Printed(Printed {
+            terminal: terminal.unwrap_or_default(),
+            output: "\u{1}".into(),
+            running: true,
+            exit_code: None,
+            truncated: true,
+        }),
+        Request::Reveal { line, .. } => Answer::Revealed(line > 0),
+        Request::Format { path } => Answer::Unchanged { path },
+        Request::Active(_) => Answer::NoActiveFile,
         Request::Diagnostics { path, .. } => {
             Answer::Failed(Failure::new(FailureKind::NotFound, format!("no diagnostics: {path:?}")))
         }

@@ -1,16 +1,21 @@
-//! `cargo xtask codegen`: the files that come out of the editor protocol's Rust types.
+//! `cargo xtask codegen`: the files that come out of the Rust types and tables.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use linkspan_dialect::ppxai_tools_page;
 use linkspan_editor_api::codegen::{protocol_page, typescript};
 
 use crate::workspace::root;
 
 type Generated = (&'static str, fn() -> String);
 
-const FILES: &[Generated] = &[("editors/protocol.ts", typescript), ("docs/protocol.md", protocol_page)];
+const FILES: &[Generated] = &[
+    ("editors/protocol.ts", typescript),
+    ("docs/protocol.md", protocol_page),
+    ("docs/reference/ppxai-tools.md", ppxai_tools_page),
+];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     if crate::flag(args, "--check")? { check() } else { write(&root()) }
@@ -27,6 +32,8 @@ pub(crate) fn check() -> Result<()> {
 fn write(root: &Path) -> Result<()> {
     for path in stale(root, FILES) {
         let Some((_, generate)) = FILES.iter().find(|(name, _)| *name == path) else { continue };
+        let folder = root.join(path);
+        fs::create_dir_all(folder.parent().unwrap_or(root))?;
         fs::write(root.join(path), generate()).with_context(|| format!("could not write {path}"))?;
         eprintln!("wrote {path}");
     }

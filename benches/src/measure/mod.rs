@@ -9,6 +9,7 @@ pub(crate) mod discover;
 pub(crate) mod idle;
 pub(crate) mod large;
 pub(crate) mod page;
+pub(crate) mod search;
 
 /// How much is done.
 #[derive(Debug, Clone, Copy)]

@@ -33,7 +33,9 @@ mod page;
 mod path_args;
 mod pins;
 mod reach;
+mod record;
 mod reject;
+mod replay;
 mod review;
 mod review_args;
 mod reviews;
@@ -102,6 +104,8 @@ enum Command {
     Tools(tools::Args),
     Call(call::Args),
     Ide(ide::Args),
+    Record(record::Args),
+    Replay(replay::Args),
     Doctor(doctor::Args),
     Review(review::Args),
     Watch(watch::Args),
@@ -167,7 +171,9 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Context(context) => context::run(context, &reach),
         Command::Tools(tools) => tools::run(tools, &reach),
         Command::Call(call) => call::run(call, &reach),
-        Command::Ide(ide) => ide::run(ide, &reach),
+        Command::Ide(ide) => ide::run(ide, &reach, args.json),
+        Command::Record(record) => record::run(record, args.json),
+        Command::Replay(replay) => replay::run(replay, &reach),
         Command::Doctor(doctor) => doctor::run(doctor, &reach),
         Command::Review(review) => review::run(review, &reach, args.json),
         Command::Watch(watch) => watch::run(watch, &reach, args.json),

@@ -61,8 +61,10 @@ fn render_window(text: &mut String, window: &WindowStatus) {
     }
     row("port", &window.port.to_string());
     for dialect in &window.dialects {
-        let file = dialect.discovery_file.as_deref().unwrap_or("no discovery file");
-        row("dialect", &format!("{:<8}  {}", name(&dialect.name), name(file)));
+        let file = dialect.discovery_file.as_deref().map(name);
+        let port = dialect.port.map(|port| format!("also on port {port}"));
+        let found = file.or(port).unwrap_or_else(|| "no discovery file".to_owned());
+        row("dialect", &format!("{:<8}  {found}", name(&dialect.name)));
     }
     for agent in &window.agents {
         let pid = agent.pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use linkspan_editor_api::Capabilities;
 
 use crate::dialect::Dialect;
+use crate::folders::Folders;
 use crate::meaning::{Answer, EditorEvent, Request};
 
 /// A call of a session that waits for its answer.
@@ -73,6 +74,21 @@ pub(crate) trait Conversation: Debug + Send {
         None
     }
 
+    /// How long the agent waits for a person. A change that is not decided by then is taken back: told later, the
+    /// decision would be taken for the answer to something else.
+    fn patience_ms(&self, _call: CallId) -> Option<u64> {
+        None
+    }
+
+    /// A change of this name that was proposed before this conversation was taken up again: its call is answered, and
+    /// the decision is still to be told. None where the dialect has no such word.
+    fn adopt(&mut self, _name: &str) -> Option<CallId> {
+        None
+    }
+
+    /// The handshake was made with an earlier hub.
+    fn resume(&mut self) {}
+
     /// None when the call is not open any more, or when this dialect says nothing to it.
     fn answer(&mut self, call: CallId, answer: &Answer) -> Option<Frame>;
 
@@ -91,6 +107,9 @@ pub(crate) trait Conversation: Debug + Send {
     fn set_capabilities(&mut self, _now: Capabilities) -> bool {
         false
     }
+
+    /// What paths are written from, in a dialect that has them relative.
+    fn set_folders(&mut self, _now: &Folders) {}
 
     fn open_calls(&self) -> Box<dyn Iterator<Item = CallId> + '_>;
 
@@ -128,6 +147,21 @@ impl Session {
         self.conversation.shown(call)
     }
 
+    /// How long the agent waits for a person, where it does not wait for ever.
+    pub fn patience_ms(&self, call: CallId) -> Option<u64> {
+        self.conversation.patience_ms(call)
+    }
+
+    /// Goes on with an agent that an earlier hub knew.
+    pub fn resume(&mut self) {
+        self.conversation.resume();
+    }
+
+    /// A change that an agent waits for since before [`Session::resume`], by the name it takes it back by.
+    pub fn adopt(&mut self, name: &str) -> Option<CallId> {
+        self.conversation.adopt(name)
+    }
+
     /// The frame that answers the call; none when it is no longer open.
     pub fn answer(&mut self, call: CallId, answer: &Answer) -> Option<Frame> {
         self.conversation.answer(call, answer)
@@ -151,6 +185,11 @@ impl Session {
     /// Whether that changed what tools there are.
     pub fn set_capabilities(&mut self, now: Capabilities) -> bool {
         self.conversation.set_capabilities(now)
+    }
+
+    /// The folders of the window.
+    pub fn set_folders(&mut self, now: &Folders) {
+        self.conversation.set_folders(now);
     }
 
     pub fn open_calls(&self) -> impl Iterator<Item = CallId> + '_ {

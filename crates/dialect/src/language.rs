@@ -1,5 +1,7 @@
 //! What agents ask about a program, and what the editor's language servers know. Nothing here changes a file.
 
+use std::path::PathBuf;
+
 use linkspan_editor_api::{
     DocumentVisibleRangeResult, LanguageDefinitionResult, LanguageHoverResult, LanguageReferencesResult,
     LanguageSymbolsResult, Position,
@@ -21,5 +23,5 @@ pub enum Known {
     Definition(LanguageDefinitionResult),
     References(LanguageReferencesResult),
     Symbols(LanguageSymbolsResult),
-    VisibleRange(DocumentVisibleRangeResult),
+    VisibleRange(PathBuf, DocumentVisibleRangeResult),
 }

@@ -10,6 +10,7 @@ use linkspan_review::{Splice, Writer};
 
 use crate::decided::{Accepted, Rejected};
 use crate::language::{Known, Question};
+use crate::work::{Active, Printed, Work};
 
 /// One question or wish of an agent.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +39,8 @@ pub enum Request {
         label: String,
         /// Needs no review where the person allowed this agent to edit without.
         direct: bool,
+        /// Best shown in the file itself.
+        inline: bool,
     },
     OpenFile {
         path: PathBuf,
@@ -78,7 +81,36 @@ pub enum Request {
         cwd: Option<PathBuf>,
         /// How long to wait for its end.
         wait_ms: Option<u32>,
+        /// One that was made for this agent before; none: a new one.
+        terminal: Option<String>,
     },
+    CreateTerminal {
+        name: Option<String>,
+        cwd: Option<PathBuf>,
+    },
+    /// What a terminal of this agent shows; without its name, the one that it used last.
+    TerminalOutput {
+        terminal: Option<String>,
+    },
+    /// The text of a file as the person has it, saved or not.
+    ReadFile {
+        path: PathBuf,
+        /// From 0, both included; without the second, to the end.
+        lines: (u32, Option<u32>),
+    },
+    /// Scrolls to a line.
+    Reveal {
+        path: PathBuf,
+        line: u32,
+    },
+    /// Proposes what the editor's formatter would change.
+    Format {
+        path: PathBuf,
+    },
+    /// Something about the file that the person looks at.
+    Active(Active),
+    /// Something that the hub does by itself.
+    Work(Work),
     Language {
         path: PathBuf,
         question: Question,
@@ -91,6 +123,8 @@ pub struct FileEdit {
     pub path: PathBuf,
     /// All speak of the text before.
     pub edits: Vec<Splice>,
+    /// If there is no such file, it is made.
+    pub may_create: bool,
 }
 
 /// What to select in a file that is opened.
@@ -140,6 +174,32 @@ pub enum Answer {
     DiffsClosed(usize),
     Executed(String),
     Ran(TerminalRunResult),
+    /// What a terminal shows that the hub or the editor has for this agent.
+    Printed(Printed),
+    TerminalMade {
+        terminal: String,
+        name: String,
+    },
+    Text {
+        path: PathBuf,
+        text: String,
+        language: String,
+        /// It is not saved.
+        dirty: bool,
+        truncated: bool,
+    },
+    /// The person looks at no file of the workspace.
+    NoActiveFile,
+    Revealed(bool),
+    /// There was nothing to change.
+    Unchanged {
+        path: PathBuf,
+    },
+    /// What the hub found out by itself, as JSON.
+    Data {
+        json: String,
+        truncated: bool,
+    },
     Known(Known),
     Failed(Failure),
 }
@@ -189,4 +249,25 @@ pub enum EditorEvent {
         paths: Vec<PathBuf>,
     },
     ToolsChanged,
+    /// The files that the person works on, the one she was in last first.
+    ContextChanged {
+        files: Vec<OpenFile>,
+    },
+}
+
+/// A file that is open in the editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenFile {
+    pub path: PathBuf,
+    /// When the person was last in it, since 1970.
+    pub focused_unix_ms: u64,
+    /// Where in it she is, if she is there now.
+    pub active: Option<ActiveFile>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ActiveFile {
+    pub cursor: Option<Position>,
+    /// Empty when nothing is selected.
+    pub selected: String,
 }

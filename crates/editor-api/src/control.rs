@@ -113,6 +113,9 @@ pub struct WindowStatus {
 pub struct DialectStatus {
     /// Its name, such as `claude`.
     pub name: String,
+    /// The port that its agents know by heart, if it leads to this window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
     /// The file by which its agents find the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discovery_file: Option<String>,

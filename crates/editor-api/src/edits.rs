@@ -68,7 +68,7 @@ pub struct EditsApplyResult {
     pub text: Option<String>,
 }
 
-/// Formats a document with the formatter its editor has for it.
+/// Asks what the formatter that the editor has for a document would change. Nothing is changed by asking.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -80,14 +80,11 @@ pub struct DocumentFormat {
     pub range: Option<Range>,
 }
 
-/// What came of formatting.
+/// What formatting would change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentFormatResult {
-    /// The text is different now.
-    pub changed: bool,
-    /// The document's version now.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<i64>,
+    /// The replacements, all referring to the text before; empty when it is in order.
+    pub edits: Vec<TextEdit>,
 }

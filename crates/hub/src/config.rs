@@ -35,6 +35,8 @@ pub struct Config {
     pub deny: Vec<String>,
     /// Dialects that are not offered to agents, by name.
     pub dialects_off: Vec<String>,
+    /// Port on 127.0.0.1 that ppxai's clients know by heart, besides each window's own; 0 for none.
+    pub ppxai_port: u16,
     pub limits: Limits,
     pub page: PageConfig,
     pub consent: ConsentConfig,
@@ -84,6 +86,7 @@ impl Default for Config {
             journal_days: 30,
             deny: ["**/.env", "**/*.pem", "**/id_rsa", "**/id_ed25519"].map(String::from).to_vec(),
             dialects_off: Vec::new(),
+            ppxai_port: 54321,
             limits: Limits::default(),
             page: PageConfig::default(),
             consent: ConsentConfig::default(),

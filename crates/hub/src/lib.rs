@@ -9,7 +9,8 @@ pub mod files;
 pub mod guard;
 pub mod journal;
 pub mod page;
-mod peer;
+pub mod peer;
 pub mod token;
+pub mod work;
 
 pub use edge::{RunError, run};

@@ -1,10 +1,16 @@
-// Changing a document's text in the editor, so that undo works there, and formatting it.
+// Changing a document's text in the editor, so that undo works there, and what formatting would change.
 
 import * as vscode from "vscode";
-import { type DocumentFormat, ERRORS, type EditsApply, type EditsApplyResult } from "../../protocol";
+import {
+  type DocumentFormat,
+  type DocumentFormatResult,
+  ERRORS,
+  type EditsApply,
+  type EditsApplyResult,
+} from "../../protocol";
 import { until } from "./background";
 import { type Hub, Refusal } from "./hub";
-import { documentOf, editorOf, toRange } from "./places";
+import { documentOf, editorOf, fromRange, toRange } from "./places";
 
 /** Some formatters are there only once their server has started. */
 const FORMATTER_MS = 3_000;
@@ -32,7 +38,8 @@ async function apply({ path, version, edits, save }: EditsApply): Promise<EditsA
   return { applied, saved, version: document.version, ...(isOther && { text }) };
 }
 
-async function format({ path, range }: DocumentFormat): Promise<{ changed: boolean; version: number }> {
+/** Changes nothing: what would change is reviewed. */
+async function format({ path, range }: DocumentFormat): Promise<DocumentFormatResult> {
   const document = documentOf(path);
   if (document === undefined) {
     throw new Refusal(ERRORS.NOT_FOUND, `${path} is not open in the editor: open it first`);
@@ -54,10 +61,12 @@ async function format({ path, range }: DocumentFormat): Promise<{ changed: boole
     const why = `the editor has no formatter for ${languageId}, or nothing to change`;
     throw new Refusal(ERRORS.UNSUPPORTED, `${path} is as it was: ${why}`);
   }
-  if (document.version !== version || !(await applyTo(document, changes ?? []))) {
+  if (document.version !== version) {
     throw new Refusal(ERRORS.CONFLICT, `${path} changed while it was being formatted: try again`);
   }
-  return { changed: document.version !== version, version: document.version };
+  const texts = (changes ?? []).filter((change) => change.newEol === undefined);
+  const differ = texts.filter(({ range: place, newText }) => document.getText(place) !== newText);
+  return { edits: differ.map(({ range: place, newText }) => ({ range: fromRange(place), newText })) };
 }
 
 /** As one undo step. VS Code itself refuses it when the document has moved on. */

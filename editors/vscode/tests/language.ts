@@ -73,18 +73,19 @@ export function language(): void {
     assert.ok(!(await ask("documents/list", {})).documents.some((document) => document.path === hidden));
   });
 
-  it("formats a document, and says whether that changed anything", async () => {
-    const messy = file("messy.json", '{"a":1,\n"b":[1,2]}');
+  it("says what formatting would change, and changes nothing", async () => {
+    const text = '{"a":1,\n"b":[1,2]}';
+    const messy = file("messy.json", text);
     const editor = await show(messy);
-    const before = editor.document.version;
-    const result = await until("the JSON formatter is there", async () => {
+    const edits = await until("the JSON formatter is there", async () => {
       const answer = await ask("document/format", { path: messy }).catch(() => undefined);
-      return answer?.changed === true ? answer : undefined;
+      return answer !== undefined && answer.edits.length > 0 ? answer.edits : undefined;
     });
-    assert.ok((result.version ?? 0) > before);
+    assert.equal(editor.document.getText(), text);
+    assert.equal(onDisk(messy), text);
+    await ask("edits/apply", { path: messy, edits: { kind: "ranges", edits }, save: false });
     assert.match(editor.document.getText(), /^\{\n\s+"a": 1,\n/);
-    assert.equal(onDisk(messy), '{"a":1,\n"b":[1,2]}');
-    assert.equal((await ask("document/format", { path: messy })).changed, false);
+    assert.deepEqual((await ask("document/format", { path: messy })).edits, []);
     await closeEverything();
   });
 
@@ -93,10 +94,11 @@ export function language(): void {
     const editor = await show(messy);
     await type(editor, at(2, 0), "");
     const range = { start: { line: 1, character: 0 }, end: { line: 1, character: 15 } };
-    await until("the TypeScript formatter is there", async () => {
-      const { changed } = await ask("document/format", { path: messy, range });
-      return changed || undefined;
+    const edits = await until("the TypeScript formatter is there", async () => {
+      const found = (await ask("document/format", { path: messy, range })).edits;
+      return found.length > 0 ? found : undefined;
     });
+    await ask("edits/apply", { path: messy, edits: { kind: "ranges", edits }, save: false });
     assert.equal(editor.document.getText(), "const a   =  1;\nconst b = 2;\n");
   });
 }

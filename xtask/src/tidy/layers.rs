@@ -16,9 +16,10 @@ const LAYERS: &[Layer] = &[
     Layer { folder: "crates/review", below: &[], never: &["serde", "serde_json", "tokio"] },
     Layer { folder: "crates/editor-api", below: &["linkspan-review"], never: &["tokio"] },
     Layer { folder: "crates/dialect", below: &["linkspan-editor-api", "linkspan-review"], never: &["tokio"] },
+    Layer { folder: "crates/workspace", below: &["linkspan-editor-api"], never: &["serde_json", "tokio"] },
     Layer {
         folder: "crates/hub",
-        below: &["linkspan-dialect", "linkspan-editor-api", "linkspan-review"],
+        below: &["linkspan-dialect", "linkspan-editor-api", "linkspan-review", "linkspan-workspace"],
         never: &[],
     },
     Layer {
@@ -38,7 +39,7 @@ const LAYERS: &[Layer] = &[
         below: &["linkspan-dialect", "linkspan-editor-api", "linkspan-hub", "linkspan-review"],
         never: &["tokio"],
     },
-    Layer { folder: "xtask", below: &["linkspan-editor-api"], never: &[] },
+    Layer { folder: "xtask", below: &["linkspan-dialect", "linkspan-editor-api"], never: &[] },
 ];
 
 const LIBRARIES: &[&str] = &[
@@ -48,6 +49,7 @@ const LIBRARIES: &[&str] = &[
     "linkspan-hub",
     "linkspan-review",
     "linkspan-reviewer",
+    "linkspan-workspace",
 ];
 
 pub(super) fn check(path: &str, manifest: &str) -> Vec<Finding> {

@@ -8,6 +8,8 @@ mod comfort;
 #[cfg(test)]
 mod deciding;
 #[cfg(test)]
+mod endpoints;
+#[cfg(test)]
 mod history;
 #[cfg(test)]
 mod hostile;

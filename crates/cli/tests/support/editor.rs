@@ -56,6 +56,10 @@ pub struct Desk {
     pub uniform: bool,
     /// Methods that are answered with an error of these words.
     pub failing: BTreeMap<String, String>,
+    /// Methods that are answered with just this.
+    pub scripted: BTreeMap<String, Value>,
+    /// What those were asked, in order.
+    pub scripted_asked: Vec<(String, Value)>,
     /// Methods that are not answered.
     pub silent: Vec<String>,
     answers: BTreeMap<i64, Result<String, RpcError>>,
@@ -386,6 +390,10 @@ fn heard(desk: &mut Desk, message: Message) -> Option<Message> {
             desk.asked.push(method.clone());
             if desk.silent.contains(&method) {
                 return None;
+            }
+            if let Some(answer) = desk.scripted.get(&method).cloned() {
+                desk.scripted_asked.push((method, decode(&params).unwrap()));
+                return Some(Message::response(id, &answer));
             }
             Some(match desk.failing.get(&method) {
                 Some(why) => Message::error(Some(id), RpcError::new(errors::INTERNAL, why.clone())),

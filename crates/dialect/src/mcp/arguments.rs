@@ -43,6 +43,10 @@ impl<'a> Arguments<'a> {
         Some(*raw).filter(|raw| raw.get() != "null")
     }
 
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| &**name)
+    }
+
     pub(crate) fn object(&self, name: &'static str) -> Result<Arguments<'a>, BadArgument> {
         Arguments::read(name, self.raw(name))
     }

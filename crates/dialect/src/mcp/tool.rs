@@ -59,6 +59,8 @@ pub(crate) enum Kind {
     Flag {
         default: bool,
     },
+    /// A flag whose schema says no default.
+    Switch,
 }
 
 impl Argument {
@@ -148,6 +150,7 @@ impl Serialize for Properties {
                 Kind::Word(words) => ("string", Some(words), None),
                 Kind::Count => ("integer", None, None),
                 Kind::Flag { default } => ("boolean", None, Some(default)),
+                Kind::Switch => ("boolean", None, None),
             };
             let description = argument.about;
             map.serialize_entry(argument.name, &Property { r#type, description, r#enum, default })?;

@@ -48,9 +48,13 @@ pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<
         Answer::Known(Known::Definition(found)) => told(found, says::locations(&found.locations)),
         Answer::Known(Known::References(found)) => told(found, says::locations(&found.locations)),
         Answer::Known(Known::Symbols(found)) => told(found, says::symbols(&found.symbols)),
-        Answer::Known(Known::VisibleRange(visible)) => told(visible, says::visible(visible.range)),
+        Answer::Known(Known::VisibleRange(_, visible)) => told(visible, says::visible(visible.range)),
         Answer::Failed(failure) => failed(failure),
-        Answer::Set(_) => Encoded::unasked(),
+        Answer::Printed(printed) => {
+            let ran = printed.ran();
+            told(&ran, says::ran(&ran))
+        }
+        _ => Encoded::unasked(),
     }
 }
 

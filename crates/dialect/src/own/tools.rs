@@ -165,7 +165,8 @@ pub(super) static TOOLS: &[Tool] = &[
         decode: |arguments| {
             let cwd = arguments.optional_text("cwd")?.map(|cwd| PathBuf::from(cwd.into_owned()));
             let command = arguments.text("command")?.into_owned();
-            Ok(Request::RunInTerminal { command, cwd, wait_ms: arguments.count("waitMs")? })
+            let wait_ms = arguments.count("waitMs")?;
+            Ok(Request::RunInTerminal { command, cwd, wait_ms, terminal: None })
         },
     },
     Tool {

@@ -7,11 +7,15 @@ mod claude;
 #[cfg(test)]
 mod discovery;
 #[cfg(test)]
+mod gemini;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod nexus3;
 #[cfg(test)]
 mod own;
+#[cfg(test)]
+mod ppxai;
 #[cfg(test)]
 mod protocol;
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn the_list_follows_what_the_editor_can_do() {
         listed(capabilities).into_iter().filter(|name| !plain.contains(name)).collect()
     };
     let none = Capabilities::default();
-    // Who may not ask there is asked elsewhere.
+    // An editor that cannot ask for permission is not the only place where that is done.
     assert_eq!(extra(Capabilities { execute_code: true, ..none }), ["executeCode"]);
     assert_eq!(extra(Capabilities { terminal: true, ..none }), ["runInTerminal"]);
     let language = ["getHover", "getDefinition", "findReferences", "getSymbols"];
@@ -306,6 +306,7 @@ fn the_small_answers_are_objects_too() {
 #[test]
 fn a_command_says_where_it_runs_and_is_told_with_its_end() {
     let run = |cwd: Option<&str>, wait_ms| Request::RunInTerminal {
+        terminal: None,
         command: "make".into(),
         cwd: cwd.map(Into::into),
         wait_ms,

@@ -13,18 +13,12 @@ use super::clients::{Changing, Looking};
 use super::consent::{Deed, NotTaken, QUESTIONS_PER_AGENT, QUESTIONS_PER_MINUTE, Question, Who, deed_of};
 use super::editor::Resume;
 use super::event::LocalId;
-use super::tools::{LONGEST_WAIT_MS, ToolCall};
+use super::tools::ToolCall;
 use super::windows::Window;
 use crate::config::{Client, ClientsChange};
 
 /// More than that is read by nobody before she allows it.
 const LONGEST_TEXT: usize = 64 * 1024;
-
-/// How long a command is waited for where the agent does not say.
-const COMMAND_WAIT_MS: u32 = 60_000;
-
-/// The editor tells by itself that a command is not over; only one that hangs does not get to it.
-const TERMINAL_SLACK_MS: u32 = 10_000;
 
 /// How long the code of a notebook may run before its answer is given up.
 const CODE_WAIT_MS: u32 = 60_000;
@@ -37,9 +31,11 @@ pub(super) fn who(agent: &Agent) -> Who {
 fn able(window: &Window, deed: Deed) -> Result<(), Failure> {
     let has = window.capabilities;
     let can = match deed {
-        Deed::Command => has.terminal,
+        Deed::Command => window.runs_commands(),
         Deed::Code => has.execute_code,
-        Deed::Edit | Deed::Git => true,
+        Deed::Edit => true,
+        // A commit runs the hooks of the repository.
+        Deed::Git => window.runs_commands(),
     };
     let name = match deed {
         Deed::Command => "runInTerminal",
@@ -189,16 +185,8 @@ impl Core {
                 let execute = api::CodeExecute { code: code.clone() };
                 self.ask_for_in(tool, &execute, CODE_WAIT_MS);
             }
-            Request::RunInTerminal { command, cwd, wait_ms } => {
-                let timeout_ms = wait_ms.unwrap_or(COMMAND_WAIT_MS).min(LONGEST_WAIT_MS);
-                let run = api::TerminalRun {
-                    command: command.clone(),
-                    cwd: cwd.as_ref().map(|cwd| cwd.display().to_string()),
-                    terminal: None,
-                    timeout_ms,
-                };
-                self.ask_for_in(tool, &run, timeout_ms + TERMINAL_SLACK_MS);
-            }
+            Request::RunInTerminal { .. } => self.run_command(tool),
+            Request::Work(_) => self.work(tool),
             _ => {}
         }
     }

@@ -13,10 +13,11 @@ use linkspan_review::{
 };
 
 use super::Core;
-use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW, shortened};
+use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW, Reach, shortened};
 use super::editing::STANDING_WORD;
 use super::editor::{NoAnswer, Resume};
 use super::event::{Action, LocalId, Ticket};
+use super::reviews::Manner;
 use super::timers::{Due, TimerId};
 use super::tools::{ToolCall, denied, failure_of, unanswered};
 use super::undo::UndoRead;
@@ -30,6 +31,8 @@ const LONGEST_LABEL: usize = 300;
 pub(super) enum BaseWanted {
     /// Only whether the path may be spoken of.
     Path(ToolCall),
+    /// For the agent to read.
+    Text(ToolCall),
     /// `again`: what was read may have been older than our own write.
     Proposal {
         tool: ToolCall,
@@ -77,6 +80,8 @@ pub(super) struct Base {
     pub(super) path: PathBuf,
     pub(super) text: Option<Text>,
     pub(super) buffer: Option<Buffer>,
+    /// As the editor names it, if it has the file open.
+    pub(super) language: Option<String>,
 }
 
 /// A change as an agent asks for it, its base known.
@@ -89,6 +94,8 @@ pub(super) struct Change {
     pub(super) writer: Writer,
     /// Needs no look where the person has said so before.
     pub(super) direct: bool,
+    /// Best shown in the file itself.
+    pub(super) inline: bool,
     pub(super) base: Option<Text>,
     pub(super) proposed: String,
 }
@@ -122,7 +129,10 @@ impl Core {
         };
         let (folders, limit_mib) = self.folders_of(window);
         let want = match &wanted {
-            BaseWanted::Path(ToolCall { request: Request::RunInTerminal { .. }, .. }) => Want::Folder,
+            BaseWanted::Path(ToolCall {
+                request: Request::RunInTerminal { .. } | Request::CreateTerminal { .. },
+                ..
+            }) => Want::Folder,
             BaseWanted::Path(_) => Want::Place,
             _ => Want::Bytes { limit_mib },
         };
@@ -137,7 +147,9 @@ impl Core {
     /// Some dialects name files by their place in the workspace; in one of several folders, with its name before.
     fn absolute(&self, wanted: &BaseWanted, window: WindowId, path: PathBuf) -> PathBuf {
         let asker = match wanted {
-            BaseWanted::Path(tool) | BaseWanted::Proposal { tool, .. } => Some(tool.agent),
+            BaseWanted::Path(tool) | BaseWanted::Text(tool) | BaseWanted::Proposal { tool, .. } => {
+                Some(tool.agent)
+            }
             BaseWanted::Edit { agent, .. } => Some(*agent),
             _ => None,
         };
@@ -160,7 +172,7 @@ impl Core {
 
     fn window_of(&self, wanted: &BaseWanted) -> Option<WindowId> {
         match wanted {
-            BaseWanted::Path(tool) | BaseWanted::Proposal { tool, .. } => {
+            BaseWanted::Path(tool) | BaseWanted::Text(tool) | BaseWanted::Proposal { tool, .. } => {
                 self.agents.get(&tool.agent).map(|agent| agent.window)
             }
             BaseWanted::Edit { agent, .. } => self.agents.get(agent).map(|agent| agent.window),
@@ -190,6 +202,7 @@ impl Core {
             (
                 Some((local, named)),
                 BaseWanted::Proposal { .. }
+                | BaseWanted::Text(_)
                 | BaseWanted::Edit { .. }
                 | BaseWanted::Decision { .. }
                 | BaseWanted::Write { .. }
@@ -220,6 +233,7 @@ impl Core {
             let as_on_disk = live.text.is_none() || live.text.as_ref() == held;
             let buffer = Buffer { version: live.version, dirty: live.dirty, as_on_disk };
             base.buffer = live.open.then_some(buffer);
+            base.language = live.language.filter(|_| live.open);
             if let Some(text) = live.text.filter(|_| live.open && live.dirty) {
                 // The buffer has no bytes of its own: it will be saved as the file is encoded.
                 let format = base.text.as_ref().map_or(Format::UTF8, |text| text.format);
@@ -236,6 +250,7 @@ impl Core {
                 let checked = base.map(|base| (base.path, base.text.is_some()));
                 self.path_checked(tool, checked);
             }
+            BaseWanted::Text(tool) => self.text_read(&tool, base),
             BaseWanted::Proposal { tool, again } => match base {
                 Ok(base) if !again && self.written_meanwhile(&tool, &base) => {
                     self.read_base(BaseWanted::Proposal { tool, again: true }, base.path);
@@ -316,11 +331,16 @@ impl Core {
     }
 
     fn propose(&mut self, tool: ToolCall, base: Base) {
-        let Request::Propose { proposed, label, set, writer, .. } = tool.request else { return };
+        let Request::Propose { path: asked, proposed, mut label, set, writer } = tool.request else { return };
         let Some(agent) = self.agents.get(&tool.agent) else { return };
+        // Told by the path that it asked for, also after a restart: the review keeps only where that really is.
+        if matches!(agent.reach, Reach::Stream) && asked != base.path {
+            label = asked.to_string_lossy().into_owned();
+        }
         let writer = writer.unwrap_or(agent.session.dialect().writer);
-        let direct = false;
-        let change = Change { path: base.path, label, set, writer, direct, base: base.text, proposed };
+        let (direct, inline) = (false, false);
+        let change =
+            Change { path: base.path, label, set, writer, direct, inline, base: base.text, proposed };
         self.enter(tool.agent, tool.call, change);
     }
 
@@ -341,7 +361,7 @@ impl Core {
             return self.fail(id, call, FailureKind::Denied, message);
         }
         let allowed = change.direct && !taken_back && self.is_allowed(id, &change);
-        let Change { path, label, set, writer, direct: _, base, proposed } = change;
+        let Change { path, label, set, writer, direct: _, inline, base, proposed } = change;
         let proposal = Proposal {
             owner: Owner { agent: id, key },
             window,
@@ -353,7 +373,7 @@ impl Core {
             proposed,
         };
         if !taken_back {
-            return self.proposed(call, proposal, allowed);
+            return self.proposed(call, proposal, Manner { allowed, inline });
         }
         // While its file was read: nobody shall be shown it, nor what the same agent asked before it lost us.
         if let Some(review) = self.state.asked_before(&proposal) {
@@ -392,5 +412,5 @@ fn on_disk(file: FileState) -> Result<Base, Failure> {
             Failure::new(FailureKind::NotText, format!("{}: {error}", file.path.display()))
         })?),
     };
-    Ok(Base { path: file.path, text, buffer: None })
+    Ok(Base { path: file.path, text, buffer: None, language: None })
 }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use linkspan_dialect::{CallId, Request};
+use linkspan_dialect::{CallId, Request, Work};
 use linkspan_editor_api as api;
 use linkspan_editor_api::AskOption;
 pub(super) use linkspan_editor_api::Deed;
@@ -26,6 +26,14 @@ pub(super) fn deed_of(request: &Request) -> Option<(Deed, Cow<'_, str>)> {
     match request {
         Request::RunInTerminal { command, .. } => Some((Deed::Command, command.into())),
         Request::ExecuteCode { code } => Some((Deed::Code, code.into())),
+        Request::Work(Work::GitStage { paths, .. }) => {
+            let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            Some((Deed::Git, format!("git add\n{}", paths.join("\n")).into()))
+        }
+        Request::Work(Work::GitCommit { message, all, .. }) => {
+            let all = if *all { " --all" } else { "" };
+            Some((Deed::Git, format!("git commit{all}\n\n{message}").into()))
+        }
         _ => None,
     }
 }
@@ -40,7 +48,8 @@ fn question(deed: Deed, agent: &str, request: &Request) -> String {
         (Deed::Command, _) => format!("Allow {agent} to run this command in a terminal?"),
         (Deed::Code, _) => format!("Allow {agent} to execute this code in the active notebook?"),
         (Deed::Edit, _) => format!("Allow {agent} to change files without a review?"),
-        (Deed::Git, _) => format!("Allow {agent} to change the git repository?"),
+        (Deed::Git, Request::Work(Work::GitStage { .. })) => format!("Allow {agent} to stage this?"),
+        (Deed::Git, _) => format!("Allow {agent} to commit this?"),
     }
 }
 

@@ -206,6 +206,7 @@ impl Core {
         });
         let dialects = self.dialects_of(&window.config).into_iter().map(|dialect| DialectStatus {
             name: dialect.name.to_owned(),
+            port: self.well_known_port(id, dialect.name),
             discovery_file: window
                 .discovery
                 .iter()

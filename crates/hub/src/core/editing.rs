@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use linkspan_dialect::{Answer, CallId, Failure, FailureKind, FileEdit, Request};
 use linkspan_editor_api::RequestId;
 use linkspan_review as review;
-use linkspan_review::{AgentId, Decision, Digest, ReviewId, SpliceError, Verdict, Writer, splice};
+use linkspan_review::{
+    AgentId, Decision, Digest, Owner, Proposal, ReviewId, SpliceError, Verdict, Writer, splice,
+};
 
 use super::Core;
 use super::base::{Base, BaseWanted, Change};
@@ -110,7 +112,9 @@ impl Core {
 
     fn edit_all(&mut self, ticket: Ticket) {
         let Some(Editing { tool, bases }) = self.editing.remove(&ticket) else { return };
-        let ToolCall { agent, call, request: Request::Edit { files, label, direct } } = tool else { return };
+        let ToolCall { agent, call, request: Request::Edit { files, label, direct, inline } } = tool else {
+            return;
+        };
         let bases: Vec<Base> = bases.into_iter().flatten().collect();
         let (several, set) = (files.len() > 1, format!("edit {}", ticket.0));
         let mut changes: Vec<Change> = Vec::new();
@@ -119,12 +123,14 @@ impl Core {
                 let message = format!("{} is named twice; put its edits together", base.path.display());
                 return self.fail(agent, call, FailureKind::InvalidParams, message);
             }
-            match edited(file, &base) {
+            let again = self.edited_before(agent, file, &base);
+            match again.map_or_else(|| edited(file, &base), Ok) {
                 Ok(proposed) => changes.push(Change {
                     label: label.clone(),
                     set: several.then(|| set.clone()),
                     writer: Writer::Editor,
                     direct,
+                    inline,
                     path: base.path,
                     base: base.text,
                     proposed,
@@ -137,6 +143,30 @@ impl Core {
         } else if let Some(change) = changes.pop() {
             self.enter(agent, call, change);
         }
+    }
+
+    /// What these edits gave when the same agent asked for them and lost us since: the file may hold it by now, and
+    /// the same edits would be made a second time.
+    fn edited_before(&self, agent: AgentId, file: &FileEdit, base: &Base) -> Option<String> {
+        let asker = self.agents.get(&agent)?;
+        let (key, window) = (asker.key(), asker.window);
+        let theirs = self
+            .state
+            .reviews()
+            .filter(|review| review.owner.is_none() && review.owner_key == key && review.path == base.path);
+        let texts = theirs.filter_map(|review| splice(review.base_text(), &file.edits).ok());
+        let proposal = |proposed: String| Proposal {
+            owner: Owner { agent, key: key.clone() },
+            window,
+            set: None,
+            path: base.path.clone(),
+            label: String::new(),
+            writer: Writer::Editor,
+            base: base.text.clone(),
+            proposed,
+        };
+        let mut asked = texts.map(proposal).filter(|asked| self.state.asked_before(asked).is_some());
+        asked.next().map(|asked| asked.proposed)
     }
 
     /// Whether this very text was accepted before, or this agent may edit without being asked.
@@ -183,12 +213,7 @@ impl Core {
         let Some(asker) = self.agents.get(&agent) else { return };
         let waiting = asker.waiting.iter().filter(|(_, waiting)| *waiting == call);
         let reviews: Vec<ReviewId> = waiting.map(|(review, _)| *review).collect();
-        let undecided = |id: &ReviewId| {
-            self.state.review(*id).is_some_and(|review| {
-                matches!(review.phase, review::Phase::Recording | review::Phase::Pending)
-            })
-        };
-        let reviews: Vec<ReviewId> = reviews.into_iter().filter(undecided).collect();
+        let reviews: Vec<ReviewId> = reviews.into_iter().filter(|id| self.is_undecided(*id)).collect();
         if reviews.is_empty() && !asker.session.open_changes().any(|(open, _)| open == call) {
             return;
         }
@@ -200,7 +225,7 @@ impl Core {
 
     /// Starts the time that the agent of this call waits for a person.
     pub(super) fn begin_patience(&mut self, agent: AgentId, call: CallId) {
-        let patience_ms = self.agents.get(&agent).and_then(|agent| agent.session.dialect().patience_ms);
+        let patience_ms = self.agents.get(&agent).and_then(|agent| agent.session.patience_ms(call));
         if let Some(patience_ms) = patience_ms {
             self.timers.add(self.now_ms + patience_ms, Due::Patience { agent, call });
         }
@@ -214,6 +239,10 @@ fn permit(key: String, path: &Path, before: &str, after: &str) -> Permit {
 }
 
 fn edited(file: &FileEdit, base: &Base) -> Result<String, Failure> {
+    if base.text.is_none() && !file.may_create {
+        let message = format!("there is no file {}", base.path.display());
+        return Err(Failure::new(FailureKind::NotFound, message));
+    }
     let before = base.text.as_ref().map_or("", |text| &text.text);
     let wrong = |error: SpliceError| {
         let kind = match error {

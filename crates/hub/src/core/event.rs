@@ -2,6 +2,7 @@
 //! events and actions into I/O, and adds nothing of its own.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use linkspan_dialect::{Dialect, DiscoveryFile, Exchange};
 use linkspan_editor_api::{PageLinkResult, PageRevokeResult, RequestId};
@@ -12,6 +13,11 @@ use crate::files::{FileError, FileState, Replacement, Restoration, Want, WriteEr
 use crate::guard::Refusal;
 use crate::journal::{Change, Found, Question, RememberedWindow};
 use crate::token::Token;
+use crate::work::Done;
+use linkspan_dialect::Work;
+use linkspan_workspace::{Cancel, Workspace, WorkspaceError};
+
+pub use super::terminals::{Opening, TerminalId};
 
 /// One connection on the hub's own socket, an editor or a command, or an open page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +51,23 @@ pub enum Event {
         /// Who it is, on a wire where agents do not introduce themselves.
         called: Option<String>,
     },
+    /// An agent whose requests come over any connection, known by its session.
+    SessionOpened {
+        agent: AgentId,
+        window: WindowId,
+        dialect: &'static Dialect,
+        /// What of the session survives this hub.
+        key: String,
+        /// Who it is, where it said so to an earlier hub.
+        known: Option<Introduction>,
+    },
+    /// It listens to what is not an answer.
+    StreamOpened {
+        agent: AgentId,
+    },
+    StreamClosed {
+        agent: AgentId,
+    },
     AgentFrame {
         agent: AgentId,
         text: String,
@@ -70,6 +93,10 @@ pub enum Event {
     WindowPrepared {
         ticket: Ticket,
         result: Result<Prepared, String>,
+    },
+    /// Whether the port that clients know by heart could be had.
+    WellKnownServed {
+        open: bool,
     },
     FileRead {
         ticket: Ticket,
@@ -122,6 +149,11 @@ pub enum Event {
     ClientsChanged {
         ticket: Ticket,
         result: Result<(Clients, usize), String>,
+    },
+    /// What was done for an agent.
+    ToolRan {
+        ticket: Ticket,
+        result: Result<Done, WorkspaceError>,
     },
     /// A signal asks the hub to leave.
     StopRequested,
@@ -179,6 +211,10 @@ pub enum Action {
     ClosePort {
         window: WindowId,
     },
+    /// The port that clients know by heart leads to that window from now on, or nowhere.
+    ServeWellKnown {
+        listen: Option<Listen>,
+    },
     WriteDiscovery {
         file: DiscoveryFile,
     },
@@ -191,6 +227,15 @@ pub enum Action {
         folders: Vec<PathBuf>,
         path: PathBuf,
         want: Want,
+    },
+    /// On a thread of its own; whoever cancels it does not want the answer.
+    RunTool {
+        ticket: Ticket,
+        tool: Tool,
+        cancel: Cancel,
+    },
+    CloseTerminal {
+        terminal: TerminalId,
     },
     WriteFile {
         review: ReviewId,
@@ -254,10 +299,36 @@ pub enum Action {
     Stop,
 }
 
+/// Who an agent is, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Introduction {
+    pub name: String,
+    pub version: String,
+}
+
+/// What is done for an agent without an editor.
+#[derive(Debug)]
+pub enum Tool {
+    Work {
+        workspace: Workspace,
+        /// Its paths are absolute.
+        work: Work,
+    },
+    /// A command in one of the hub's own terminals, which is opened if it is not open.
+    Run { terminal: TerminalId, opening: Opening, command: String, cwd: Option<PathBuf>, timeout: Duration },
+    /// What one of the hub's own terminals shows.
+    Show { terminal: TerminalId },
+}
+
 /// What an HTTP request is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExchangeAnswer {
     Text(String),
+    /// The same to an agent that has said who it is.
+    Introduced {
+        text: String,
+        who: Introduction,
+    },
     /// It was no request of its dialect; this says why.
     Malformed(String),
     /// It was heard, and there is nothing to say.
@@ -267,7 +338,9 @@ pub enum ExchangeAnswer {
 impl ExchangeAnswer {
     pub(crate) fn size(&self) -> usize {
         match self {
-            ExchangeAnswer::Text(text) | ExchangeAnswer::Malformed(text) => text.len(),
+            ExchangeAnswer::Text(text)
+            | ExchangeAnswer::Introduced { text, .. }
+            | ExchangeAnswer::Malformed(text) => text.len(),
             ExchangeAnswer::Nothing => 0,
         }
     }

@@ -1,5 +1,7 @@
 //! What agents ask about a program, answered by the editor's language servers. Reads only.
 
+use std::path::Path;
+
 use linkspan_dialect::{FailureKind, Known, Question};
 use linkspan_editor_api as api;
 use serde_json::value::RawValue;
@@ -35,6 +37,7 @@ impl Core {
 
 /// What the editor knows, without the places that may not be spoken of.
 pub(super) fn known(
+    path: &Path,
     question: Question,
     answer: Result<Box<RawValue>, NoAnswer>,
     window: &Window,
@@ -57,6 +60,6 @@ pub(super) fn known(
             found.symbols.retain(|symbol| told(&symbol.location));
             Known::Symbols(found)
         }
-        Question::VisibleRange => Known::VisibleRange(read_answer(answer)?),
+        Question::VisibleRange => Known::VisibleRange(path.to_owned(), read_answer(answer)?),
     })
 }

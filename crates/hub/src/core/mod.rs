@@ -3,12 +3,14 @@
 //! Nothing here reads a file, a socket or a clock; time comes in with each event. That makes every fault that
 //! the world can produce a sequence of events that a test can write down.
 
+mod active;
 mod agents;
 mod asking;
 mod base;
 mod bundles;
 mod clients;
 mod consent;
+mod context;
 mod control;
 mod editing;
 mod editor;
@@ -21,13 +23,17 @@ mod page;
 mod policy;
 mod present;
 mod reviews;
+mod streams;
+mod terminals;
 #[cfg(test)]
 mod tests;
 mod timers;
 mod tools;
 mod undo;
 mod watch;
+mod well_known;
 mod windows;
+mod workspace;
 mod writing;
 
 use std::collections::{BTreeMap, HashMap};
@@ -39,7 +45,9 @@ use linkspan_review::{AgentId, Effect, ReviewId, State, WindowId};
 
 pub(crate) use present::asker;
 
-pub use event::{Action, Event, ExchangeAnswer, Listen, LocalId, Prepared, Ticket};
+pub use event::{
+    Action, Event, ExchangeAnswer, Introduction, Listen, LocalId, Opening, Prepared, TerminalId, Ticket, Tool,
+};
 
 use crate::config::Config;
 use crate::journal::{Remembered, RememberedWindow};
@@ -52,8 +60,11 @@ use control::Probe;
 use editing::{Editing, Permits};
 use editor::Local;
 use history::History;
+use terminals::Terminals;
 use timers::{Due, TimerId, Timers};
+use well_known::WellKnown;
 use windows::{Preparing, Window};
+use workspace::Running;
 
 /// How the hub introduces itself.
 #[derive(Debug, Clone)]
@@ -103,6 +114,10 @@ pub struct Core {
     changing: BTreeMap<Ticket, Changing>,
     /// How many agents have joined on the hub's own socket.
     joined: u64,
+    /// What is being done for agents.
+    running: BTreeMap<Ticket, Running>,
+    terminals: Terminals,
+    well_known: WellKnown,
     next_set: u64,
     locals: BTreeMap<LocalId, Local>,
     preparing: HashMap<Ticket, Preparing>,
@@ -167,6 +182,9 @@ impl Core {
             looking: Vec::new(),
             changing: BTreeMap::new(),
             joined: 0,
+            running: BTreeMap::new(),
+            terminals: Terminals::default(),
+            well_known: WellKnown::default(),
             next_set: last_set.unwrap_or(0) + 1,
             locals: BTreeMap::new(),
             preparing: HashMap::new(),
@@ -218,6 +236,11 @@ impl Core {
             Event::AgentOpened { agent, window, dialect, called } => {
                 self.agent_opened(agent, window, dialect, called);
             }
+            Event::SessionOpened { agent, window, dialect, key, known } => {
+                self.session_opened(agent, window, dialect, key, known);
+            }
+            Event::StreamOpened { agent } => self.stream_opened(agent),
+            Event::StreamClosed { agent } => self.stream_closed(agent),
             Event::AgentFrame { agent, text, exchange } => self.agent_frame(agent, &text, exchange),
             Event::AgentBinary { agent } => self.agent_binary(agent),
             Event::AgentPong { agent, number } => self.agent_pong(agent, number),
@@ -227,6 +250,7 @@ impl Core {
                 return Vec::new();
             }
             Event::WindowPrepared { ticket, result } => self.window_prepared(ticket, result),
+            Event::WellKnownServed { open } => self.well_known_open(open),
             Event::FileRead { ticket, result } => self.file_read(ticket, result),
             Event::FileWritten { review, result } => self.file_written(review, result),
             Event::Recorded { review, step, result } => self.recorded(review, step, result),
@@ -238,6 +262,7 @@ impl Core {
             Event::PageRevoked { local, request, result } => self.page_revoked(local, request, result),
             Event::ClientsLookedAt { found } => self.clients_looked_at(found),
             Event::ClientsChanged { ticket, result } => self.clients_changed(ticket, result),
+            Event::ToolRan { ticket, result } => self.tool_ran(ticket, result),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
         }
@@ -251,11 +276,14 @@ impl Core {
                 Due::Heartbeat => self.beat(),
                 Due::Call { local, id } => self.call_timed_out(local, id),
                 Due::Read(ticket) => self.read_timed_out(ticket),
+                Due::Tool(ticket) => self.tool_timed_out(ticket),
                 Due::Write(review) => self.write_timed_out(review),
                 Due::Restore(ticket) => self.restore_timed_out(ticket),
                 Due::Undo(ticket) => self.undo_waited(ticket),
                 Due::Patience { agent, call } => self.patience_over(agent, call),
                 Due::Window(window) => self.window_grace_over(window),
+                Due::Stream(agent) => self.stream_grace_over(agent),
+                Due::Context(window) => self.context_due(window),
                 Due::Review(review) => self.review_grace_over(review),
                 Due::Writes => self.go_on_writing(|_| true),
                 Due::Probes => self.probes_due(),
@@ -278,7 +306,8 @@ impl Core {
         let alive: Vec<AgentId> = self.agents.keys().copied().collect();
         for agent in alive {
             if let Some(agent) = self.agents.get_mut(&agent) {
-                agent.awaits_pong = true;
+                // Whom nobody can ask owes no answer.
+                agent.awaits_pong = agent.without_stream.is_none();
             }
             self.ping_agent(agent);
         }
@@ -322,6 +351,10 @@ impl Core {
 
     /// Leaves, with the discovery files gone; everything else is in the journal.
     fn stop(&mut self) {
+        let agents: Vec<AgentId> = self.agents.keys().copied().collect();
+        for agent in agents {
+            self.close_changes(agent, "the hub was stopped");
+        }
         let windows: Vec<WindowId> = self.windows.keys().copied().collect();
         for window in windows {
             self.remove_discovery(window);

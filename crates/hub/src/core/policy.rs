@@ -21,6 +21,10 @@ impl Policy {
         Policy { folders, deny: DenyGlobs::new(&["**".to_owned()]).unwrap_or_default(), own: Vec::new() }
     }
 
+    pub(super) fn globs(&self) -> DenyGlobs {
+        self.deny.clone()
+    }
+
     pub(super) fn denies(&self, path: impl AsRef<Path>) -> bool {
         let path = path.as_ref();
         // What an agent may do stands there: it must not be the agent that writes it.

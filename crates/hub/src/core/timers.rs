@@ -18,12 +18,18 @@ pub(super) enum Due {
     },
     /// A disk has not answered.
     Read(Ticket),
+    /// Something that runs for an agent has not ended.
+    Tool(Ticket),
     /// A disk has not said whether an accepted change was written.
     Write(ReviewId),
     /// A disk has not said whether a file got back what it held.
     Restore(Ticket),
     /// Editors that lost the last hub had their time to come to this one.
     Undo(Ticket),
+    /// A session has had its time to open a stream.
+    Stream(AgentId),
+    /// Where the person is has come to rest.
+    Context(WindowId),
     /// A window did not come back.
     Window(WindowId),
     /// An agent that waits only so long for a person has waited.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use linkspan_dialect::{Answer, CallId, Failure, FailureKind, Request, Target};
+use linkspan_dialect::{Answer, CallId, Failure, FailureKind, Printed, Request, Target};
 use linkspan_editor_api as api;
 use linkspan_review as review;
 use linkspan_review::{AgentId, Format, ReviewId, Text, Writer};
@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::Core;
 use super::base::{BaseWanted, Change};
+use super::consent::deed_of;
 use super::editor::{NoAnswer, Resume, read_answer};
 use super::event::LocalId;
 use super::language::known;
@@ -52,12 +53,25 @@ impl Core {
                 let tool = ToolCall { agent, call, request };
                 self.read_base(BaseWanted::Proposal { tool, again: false }, path);
             }
+            Request::ReadFile { ref path, .. } => {
+                let path = path.clone();
+                self.read_base(BaseWanted::Text(ToolCall { agent, call, request }), path);
+            }
+            Request::Active(_) => self.ask_for_active(ToolCall { agent, call, request }, has),
+            Request::Work(_) if deed_of(&request).is_none() => self.work(ToolCall { agent, call, request }),
+            Request::CreateTerminal { cwd: None, .. } => {
+                self.create_terminal(ToolCall { agent, call, request })
+            }
+            Request::TerminalOutput { .. } => self.terminal_output(ToolCall { agent, call, request }),
             // These name a file: first see that it may be spoken of at all.
             Request::OpenFile { ref path, .. }
             | Request::CheckDirty { ref path }
             | Request::Save { ref path }
             | Request::Compare { ref path, .. }
             | Request::Language { ref path, .. }
+            | Request::Reveal { ref path, .. }
+            | Request::Format { ref path }
+            | Request::CreateTerminal { cwd: Some(ref path), .. }
             | Request::RunInTerminal { cwd: Some(ref path), .. }
             | Request::Diagnostics { path: Some(ref path), .. } => {
                 let path = path.clone();
@@ -82,7 +96,10 @@ impl Core {
                 self.ask_for(ToolCall { agent, call, request }, &api::DocumentsList {});
             }
             Request::OpenEditors => self.answer(agent, call, &Answer::Editors(Vec::new())),
-            Request::ExecuteCode { .. } | Request::RunInTerminal { cwd: None, .. } => {
+            Request::RunInTerminal { cwd: None, .. } => {
+                self.run_in_terminal(ToolCall { agent, call, request });
+            }
+            Request::ExecuteCode { .. } | Request::Work(_) => {
                 self.with_consent(ToolCall { agent, call, request });
             }
         }
@@ -134,13 +151,32 @@ impl Core {
                 self.ask_for_diagnostics(tool, Some(path), wait_ms);
             }
             Request::Compare { .. } => self.compare(tool, place),
-            Request::RunInTerminal { .. } if !exists => {
+            Request::RunInTerminal { .. } | Request::CreateTerminal { .. } if !exists => {
                 self.fail(agent, call, FailureKind::NotFound, format!("there is no folder {path}"));
             }
-            Request::RunInTerminal { command, wait_ms, .. } => {
-                let (command, cwd, wait_ms) = (command.clone(), Some(path.into()), *wait_ms);
-                let request = Request::RunInTerminal { command, cwd, wait_ms };
-                self.with_consent(ToolCall { agent, call, request });
+            Request::RunInTerminal { command, wait_ms, terminal, .. } => {
+                let (command, terminal) = (command.clone(), terminal.clone());
+                let (cwd, wait_ms) = (Some(path.into()), *wait_ms);
+                let request = Request::RunInTerminal { command, cwd, wait_ms, terminal };
+                self.run_in_terminal(ToolCall { agent, call, request });
+            }
+            Request::CreateTerminal { name, .. } => {
+                let request = Request::CreateTerminal { name: name.clone(), cwd: Some(path.into()) };
+                self.create_terminal(ToolCall { agent, call, request });
+            }
+            Request::Reveal { .. } | Request::Format { .. } if !exists => {
+                self.fail(agent, call, FailureKind::NotFound, format!("there is no file {path}"));
+            }
+            Request::Reveal { line, .. } if has.documents => {
+                let at = api::Position { line: *line, character: 0 };
+                let range = api::Range { start: at, end: at };
+                self.ask_for(tool, &api::DocumentReveal { path, range });
+            }
+            Request::Format { .. } if has.format => {
+                self.ask_for(tool, &api::DocumentFormat { path, range: None });
+            }
+            Request::Reveal { .. } | Request::Format { .. } => {
+                self.fail(agent, call, FailureKind::Unsupported, "this editor cannot do that");
             }
             Request::Language { question, .. } => {
                 let question = *question;
@@ -166,7 +202,8 @@ impl Core {
         }
         let base = Some(Text { format: Format::UTF8, text: before });
         let writer = Writer::Nobody;
-        let change = Change { path: place, label, set, writer, direct: false, base, proposed: after };
+        let (direct, inline) = (false, false);
+        let change = Change { path: place, label, set, writer, direct, inline, base, proposed: after };
         self.enter(agent, call, change);
     }
 
@@ -196,12 +233,22 @@ impl Core {
     }
 
     pub(super) fn tool_answered(&mut self, tool: ToolCall, answer: Result<Box<RawValue>, NoAnswer>) {
+        match &tool.request {
+            Request::Active(_) => return self.active_known(tool, answer),
+            Request::Format { .. } => return self.formatted(tool, answer),
+            _ => {}
+        }
         let Some(window) = self.agents.get(&tool.agent).and_then(|agent| self.windows.get(&agent.window))
         else {
             return;
         };
         let answer = encode(&tool.request, answer, window)
             .unwrap_or_else(|no_answer| Answer::Failed(unanswered(&no_answer)));
+        if let Answer::Ran(api::TerminalRunResult { terminal, .. }) | Answer::TerminalMade { terminal, .. } =
+            &answer
+        {
+            self.terminal_in_editor(&tool, terminal);
+        }
         self.answer(tool.agent, tool.call, &answer);
     }
 
@@ -292,8 +339,26 @@ fn encode(
             Answer::Executed(executed.outputs.join("\n"))
         }
         Request::RunInTerminal { .. } => Answer::Ran(read_answer(answer)?),
-        Request::Language { question, .. } => Answer::Known(known(*question, answer, window)?),
-        Request::Propose { .. }
+        Request::CreateTerminal { name, .. } => {
+            let api::TerminalCreateResult { terminal } = read_answer(answer)?;
+            let name = name.clone().unwrap_or_else(|| terminal.clone());
+            Answer::TerminalMade { terminal, name }
+        }
+        Request::TerminalOutput { terminal } => {
+            let api::TerminalOutputResult { output, running, exit_code } = read_answer(answer)?;
+            let terminal = terminal.clone().unwrap_or_default();
+            Answer::Printed(Printed { terminal, output, running, exit_code, truncated: false })
+        }
+        Request::Reveal { .. } => {
+            let api::DocumentRevealResult { revealed } = read_answer(answer)?;
+            Answer::Revealed(revealed)
+        }
+        Request::Language { path, question } => Answer::Known(known(path, *question, answer, window)?),
+        Request::Active(_)
+        | Request::Format { .. }
+        | Request::ReadFile { .. }
+        | Request::Work(_)
+        | Request::Propose { .. }
         | Request::Edit { .. }
         | Request::Message { .. }
         | Request::Compare { .. }

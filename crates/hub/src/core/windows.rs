@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use linkspan_dialect::{Dialect, DiscoveryFile, WindowFacts};
+use linkspan_dialect::{Dialect, DiscoveryFile, Folders, WindowFacts};
 use linkspan_editor_api::{
     Attach, AttachResult, Capabilities, Editor, Message, PROTOCOL, RequestId, RpcError, WindowEvent, errors,
     version_notice,
@@ -12,6 +12,7 @@ use linkspan_review as review;
 use linkspan_review::{AgentId, WindowId};
 
 use super::Core;
+use super::context::Context;
 use super::event::{Action, Listen, LocalId, Prepared, Ticket};
 use super::policy::Policy;
 use super::timers::{Due, TimerId};
@@ -37,6 +38,8 @@ pub(super) struct Window {
     pub(super) discovery: Vec<(&'static str, DiscoveryFile)>,
     /// Files of which the person was told that they are too large.
     pub(super) too_large: BTreeSet<PathBuf>,
+    /// Where the person is, for agents that are told.
+    pub(super) context: Context,
     grace: Option<TimerId>,
     /// The request of an editor that waits to be let in.
     arriving: Option<RequestId>,
@@ -71,6 +74,13 @@ fn both_names(named: &[impl AsRef<Path>], real: &[PathBuf]) -> Vec<PathBuf> {
     named.iter().map(|folder| folder.as_ref().to_owned()).chain(real.iter().cloned()).collect()
 }
 
+/// The same place under another name of its folder.
+fn moved(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
+    let rest = path.strip_prefix(from).ok()?;
+    // Joining nothing would add a slash.
+    Some(if rest.as_os_str().is_empty() { to.to_owned() } else { to.join(rest) })
+}
+
 impl Window {
     /// A file as the editor names it, which may have opened the folder through a symlink: under any other name
     /// it would not know its own document.
@@ -78,19 +88,49 @@ impl Window {
         // Folders that are not there have no real name; then the two lists do not pair up.
         let paired = self.identity.folders.len() == self.folders.len();
         let mut pairs = self.identity.folders.iter().zip(&self.folders).filter(|_| paired);
-        let named = pairs.find_map(|(named, real)| path.strip_prefix(real).ok().map(|rest| named.join(rest)));
+        let named = pairs.find_map(|(named, real)| moved(path, real, named));
         named.unwrap_or_else(|| path.to_owned())
     }
 }
 
 impl Window {
+    /// An editor that has documents and no terminal keeps commands from a folder that is not trusted. Where there is
+    /// no editor, the hub has terminals of its own.
+    pub(super) fn runs_commands(&self) -> bool {
+        self.capabilities.terminal || !self.capabilities.documents
+    }
+
+    pub(super) fn both_folders(&self) -> Folders {
+        Folders { named: self.identity.folders.clone(), real: self.folders.clone() }
+    }
+
+    /// Whether it is in one of the folders, as the editor or the disk names them.
+    pub(super) fn has(&self, path: impl AsRef<Path>) -> bool {
+        let mut folders = self.identity.folders.iter().chain(&self.folders);
+        folders.any(|folder| path.as_ref().starts_with(folder))
+    }
+
+    /// Where it really is, as far as its folder goes. It may be relative.
+    pub(super) fn real(&self, path: &Path) -> PathBuf {
+        let path = if path.is_relative() { self.absolute(path) } else { path.to_owned() };
+        let paired = self.identity.folders.len() == self.folders.len();
+        let mut pairs = self.identity.folders.iter().zip(&self.folders).filter(|_| paired);
+        let real = pairs.find_map(|(named, real)| moved(&path, named, real));
+        real.unwrap_or(path)
+    }
+
     /// A path that may be relative to the workspace.
     pub(super) fn absolute(&self, path: &Path) -> PathBuf {
         let folders = &self.identity.folders;
         let named = |folder: &&PathBuf| {
             folders.len() > 1 && folder.file_name().is_some_and(|name| path.starts_with(name))
         };
-        let inside = folders.iter().find(named).and_then(|folder| Some(folder.parent()?.join(path)));
+        // Who searched them on the disk knows them by their real names.
+        let inside = folders
+            .iter()
+            .chain(&self.folders)
+            .find(named)
+            .and_then(|folder| Some(folder.parent()?.join(path)));
         inside.or_else(|| folders.first().map(|folder| folder.join(path))).unwrap_or_else(|| path.to_owned())
     }
 }
@@ -280,6 +320,7 @@ impl Core {
             capabilities: attach.capabilities,
             discovery: before.map(|window| window.discovery).unwrap_or_default(),
             too_large: BTreeSet::new(),
+            context: Context::default(),
             grace: None,
             arriving: None,
         };
@@ -287,6 +328,7 @@ impl Core {
         self.windows.insert(id, window);
         self.plan_discovery(id);
         self.editor_can(id, capabilities);
+        self.folders_are(id);
         // The editor may have gone while its place was made ready; then it is simply away.
         let Some(connection) = self.locals.get_mut(&local) else {
             return self.window_away(id);
@@ -320,12 +362,7 @@ impl Core {
 
     fn welcome(&mut self, id: WindowId, local: LocalId, request: RequestId) {
         let Some(port) = self.windows.get(&id).map(|window| window.port) else { return };
-        let environment = self.with_facts(id, |facts, dialects| {
-            let variables = dialects.iter().flat_map(|dialect| dialect.terminal_environment(facts));
-            variables.collect::<BTreeMap<String, String>>()
-        });
-        let mut environment = environment.unwrap_or_default();
-        environment.insert("LINKSPAN_WINDOW".to_owned(), id.to_string());
+        let environment = self.terminal_environment(id);
         let result = AttachResult {
             window: id.to_string(),
             port,
@@ -337,7 +374,19 @@ impl Core {
         self.window_joined(id);
         self.apply(review::Event::WindowBack { window: id });
         self.ask_again(id);
+        self.context_changed(id);
         self.go_on_writing(|review| review.window == id);
+    }
+
+    /// Variables for the terminals of the window, so that agents in them find it first.
+    pub(super) fn terminal_environment(&self, id: WindowId) -> BTreeMap<String, String> {
+        let environment = self.with_facts(id, |facts, dialects| {
+            let variables = dialects.iter().flat_map(|dialect| dialect.terminal_environment(facts));
+            variables.collect::<BTreeMap<String, String>>()
+        });
+        let mut environment = environment.unwrap_or_default();
+        environment.insert("LINKSPAN_WINDOW".to_owned(), id.to_string());
+        environment
     }
 
     pub(super) fn folders_changed(&mut self, window: WindowId, folders: Vec<String>) {
@@ -362,6 +411,8 @@ impl Core {
         );
         window.folders = prepared.folders;
         window.config = config;
+        self.folders_are(id);
+        self.settle_well_known();
         self.plan_discovery(id);
     }
 
@@ -399,6 +450,7 @@ impl Core {
         let agents: Vec<AgentId> =
             self.agents.iter().filter(|(_, agent)| agent.window == id).map(|(agent, _)| *agent).collect();
         for agent in agents {
+            self.close_changes(agent, "the editor window is closed");
             self.hang_up(agent, 1001, "the editor window is closed");
         }
         self.remove_discovery(id);
@@ -413,7 +465,9 @@ impl Core {
                 local.window = None;
             }
             self.unfocus(id);
+            self.settle_well_known();
             self.consent.closed(id);
+            self.close_terminals(id);
             self.history.closed.insert(id, window.policy);
             self.publish(id, WindowEvent::Closed);
         }
@@ -424,7 +478,7 @@ impl Core {
     }
 
     /// For the dialects that ask for a token only where the person has set one.
-    fn set_token(&self) -> Option<Token> {
+    pub(super) fn set_token(&self) -> Option<Token> {
         let set = (self.lookup)("PPXAI_BRIDGE_TOKEN")?.into_string().ok()?;
         Some(Token::remembered(set)).filter(|token| !token.secret().is_empty())
     }
@@ -487,6 +541,7 @@ impl Core {
         for (_, file) in shared.collect::<Vec<_>>() {
             self.act(Action::WriteDiscovery { file });
         }
+        self.settle_well_known();
     }
 
     /// It is closed; the one she was in before takes its place.

@@ -32,12 +32,15 @@ static EXCHANGES: AtomicU64 = AtomicU64::new(1);
 #[derive(Debug)]
 pub(super) struct Caller {
     pub(super) agent: AgentId,
-    waiting: Mutex<HashMap<Exchange, oneshot::Sender<ExchangeAnswer>>>,
+    /// None once nobody is answered any more.
+    waiting: Mutex<Option<Waiting>>,
 }
+
+type Waiting = HashMap<Exchange, oneshot::Sender<ExchangeAnswer>>;
 
 impl Caller {
     pub(super) fn new(agent: AgentId) -> Arc<Caller> {
-        Arc::new(Caller { agent, waiting: Mutex::default() })
+        Arc::new(Caller { agent, waiting: Mutex::new(Some(Waiting::new())) })
     }
 
     /// An agent that is there for as long as its connection.
@@ -60,7 +63,7 @@ impl Caller {
     pub(super) async fn ask(&self, text: String, edge: &Edge) -> Option<ExchangeAnswer> {
         let exchange = Exchange(EXCHANGES.fetch_add(1, Ordering::Relaxed));
         let (sender, receiver) = oneshot::channel();
-        self.waiting().insert(exchange, sender);
+        self.waiting().as_mut()?.insert(exchange, sender);
         // Whoever goes away while it waits takes its place with it.
         let _place = Place { caller: self, exchange };
         if !edge.tell(Event::AgentFrame { agent: self.agent, text, exchange: Some(exchange) }).await {
@@ -70,17 +73,18 @@ impl Caller {
     }
 
     pub(super) fn answer(&self, exchange: Exchange, answer: ExchangeAnswer) {
-        if let Some(waiting) = self.waiting().remove(&exchange) {
+        let waiting = self.waiting().as_mut().and_then(|waiting| waiting.remove(&exchange));
+        if let Some(waiting) = waiting {
             let _ = waiting.send(answer);
         }
     }
 
     /// Nobody is answered any more.
     pub(super) fn let_go(&self) {
-        self.waiting().clear();
+        *self.waiting() = None;
     }
 
-    fn waiting(&self) -> MutexGuard<'_, HashMap<Exchange, oneshot::Sender<ExchangeAnswer>>> {
+    fn waiting(&self) -> MutexGuard<'_, Option<Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -92,7 +96,9 @@ struct Place<'a> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.caller.waiting().remove(&self.exchange);
+        if let Some(waiting) = self.caller.waiting().as_mut() {
+            waiting.remove(&self.exchange);
+        }
     }
 }
 
@@ -111,10 +117,15 @@ async fn hand_out(caller: Arc<Caller>, mut inbox: Inbox<ToAgent>, edge: Edge) {
     caller.let_go();
 }
 
-/// What the program calls itself: the first word of its `User-Agent`, without the version.
+/// Names of libraries tell nothing of the program that uses them.
+const LIBRARIES: &[&str] =
+    &["python-httpx", "python-requests", "Python", "python", "node", "node-fetch", "undici"];
+
+/// What the program calls itself: the first word of its `User-Agent`, without the version. Empty where it does not.
 pub(super) fn called(headers: &HeaderMap) -> String {
     let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
-    agent.split(['/', ' ']).next().unwrap_or_default().to_owned()
+    let name = agent.split(['/', ' ']).next().unwrap_or_default();
+    if LIBRARIES.contains(&name) { String::new() } else { name.to_owned() }
 }
 
 /// The text of a request's body.
@@ -132,13 +143,17 @@ pub(super) async fn body(request: Request<Incoming>, edge: &Edge) -> Result<Stri
 
 pub(super) fn response(answer: Option<ExchangeAnswer>) -> Answer {
     let (status, text) = match answer {
-        Some(ExchangeAnswer::Text(text)) => (StatusCode::OK, text),
+        Some(ExchangeAnswer::Text(text) | ExchangeAnswer::Introduced { text, .. }) => (StatusCode::OK, text),
         Some(ExchangeAnswer::Malformed(text)) => (StatusCode::BAD_REQUEST, text),
         Some(ExchangeAnswer::Nothing) => (StatusCode::ACCEPTED, String::new()),
         None => (StatusCode::SERVICE_UNAVAILABLE, String::new()),
     };
     let mut response = Response::new(Full::from(text).boxed());
     *response.status_mut() = status;
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        // The agent that this connection was is gone: another connection is another one.
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     if matches!(status, StatusCode::OK | StatusCode::BAD_REQUEST) {
         let json = HeaderValue::from_static("application/json");
         response.headers_mut().insert(header::CONTENT_TYPE, json);

@@ -11,7 +11,13 @@ pub(crate) mod local;
 pub(crate) mod outbox;
 pub(crate) mod pace;
 mod refusals;
+mod sent;
+mod session;
+mod session_id;
 mod startup;
+mod stream;
+mod tools;
+mod well_known;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -22,7 +28,6 @@ use std::time::{Duration, Instant};
 use linkspan_editor_api::Places;
 use linkspan_review::{AgentId, WindowId};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::AbortHandle;
 
 use crate::config::{Config, Limits, WorkspaceConfig};
 use crate::core::{Action, Core, Event, Listen, LocalId, Prepared, Ticket};
@@ -36,9 +41,12 @@ pub use startup::{RunError, run};
 
 use agent::ToAgent;
 use clients::ClientsFile;
+use listen::Port;
 use local::ToLocal;
 use outbox::Outbox;
 use refusals::Refusals;
+use tools::Terminals;
+use well_known::WellKnown;
 
 /// Events wait here for the core; a full queue makes the senders wait, which is what slows a flood down.
 const QUEUE: usize = 1024;
@@ -87,7 +95,7 @@ pub(crate) enum Happening {
     Event(Event),
     NewAgent(AgentId, Outbox<ToAgent>),
     NewLocal(LocalId, ToLocal),
-    NewPort(WindowId, AbortHandle),
+    NewPort(WindowId, Port),
     CaughtUp(oneshot::Sender<()>),
 }
 
@@ -98,7 +106,9 @@ struct Hub {
     started: Instant,
     agents: HashMap<AgentId, Outbox<ToAgent>>,
     locals: HashMap<LocalId, ToLocal>,
-    ports: HashMap<WindowId, AbortHandle>,
+    ports: HashMap<WindowId, Port>,
+    well_known: WellKnown,
+    terminals: Terminals,
     page: Arc<Page>,
     clients: ClientsFile,
 }
@@ -165,8 +175,14 @@ impl Hub {
                 }
                 Action::ClosePort { window } => {
                     if let Some(port) = self.ports.remove(&window) {
-                        port.abort();
+                        tokio::spawn(port.close());
                     }
+                }
+                Action::ServeWellKnown { listen } => {
+                    let (open, edge) = (self.well_known.serve(&self.edge, listen), self.edge.clone());
+                    tokio::spawn(async move {
+                        edge.tell(Event::WellKnownServed { open }).await;
+                    });
                 }
                 Action::WriteDiscovery { file } => {
                     if let Err(error) = discovery::write(&file) {
@@ -183,6 +199,11 @@ impl Hub {
                         result: files::look(&folders, &path, want),
                     });
                 }
+                Action::RunTool { ticket, tool, cancel } => {
+                    let job = self.terminals.job(tool, cancel);
+                    self.blocking(move || Event::ToolRan { ticket, result: job() });
+                }
+                Action::CloseTerminal { terminal } => self.terminals.close(terminal),
                 Action::WriteFile { review, replacement } => {
                     self.blocking(move || Event::FileWritten {
                         review,
@@ -340,6 +361,8 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         agents: HashMap::new(),
         locals: HashMap::new(),
         ports: HashMap::new(),
+        well_known: WellKnown::default(),
+        terminals: Terminals::default(),
         page: Page::new(kept, page_port, &edge).await,
         clients: ClientsFile::new(places.clients_file()),
     };
@@ -369,12 +392,12 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
     // answers no more, but none.
     door.abort();
     signals.abort();
-    for port in hub.ports.values() {
-        port.abort();
-    }
+    hub.well_known.stop();
     hub.page.leave();
+    let ports = std::mem::take(&mut hub.ports).into_values().map(Port::close);
     // With all that nobody handles any more, and that somebody may wait for.
     drop((hub, edge, happenings));
+    futures_util::future::join_all(ports).await;
     let _ = tokio::time::timeout(FAREWELL, all_gone.recv()).await;
     Ok(())
 }

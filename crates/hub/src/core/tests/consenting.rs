@@ -88,7 +88,7 @@ fn an_editor_that_may_not_run_commands_any_more_runs_none() {
             she_says(&mut desk, "allowSession");
         }
         desk.event(Event::LocalClosed { local: EDITOR });
-        desk.attach(EDITOR_AGAIN, json!({ "questions": true, "executeCode": true }));
+        desk.attach(EDITOR_AGAIN, json!({ "questions": true, "executeCode": true, "documents": true }));
         if allowed_before {
             last = run(&mut desk, json!({ "command": "ls" }));
         }

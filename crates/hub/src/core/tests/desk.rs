@@ -6,10 +6,13 @@ use std::path::PathBuf;
 
 use linkspan_editor_api::{PageLinkResult, PageRevokeResult};
 use linkspan_review::{AgentId, ChangeId, Digest, Review, ReviewId, Step, WindowId};
+use linkspan_workspace::Cancel;
 use serde_json::{Value, json};
 
 use crate::config::{Clients, Config, WorkspaceConfig};
-use crate::core::{Action, Core, Event, ExchangeAnswer, Identity, LocalId, Prepared, Ticket};
+use crate::core::{
+    Action, Core, Event, ExchangeAnswer, Identity, LocalId, Prepared, TerminalId, Ticket, Tool,
+};
 use crate::files::{FileState, Replacement, Restoration, WriteError};
 use crate::journal::{Change, Found, Past, Question, Remembered, RememberedWindow};
 use crate::token::Token;
@@ -67,6 +70,12 @@ pub(super) struct Desk {
     pub(super) workspace: Vec<WorkspaceConfig>,
     /// What is remembered of permissions, or why that is not known.
     pub(super) clients: Result<Clients, String>,
+    /// What is to be done for agents, for the test to do.
+    pub(super) running: Vec<(Ticket, Tool, Cancel)>,
+    pub(super) closed_terminals: Vec<TerminalId>,
+    /// Where the port that clients know by heart leads, if nobody else has it.
+    pub(super) well_known: Option<WindowId>,
+    pub(super) well_known_free: bool,
     next_request: i64,
     /// How long no hub is there when it is restarted.
     pub(super) away_ms: u64,
@@ -129,6 +138,10 @@ impl Desk {
             remembered: Vec::new(),
             workspace: Vec::new(),
             clients: Ok(Clients::default()),
+            running: Vec::new(),
+            closed_terminals: Vec::new(),
+            well_known: None,
+            well_known_free: true,
             next_request: 0,
             away_ms: 0,
         };
@@ -147,7 +160,9 @@ impl Desk {
             match action {
                 Action::SendAgent { agent, text } => self.to_agents.push((agent, parse(text.as_bytes()))),
                 Action::AnswerExchange { agent, answer, .. } => match answer {
-                    ExchangeAnswer::Text(text) | ExchangeAnswer::Malformed(text) => {
+                    ExchangeAnswer::Text(text)
+                    | ExchangeAnswer::Introduced { text, .. }
+                    | ExchangeAnswer::Malformed(text) => {
                         self.to_agents.push((agent, parse(text.as_bytes())));
                     }
                     ExchangeAnswer::Nothing => {}
@@ -219,6 +234,13 @@ impl Desk {
                     next.push_back(Event::ClientsChanged { ticket, result });
                 }
                 Action::Stop => self.stopped = true,
+                Action::RunTool { ticket, tool, cancel } => self.running.push((ticket, tool, cancel)),
+                Action::ServeWellKnown { listen } => {
+                    let open = self.well_known_free && listen.is_some();
+                    self.well_known = listen.filter(|_| open).map(|listen| listen.window);
+                    next.push_back(Event::WellKnownServed { open });
+                }
+                Action::CloseTerminal { terminal } => self.closed_terminals.push(terminal),
                 Action::CloseLocal { local } => self.closed_locals.push(local),
                 Action::PaceLocal { .. } | Action::WriteDiscovery { .. } | Action::RemoveDiscovery { .. } => {
                 }

@@ -4,10 +4,13 @@
 mod clients;
 mod consenting;
 mod desk;
+mod editing;
 mod own;
 mod page;
 mod past;
+mod ppxai;
 mod showing;
+mod streaming;
 mod undoing;
 mod watching;
 

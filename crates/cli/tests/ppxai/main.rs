@@ -1,0 +1,21 @@
+//! The ppxai dialect from outside: raw HTTP to the real hub, each tool with its successes, errors and limits.
+
+#[cfg(test)]
+mod client;
+#[cfg(test)]
+mod door;
+#[cfg(test)]
+mod editing;
+#[cfg(test)]
+mod git;
+#[cfg(test)]
+mod looking;
+#[cfg(test)]
+mod port;
+#[cfg(test)]
+mod reading;
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;
+#[cfg(test)]
+mod terminal;

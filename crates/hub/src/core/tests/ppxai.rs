@@ -1,0 +1,129 @@
+//! What is done for agents elsewhere: when it is given up, what is ended, and where the well-known port leads.
+
+use linkspan_dialect::Exchange;
+use linkspan_review::{AgentId, WindowId};
+use linkspan_workspace::terminal::Ran;
+use linkspan_workspace::{Cancel, WorkspaceError};
+use serde_json::{Value, json};
+
+use super::desk::{COMMAND, Desk, EDITOR};
+use crate::core::{Event, LocalId, Ticket, Tool};
+use crate::work::Done;
+
+const OTHER: LocalId = LocalId(3);
+
+fn desk() -> Desk {
+    let mut desk = Desk::new();
+    desk.attach(EDITOR, json!({ "questions": true }));
+    desk.event(Event::LocalOpened { local: COMMAND });
+    desk
+}
+
+fn connect(desk: &mut Desk, agent: u64) -> AgentId {
+    let agent = AgentId(agent);
+    let dialect = linkspan_dialect::by_name("ppxai").unwrap();
+    desk.event(Event::AgentOpened { agent, window: WindowId(1), dialect, called: Some(String::new()) });
+    agent
+}
+
+fn call(desk: &mut Desk, agent: AgentId, id: u64, tool: &str, args: Value) {
+    let text = json!({ "id": id, "tool": tool, "args": args }).to_string();
+    desk.event(Event::AgentFrame { agent, text, exchange: Some(Exchange(id)) });
+}
+
+fn told(desk: &Desk, agent: AgentId, id: u64) -> Option<&Value> {
+    desk.to_agents.iter().find(|(to, frame)| *to == agent && frame["id"] == id).map(|(_, frame)| frame)
+}
+
+fn take(desk: &mut Desk) -> (Ticket, Tool, Cancel) {
+    desk.running.pop().unwrap()
+}
+
+/// She answers the newest question.
+fn allow(desk: &mut Desk) {
+    let ask = desk.asked_of_editor("user/ask").last().unwrap()["params"]["ask"].clone();
+    let result = json!({ "kind": "answered", "option": "allowOnce" });
+    desk.ask(EDITOR, "user/answered", json!({ "ask": ask, "result": result }));
+}
+
+#[test]
+fn what_takes_too_long_is_given_up_and_its_late_answer_is_nobodys() {
+    let mut desk = desk();
+    let agent = connect(&mut desk, 1);
+    call(&mut desk, agent, 1, "ide.list_files", json!({}));
+    let (ticket, _, cancel) = take(&mut desk);
+    desk.wait_seconds(59);
+    assert!(told(&desk, agent, 1).is_none() && !cancel.is_cancelled());
+    desk.wait_seconds(2);
+    assert_eq!(told(&desk, agent, 1).unwrap()["code"], "TIMEOUT");
+    assert!(cancel.is_cancelled());
+    let json = "[]".to_owned();
+    desk.event(Event::ToolRan { ticket, result: Ok(Done::Data { json, truncated: false }) });
+    assert_eq!(desk.to_agents.len(), 1);
+}
+
+#[test]
+fn an_agent_that_leaves_takes_what_it_asked_for_with_it() {
+    let mut desk = desk();
+    let (agent, other) = (connect(&mut desk, 1), connect(&mut desk, 3));
+    call(&mut desk, agent, 1, "ide.search_files", json!({ "query": "x" }));
+    call(&mut desk, other, 2, "ide.git_status", json!({}));
+    let (theirs, mine) = (take(&mut desk).2, take(&mut desk).2);
+    desk.lose(agent);
+    assert_eq!((mine.is_cancelled(), theirs.is_cancelled()), (true, false));
+}
+
+#[test]
+fn a_failure_says_what_to_do() {
+    let mut desk = desk();
+    let agent = connect(&mut desk, 1);
+    call(&mut desk, agent, 1, "ide.git_status", json!({}));
+    let (ticket, ..) = take(&mut desk);
+    desk.event(Event::ToolRan { ticket, result: Err(WorkspaceError::NoRepository("/ws".into())) });
+    assert_eq!(told(&desk, agent, 1).unwrap()["code"], "NOT_FOUND");
+}
+
+#[test]
+fn only_so_much_is_done_at_once() {
+    let mut desk = desk();
+    let agent = connect(&mut desk, 1);
+    for id in 1..=33 {
+        call(&mut desk, agent, id, "ide.list_files", json!({}));
+    }
+    assert_eq!(desk.running.len(), 32);
+    assert_eq!(told(&desk, agent, 33).unwrap()["code"], "DENIED");
+}
+
+#[test]
+fn with_its_window_a_terminal_is_closed() {
+    let mut desk = desk();
+    let agent = connect(&mut desk, 1);
+    call(&mut desk, agent, 1, "ide.run_in_terminal", json!({ "command": "ls" }));
+    assert!(desk.running.is_empty(), "nobody allowed it yet");
+    allow(&mut desk);
+    let (ticket, tool, _) = take(&mut desk);
+    let Tool::Run { terminal, command, .. } = tool else { panic!("{tool:?}") };
+    assert_eq!(command, "ls");
+    let ran = Ran { output: "a\n".into(), exit_code: Some(0), ..Ran::default() };
+    desk.event(Event::ToolRan { ticket, result: Ok(Done::Ran(ran)) });
+    assert_eq!(told(&desk, agent, 1).unwrap()["result"]["output"], "a\n");
+    desk.tell(EDITOR, "detach", json!({}));
+    assert_eq!(desk.closed_terminals, [terminal]);
+}
+
+#[test]
+fn the_well_known_port_is_tried_again_and_moves_on_with_the_windows() {
+    let mut desk = Desk::new();
+    desk.well_known_free = false;
+    desk.attach(EDITOR, json!({}));
+    assert_eq!(desk.well_known, None);
+    desk.well_known_free = true;
+    desk.tell(EDITOR, "focus/changed", json!({ "focused": true }));
+    assert_eq!(desk.well_known, Some(WindowId(1)));
+    desk.attach(OTHER, json!({}));
+    assert_eq!(desk.well_known, Some(WindowId(1)), "the first has it");
+    desk.tell(EDITOR, "detach", json!({}));
+    assert_eq!(desk.well_known, Some(WindowId(2)));
+    desk.tell(OTHER, "detach", json!({}));
+    assert_eq!(desk.well_known, None);
+}

@@ -1,0 +1,81 @@
+//! The files of a workspace, by name.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::Serialize;
+
+use crate::cancel::Cancel;
+use crate::error::WorkspaceError;
+use crate::folders::Workspace;
+use crate::glob::Pattern;
+use crate::walk::{File, Selection, Stop, Worker, walk};
+
+/// Which files to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListFiles {
+    /// A glob from each folder; missing: all files.
+    pub pattern: Option<String>,
+    /// A glob of what to leave out; a folder that matches is left out with all that is in it.
+    pub exclude: Option<String>,
+    /// Also what ignore files leave out.
+    pub ignored: bool,
+    /// How many at most.
+    pub limit: usize,
+}
+
+impl ListFiles {
+    /// Where nobody says how many.
+    pub const LIMIT: usize = 10_000;
+    /// Nobody gets more.
+    pub const MOST: usize = 100_000;
+}
+
+impl Default for ListFiles {
+    fn default() -> ListFiles {
+        ListFiles { pattern: None, exclude: None, ignored: false, limit: ListFiles::LIMIT }
+    }
+}
+
+/// The files that are there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Files {
+    /// From their folder, with `/`, sorted; with more than one folder its name stands before each.
+    pub paths: Vec<String>,
+    /// There are more, or the time was up.
+    pub truncated: bool,
+}
+
+/// Hidden files are listed, `.git` and links are not.
+pub fn list_files(
+    workspace: &Workspace,
+    asked: &ListFiles,
+    cancel: &Cancel,
+) -> Result<Files, WorkspaceError> {
+    let selection = Selection {
+        pattern: Pattern::read(asked.pattern.as_deref())?,
+        exclude: Pattern::read(asked.exclude.as_deref())?,
+        ignored: asked.ignored,
+    };
+    let limit = asked.limit.min(ListFiles::MOST);
+    let count = AtomicUsize::new(0);
+    let (mut paths, truncated) = walk(workspace, &selection, cancel, || Naming { count: &count, limit })?;
+    paths.sort_unstable();
+    Ok(Files { paths, truncated })
+}
+
+struct Naming<'a> {
+    count: &'a AtomicUsize,
+    limit: usize,
+}
+
+impl Worker for Naming<'_> {
+    type Item = String;
+
+    fn look(&mut self, file: &File<'_>, found: &mut Vec<String>, stop: &Stop<'_>) {
+        if self.count.fetch_add(1, Ordering::Relaxed) >= self.limit {
+            stop.leave_out_the_rest();
+        } else {
+            found.push(file.name());
+        }
+    }
+}

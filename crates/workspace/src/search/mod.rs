@@ -1,0 +1,180 @@
+//! Searching the text of files, with ripgrep's own searcher: the same lines that `rg` finds.
+
+mod lines;
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicUsize;
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use rustix::fs::{Mode, OFlags};
+use serde::Serialize;
+
+use crate::cancel::Cancel;
+use crate::error::WorkspaceError;
+use crate::folders::Workspace;
+use crate::glob::{Pattern, shortened};
+use crate::walk::{File, Selection, Stop, Worker, walk};
+use lines::Lines;
+
+const LARGEST_FILE: u64 = 50 * 1024 * 1024;
+const LONGEST_QUERY: usize = 10_000;
+
+/// What to search for, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchFiles {
+    /// A text, or a regular expression. It is looked for in each line by itself.
+    pub query: String,
+    /// Read the query as a regular expression.
+    pub regex: bool,
+    /// Tell capitals from small letters.
+    pub case_sensitive: bool,
+    /// Only where no letter, digit or underscore touches it.
+    pub whole_word: bool,
+    /// A glob of the files to search, from each folder; missing: all.
+    pub pattern: Option<String>,
+    /// A glob of what to leave out; a folder that matches is left out with all that is in it.
+    pub exclude: Option<String>,
+    /// Also what ignore files leave out.
+    pub ignored: bool,
+    /// How many matches at most.
+    pub limit: usize,
+    /// How many lines before and after each match; at most [`SearchFiles::MOST_CONTEXT`].
+    pub context: usize,
+}
+
+impl SearchFiles {
+    /// Where nobody says how many.
+    pub const LIMIT: usize = 1_000;
+    /// Nobody gets more.
+    pub const MOST: usize = 10_000;
+    /// Nobody gets more lines around a match.
+    pub const MOST_CONTEXT: usize = 10;
+}
+
+impl Default for SearchFiles {
+    fn default() -> SearchFiles {
+        SearchFiles {
+            query: String::new(),
+            regex: false,
+            case_sensitive: false,
+            whole_word: false,
+            pattern: None,
+            exclude: None,
+            ignored: false,
+            limit: SearchFiles::LIMIT,
+            context: 0,
+        }
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// By file, then by line.
+    pub matches: Vec<Match>,
+    /// How many files they are in.
+    pub files: usize,
+    /// There are more, or the time was up.
+    pub truncated: bool,
+}
+
+/// A line that matches, and where the first match in it begins.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Match {
+    /// Named as [`crate::list_files`] names it.
+    pub path: String,
+    /// From 1.
+    pub line: u32,
+    /// From 0, in UTF-16 code units.
+    pub column: u32,
+    /// The line without its end, cut after 500 characters. What is not UTF-8 is replaced.
+    pub text: String,
+    /// The lines before it, cut alike.
+    pub before: Vec<String>,
+    /// The lines after it, cut alike.
+    pub after: Vec<String>,
+}
+
+/// Binary files, links and files of more than 50 MiB are not searched.
+pub fn search_files(
+    workspace: &Workspace,
+    asked: &SearchFiles,
+    cancel: &Cancel,
+) -> Result<Found, WorkspaceError> {
+    let selection = Selection {
+        pattern: Pattern::read(asked.pattern.as_deref())?,
+        exclude: Pattern::read(asked.exclude.as_deref())?,
+        ignored: asked.ignored,
+    };
+    let matcher = matcher(asked)?;
+    let limit = asked.limit.min(SearchFiles::MOST);
+    let context = asked.context.min(SearchFiles::MOST_CONTEXT);
+    let count = AtomicUsize::new(0);
+    let worker = || Searching {
+        matcher: matcher.clone(),
+        searcher: SearcherBuilder::new()
+            .binary_detection(BinaryDetection::quit(0))
+            .before_context(context)
+            .after_context(context)
+            .build(),
+        context,
+        count: &count,
+        limit,
+    };
+    let (mut matches, truncated) = walk(workspace, &selection, cancel, worker)?;
+    matches.sort_unstable();
+    let files = matches.chunk_by(|one, next| one.path == next.path).count();
+    Ok(Found { matches, files, truncated })
+}
+
+fn matcher(asked: &SearchFiles) -> Result<RegexMatcher, WorkspaceError> {
+    let bad =
+        |reason: &str| WorkspaceError::BadQuery { query: shortened(&asked.query), reason: reason.to_owned() };
+    if asked.query.is_empty() {
+        return Err(bad("there is nothing in it; say what to search for"));
+    }
+    if asked.query.len() > LONGEST_QUERY {
+        return Err(bad("it is longer than 10,000 bytes"));
+    }
+    if !asked.regex && asked.query.contains('\n') {
+        return Err(bad("lines are searched one by one; search for a text within one line"));
+    }
+    RegexMatcherBuilder::new()
+        .fixed_strings(!asked.regex)
+        .case_insensitive(!asked.case_sensitive)
+        .word(asked.whole_word)
+        .multi_line(true)
+        .octal(false)
+        .line_terminator(Some(b'\n'))
+        .build(&asked.query)
+        .map_err(|error| bad(&format!("it is not a regular expression: {error}")))
+}
+
+struct Searching<'a> {
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    context: usize,
+    count: &'a AtomicUsize,
+    limit: usize,
+}
+
+impl Worker for Searching<'_> {
+    type Item = Match;
+
+    fn look(&mut self, file: &File<'_>, found: &mut Vec<Match>, stop: &Stop<'_>) {
+        let Some(handle) = open(file.path) else { return };
+        let lines = Lines::new(&self.matcher, file, self.context, self.count, self.limit, found, stop);
+        // A file that cannot be read to its end gives what was found up to there.
+        let _ = self.searcher.search_file(&self.matcher, &handle, lines);
+    }
+}
+
+/// What became a link or a pipe since it was listed is neither followed nor waited for.
+fn open(path: &Path) -> Option<fs::File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = fs::File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    let about = file.metadata().ok()?;
+    (about.is_file() && about.len() <= LARGEST_FILE).then_some(file)
+}

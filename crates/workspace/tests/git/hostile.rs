@@ -1,0 +1,81 @@
+//! A repository that somebody else made, configuration included: looking at it runs nothing of it.
+
+use std::fs;
+use std::path::Path;
+
+use linkspan_workspace::WorkspaceError;
+use linkspan_workspace::git::{diff, log};
+
+use crate::scene::{Scene, program};
+
+#[test]
+fn looking_at_a_repository_runs_nothing_that_it_names() {
+    let scene = Scene::new();
+    let (trap, mark) = (scene.root.join(".git/trap"), scene.root.join(".git/sprung"));
+    program(&trap, &format!("echo \"$0 $*\" >> '{}'; cat", mark.display()));
+    let trap = trap.to_str().unwrap();
+    for hook in ["post-index-change", "fsmonitor-watchman", "reference-transaction", "pre-commit"] {
+        scene.hook(hook, &format!("exec {trap}"));
+    }
+    let settings = [
+        ("core.fsmonitor", trap),
+        ("core.pager", trap),
+        ("diff.external", trap),
+        ("diff.x.textconv", trap),
+        ("diff.x.command", trap),
+        ("filter.x.clean", trap),
+        ("filter.x.process", trap),
+        ("filter.x.required", "true"),
+        ("filter.odd = [name].clean", trap),
+        ("gpg.program", trap),
+        ("log.showSignature", "true"),
+        ("pager.log", trap),
+    ];
+    for (key, value) in settings {
+        scene.git(&["config", key, value]);
+    }
+    // A name that is no text.
+    let mut config = fs::read(scene.root.join(".git/config")).unwrap();
+    config.extend_from_slice(b"[filter \"\xff\"]\n\tclean = ");
+    config.extend_from_slice(trap.as_bytes());
+    fs::write(scene.root.join(".git/config"), config).unwrap();
+    scene.write("b.txt", "one\n");
+    scene.try_git(&["-c", "core.hooksPath=/dev/null", "update-index", "--add", "b.txt"]);
+    let _ = fs::remove_file(&mark);
+    scene.write("b.txt", "two\n");
+    fs::write(scene.root.join(".gitattributes"), b"*.txt filter=x diff=x\nb.txt filter=\xff\n").unwrap();
+    // Of the same length, so that git has to read it.
+    scene.write("a.txt", "two\n");
+
+    let status = scene.status().unwrap();
+    assert_eq!(status.modified, ["a.txt", "b.txt"]);
+    for staged in [false, true] {
+        let shown =
+            diff(&scene.workspace, &scene.root, Some(Path::new("a.txt")), staged, &scene.cancel).unwrap();
+        assert_eq!(shown.text.contains("+two"), !staged);
+    }
+    assert_eq!(log(&scene.workspace, &scene.root, 5, None, &scene.cancel).unwrap().len(), 1);
+    assert_eq!(fs::read_to_string(mark).unwrap_or_default(), "");
+}
+
+#[test]
+fn a_repository_whose_files_are_elsewhere_is_not_read() {
+    let (scene, elsewhere) = (Scene::new(), Scene::bare_folder());
+    elsewhere.write("private.txt", "x\n");
+    scene.git(&["config", "core.worktree", elsewhere.root.to_str().unwrap()]);
+    let error = scene.status().unwrap_err();
+    assert!(matches!(error, WorkspaceError::FilesElsewhere(_)), "{error:?}");
+}
+
+#[test]
+fn a_work_tree_above_shows_nothing_outside_of_the_workspace() {
+    let mut scene = Scene::bare_folder();
+    scene.write("private.txt", "x\n");
+    scene.write("work/in.txt", "x\n");
+    let work = scene.root.join("work");
+    scene.workspace.folders = vec![work.clone()];
+    scene.git(&["init", "--quiet", "work"]);
+    scene.git(&["-C", "work", "config", "core.worktree", scene.root.to_str().unwrap()]);
+    let status = linkspan_workspace::git::status(&scene.workspace, &work, &scene.cancel).unwrap();
+    assert_eq!(status.untracked, ["in.txt"]);
+}
