@@ -483,6 +483,8 @@ export interface DiagnosticsGetResult {
 export interface DialectStatus {
   /** Its name, such as `claude`. */
   name: string;
+  /** The port that its agents know by heart, if it leads to this window. */
+  port?: number;
   /** The file by which its agents find the window. */
   discoveryFile?: string;
 }

@@ -362,6 +362,36 @@ mod tests {
     }
 
     #[test]
+    fn a_direct_change_is_shown_for_review_unless_it_is_allowed_and_again_when_that_is_revoked() {
+        let world = World::new();
+        let file = world.file("a.txt", "one\n");
+        let editor = attach(&world);
+        let mut clio = Agent::open(editor.port(), &[]).unwrap();
+        clio.send_json(&json!({ "type": "connect", "clientVersion": "0.1.0" }));
+        clio.next_frame(DEADLINE).unwrap();
+        let apply = |clio: &mut Agent, new: &str| {
+            let range = json!({
+                "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 3 },
+            });
+            let edits = json!([{ "range": range, "newText": new }]);
+            clio.send_json(&json!({ "type": "applyDiff", "file": file, "edits": edits, "description": "x" }));
+        };
+        apply(&mut clio, "two");
+        let shown = editor.shown(&file);
+        assert_eq!(world.read_text("a.txt"), "one\n");
+        world.run(&["reject", &shown.review]).ok();
+        let name = world.json(&["clients"])["clients"][0]["name"].as_str().unwrap().to_owned();
+        world.run(&["clients", "allow", &name, "edit"]).ok();
+        apply(&mut clio, "six");
+        eventually("it is written", || (world.read_text("a.txt") == "six\n").then_some(()));
+        assert_eq!(editor.desk().shown.len(), 1, "nobody had to look");
+        world.run(&["clients", "revoke", &name, "edit"]).ok();
+        apply(&mut clio, "ten");
+        editor.until("it is shown again", |desk| (desk.shown.len() == 2).then_some(()));
+        assert_eq!(world.read_text("a.txt"), "six\n");
+    }
+
+    #[test]
     fn what_agents_may_do_is_nothing_that_agents_can_write() {
         let world = World::new();
         let _editor = EditorBuilder::new(&world).capabilities(willing()).folders(&[world.root()]).attach();

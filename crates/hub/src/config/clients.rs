@@ -174,6 +174,16 @@ mod tests {
     }
 
     #[test]
+    fn the_form_of_the_file_stays_what_people_have_on_their_disks() {
+        let mut clients = Clients::default();
+        let client = client("claude-code", "claude", &["/home/me/project"]);
+        clients.change(&remember(&client, &[Deed::Command, Deed::Git]));
+        let sample = include_str!("clients.toml");
+        assert_eq!(clients.text(), sample);
+        assert_eq!(read(sample).unwrap(), clients);
+    }
+
+    #[test]
     fn a_permission_is_for_one_name_one_dialect_and_each_folder() {
         let mut clients = Clients::default();
         clients.change(&remember(&client("one", "claude", &["/a"]), &[Deed::Command]));
