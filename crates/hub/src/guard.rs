@@ -172,7 +172,7 @@ fn web_socket(
     let Head { method, path, headers } = head;
     let has_socket =
         |dialect: &&Dialect| matches!(dialect.door, Door::WebSocket { .. } | Door::OpenWebSocket);
-    if !dialects.iter().any(|dialect| has_socket(dialect)) {
+    if !dialects.iter().any(has_socket) {
         return Err(Refusal::UnknownPath);
     }
     let mut spoken = None;
