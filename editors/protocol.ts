@@ -129,7 +129,7 @@ export interface HubToEditorRequests {
   "status/message": { params: StatusMessage; result: null };
   /** Asks the person for permission. Answered at once, before she looks; what she says comes back as `user/answered`. A question with an id that is on her screen already is the same one. */
   "user/ask": { params: UserAsk; result: null };
-  /** Takes a question off the screen: nobody waits for its answer any more. */
+  /** Takes a question off the screen: it was answered elsewhere, or nobody waits for its answer any more. */
   "user/unask": { params: UserUnask; result: null };
   /** Runs code in the kernel of the active notebook. */
   "code/execute": { params: CodeExecute; result: CodeExecuteResult };
@@ -167,6 +167,16 @@ export interface CommandToHubRequests {
   "history/list": { params: HistoryList; result: HistoryListResult };
   /** Takes an accepted change back: the file gets the bytes it held before, if and only if it holds exactly those that were accepted, and no editor has unsaved text of it. */
   "history/undo": { params: HistoryUndo; result: HistoryUndoResult };
+  /** Asks for the questions that wait, oldest first. */
+  "asks/list": { params: AsksList; result: AsksListResult };
+  /** Answers a question for the person, wherever she is. The first answer counts. */
+  "asks/answer": { params: AsksAnswer; result: UserAnsweredResult };
+  /** Asks which agents there are, connected or remembered, and what each may do. */
+  "clients/list": { params: ClientsList; result: ClientsListResult };
+  /** Allows an agent something without a question. */
+  "clients/allow": { params: ClientsAllow; result: ClientsAllowResult };
+  /** Takes back what was allowed, at once, in all folders. */
+  "clients/revoke": { params: ClientsRevoke; result: ClientsRevokeResult };
   /** Asks for a link that lets one browser see and decide reviews. */
   "page/link": { params: PageLink; result: PageLinkResult };
   /** Takes back the access of every browser, and every link that was not used. */
@@ -243,7 +253,48 @@ export interface AgentStatus {
 }
 
 /** An answer the person can give. */
-export type AskOption = "allowOnce" | "allowAlways" | "deny";
+export type AskOption = "allowOnce" | "allowSession" | "allowAlways" | "deny";
+
+/** A question that waits for the person. */
+export interface AskSummary {
+  /** Id of the question, which no later question has. */
+  ask: string;
+  /** Id of the window whose agent asks. */
+  window: string;
+  /** Absolute paths of that window's workspace folders. */
+  folders: Array<string>;
+  /** What the agent calls itself. */
+  agent: string;
+  /** The protocol it speaks. */
+  dialect: string;
+  /** What is to be allowed. */
+  deed: Deed;
+  /** One sentence, ending with a question mark. */
+  question: string;
+  /** What it is about, whole, such as the command that would run. What cannot be seen in it is escaped. */
+  detail?: string;
+  /** The answers to offer, in this order. */
+  options: Array<AskOption>;
+  /** How long it has waited. */
+  ageMs: number;
+}
+
+/** Answers a question for the person, wherever she is. The first answer counts. */
+export interface AsksAnswer {
+  /** Id of the question. */
+  ask: string;
+  /** What she chose, of what it offers. */
+  option: AskOption;
+}
+
+/** Asks for the questions that wait, oldest first. */
+export type AsksList = Record<string, never>;
+
+/** The questions that wait. */
+export interface AsksListResult {
+  /** Oldest first. */
+  asks: Array<AskSummary>;
+}
 
 /** Joins the hub. Needed before everything else that an editor says. */
 export interface Attach {
@@ -303,6 +354,71 @@ export interface Capabilities {
   executeCode: boolean;
 }
 
+/** One agent, as it is told from others. */
+export interface ClientSummary {
+  /** What it calls itself. */
+  name: string;
+  /** The protocol it speaks. */
+  dialect: string;
+  /** The folders where it is, links followed. */
+  folders: Array<string>;
+  /** Id of its connection, if there is one. */
+  agent?: string;
+  /** What it may do without asking. */
+  may: Array<Permission>;
+}
+
+/** Allows an agent something without a question. */
+export interface ClientsAllow {
+  /** What the agent calls itself. */
+  name: string;
+  /** The protocol it speaks; missing: what agents of that name speak. */
+  dialect?: string;
+  /** Absolute path of the workspace folder, links followed. */
+  folder: string;
+  /** What it may do; at least one. */
+  deeds: Array<Deed>;
+  /** Only those that are connected, and not for good. */
+  session: boolean;
+}
+
+/** To whom it is allowed now. */
+export interface ClientsAllowResult {
+  /** The protocols of the agents that are meant. */
+  dialects: Array<string>;
+}
+
+/** Asks which agents there are, connected or remembered, and what each may do. */
+export type ClientsList = Record<string, never>;
+
+/** Which agents there are. */
+export interface ClientsListResult {
+  /** Those that are connected, then those that are only remembered. */
+  clients: Array<ClientSummary>;
+  /** The questions that wait. */
+  asks: Array<AskSummary>;
+  /** What no agent gets, not even by asking. */
+  never: Array<Deed>;
+  /** Absolute path of the file that remembers. */
+  file: string;
+  /** What is wrong with that file. Then it allows nothing. */
+  problem?: string;
+}
+
+/** Takes back what was allowed, at once, in all folders. */
+export interface ClientsRevoke {
+  /** What the agent calls itself; missing: all agents. */
+  name?: string;
+  /** What it may not do any more; none: anything. */
+  deeds: Array<Deed>;
+}
+
+/** What was taken back. */
+export interface ClientsRevokeResult {
+  /** How many permissions. */
+  revoked: number;
+}
+
 /** Runs code in the kernel of the active notebook. */
 export interface CodeExecute {
   /** The code. */
@@ -322,6 +438,9 @@ export interface Decision {
   /** What she says about single lines. */
   comments: Array<ReviewComment>;
 }
+
+/** What an agent does only when it is allowed to. */
+export type Deed = "command" | "code" | "edit" | "git";
 
 /** Leaves the hub for good. A connection that ends without it may come back. */
 export type Detach = Record<string, never>;
@@ -962,6 +1081,14 @@ export interface PageRevokeResult {
   links: number;
 }
 
+/** What an agent may do without asking. */
+export interface Permission {
+  /** What. */
+  deed: Deed;
+  /** When it was allowed for good, such as `2026-11-15T21:53:10Z`; missing: only for this session. */
+  since?: string;
+}
+
 /** Asks whether the other side is there. */
 export type Ping = Record<string, never>;
 
@@ -1224,6 +1351,8 @@ export interface ReviewShow {
   focus: boolean;
   /** The texts are too large for a message: `base` and `proposed` are empty and there are no hunks. It can only be taken or refused as a whole, or looked at elsewhere. */
   omitted: boolean;
+  /** Its agent asked for it to be shown in the file itself, where the editor can. */
+  inline: boolean;
 }
 
 /** The review is on the person's screen. */
@@ -1483,7 +1612,7 @@ export type UserAskResult =
     "kind": "dismissed";
   };
 
-/** Takes a question off the screen: nobody waits for its answer any more. */
+/** Takes a question off the screen: it was answered elsewhere, or nobody waits for its answer any more. */
 export interface UserUnask {
   /** Id of the question. */
   ask: string;
@@ -1582,6 +1711,22 @@ export type WindowEvent =
     path: string;
     /** What to give `history/undo` to have it the other way again. */
     redo: string;
+  }
+  | {
+    "kind": "asked";
+    /** The question. */
+    asked: AskSummary;
+  }
+  | {
+    "kind": "askOver";
+    /** Id of the question. */
+    ask: string;
+    /** What the agent calls itself. */
+    agent: string;
+    /** The answer; missing: there was none, and nobody waits for it any more. */
+    option?: AskOption;
+    /** Where it was answered, for people. */
+    by?: string;
   };
 
 /** One window. */

@@ -34,6 +34,7 @@ const MEASURES: &[(&str, Measure)] = &[
     ("command", measure::command::measure),
     ("discover", measure::discover::measure),
     ("large", measure::large::measure),
+    ("search", measure::search::measure),
     ("page", measure::page::measure),
 ];
 

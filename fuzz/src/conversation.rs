@@ -33,7 +33,9 @@ pub fn conversation(dialect: &str, data: &[u8]) {
                 let id = sent.map(|sent| sent["id"].clone());
                 assert!(open.insert(call, (id, request)).is_none(), "a call id came twice");
             }
-            Step::Reply(reply) | Step::Malformed(reply) | Step::Introduced { reply, .. } => is_reply_to(&reply, sent.as_ref()),
+            Step::Reply(reply) | Step::Malformed(reply) | Step::Introduced { reply, .. } => {
+                is_reply_to(&reply, sent.as_ref())
+            }
             Step::Cancelled(call) => {
                 assert!(open.contains_key(&call), "only an open call is cancelled");
                 // Our own agents hear whether a person was first; the others want no answer any more.
@@ -48,8 +50,16 @@ pub fn conversation(dialect: &str, data: &[u8]) {
         assert!(session.open_calls().eq(open.keys().copied()));
     }
     for (call, (id, request)) in open {
-        let frame = session.answer(call, &answer_to(request)).expect("an open call can be answered");
-        let reply = valid(&frame.text);
+        let shown = session.shown(call);
+        let answered = session.answer(call, &answer_to(request));
+        let reply = match (shown, answered) {
+            // Said to wait, and told later; or not, if the agent asked for silence.
+            (Some(shown), told) => {
+                told.iter().for_each(|told| is_notification(&told.text));
+                valid(&shown.text)
+            }
+            (None, answered) => valid(&answered.expect("an open call can be answered").text),
+        };
         assert!(id.is_none_or(|id| reply["id"] == id), "{reply}");
         assert_eq!(session.answer(call, &Answer::TabClosed { text: None }), None, "answered twice");
     }
@@ -61,6 +71,11 @@ fn valid(reply: &str) -> Value {
     assert_eq!(reply["jsonrpc"], "2.0");
     assert!(reply.get("result").is_some() != reply.get("error").is_some(), "{reply}");
     reply
+}
+
+fn is_notification(told: &str) {
+    let told: Value = serde_json::from_str(told).expect("a notification is JSON");
+    assert!(told["method"].is_string() && told.get("id").is_none(), "{told}");
 }
 
 fn is_reply_to(reply: &str, sent: Option<&Value>) {

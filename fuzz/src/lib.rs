@@ -2,9 +2,11 @@
 
 mod conversation;
 pub mod events;
+mod messages;
 mod requests;
 
 pub use conversation::conversation;
+pub use messages::messages;
 pub use requests::requests;
 
 /// The input as texts with NUL between them, so that a seed can be read and written by hand; missing ones

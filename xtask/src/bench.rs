@@ -32,6 +32,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if all || named("command") || named("http") || named("page") {
         give(peers::NODE_VARIABLE, peers::node_modules);
     }
+    if all || named("search") {
+        give(peers::RG_VARIABLE, peers::ripgrep);
+    }
     if all || named("page") {
         give(browser::VARIABLE, browser::chromium);
     }

@@ -1,6 +1,7 @@
-//! Programs we did not write, which the integration tests talk to: Python's `websockets`, the library that
-//! NEXUS3's own client is built on, the TypeScript clients of MCP, and what drives a browser. Benchmarks run
-//! `websockets` and Node's `ws` beside us. All are found by the variables below.
+//! Programs we did not write, which the integration tests talk to: Python's `websockets` and `httpx`, the libraries
+//! that the clients of NEXUS3, Clio and ppxai are built on, the TypeScript clients of MCP, and what drives a browser.
+//! Benchmarks run `websockets` and Node's `ws` beside us; searching is compared with ripgrep. All are found by the
+//! variables below.
 
 use std::env;
 use std::fs;
@@ -11,6 +12,7 @@ use anyhow::{Context, Result};
 use crate::workspace::{apt_install, command, run, succeeds, tools};
 
 pub(crate) const PYTHON_VARIABLE: &str = "LINKSPAN_TEST_PYTHON";
+pub(crate) const RG_VARIABLE: &str = "LINKSPAN_TEST_RG";
 pub(crate) const NODE_VARIABLE: &str = "LINKSPAN_TEST_NODE_MODULES";
 
 /// The first speaks MCP's revisions with a handshake, the second the one without; the third is only measured. The
@@ -23,6 +25,8 @@ const NODE_PACKAGES: [(&str, &str); 5] = [
     ("axe-core", "4.14.0"),
 ];
 
+const PYTHON_PACKAGES: [&str; 2] = ["websockets", "httpx"];
+
 /// A Python that has what the tests need; made on the first call, found on the later ones.
 pub(crate) fn python() -> Result<PathBuf> {
     if let Some(chosen) = env::var_os(PYTHON_VARIABLE) {
@@ -30,15 +34,15 @@ pub(crate) fn python() -> Result<PathBuf> {
     }
     let venv = tools().join("venv");
     let python = venv.join("bin").join("python");
-    if has_websockets(&python) {
+    if PYTHON_PACKAGES.iter().all(|package| has_module(&python, package)) {
         return Ok(python);
     }
     make_venv(&venv)?;
-    run(command(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "websockets"]))
+    run(command(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PYTHON_PACKAGES))
         .with_context(|| {
             format!(
-                "missing: the Python package `websockets`, and pip could not fetch it. Give pip a reachable \
-                 index, or set {PYTHON_VARIABLE} to a Python that has it, or skip with `cargo xtask test --fast`"
+                "missing: the Python packages `websockets` and `httpx`, and pip could not fetch them. Give pip a reachable \
+                 index, or set {PYTHON_VARIABLE} to a Python that has them, or skip with `cargo xtask test --fast`"
             )
         })?;
     Ok(python)
@@ -68,13 +72,30 @@ pub(crate) fn node_modules() -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// The `rg` whose answers ours are compared with.
+pub(crate) fn ripgrep() -> Result<PathBuf> {
+    if let Some(chosen) = env::var_os(RG_VARIABLE) {
+        return Ok(chosen.into());
+    }
+    let is_there = || succeeds(command("rg").arg("--version"));
+    if !is_there() {
+        apt_install(&["ripgrep"]);
+    }
+    anyhow::ensure!(
+        is_there(),
+        "missing: ripgrep, and apt could not install it. Install the package ripgrep, or set {RG_VARIABLE} to the path \
+         of an `rg`, or skip with `cargo xtask test --fast`"
+    );
+    Ok("rg".into())
+}
+
 fn has_package(folder: &Path, name: &str, version: &str) -> bool {
     let manifest = folder.join("node_modules").join(name).join("package.json");
     fs::read_to_string(manifest).is_ok_and(|text| text.contains(&format!("\"version\": \"{version}\"")))
 }
 
-fn has_websockets(python: &Path) -> bool {
-    succeeds(command(python).args(["-c", "import websockets"]))
+fn has_module(python: &Path, module: &str) -> bool {
+    succeeds(command(python).arg("-c").arg(format!("import {module}")))
 }
 
 fn make_venv(venv: &Path) -> Result<()> {
@@ -88,7 +109,7 @@ fn make_venv(venv: &Path) -> Result<()> {
     }
     anyhow::bail!(
         "missing: python3 with its `venv` module, and apt could not install it. Install the packages python3 and \
-         python3-venv, or set {PYTHON_VARIABLE} to a Python that has `websockets`, or skip with \
+         python3-venv, or set {PYTHON_VARIABLE} to a Python that has `websockets` and `httpx`, or skip with \
          `cargo xtask test --fast`"
     )
 }

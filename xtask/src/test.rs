@@ -56,10 +56,11 @@ fn all(steps: &mut Steps, fast: bool) -> Result<()> {
 }
 
 /// Where what is foreign is, in the variables by which the tests find it.
-fn foreign() -> Result<[(&'static str, PathBuf); 3]> {
+fn foreign() -> Result<[(&'static str, PathBuf); 4]> {
     Ok([
         (peers::PYTHON_VARIABLE, peers::python()?),
         (peers::NODE_VARIABLE, peers::node_modules()?),
+        (peers::RG_VARIABLE, peers::ripgrep()?),
         (browser::VARIABLE, browser::chromium()?),
     ])
 }

@@ -10,6 +10,7 @@ pub(crate) mod http;
 pub(crate) mod idle;
 pub(crate) mod large;
 pub(crate) mod page;
+pub(crate) mod search;
 
 /// How much is done.
 #[derive(Debug, Clone, Copy)]

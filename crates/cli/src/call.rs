@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::time::Duration;
 
 use linkspan_client::connection::ToolResult;
-use linkspan_client::{CallError, Connection};
+use linkspan_client::{CallError, Connection, ppxai};
 use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -64,7 +64,7 @@ fn arguments(given: &str) -> Result<Value, Failure> {
 fn call(connection: &Connection, args: &Args, arguments: &Value) -> Result<ToolResult, CallError> {
     let Args { tool, timeout, .. } = args;
     match timeout {
-        None if ASK_A_PERSON.contains(&tool.as_str()) => {
+        None if ASK_A_PERSON.contains(&tool.as_str()) || ppxai::asks_a_person(tool) => {
             let pending = connection.start(tool, arguments)?;
             let waits = (pending.clone(), connection.clone());
             let interrupted = signals::take_back_when_interrupted(move || {

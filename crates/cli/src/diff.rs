@@ -119,7 +119,7 @@ fn connect(args: &Args, reach: &Reach, here: &Path) -> Result<(Bridge, Option<Ow
     let folder = nearest_folder(&args.file).unwrap_or_else(|| here.to_owned());
     let surroundings = window::surroundings(&folder)?;
     let (candidate, own) = match window::choose(&args.window, reach, &folder)? {
-        Choice::Window(chosen) if args.print && matches!(chosen.candidate.wire, Wire::Nexus3 { .. }) => {
+        Choice::Window(chosen) if args.print && writes_itself(&chosen.candidate.wire) => {
             let editor = window::described(&chosen.candidate);
             let message =
                 format!("{editor} writes what is accepted itself: leave `--print` out, or use `--window`");
@@ -135,6 +135,11 @@ fn connect(args: &Args, reach: &Reach, here: &Path) -> Result<(Bridge, Option<Ow
     let bridge = Bridge::new(BridgeConfig::default(), agent, surroundings);
     bridge.connect(&candidate).map_err(failure)?;
     Ok((bridge, own))
+}
+
+/// Whether an editor writes whatever the caller wishes.
+fn writes_itself(wire: &Wire) -> bool {
+    matches!(wire, Wire::Nexus3 { .. } | Wire::Clio { .. } | Wire::Ppxai { .. })
 }
 
 /// The folder a file is in, or would be in once it is there.

@@ -59,6 +59,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let mut findings = vec![Finding::good("program", program())];
     let hub_started_at_ms = hub(reach, &mut findings);
     findings.extend(files::config(reach, &here, hub_started_at_ms));
+    findings.extend(files::clients(&reach.places));
     findings.extend(files::journal(&reach.places));
     let discovery = discover(&surroundings(&here)?);
     looked_in(&discovery, &mut findings);

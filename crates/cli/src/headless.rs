@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use linkspan_client::{Notice, RelayError, relay};
 use linkspan_editor_api::{
     Attach, AttachResult, Capabilities, Decoder, Detach, Editor, HubStatus, HubStatusResult, Limits, Message,
-    PROTOCOL, Ping, Request, RequestId, ReviewHide, ReviewShow, RpcError, decode, encode, errors,
+    PROTOCOL, Ping, Request, RequestId, ReviewHide, ReviewShow, RpcError, UserAsk, UserUnask, decode, encode,
+    errors,
 };
 
 use crate::exit::Failure;
@@ -32,6 +33,8 @@ pub(crate) enum Happening<'a> {
     Open(&'a AttachResult, &'a [(String, String)]),
     Shown(&'a ReviewShow),
     Hidden(&'a ReviewHide),
+    Asked(&'a UserAsk),
+    AskOver(&'a UserUnask),
     Notice(&'a Notice),
 }
 
@@ -170,6 +173,8 @@ impl Headless {
                 let reply = match method.as_str() {
                     ReviewShow::METHOD => decode(&params).map(|shown| tell(Happening::Shown(&shown))),
                     ReviewHide::METHOD => decode(&params).map(|hidden| tell(Happening::Hidden(&hidden))),
+                    UserAsk::METHOD => decode(&params).map(|asked| tell(Happening::Asked(&asked))),
+                    UserUnask::METHOD => decode(&params).map(|over| tell(Happening::AskOver(&over))),
                     <Ping as Request>::METHOD => Ok(Ok(())),
                     _ => {
                         let message = format!("a window without an editor has no `{method}`");
@@ -198,7 +203,7 @@ fn attach(folders: &[String]) -> Attach {
         folders: folders.to_vec(),
         window_id: None,
         // Only to hear of them: nobody is shown anything here.
-        capabilities: Capabilities { reviews: true, ..Capabilities::default() },
+        capabilities: Capabilities { reviews: true, questions: true, ..Capabilities::default() },
     }
 }
 

@@ -21,10 +21,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
+    of_window(args, reach, None)
+}
+
+/// What was done in one window, or in all.
+pub(crate) fn of_window(args: &Args, reach: &Reach, window: Option<String>) -> Result<Report, Failure> {
     let path = args.file.as_deref().map(real_path).transpose()?;
     let list = HistoryList {
         limit: Some(args.limit),
         path: path.map(|path| path.to_string_lossy().into_owned()),
+        window,
         ..HistoryList::default()
     };
     let history = reach.greeted()?.request(&list)?;

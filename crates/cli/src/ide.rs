@@ -16,6 +16,7 @@ use crate::window::{
     Choice, Chosen, ChosenBy, WindowName, WindowOptions, choose, choose_among, described, find, here, id,
     is_twin, known, open, surroundings,
 };
+use crate::{history, undo};
 
 /// Show which editor is used here and why, or choose one.
 #[derive(Debug, clap::Args)]
@@ -30,30 +31,65 @@ enum Verb {
     Status(WindowOptions),
     /// Use this editor for this folder and all below it; without a name, go back to the one that fits best.
     Connect {
-        /// Which: an id such as w3, a port, or a folder the editor has open.
+        /// Which: an id such as w3, a port, a folder the editor has open, or the address of a ppxai bridge.
         window: Option<WindowName>,
     },
     /// Use no editor in this folder and below it, until `linkspan ide connect`.
     Disconnect,
+    /// List what was decided and done in the window of this folder, newest first.
+    History(history::Args),
+    /// Take back a change of the window of this folder; `linkspan undo` reaches those of all windows.
+    Undo(undo::Args),
 }
 
-pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
+pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Failure> {
     match &args.verb {
         None => status(&WindowOptions::default(), reach),
         Some(Verb::Status(options)) => status(options, reach),
         Some(Verb::Connect { window: Some(window) }) => connect(window, reach),
         Some(Verb::Connect { window: None }) => let_go(reach),
         Some(Verb::Disconnect) => disconnect(reach),
+        Some(Verb::History(history)) => history::of_window(history, reach, Some(window_of_here(reach)?)),
+        Some(Verb::Undo(undo)) => undo::of_window(undo, reach, json, Some(window_of_here(reach)?)),
     }
+}
+
+/// The hub's window for this folder: only the hub knows what was done. A bridge of ppxai may be a door to one.
+fn window_of_here(reach: &Reach) -> Result<String, Failure> {
+    let discovery = discover(&surroundings(&here()?)?);
+    let chosen = match choose_among(&WindowOptions::default(), reach, || Ok(discovery.clone()))? {
+        Choice::Window(chosen) => chosen.candidate,
+        Choice::NoneFits(failure) => return Err(failure),
+    };
+    let port = chosen.wire.port();
+    let windows = std::iter::once(&chosen).chain(&discovery.candidates);
+    let mut ids = windows.filter_map(|candidate| match &candidate.wire {
+        Wire::Hub { window, port: of } if *of == port => Some(window.clone()),
+        _ => None,
+    });
+    ids.next().ok_or_else(|| {
+        let message = format!(
+            "{} is no window of Linkspan's hub, which alone remembers what was done: undo it in the editor, or \
+             attach the editor to the hub",
+            described(&chosen)
+        );
+        Failure::new(Exit::Refused, message)
+    })
 }
 
 fn status(options: &WindowOptions, reach: &Reach) -> Result<Report, Failure> {
     let here = here()?;
-    let discovery = discover(&surroundings(&here)?);
+    let mut discovery = discover(&surroundings(&here)?);
     let chosen = match choose_among(options, reach, || Ok(discovery.clone())) {
         Ok(Choice::Window(chosen)) => reachable(*chosen, reach),
         Ok(Choice::NoneFits(failure)) | Err(failure) => Err(failure),
     };
+    // A bridge is found by its address alone.
+    if let Ok(Chosen { candidate, .. }) = &chosen
+        && matches!(candidate.wire, Wire::Ppxai { .. })
+    {
+        discovery.candidates.insert(0, candidate.clone());
+    }
     let used = chosen.as_ref().ok().map(|chosen| id(&chosen.candidate));
     let mut document = Map::new();
     document.insert("folder".into(), json!(here));

@@ -2,13 +2,17 @@
 //! a command does is in the file of its name.
 
 mod accept;
+mod allow;
+mod asks;
 mod attach;
 mod call;
+mod clients;
 mod close;
 mod completions;
 mod config;
 mod context;
 mod decide;
+mod deny;
 mod diagnostics;
 mod diff;
 mod dirty;
@@ -29,7 +33,9 @@ mod page;
 mod path_args;
 mod pins;
 mod reach;
+mod record;
 mod reject;
+mod replay;
 mod review;
 mod review_args;
 mod reviews;
@@ -81,6 +87,10 @@ enum Command {
     Show(show::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    Asks(asks::Args),
+    Allow(allow::Args),
+    Deny(deny::Args),
+    Clients(clients::Args),
     Diff(diff::Args),
     Open(open::Args),
     Diagnostics(diagnostics::Args),
@@ -94,6 +104,8 @@ enum Command {
     Tools(tools::Args),
     Call(call::Args),
     Ide(ide::Args),
+    Record(record::Args),
+    Replay(replay::Args),
     Doctor(doctor::Args),
     Review(review::Args),
     Watch(watch::Args),
@@ -143,6 +155,10 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Show(show) => show::run(show, &reach),
         Command::Accept(accept) => accept::run(accept, &reach),
         Command::Reject(reject) => reject::run(reject, &reach),
+        Command::Asks(_) => asks::run(&reach),
+        Command::Allow(allow) => allow::run(allow, &reach),
+        Command::Deny(deny) => deny::run(deny, &reach),
+        Command::Clients(clients) => clients::run(clients, &reach),
         Command::Diff(diff) => diff::run(diff, &reach, args.json),
         Command::Open(open) => open::run(open, &reach),
         Command::Diagnostics(diagnostics) => diagnostics::run(diagnostics, &reach),
@@ -155,7 +171,9 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Context(context) => context::run(context, &reach),
         Command::Tools(tools) => tools::run(tools, &reach),
         Command::Call(call) => call::run(call, &reach),
-        Command::Ide(ide) => ide::run(ide, &reach),
+        Command::Ide(ide) => ide::run(ide, &reach, args.json),
+        Command::Record(record) => record::run(record, args.json),
+        Command::Replay(replay) => replay::run(replay, &reach),
         Command::Doctor(doctor) => doctor::run(doctor, &reach),
         Command::Review(review) => review::run(review, &reach, args.json),
         Command::Watch(watch) => watch::run(watch, &reach, args.json),

@@ -148,6 +148,7 @@ pub(crate) mod tests {
             conflicts: vec![],
             focus: false,
             omitted: false,
+            inline: false,
         }
     }
 

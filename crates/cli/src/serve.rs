@@ -39,6 +39,8 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
         }
         Happening::Shown(shown) => says.shown(shown),
         Happening::Hidden(hidden) => says.hidden(hidden),
+        Happening::Asked(asked) => says.asked(asked),
+        Happening::AskOver(over) => says.ask_over(over),
         Happening::Notice(notice) => says.notice(notice),
     });
     match ended {

@@ -32,6 +32,16 @@ fn change_name(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Failure> {
+    of_window(args, reach, json, None)
+}
+
+/// Takes back a change of one window, or of any.
+pub(crate) fn of_window(
+    args: &Args,
+    reach: &Reach,
+    json: bool,
+    window: Option<String>,
+) -> Result<Report, Failure> {
     let asks = args.change.is_none() && !args.last;
     if asks && (json || !io::stdin().is_terminal() || !io::stdout().is_terminal()) {
         return Err(Failure::usage(
@@ -40,9 +50,17 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
     }
     let mut hub = reach.greeted()?;
     let change = match &args.change {
-        Some(change) => change.clone(),
+        Some(change) => {
+            if let Some(window) = &window {
+                belongs(&mut hub, change, window)?;
+            }
+            change.clone()
+        }
         None => {
-            let newest = newest(&mut hub)?;
+            let newest = match &window {
+                Some(window) => newest_of(&mut hub, window)?,
+                None => newest(&mut hub)?,
+            };
             if asks && !agreed(&newest)? {
                 return Err(Failure::new(Exit::No, "nothing was undone"));
             }
@@ -66,6 +84,34 @@ fn said(change: &str, undone: &HistoryUndoResult) -> String {
     let (path, redo) = (relative(path, &here()), name(redo));
     let done = if undone.removed_file { "which removed" } else { "in" };
     format!("undid {} {done} {path}; `linkspan undo {redo}` puts it in again", name(change))
+}
+
+/// The newest of a window.
+fn newest_of(hub: &mut Control, window: &str) -> Result<HistoryEntry, Failure> {
+    let list = HistoryList {
+        limit: Some(1),
+        window: Some(window.to_owned()),
+        undoable: true,
+        ..HistoryList::default()
+    };
+    let newest = hub.request(&list)?.entries.into_iter().next();
+    newest.ok_or_else(|| {
+        Failure::new(Exit::UnknownReview, format!("there is nothing to undo in window {}", name(window)))
+    })
+}
+
+fn belongs(hub: &mut Control, change: &str, window: &str) -> Result<(), Failure> {
+    let list = HistoryList { limit: Some(1000), window: Some(window.to_owned()), ..HistoryList::default() };
+    let is_it = |entry: &HistoryEntry| entry.review == change || entry.change.as_deref() == Some(change);
+    if hub.request(&list)?.entries.iter().any(is_it) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is no change of window {}: `linkspan undo` takes back those of other windows",
+        name(change),
+        name(window)
+    );
+    Err(Failure::new(Exit::UnknownReview, message))
 }
 
 /// The newest in the workspace we stand in: what was done elsewhere is undone by name only.

@@ -3,6 +3,7 @@
 
 use linkspan_editor_api::{HubEvent, Position, ReviewChange, ReviewSummary, WindowEvent};
 
+use crate::asks;
 use crate::output::{DIM, change as lines_changed, count, decided, styled};
 use crate::visible::name;
 
@@ -42,6 +43,16 @@ fn what(event: &WindowEvent) -> String {
         WindowEvent::Diagnostics { paths } => format!("diagnostics changed: {}", names(paths)),
         WindowEvent::Review { review, path, change, summary } => {
             format!("{} {} {}", name(review), name(path), became(change, summary.as_ref()))
+        }
+        WindowEvent::Asked { asked } => {
+            let question = asks::line(&asked.question, asked.detail.as_deref());
+            let ask = name(&asked.ask);
+            format!("{} asks: {question} — linkspan allow {ask}", name(&asked.agent))
+        }
+        WindowEvent::AskOver { ask, agent, option, by } => {
+            let by = by.as_deref().map(|by| format!(" in {}", name(by))).unwrap_or_default();
+            let became = option.map_or("needs no answer any more", asks::said);
+            format!("{} of {} {became}{by}", name(ask), name(agent))
         }
         WindowEvent::Undone { change, path, redo } => {
             format!("{} {} undone; `linkspan undo {}` puts it in again", name(change), name(path), name(redo))

@@ -5,8 +5,11 @@ mod name;
 
 use std::path::{Path, PathBuf};
 
-use linkspan_client::discover::{Discovery, Found, LookedIn, Match, Reason, Seen, Verdict, Wire};
-use linkspan_client::{AgentInfo, CallError, Candidate, Connection, Surroundings, discover};
+use linkspan_client::discover::{
+    Discovery, Found, LookedIn, Match, Reason, Seen, Verdict, Wire, ppxai_bridge,
+};
+use linkspan_client::http::LoopbackUrl;
+use linkspan_client::{AgentInfo, CallError, Candidate, Connection, Surroundings, discover, ppxai};
 
 use crate::exit::{Exit, Failure};
 use crate::headless;
@@ -21,8 +24,8 @@ const VARIABLE: &str = "LINKSPAN_WINDOW";
 /// How a person chooses a window.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct WindowOptions {
-    /// Ask this editor window: its id such as w3, its port, or a folder it has open. The variable LINKSPAN_WINDOW
-    /// does the same; without both, what `linkspan ide connect` chose, or the window that fits best.
+    /// Ask this editor window: its id such as w3, its port, a folder it has open, or the address of a ppxai bridge.
+    /// The variable LINKSPAN_WINDOW does the same; without both, what `linkspan ide connect` chose, or the window that fits best.
     #[arg(long, value_name = "WINDOW")]
     window: Option<WindowName>,
 }
@@ -161,8 +164,13 @@ pub(crate) fn find(window: &WindowName) -> Result<Candidate, Failure> {
             matched: None,
             verdict: Verdict::Usable,
         }),
+        WindowName::Bridge(url) => bridge(url),
         WindowName::Port(port) => {
             let discovery = discover(&surroundings(&here()?)?);
+            let is_known = discovery.candidates.iter().any(|candidate| candidate.wire.port() == *port);
+            if *port == ppxai::DEFAULT_PORT && !is_known {
+                return bridge(&LoopbackUrl::of_port(*port));
+            }
             one_of(window, &discovery, |candidate| candidate.wire.port() == *port)
         }
         WindowName::Folder(folder) => {
@@ -175,6 +183,22 @@ pub(crate) fn find(window: &WindowName) -> Result<Candidate, Failure> {
             })
         }
     }
+}
+
+/// A bridge of ppxai, which no lock file tells of.
+fn bridge(url: &LoopbackUrl) -> Result<Candidate, Failure> {
+    let candidate = ppxai_bridge(Some(url), &surroundings(&here()?)?);
+    let message = match &candidate.verdict {
+        Verdict::Usable => return Ok(candidate),
+        Verdict::Not(Reason::NothingListens) => format!(
+            "nothing listens at {url}: start the editor whose bridge it is, or look at the address it shows"
+        ),
+        Verdict::Not(reason) => {
+            let remedy = reason.remedy().trim_end_matches('.');
+            format!("the bridge at {url} cannot be used: {reason}. {remedy}")
+        }
+    };
+    Err(Failure::new(Exit::NoWindow, message))
 }
 
 /// The named one. That it is about another folder does not matter then, and discovery did not ask it for that.
@@ -239,6 +263,7 @@ pub(crate) fn known<'a>(discovery: &'a Discovery, chosen: &'a Candidate) -> &'a 
 pub(crate) fn id(candidate: &Candidate) -> String {
     match &candidate.wire {
         Wire::Hub { window, .. } => window.clone(),
+        Wire::Ppxai { bridge, .. } => bridge.to_string(),
         wire => wire.port().to_string(),
     }
 }

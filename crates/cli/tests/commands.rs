@@ -345,9 +345,12 @@ mod tests {
         let agent = &window["agents"][0];
         assert_eq!((&agent["name"], &agent["dialect"]), (&json!("claude-code"), &json!("claude")));
         assert_eq!((&agent["version"], &agent["openReviews"]), (&json!("2.1.325"), &json!(1)));
-        let dialects = window["dialects"].as_array().unwrap();
-        let names: Vec<_> = dialects.iter().filter_map(|dialect| dialect["name"].as_str()).collect();
-        assert!(["claude", "nexus3", "ppxai"].iter().all(|name| names.contains(name)), "{names:?}");
+        let spoken: Vec<&Value> =
+            window["dialects"].as_array().unwrap().iter().map(|dialect| &dialect["name"]).collect();
+        assert!(
+            ["claude", "nexus3", "clio", "gemini", "ppxai"].iter().all(|name| spoken.contains(&&json!(name))),
+            "{spoken:?}"
+        );
         let text = scene.world.run(&["status"]).ok().stdout;
         for word in ["claude-code", "nexus3", "Linkspan (headless)", "1 review"] {
             assert!(text.contains(word), "{word} in {text}");

@@ -24,6 +24,19 @@ mod tests {
         agent.call("runInTerminal", json!({ "command": command }))
     }
 
+    fn asks(world: &World) -> Vec<Value> {
+        world.json(&["asks"])["asks"].as_array().unwrap().clone()
+    }
+
+    /// The question that waits.
+    fn waiting(world: &World) -> String {
+        eventually("it is asked", || Some(asks(world).first()?["ask"].as_str()?.to_owned()))
+    }
+
+    fn clients_file(world: &World) -> std::path::PathBuf {
+        world.json(&["clients"])["file"].as_str().unwrap().into()
+    }
+
     /// The kind of a failure, and what it says.
     #[track_caller]
     fn failure(told: &Value) -> (String, String) {
@@ -43,7 +56,9 @@ mod tests {
         let asked = editor.question(1);
         assert_eq!(asked.question, format!("Allow tester to run this command in {}?", folder.display()));
         assert_eq!(asked.detail.as_deref(), Some("make\\u{202e}\n"), "nothing in it is hidden from her");
-        assert_eq!(asked.options, [AskOption::AllowOnce, AskOption::AllowAlways, AskOption::Deny]);
+        let offered =
+            [AskOption::AllowOnce, AskOption::AllowSession, AskOption::AllowAlways, AskOption::Deny];
+        assert_eq!(asked.options, offered);
         assert!(agent.waits(call));
         assert_eq!(editor.desk().ran, []);
         editor.reply(&asked, Some(AskOption::AllowOnce));
@@ -56,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn once_is_once_and_always_is_for_that_agent_and_that_kind_of_deed() {
+    fn once_is_once_and_a_session_is_that_agents_and_for_that_kind_of_deed() {
         let world = World::new();
         let mut editor = attach(&world);
         let mut agent = OwnAgent::join(&world, "k3y");
         let first = run(&mut agent, "one");
         let also = run(&mut agent, "two");
         let asked = editor.question(2);
-        editor.reply(&asked, Some(AskOption::AllowAlways));
+        editor.reply(&asked, Some(AskOption::AllowSession));
         assert_eq!(agent.told(also)["output"], "two");
         assert_eq!(agent.told(first)["output"], "one", "answered by the same word");
         assert_eq!(editor.until("it is taken back", |desk| desk.unasked.pop()), editor.question(1).ask);
@@ -81,12 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn always_ends_with_a_goodbye_and_not_with_a_lost_socket() {
+    fn a_session_ends_with_a_goodbye_and_not_with_a_lost_socket() {
         let world = World::new();
         let mut editor = attach(&world);
         let mut agent = OwnAgent::join(&world, "k3y");
         let call = run(&mut agent, "one");
-        editor.reply(&editor.question(1), Some(AskOption::AllowAlways));
+        editor.reply(&editor.question(1), Some(AskOption::AllowSession));
         agent.told(call);
         drop(agent);
         let mut agent = OwnAgent::join(&world, "k3y");
@@ -186,22 +201,177 @@ mod tests {
     }
 
     #[test]
-    fn an_editor_that_cannot_ask_runs_nothing_and_lists_nothing_of_it() {
+    fn where_the_editor_cannot_ask_a_command_answers() {
         let world = World::new();
         let mute = api::Capabilities { questions: false, ..willing() };
         let editor = EditorBuilder::new(&world).capabilities(mute).attach();
         let mut agent = OwnAgent::join(&world, "k3y");
+        let listed = agent.send_request("tools/list", json!({}));
+        assert!(agent.answer(listed).to_string().contains("runInTerminal"));
+        let call = run(&mut agent, "make\u{202e} all");
+        let ask = waiting(&world);
+        let shown = world.run(&["asks"]).ok().stdout;
+        assert!(shown.contains("    make\\u{202e} all\n") && shown.contains(&ask), "{shown}");
+        assert!(agent.waits(call));
+        let said = world.run(&["allow", &ask]).ok().stdout;
+        assert!(said.contains("allowed once: Allow tester to run this command"), "{said}");
+        assert_eq!(agent.told(call)["exitCode"], 3);
+        assert_eq!(editor.desk().ran.len(), 1);
+        let late = world.run(&["deny", &ask]);
+        assert_eq!((late.code, late.stderr.contains("no question")), (1, true), "{late:?}");
+        run(&mut agent, "again");
+        waiting(&world);
+        drop(agent);
+        eventually("it ends with its agent", || asks(&world).is_empty().then_some(()));
+    }
+
+    #[test]
+    fn a_command_answers_what_the_editor_shows_too_and_the_editor_hears_of_it() {
+        let world = World::new();
+        let mut editor = attach(&world);
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let call = run(&mut agent, "one");
+        let asked = editor.question(1);
+        world.run(&["deny", &asked.ask]).ok();
+        assert_eq!(failure(&agent.told(call)).0, "denied");
+        assert_eq!(editor.until("it is taken back", |desk| desk.unasked.pop()), asked.ask);
+        editor.reply(&asked, Some(AskOption::AllowOnce));
+        agent.ask("getWorkspaceFolders", json!({}));
+        assert_eq!(editor.desk().ran, []);
+    }
+
+    #[test]
+    fn always_outlives_the_agent_and_the_hub_until_it_is_revoked() {
+        let world = World::new();
+        let mut editor = attach(&world);
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let call = run(&mut agent, "one");
+        editor.reply(&editor.question(1), Some(AskOption::AllowAlways));
+        agent.told(call);
+        let file = clients_file(&world);
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.starts_with("# ") && text.contains("name = \"tester\""), "{text}");
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600);
+        world.kill_hub();
+        editor.until("the hub is back", |desk| (desk.told.last()?.0 == "hub/back").then_some(()));
+        let mut agent = OwnAgent::join(&world, "an0ther");
+        let call = run(&mut agent, "two");
+        assert_eq!(agent.told(call)["output"], "two");
+        let listed = world.json(&["clients"]);
+        let (client, folder) = (&listed["clients"][0], json!([world.workspace()]));
+        assert_eq!((&client["name"], &client["folders"]), (&json!("tester"), &folder), "{listed}");
+        assert_eq!(client["may"][0]["deed"], "command", "{listed}");
+        let text = world.run(&["clients"]).ok().stdout;
+        assert!(text.contains("command (since "), "{text}");
+
+        assert_eq!(world.json(&["clients", "revoke", "tester", "command"])["revoked"], 1);
+        let call = run(&mut agent, "three");
+        editor.reply(&editor.question(2), Some(AskOption::Deny));
+        assert_eq!(failure(&agent.told(call)).0, "denied");
+        assert_eq!(world.run(&["clients", "revoke", "all"]).code, 1, "there is nothing left");
+    }
+
+    #[test]
+    fn another_name_dialect_or_folder_inherits_nothing() {
+        let world = World::new();
+        let mut editor = attach(&world);
+        let mut asked = 0;
+        let other = world.folder("other");
+        let code = json!({ "code": "1" });
+        for allowed in [
+            ["tester", "linkspan", "."],
+            ["someone", "claude", "."],
+            ["claude-code", "nexus3", "."],
+            ["claude-code", "claude", other.to_str().unwrap()],
+        ] {
+            let [name, dialect, folder] = allowed;
+            let allow = ["clients", "allow", name, "code", "--dialect", dialect, "--folder", folder];
+            world.run(&allow).ok();
+            let mut agent = Agent::claude(&world, editor.port());
+            let call = agent.send_call("executeCode", code.clone());
+            asked += 1;
+            editor.reply(&editor.question(asked), Some(AskOption::Deny));
+            assert_eq!(agent.answer(call)["result"]["isError"], true);
+        }
+        let mut agent = Agent::claude(&world, editor.port());
+        let name = world.json(&["clients"])["clients"][0]["name"].as_str().unwrap().to_owned();
+        world.run(&["clients", "allow", &name, "code", "--session"]).ok();
+        let call = agent.send_call("executeCode", code);
+        assert_eq!(agent.texts(call), ["1"]);
+        assert!(world.run(&["clients"]).ok().stdout.contains("code (this session)"));
+    }
+
+    #[test]
+    fn a_broken_file_allows_nothing_and_says_so() {
+        let world = World::new();
+        let editor = attach(&world);
+        world.run(&["clients", "allow", "tester", "command", "--dialect", "linkspan"]).ok();
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let call = run(&mut agent, "one");
+        agent.told(call);
+        let file = clients_file(&world);
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, format!("{text}\n[[client\n")).unwrap();
+        let call = run(&mut agent, "two");
+        let asked = editor.question(1);
+        assert!(!asked.options.contains(&AskOption::AllowAlways), "{asked:?}");
+        let ran = world.run(&["clients"]).ok();
+        assert!(ran.stdout.contains("clients.toml: line "), "{ran:?}");
+        let doctor = world.run(&["doctor"]);
+        assert!(doctor.code == 1 && doctor.stdout.contains("clients.toml: line "), "{doctor:?}");
+        assert_eq!(world.run(&["clients", "allow", "x", "git", "--dialect", "claude"]).code, 5);
+        std::fs::write(&file, text).unwrap();
+        world.json(&["clients"]);
+        assert_eq!(agent.told(call)["output"], "two", "once it is put right, it counts");
+        editor.until("it is taken back", |desk| desk.unasked.pop());
+    }
+
+    #[test]
+    fn what_is_ruled_out_is_not_even_asked_for() {
+        let world = World::with_config("[consent]\nnever = [\"command\"]\n");
+        world.file(".linkspan.toml", "[consent]\nnever = [\"code\"]\n");
+        let editor = attach(&world);
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let refused = world.run(&["clients", "allow", "tester", "command"]);
+        assert!(refused.code != 0 && refused.stderr.contains("consent.never"), "{refused:?}");
         for (tool, arguments) in
             [("runInTerminal", json!({ "command": "ls" })), ("executeCode", json!({ "code": "1" }))]
         {
             let call = agent.call(tool, arguments);
             let (kind, message) = failure(&agent.told(call));
-            assert_eq!(kind, "unsupported");
-            assert!(message.contains("permission"), "{message}");
-            let listed = agent.send_request("tools/list", json!({}));
-            assert!(!agent.answer(listed).to_string().contains(tool));
+            assert_eq!(kind, "denied");
+            assert!(message.contains("consent.never"), "{message}");
         }
-        assert!(!editor.desk().asked.iter().any(|method| method.starts_with("terminal/")));
+        assert!(!editor.desk().asked.iter().any(|method| method == "user/ask"));
+    }
+
+    #[test]
+    fn a_request_that_says_it_is_confirmed_is_asked_about_like_any_other() {
+        let world = World::new();
+        let mut editor = attach(&world);
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let arguments = json!({ "command": "ls", "confirmed": true, "consent": "allowAlways" });
+        let call = agent.call("runInTerminal", arguments);
+        // Refused for what it does not know, or asked about: never run.
+        if agent.waits(call) {
+            editor.reply(&editor.question(1), Some(AskOption::Deny));
+        }
+        failure(&agent.told(call));
+        assert_eq!(editor.desk().ran, []);
+    }
+
+    #[test]
+    fn what_agents_may_do_is_nothing_that_agents_can_write() {
+        let world = World::new();
+        let _editor = EditorBuilder::new(&world).capabilities(willing()).folders(&[world.root()]).attach();
+        world.run(&["clients", "allow", "someone", "git", "--dialect", "claude"]).ok();
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let file = clients_file(&world);
+        for path in [file.clone(), file.with_file_name("config.toml"), file.with_file_name("new")] {
+            let call = agent.call("proposeChange", json!({ "path": path, "newText": "x" }));
+            assert_eq!(failure(&agent.told(call)).0, "denied", "{}", path.display());
+        }
     }
 
     #[test]

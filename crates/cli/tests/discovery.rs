@@ -7,7 +7,7 @@ mod support;
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     use linkspan_client::discover::{Found, Match, Reason, Seen, Verdict, Wire};
     use linkspan_client::{Candidate, Discovery, Surroundings, discover};
@@ -23,7 +23,8 @@ mod tests {
             config: world.config_file().parent().unwrap().to_owned(),
         };
         let uid = rustix::process::geteuid().as_raw();
-        Surroundings { cwd: cwd.to_owned(), places, variables: BTreeMap::new(), uid, wsl: None }
+        let variables = BTreeMap::from([("TMPDIR".to_owned(), world.root().join("t").into())]);
+        Surroundings { cwd: cwd.to_owned(), places, variables, uid, wsl: None }
     }
 
     fn look(world: &World, cwd: &Path) -> Discovery {
@@ -33,7 +34,7 @@ mod tests {
     fn window_of(candidate: &Candidate) -> Option<&str> {
         match &candidate.wire {
             Wire::Hub { window, .. } => Some(window),
-            Wire::Claude { .. } | Wire::Nexus3 { .. } => None,
+            _ => None,
         }
     }
 
@@ -55,7 +56,9 @@ mod tests {
 
         let files: Vec<&Candidate> =
             found.candidates.iter().filter(|found| matches!(found.found, Found::LockFile(_))).collect();
-        assert_eq!(files.len(), 4, "two windows, two dialects");
+        let of_dialect = |dialect: &str| files.iter().filter(|file| file.wire.dialect() == dialect).count();
+        let counts = ["claude", "nexus3", "gemini", "clio"].map(of_dialect);
+        assert_eq!(counts, [2, 2, 4, 1], "Qwen has files of its own, and Clio one for all windows");
         for file in files {
             assert!(matches!(&file.verdict, Verdict::Not(Reason::SameAs { .. })), "{file:?}");
         }
@@ -109,6 +112,7 @@ mod tests {
         let mut world = World::new();
         world.may_leave_files();
         let editor = EditorBuilder::new(&world).attach();
+        let port = editor.port();
         // Frozen, so that nobody brings the hub back.
         editor.freeze();
         world.kill_hub();
@@ -117,7 +121,10 @@ mod tests {
         let foreign = world.home().join(".claude/ide/1.lock");
         std::fs::write(&foreign, "{\"workspaceFolders\":[]}").unwrap();
 
+        left.push(world.home().join(".qwen/ide").join(format!("{port}.lock")));
         let mut removed = look(&world, &world.folder("elsewhere")).removed;
+        let is_geminis = |path: &mut PathBuf| path.starts_with(world.root().join("t/gemini/ide"));
+        assert_eq!(removed.extract_if(.., is_geminis).count(), 1);
         removed.sort();
         left.sort();
         assert_eq!(removed, left);

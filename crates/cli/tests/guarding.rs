@@ -111,7 +111,8 @@ mod tests {
         let door = door();
         const TOKEN: &str = "X-Claude-Code-Ide-Authorization";
         let get = "GET / HTTP/1.1";
-        door.refuses(401, "noToken", get, &door.without(TOKEN));
+        let strict = door_in(World::with_config("dialects_off = [\"clio\"]\n"));
+        strict.refuses(401, "noToken", get, &strict.without(TOKEN));
         door.refuses(401, "wrongToken", get, &door.with(format!("{TOKEN}: {}", "0".repeat(36))));
         door.refuses(401, "wrongToken", get, &door.with(format!("{TOKEN}: ")));
         let (almost, _) = door.token.split_at(35);
@@ -174,7 +175,7 @@ mod tests {
     #[test]
     fn other_paths_and_plain_requests_are_refused() {
         let door = door();
-        for path in ["/mcp", "/..", "//", "/%2e"] {
+        for path in ["/mcp/", "/..", "//", "/%2e"] {
             door.refuses(404, "unknownPath", &format!("GET {path} HTTP/1.1"), &door.lines());
         }
         for missing in ["Upgrade", "Connection", "Sec-WebSocket-Version", "Sec-WebSocket-Key"] {

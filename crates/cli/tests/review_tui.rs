@@ -418,3 +418,33 @@ fn without_a_terminal_it_says_what_to_use_instead() {
     let mut tty = Tty::run(&world, 80, 24, &["review", "r99"], &[]);
     assert_eq!(tty.ends(), 4);
 }
+
+#[test]
+fn a_question_of_an_agent_is_read_and_answered() {
+    use linkspan_editor_api::Capabilities;
+    use support::{EditorBuilder, OwnAgent, editor::all_capabilities};
+
+    for (columns, rows) in SIZES {
+        let world = World::new();
+        let capabilities = Capabilities { terminal: true, ..all_capabilities() };
+        let editor = EditorBuilder::new(&world).capabilities(capabilities).attach();
+        let mut agent = OwnAgent::join(&world, "k3y");
+        let mut tty = Tty::review(&world, columns, rows, &[]);
+        tty.sees("othing waits");
+        let text: String = (0..60).map(|line| format!("echo {line}\n")).collect();
+        let call = agent.call("runInTerminal", serde_json::json!({ "command": text }));
+        tty.sees("! 1 question for you");
+        tty.types("!");
+        tty.sees("Allow tester to run this command");
+        tty.sees("of 61; j and k scroll");
+        tty.types(&" ".repeat(7));
+        tty.sees("echo 59");
+        tty.looks_and_types("o");
+        tty.sees("allowed once");
+        assert_eq!(agent.told(call)["exitCode"], 3);
+        assert_eq!(editor.desk().ran[0].command, text);
+        tty.types("q");
+        assert_eq!(tty.ends(), 0);
+        tty.is_as_before();
+    }
+}

@@ -49,12 +49,21 @@ pub enum DialError {
     },
 }
 
-/// What each protocol wants in the request head: the token's header, and the subprotocol.
-fn head_of(wire: &Wire) -> Option<(&'static str, &Option<Secret>, Option<&'static str>)> {
+/// What a protocol wants in the request head.
+struct Head<'a> {
+    token: Option<(&'static str, &'a Secret)>,
+    subprotocol: Option<&'static str>,
+}
+
+fn head_of(wire: &Wire) -> Option<Head<'_>> {
+    let named = |header: &'static str| wire.token().map(|token| (header, token));
     match wire {
-        Wire::Hub { .. } => None,
-        Wire::Claude { token, .. } => Some(("x-claude-code-ide-authorization", token, Some("mcp"))),
-        Wire::Nexus3 { token, .. } => Some(("x-nexus3-ide-authorization", token, None)),
+        Wire::Hub { .. } | Wire::Gemini { .. } | Wire::Ppxai { .. } => None,
+        Wire::Claude { .. } => {
+            Some(Head { token: named("x-claude-code-ide-authorization"), subprotocol: Some("mcp") })
+        }
+        Wire::Nexus3 { .. } => Some(Head { token: named("x-nexus3-ide-authorization"), subprotocol: None }),
+        Wire::Clio { .. } => Some(Head { token: None, subprotocol: None }),
     }
 }
 
@@ -102,9 +111,8 @@ pub(crate) fn is_closed(port: u16) -> bool {
 fn request(wire: &Wire) -> Result<Request, String> {
     let uri = format!("ws://127.0.0.1:{}/", wire.port());
     let mut request = uri.into_client_request().map_err(|error| error.to_string())?;
-    let (header, token, subprotocol) =
-        head_of(wire).ok_or("a window of the hub is reached through the hub's socket")?;
-    if let Some(token) = token {
+    let Head { token, subprotocol } = head_of(wire).ok_or("this editor is not reached by a WebSocket")?;
+    if let Some((header, token)) = token {
         let mut value = HeaderValue::from_str(token.reveal())
             .map_err(|_| "its token cannot be sent in a request head".to_owned())?;
         value.set_sensitive(true);

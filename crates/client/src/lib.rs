@@ -23,10 +23,12 @@
 //! ```
 //!
 //! [`discover()`] looks at the windows of the running hub (it starts none), at the lock files in
-//! `$CLAUDE_CONFIG_DIR/ide` or `~/.claude/ide` and in `~/.nexus3/ide`, and in WSL at those of the Windows side. Each
+//! `$CLAUDE_CONFIG_DIR/ide` or `~/.claude/ide`, in `~/.nexus3/ide`, `$TMPDIR/gemini/ide`, `~/.qwen/ide` and
+//! `~/.clio/ide`, and in WSL at those of the Windows side. A bridge of ppxai has no such file and is looked for only
+//! where somebody asks, with [`ppxai_bridge`](discover::ppxai_bridge). Each
 //! [`Candidate`] has a verdict: usable, or the [reason](discover::Reason) why not with a
 //! [remedy](discover::Reason::remedy). The best comes first: the window whose terminal we run in (`LINKSPAN_WINDOW`,
-//! `CLAUDE_CODE_SSE_PORT`), then the one with the nearest [folder](discover::Match) around the working directory,
+//! `CLAUDE_CODE_SSE_PORT`, `CLIO_IDE_PORT` and the like), then the one with the nearest [folder](discover::Match) around the working directory,
 //! then one with another worktree of the same repository, then one with a folder below.
 //!
 //! Usable means that the editor let us in with its token and said hello a moment ago; a process id means nothing.
@@ -39,10 +41,12 @@
 #![doc = include_str!("../examples/propose.rs")]
 //! ```
 //!
-//! A [`Connection`] is the same over our hub, Claude Code's protocol and that of NEXUS3; what only the hub can tell
+//! A [`Connection`] is the same over our hub and the protocols of Claude Code, NEXUS3, Gemini, Clio and ppxai, as far as
+//! they have words for it ([`CallError::NotOnThisWire`]); what only the hub can tell
 //! (hunks, comments, what the person changed) is missing from the others' [`Decided`]. Every call is answered within
 //! ten seconds or fails; only a person may take longer. [`Decided::written`] says whether the file holds the accepted
-//! text already: the hub and NEXUS3's editors write it, Claude Code's leave that to the caller.
+//! text already: the hub and the editors of NEXUS3, Clio and ppxai write it, those of Claude Code and Gemini leave that
+//! to the caller.
 //!
 //! A [`Bridge`] finds the editor by itself, goes back to it after a loss, and asks our hub again for a decision that was
 //! under way. With a foreign editor such a decision cannot be known ([`BridgeError::Lost`]), and is asked for elsewhere.
@@ -67,7 +71,9 @@ mod context;
 mod control;
 mod dial;
 pub mod discover;
+pub mod http;
 mod hub;
+pub mod ppxai;
 pub mod proposal;
 mod relay;
 mod runtime_dir;

@@ -74,6 +74,21 @@ pub(crate) trait Conversation: Debug + Send {
         None
     }
 
+    /// How long the agent waits for a person. A change that is not decided by then is taken back: told later, the
+    /// decision would be taken for the answer to something else.
+    fn patience_ms(&self, _call: CallId) -> Option<u64> {
+        None
+    }
+
+    /// A change of this name that was proposed before this conversation was taken up again: its call is answered, and
+    /// the decision is still to be told. None where the dialect has no such word.
+    fn adopt(&mut self, _name: &str) -> Option<CallId> {
+        None
+    }
+
+    /// The handshake was made with an earlier hub.
+    fn resume(&mut self) {}
+
     /// None when the call is not open any more, or when this dialect says nothing to it.
     fn answer(&mut self, call: CallId, answer: &Answer) -> Option<Frame>;
 
@@ -130,6 +145,21 @@ impl Session {
     /// The frame for a change that waits for a person from now on; none where its call is answered only later.
     pub fn shown(&mut self, call: CallId) -> Option<Frame> {
         self.conversation.shown(call)
+    }
+
+    /// How long the agent waits for a person, where it does not wait for ever.
+    pub fn patience_ms(&self, call: CallId) -> Option<u64> {
+        self.conversation.patience_ms(call)
+    }
+
+    /// Goes on with an agent that an earlier hub knew.
+    pub fn resume(&mut self) {
+        self.conversation.resume();
+    }
+
+    /// A change that an agent waits for since before [`Session::resume`], by the name it takes it back by.
+    pub fn adopt(&mut self, name: &str) -> Option<CallId> {
+        self.conversation.adopt(name)
     }
 
     /// The frame that answers the call; none when it is no longer open.

@@ -7,10 +7,11 @@ use linkspan_review::Writer;
 
 use crate::conversation::{Conversation, Server};
 use crate::discovery::{DiscoveryFile, Lookup, WindowFacts};
-use crate::{claude, nexus3, own, ppxai};
+use crate::{claude, clio, gemini, nexus3, own, ppxai};
 
 /// Every dialect spoken on a window's port. Adding one is adding a folder and a line here.
-pub static ALL: &[&Dialect] = &[&claude::DIALECT, &nexus3::DIALECT, &ppxai::DIALECT];
+pub static ALL: &[&Dialect] =
+    &[&claude::DIALECT, &nexus3::DIALECT, &clio::DIALECT, &gemini::DIALECT, &ppxai::DIALECT];
 
 /// Our own, spoken on the hub's socket: no guard asks for its token and no file announces it.
 pub static OWN: &Dialect = &own::DIALECT;
@@ -21,9 +22,6 @@ pub struct Dialect {
     pub door: Door,
     /// Who writes the file after an accept.
     pub writer: Writer,
-    /// How long this dialect's agents wait for a person. A review that was not decided by then is taken back: told
-    /// later, the decision would be taken for the answer to something else.
-    pub patience_ms: Option<u64>,
     /// Paths may be relative to the workspace.
     pub relative_paths: bool,
     pub(crate) converse: fn(&'static Dialect, Server) -> Box<dyn Conversation>,

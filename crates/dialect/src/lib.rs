@@ -4,11 +4,13 @@
 //! [`ALL`], but for [`OWN`], which is spoken on the hub's own socket; what they share by being MCP is in `mcp`.
 
 mod claude;
+mod clio;
 mod conversation;
 mod decided;
 mod dialect;
 mod discovery;
 mod folders;
+mod gemini;
 mod language;
 mod mcp;
 mod meaning;
@@ -27,6 +29,9 @@ pub use dialect::{ALL, Dialect, Door, OWN, Route, by_name, names};
 pub use discovery::{DiscoveryFile, WindowFacts};
 pub use folders::Folders;
 pub use language::{Known, Question};
-pub use meaning::{Answer, EditorEvent, Failure, FailureKind, FileEdit, Request, Target};
+pub use mcp::{begins_session, speaks};
+pub use meaning::{
+    ActiveFile, Answer, EditorEvent, Failure, FailureKind, FileEdit, OpenFile, Request, Target,
+};
 pub use ppxai::tools_page as ppxai_tools_page;
 pub use work::{Active, Printed, Work};

@@ -39,6 +39,8 @@ pub enum Request {
         label: String,
         /// Needs no review where the person allowed this agent to edit without.
         direct: bool,
+        /// Best shown in the file itself.
+        inline: bool,
     },
     OpenFile {
         path: PathBuf,
@@ -121,6 +123,8 @@ pub struct FileEdit {
     pub path: PathBuf,
     /// All speak of the text before.
     pub edits: Vec<Splice>,
+    /// If there is no such file, it is made.
+    pub may_create: bool,
 }
 
 /// What to select in a file that is opened.
@@ -245,4 +249,25 @@ pub enum EditorEvent {
         paths: Vec<PathBuf>,
     },
     ToolsChanged,
+    /// The files that the person works on, the one she was in last first.
+    ContextChanged {
+        files: Vec<OpenFile>,
+    },
+}
+
+/// A file that is open in the editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenFile {
+    pub path: PathBuf,
+    /// When the person was last in it, since 1970.
+    pub focused_unix_ms: u64,
+    /// Where in it she is, if she is there now.
+    pub active: Option<ActiveFile>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ActiveFile {
+    pub cursor: Option<Position>,
+    /// Empty when nothing is selected.
+    pub selected: String,
 }

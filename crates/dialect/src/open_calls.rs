@@ -35,9 +35,16 @@ impl<T> OpenCalls<T> {
         self.open.remove(&call)
     }
 
-    #[expect(dead_code, reason = "for dialects that answer in two steps")]
+    pub(crate) fn get(&self, call: CallId) -> Option<&Open<T>> {
+        self.open.get(&call)
+    }
+
     pub(crate) fn get_mut(&mut self, call: CallId) -> Option<&mut Open<T>> {
         self.open.get_mut(&call)
+    }
+
+    pub(crate) fn each(&mut self, mut change: impl FnMut(&mut T)) {
+        self.open.values_mut().for_each(|open| change(&mut open.what));
     }
 
     pub(crate) fn find(&self, meant: impl Fn(&T) -> bool) -> Option<CallId> {

@@ -7,6 +7,7 @@
 mod agent;
 #[cfg(feature = "codegen")]
 pub mod codegen;
+mod consent;
 mod control;
 mod decision;
 mod deny;
@@ -35,6 +36,7 @@ mod watch;
 mod window;
 
 pub use agent::*;
+pub use consent::*;
 pub use control::*;
 pub use decision::*;
 pub use deny::{DenyGlobError, DenyGlobs};

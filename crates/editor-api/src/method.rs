@@ -158,6 +158,11 @@ methods! {
         "hub/watch" HubWatch -> ();
         "history/list" HistoryList -> HistoryListResult;
         "history/undo" HistoryUndo -> HistoryUndoResult;
+        "asks/list" AsksList -> AsksListResult;
+        "asks/answer" AsksAnswer -> UserAnsweredResult;
+        "clients/list" ClientsList -> ClientsListResult;
+        "clients/allow" ClientsAllow -> ClientsAllowResult;
+        "clients/revoke" ClientsRevoke -> ClientsRevokeResult;
         "page/link" PageLink -> PageLinkResult;
         "page/revoke" PageRevoke -> PageRevokeResult;
     }

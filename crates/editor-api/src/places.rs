@@ -94,6 +94,11 @@ impl Places {
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
     }
+
+    /// What the person has allowed agents for good.
+    pub fn clients_file(&self) -> PathBuf {
+        self.config.join("clients.toml")
+    }
 }
 
 /// A variable of this process. Agents start their servers with next to no environment: where the runtime directory

@@ -52,6 +52,9 @@ pub struct ReviewShow {
     /// taken or refused as a whole, or looked at elsewhere.
     #[serde(default)]
     pub omitted: bool,
+    /// Its agent asked for it to be shown in the file itself, where the editor can.
+    #[serde(default)]
+    pub inline: bool,
 }
 
 /// One difference, which can be decided by itself.

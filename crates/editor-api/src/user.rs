@@ -50,7 +50,9 @@ pub struct UserAsk {
 pub enum AskOption {
     /// This time.
     AllowOnce,
-    /// This time and from now on.
+    /// This time, and as long as this agent stays connected.
+    AllowSession,
+    /// This time and from now on; it is remembered.
     AllowAlways,
     /// No.
     Deny,
@@ -90,7 +92,7 @@ pub struct UserAnsweredResult {
     pub taken: bool,
 }
 
-/// Takes a question off the screen: nobody waits for its answer any more.
+/// Takes a question off the screen: it was answered elsewhere, or nobody waits for its answer any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]

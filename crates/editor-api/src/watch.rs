@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::consent::AskSummary;
 use crate::decision::VerdictKind;
 use crate::position::LineRange;
 use crate::reviews::ReviewSummary;
 use crate::selection::Selection;
+use crate::user::AskOption;
 use crate::window::Editor;
 
 /// Asks for `hub/event` from now on. What is there already is asked for afterwards, with `hub/status` and
@@ -103,6 +105,24 @@ pub enum WindowEvent {
         path: String,
         /// What to give `history/undo` to have it the other way again.
         redo: String,
+    },
+    /// An agent waits for the person's word.
+    Asked {
+        /// The question.
+        asked: AskSummary,
+    },
+    /// A question is over.
+    AskOver {
+        /// Id of the question.
+        ask: String,
+        /// What the agent calls itself.
+        agent: String,
+        /// The answer; missing: there was none, and nobody waits for it any more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        option: Option<AskOption>,
+        /// Where it was answered, for people.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
 }
 

@@ -136,8 +136,9 @@ fn a_review_carries_all_that_is_needed_to_show_it() {
         conflicts: vec![ReviewConflict { before_start: 0, before_count: 1, after_start: 0, after_count: 1 }],
         focus: true,
         omitted: false,
+        inline: true,
     };
-    let expected = r#"{"review":"r12","revision":1,"window":"w3","agent":"claude-code","dialect":"claude","path":"/w/a.rs","label":"a.rs","newFile":false,"base":"a\n","proposed":"b\n","encoding":"UTF-8","hunks":[{"id":"h1","beforeStart":0,"beforeCount":1,"afterStart":0,"afterCount":1,"words":[{"before":RANGE,"after":RANGE}]}],"conflicts":[{"beforeStart":0,"beforeCount":1,"afterStart":0,"afterCount":1}],"focus":true,"omitted":false}"#;
+    let expected = r#"{"review":"r12","revision":1,"window":"w3","agent":"claude-code","dialect":"claude","path":"/w/a.rs","label":"a.rs","newFile":false,"base":"a\n","proposed":"b\n","encoding":"UTF-8","hunks":[{"id":"h1","beforeStart":0,"beforeCount":1,"afterStart":0,"afterCount":1,"words":[{"before":RANGE,"after":RANGE}]}],"conflicts":[{"beforeStart":0,"beforeCount":1,"afterStart":0,"afterCount":1}],"focus":true,"omitted":false,"inline":true}"#;
     check(&show, &expected.replace("RANGE", RANGE));
 }
 

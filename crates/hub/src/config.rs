@@ -2,15 +2,18 @@
 //!
 //! Owns parsing and defaults. Knows no windows and no sockets.
 
+mod calendar;
+mod clients;
 mod effective;
 mod written;
 
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use linkspan_editor_api::DenyGlobs;
+use linkspan_editor_api::{Deed, DenyGlobs};
 use serde::{Deserialize, Serialize};
 
+pub use clients::{Client, Clients, ClientsChange};
 pub use effective::{Effective, Origin, Setting};
 use written::Written;
 
@@ -36,6 +39,15 @@ pub struct Config {
     pub ppxai_port: u16,
     pub limits: Limits,
     pub page: PageConfig,
+    pub consent: ConsentConfig,
+}
+
+/// What agents do only with the person's word.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConsentConfig {
+    /// What no agent gets, not even by asking.
+    pub never: Vec<Deed>,
 }
 
 /// The browser page.
@@ -77,6 +89,7 @@ impl Default for Config {
             ppxai_port: 54321,
             limits: Limits::default(),
             page: PageConfig::default(),
+            consent: ConsentConfig::default(),
         }
     }
 }
@@ -102,6 +115,7 @@ pub struct WorkspaceConfig {
     pub deny: Vec<String>,
     pub dialects_off: Vec<String>,
     pub limits: WorkspaceLimits,
+    pub consent: ConsentConfig,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -182,6 +196,7 @@ impl Config {
     pub fn tightened_by(mut self, workspace: &WorkspaceConfig) -> Config {
         self.deny.extend(workspace.deny.iter().cloned());
         self.dialects_off.extend(workspace.dialects_off.iter().cloned());
+        self.consent.never.extend(&workspace.consent.never);
         let limits = &mut self.limits;
         limits.connections = limits.connections.min(workspace.limits.connections.unwrap_or(usize::MAX));
         limits.file_mib = limits.file_mib.min(workspace.limits.file_mib.unwrap_or(usize::MAX));
@@ -190,6 +205,11 @@ impl Config {
 
     pub fn dialect_enabled(&self, name: &str) -> bool {
         !self.dialects_off.iter().any(|off| off == name)
+    }
+
+    /// Whether nobody may do it, whatever the person said to a question.
+    pub fn rules_out(&self, deed: Deed) -> bool {
+        self.consent.never.contains(&deed)
     }
 
     /// The deny globs, ready to match. They were checked file by file; should they be too much together, everything
@@ -309,11 +329,14 @@ mod tests {
             deny: vec!["secret/**".into()],
             dialects_off: vec!["nexus3".into()],
             limits: WorkspaceLimits { connections: Some(9999), file_mib: Some(1) },
+            consent: ConsentConfig { never: vec![Deed::Git] },
         };
-        let mine = Config { dialects_off: vec!["claude".into()], ..Config::default() };
+        let consent = ConsentConfig { never: vec![Deed::Command] };
+        let mine = Config { dialects_off: vec!["claude".into()], consent, ..Config::default() };
         let both = mine.clone().tightened_by(&workspace);
         assert!(!both.dialect_enabled("claude"), "a workspace cannot switch on what the person switched off");
         assert!(!both.dialect_enabled("nexus3"));
+        assert_eq!(Deed::ALL.map(|deed| both.rules_out(deed)), [true, false, false, true]);
         assert_eq!(both.limits.connections, mine.limits.connections);
         assert_eq!(both.limits.file_mib, 1);
         assert!(both.deny_globs().is_match("secret/a/b") && both.deny_globs().is_match(".env"));

@@ -30,6 +30,10 @@ pub enum Refusal {
     BadBody,
     NotJson,
     TooLarge,
+    NoSessionId,
+    UnknownSession,
+    UnknownProtocol,
+    NotAcceptable,
 }
 
 impl Refusal {
@@ -54,6 +58,10 @@ impl Refusal {
             Refusal::BadBody => "badBody",
             Refusal::NotJson => "notJson",
             Refusal::TooLarge => "tooLarge",
+            Refusal::NoSessionId => "noSessionId",
+            Refusal::UnknownSession => "unknownSession",
+            Refusal::UnknownProtocol => "unknownProtocol",
+            Refusal::NotAcceptable => "notAcceptable",
         }
     }
 
@@ -67,10 +75,15 @@ impl Refusal {
             | Refusal::WrongLink => StatusCode::FORBIDDEN,
             Refusal::WrongHost => StatusCode::MISDIRECTED_REQUEST,
             Refusal::TooManyConnections => StatusCode::SERVICE_UNAVAILABLE,
-            Refusal::BadHead | Refusal::TwoTokens | Refusal::BadBody => StatusCode::BAD_REQUEST,
+            Refusal::BadHead
+            | Refusal::TwoTokens
+            | Refusal::BadBody
+            | Refusal::NoSessionId
+            | Refusal::UnknownProtocol => StatusCode::BAD_REQUEST,
             Refusal::SlowHead => StatusCode::REQUEST_TIMEOUT,
             Refusal::NotWebSocket => StatusCode::UPGRADE_REQUIRED,
-            Refusal::UnknownPath => StatusCode::NOT_FOUND,
+            Refusal::UnknownPath | Refusal::UnknownSession => StatusCode::NOT_FOUND,
+            Refusal::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
             Refusal::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Refusal::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Refusal::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
@@ -102,6 +115,14 @@ impl Refusal {
             Refusal::WrongMethod => "this path is not asked for in this way",
             Refusal::NotJson => "send JSON, with `Content-Type: application/json`",
             Refusal::TooLarge => "the body is larger than `limits.message_mib` allows",
+            Refusal::NoSessionId => {
+                "no session: begin with `initialize`, then send the Mcp-Session-Id of its answer"
+            }
+            Refusal::UnknownSession => "this session is over, or was never here: begin with `initialize`",
+            Refusal::UnknownProtocol => "the MCP-Protocol-Version is none that this server speaks",
+            Refusal::NotAcceptable => {
+                "answers are application/json or text/event-stream, and a stream is the latter: accept that"
+            }
             Refusal::BadBody => "the body must be JSON of at most 1 KiB, with the secret of a link",
         }
     }
@@ -143,7 +164,7 @@ pub fn admit(
 ) -> Result<(&'static Dialect, Way), Refusal> {
     let Head { method, path, headers } = head;
     host(headers, port)?;
-    if headers.contains_key(header::ORIGIN) {
+    if headers.contains_key(header::ORIGIN) || fetched_by_a_page(headers) {
         return Err(Refusal::FromBrowser);
     }
     for dialect in dialects.iter().copied() {
@@ -162,6 +183,12 @@ pub fn admit(
         }
     }
     web_socket(head, &tokens.window, dialects).map(|dialect| (dialect, Way::WebSocket))
+}
+
+/// Browsers send no `Origin` with a picture, a script or a frame, but they say that a page asked for it. Libraries
+/// send some of these headers too; not this one.
+fn fetched_by_a_page(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-site").is_some_and(|site| site != "none")
 }
 
 fn web_socket(

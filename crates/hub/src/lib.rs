@@ -9,7 +9,7 @@ pub mod files;
 pub mod guard;
 pub mod journal;
 pub mod page;
-mod peer;
+pub mod peer;
 pub mod token;
 pub mod work;
 

@@ -16,7 +16,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 
 /// The uid of the process that opened `peer → ours`, or `None` when it cannot be told.
 #[cfg(target_os = "linux")]
-pub(crate) fn uid(peer: SocketAddr, ours: SocketAddr) -> Option<u32> {
+pub fn uid(peer: SocketAddr, ours: SocketAddr) -> Option<u32> {
     let (SocketAddr::V4(peer), SocketAddr::V4(ours)) = (peer, ours) else { return None };
     let look = |path, local: &str, remote: &str| search(File::open(path).ok()?, local, remote);
     // Some runtimes dial IPv4 through IPv6 sockets; those stand in the other table.
@@ -44,7 +44,7 @@ fn search(mut table: impl Read, local: &str, remote: &str) -> Option<u32> {
 
 /// Elsewhere the token alone has to do.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn uid(_peer: SocketAddr, _ours: SocketAddr) -> Option<u32> {
+pub fn uid(_peer: SocketAddr, _ours: SocketAddr) -> Option<u32> {
     Some(rustix::process::getuid().as_raw())
 }
 

@@ -32,6 +32,7 @@ pub(crate) fn shown(review: &str, base: &str, proposed: &str, hunks: Vec<ReviewH
         conflicts: vec![],
         focus: false,
         omitted: false,
+        inline: false,
     }
 }
 

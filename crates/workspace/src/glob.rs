@@ -1,7 +1,7 @@
 //! Globs as VS Code writes them: matched against the whole path from the workspace folder, so that `*.py` means the
 //! folder itself and `**/*.py` everything below it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -11,7 +11,11 @@ use crate::error::WorkspaceError;
 const LONGEST: usize = 2000;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Pattern(GlobMatcher);
+pub(crate) struct Pattern {
+    matcher: GlobMatcher,
+    /// The folders it begins with, as far as they are written out.
+    base: PathBuf,
+}
 
 impl Pattern {
     /// Nothing where nothing was asked for.
@@ -23,13 +27,28 @@ impl Pattern {
         }
         let plain = glob.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
         let built = GlobBuilder::new(plain).literal_separator(true).build();
-        built.map(|glob| Some(Pattern(glob.compile_matcher()))).map_err(|error| bad(error.kind().to_string()))
+        let glob = built.map_err(|error| bad(error.kind().to_string()))?;
+        Ok(Some(Pattern { matcher: glob.compile_matcher(), base: base(plain) }))
     }
 
     /// `path` is written from the workspace folder.
     pub(crate) fn is_match(&self, path: &Path) -> bool {
-        self.0.is_match(path)
+        self.matcher.is_match(path)
     }
+
+    /// Whether a file in this folder, or further down, can match at all.
+    pub(crate) fn may_match_in(&self, folder: &Path) -> bool {
+        self.base.starts_with(folder) || folder.starts_with(&self.base)
+    }
+}
+
+fn base(glob: &str) -> PathBuf {
+    let folders = glob.rsplit_once('/').map_or("", |(folders, _)| folders);
+    // A brace may hold a slash, so nothing after it can be told apart any more.
+    folders
+        .split('/')
+        .take_while(|folder| !folder.contains(['*', '?', '[', ']', '{', '}', '\\', ',']))
+        .collect()
 }
 
 /// Enough of a foreign text to recognise it in a message.
@@ -76,6 +95,16 @@ mod tests {
     }
 
     #[test]
+    fn folders_that_a_pattern_leads_past_are_not_entered() {
+        let enters = |glob: &str, folder: &str| {
+            Pattern::read(Some(glob)).unwrap().unwrap().may_match_in(Path::new(folder))
+        };
+        assert!(enters("src/app/**", "src") && enters("src/app/**", "src/app/deep"));
+        assert!(!enters("src/app/**", "src/other") && !enters("src/app/*.rs", "docs"));
+        assert!(enters("{src,docs/x}/a", "docs") && enters("**/a/b", "x/y"));
+    }
+
+    #[test]
     fn an_empty_pattern_asks_for_nothing() {
         assert!(Pattern::read(Some(" ")).unwrap().is_none());
     }
@@ -96,6 +125,8 @@ mod tests {
             let anywhere = format!("**/{path}");
             prop_assert!(matches(&anywhere, &deeper));
             prop_assert!(!matches(&path, &deeper));
+            let pattern = Pattern::read(Some(&path)).unwrap().unwrap();
+            prop_assert!(Path::new(&path).ancestors().skip(1).all(|folder| pattern.may_match_in(folder)));
         }
 
         #[test]

@@ -179,16 +179,21 @@ impl<W: Worker> ParallelVisitor for Thread<'_, W> {
         if entry.depth() == 0 {
             return WalkState::Continue;
         }
-        if entry.file_name() == ".git" || self.place.is_left_out(path, from_folder) {
+        let selection = self.place.selection;
+        let is_folder = kind.is_some_and(|kind| kind.is_dir());
+        let is_meant = match &selection.pattern {
+            Some(pattern) if is_folder => pattern.may_match_in(from_folder),
+            Some(pattern) => pattern.is_match(from_folder),
+            None => true,
+        };
+        // What is not meant need not be asked about further: of most files that is all there is to do.
+        if !is_meant || entry.file_name() == ".git" || self.place.is_left_out(path, from_folder) {
             return WalkState::Skip;
         }
-        if kind.is_some_and(|kind| kind.is_dir()) {
-            let is_walked_by_itself = self.place.within.iter().any(|folder| *folder == path);
-            return if is_walked_by_itself { WalkState::Skip } else { WalkState::Continue };
+        if is_folder && self.place.within.iter().any(|folder| *folder == path) {
+            return WalkState::Skip;
         }
-        let is_meant =
-            self.place.selection.pattern.as_ref().is_none_or(|pattern| pattern.is_match(from_folder));
-        if is_meant && kind.is_some_and(|kind| kind.is_file()) {
+        if kind.is_some_and(|kind| kind.is_file()) {
             let file = File { path, from_folder, prefix: &self.place.prefix };
             self.worker.look(&file, &mut self.own, self.place.stop);
         }

@@ -121,9 +121,9 @@ fn cancelling_ends_the_command_and_what_it_started() {
         assert!(matches!(running.join().unwrap(), Err(WorkspaceError::Cancelled)));
     });
     assert!(start.elapsed() < LONG);
+    assert!(!terminal.output().running);
     let pid = terminal.output().text.trim().to_owned();
     until("the background process is gone", || !is_alive(&pid));
-    until("it has ended", || !terminal.output().running);
 }
 
 #[test]

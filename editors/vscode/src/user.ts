@@ -10,7 +10,12 @@ import { plain } from "./wording";
 /** VS Code cuts a notification at 1,000 characters without a word; what is asked for must not hide behind that. */
 const LONGEST_DETAIL = 700;
 const SHOW_ALL = "Show All";
-const TITLES: Record<AskOption, string> = { allowOnce: "Allow Once", allowAlways: "Always Allow", deny: "Deny" };
+const TITLES: Record<AskOption, string> = {
+  allowOnce: "Allow once",
+  allowSession: "Allow for this session",
+  allowAlways: "Always allow",
+  deny: "Deny",
+};
 /** On the screen now. */
 const texts = new Set<string>();
 

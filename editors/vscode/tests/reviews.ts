@@ -32,6 +32,7 @@ export function reviews(): void {
       conflicts: [],
       focus: false,
       omitted: false,
+      inline: false,
     };
     assert.equal(await ask("review/show", review), null);
     return review;

@@ -14,6 +14,7 @@ import { List } from "./list";
 import { Notices } from "./notices";
 import type { Opened } from "./opened";
 import { Places } from "./places";
+import { Questions } from "./questions";
 import { Reviews, wouldBeLost, type Entry } from "./reviews";
 import { Lost } from "./socket";
 import { Stage } from "./stage";
@@ -48,7 +49,8 @@ const list = new List(reviews, places, (entry) => stage.open(entry), {
   keepDraft: () => stage.keepDraft(),
 });
 stage.onOpen((id) => list.setCurrent(id));
-const arrivals = new Arrivals(reviews, places, notices, (entry) => stage.open(entry));
+const questions: Questions = new Questions(connection, notices, () => arrivals.paintTitle());
+const arrivals: Arrivals = new Arrivals(reviews, places, notices, () => questions.waiting, (entry) => stage.open(entry));
 const help = new Help();
 
 part("top-tools", HTMLElement).append(
@@ -74,6 +76,11 @@ listenToKeys(
     c: () => seen()?.comment(),
     v: () => seen()?.toggleLayout(),
     "/": () => seen()?.view?.find(),
+    q: () => {
+      views.show("reviews");
+      views.showList();
+      questions.focus();
+    },
     h: () => views.toggleHistory(),
     s: () => help.toggle(),
     "?": () => help.toggle(),
@@ -107,11 +114,13 @@ async function ready(hello: HubHelloResult): Promise<void> {
     banner.offerReload();
   }
   version = hello.version;
-  const [{ windows }, listed] = await Promise.all([
+  const [{ windows }, listed, { asks }] = await Promise.all([
     connection.request("hub/windows", {}),
     connection.request("reviews/list", { all: true }),
+    connection.request("asks/list", {}),
   ]);
   places.learn(windows);
+  questions.listed(asks);
   const { arrived, missing } = reviews.listed(listed.reviews);
   if (listedOnce) {
     for (const entry of arrived) {
@@ -169,6 +178,12 @@ function told({ window, what }: HubEvent): void {
     }
     case "undone":
       history.stir();
+      break;
+    case "asked":
+      questions.came(what.asked);
+      break;
+    case "askOver":
+      questions.over(what);
       break;
     default:
       break;

@@ -22,16 +22,24 @@ export class Arrivals {
   readonly #reviews: Reviews;
   readonly #places: Places;
   readonly #notices: Notices;
+  readonly #questions: () => number;
   readonly #open: (entry: Entry) => void;
 
-  constructor(reviews: Reviews, places: Places, notices: Notices, open: (entry: Entry) => void) {
+  constructor(
+    reviews: Reviews,
+    places: Places,
+    notices: Notices,
+    questions: () => number,
+    open: (entry: Entry) => void,
+  ) {
     this.#reviews = reviews;
     this.#places = places;
     this.#notices = notices;
+    this.#questions = questions;
     this.#open = open;
     this.notify = button("notify", [icon("bell"), this.#label], () => void this.#toggle(), { class: "quiet" });
     this.notify.hidden = !("Notification" in window);
-    reviews.onChange(() => this.#paintTitle());
+    reviews.onChange(() => this.paintTitle());
     this.#paint();
   }
 
@@ -92,8 +100,8 @@ export class Arrivals {
     this.notify.title = wanted ? "New reviews are notified; press to stop" : "Be notified of new reviews";
   }
 
-  #paintTitle(): void {
-    const waiting = this.#reviews.waiting().length;
+  paintTitle(): void {
+    const waiting = this.#reviews.waiting().length + this.#questions();
     const title = waiting === 0 ? "Linkspan" : `(${waiting}) Linkspan`;
     if (document.title !== title) {
       document.title = title;

@@ -13,6 +13,7 @@ const KEYS: ReadonlyArray<readonly [string, string]> = [
   ["c", "comment on the line at hand"],
   ["/", "find in the text; Enter and Shift+Enter go from match to match"],
   ["v", "side by side or unified"],
+  ["q", "to what agents ask; Tab and Enter answer"],
   ["h", "history and back"],
   ["Esc", "leave a field, the editor, a question"],
   ["?  s", "this help"],

@@ -6,9 +6,11 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use linkspan_editor_api::Places;
+use linkspan_hub::config::Clients;
 
 use super::Finding;
 use crate::config;
+use crate::output::count;
 use crate::reach::Reach;
 
 /// How every SQLite file begins.
@@ -45,6 +47,22 @@ pub(super) fn config(reach: &Reach, here: &Path, hub_started_at_ms: Option<u64>)
         findings.push(Finding::note("config", text));
     }
     findings
+}
+
+/// What agents may do for good.
+pub(super) fn clients(places: &Places) -> Vec<Finding> {
+    let path = places.clients_file();
+    match Clients::load(&path) {
+        Err(error) => {
+            let remedy = "Nothing that it allows counts; correct the file, or remove it.";
+            vec![Finding::bad("clients", error.to_string(), remedy)]
+        }
+        Ok(clients) if clients.entries.is_empty() => Vec::new(),
+        Ok(clients) => {
+            let text = format!("{}: {}", path.display(), count(clients.entries.len() as u64, "agent"));
+            vec![Finding::good("clients", text)]
+        }
+    }
 }
 
 pub(super) fn journal(places: &Places) -> Vec<Finding> {

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::io;
 
 use linkspan_client::Notice;
-use linkspan_editor_api::{AttachResult, HideReason, ReviewHide, ReviewShow};
+use linkspan_editor_api::{AttachResult, HideReason, ReviewHide, ReviewShow, UserAsk, UserUnask};
 use serde_json::{Value, json};
 
+use crate::asks;
 use crate::exit::Failure;
 use crate::output::{DIM, HEAD, change, decided, print, relative, styled, warn};
 use crate::page::Link;
@@ -99,6 +100,20 @@ impl Says {
         let document = json!({ "event": "settled", "review": hidden.review, "reason": hidden.reason });
         let text = format!("{} {}", styled(HEAD, &name(&hidden.review)), why(&hidden.reason));
         self.print(&document, &text)
+    }
+
+    pub(super) fn asked(&self, asked: &UserAsk) -> io::Result<()> {
+        let document = json!({
+            "event": "asked", "ask": asked.ask, "question": asked.question, "detail": asked.detail,
+        });
+        let (ask, question) = (name(&asked.ask), asks::line(&asked.question, asked.detail.as_deref()));
+        let text = format!("{} {question} — linkspan allow {ask}", styled(HEAD, &ask));
+        self.print(&document, &text)
+    }
+
+    pub(super) fn ask_over(&self, over: &UserUnask) -> io::Result<()> {
+        let document = json!({ "event": "askOver", "ask": over.ask });
+        self.print(&document, &format!("{} is over", styled(HEAD, &name(&over.ask))))
     }
 
     pub(super) fn notice(&self, notice: &Notice) -> io::Result<()> {

@@ -2,9 +2,13 @@
 //! hear and what the files hold. This file has what a person does first; the others, one theme each.
 
 #[cfg(test)]
+mod asking;
+#[cfg(test)]
 mod comfort;
 #[cfg(test)]
 mod deciding;
+#[cfg(test)]
+mod endpoints;
 #[cfg(test)]
 mod history;
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub mod agent;
 pub mod browser;
 pub mod editor;
 pub mod foreign;
+pub mod gemini;
 pub mod line;
 pub mod pictures;
 pub mod raw;

@@ -254,7 +254,7 @@ impl World {
         self.pending(1).remove(0)
     }
 
-    /// Discovery files of both dialects that are there now.
+    /// The lock files that are there now.
     pub fn discovery_files(&self) -> Vec<PathBuf> {
         [".claude/ide", ".nexus3/ide"]
             .iter()
@@ -264,10 +264,22 @@ impl World {
             .collect()
     }
 
+    /// Those of Gemini CLI and Qwen Code.
+    pub fn gemini_files(&self) -> Vec<PathBuf> {
+        [self.root().join("t/gemini/ide"), self.home().join(".qwen/ide")]
+            .iter()
+            .filter_map(|folder| fs::read_dir(folder).ok())
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+            .collect()
+    }
+
     /// Every file under the root that Linkspan should have tidied up.
     fn leftovers(&self) -> Vec<PathBuf> {
         let mut found = self.discovery_files();
-        found.extend(Some(self.socket()).filter(|socket| socket.exists()));
+        found.extend(self.gemini_files());
+        let bridge = self.home().join(".clio/ide/bridge.json");
+        found.extend([self.socket(), bridge].into_iter().filter(|path| path.exists()));
         let mut folders = vec![self.home(), self.workspace(), self.root().join("t")];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -37,7 +37,7 @@ fn a_command_runs_in_the_terminal_once_she_allows_it(version: Version) {
     assert!(!ran.exists());
 
     let allowed = agent.call("runInTerminal", arguments);
-    desk.workbench.click_notification("to run this command", "Allow Once");
+    desk.workbench.click_notification("to run this command", "Allow once");
     desk.workbench.page.waits("it has run", |_| ran.exists().then_some(()));
     let told = agent.told(allowed);
     assert_eq!((&told["exitCode"], &told["timedOut"]), (&json!(1), &json!(false)), "{told}");

@@ -1,5 +1,5 @@
-//! One editor, whatever it speaks: our hub's own socket, Claude Code's protocol or that of NEXUS3. Typed calls for
-//! what editors do, and any tool by its name.
+//! One editor, whatever it speaks: our hub's own socket, or the protocol of Claude Code, NEXUS3, Gemini, Clio or ppxai.
+//! Typed calls for what editors do, and any tool by its name.
 //!
 //! Every call is answered within ten seconds, or fails; only a person may take longer.
 
@@ -7,6 +7,7 @@ mod answer;
 mod calls;
 mod error;
 mod events;
+mod gateway;
 mod pending;
 mod session;
 mod tabs;
@@ -23,7 +24,7 @@ use linkspan_editor_api::{AgentLeave, Notification, Places};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::discover::Candidate;
+use crate::discover::{Candidate, Wire};
 use calls::Ended;
 use session::{DEADLINE, Session, failure};
 use tabs::Tabs;
@@ -144,7 +145,9 @@ impl Connection {
         let dialect = self.inner.session.dialect;
         let ask = dialect.diagnostics(path, wait)?;
         let answer = self.ask(&ask, wait.unwrap_or_default())?;
-        dialect.read_diagnostics(&answer)
+        let mut found = dialect.read_diagnostics(&answer)?;
+        found.iter_mut().for_each(|found| self.place(&mut found.file_path));
+        Ok(found)
     }
 
     /// The selection in the active editor.
@@ -159,7 +162,9 @@ impl Connection {
 
     /// The open tabs.
     pub fn open_editors(&self) -> Result<Vec<EditorInfo>, CallError> {
-        self.inner.session.dialect.read_editors(&self.ask_for("getOpenEditors")?)
+        let mut editors = self.inner.session.dialect.read_editors(&self.ask_for("getOpenEditors")?)?;
+        editors.iter_mut().for_each(|editor| self.place(&mut editor.file_path));
+        Ok(editors)
     }
 
     /// The folders of the editor's workspace.
@@ -252,6 +257,10 @@ impl Connection {
         let session = &self.inner.session;
         if self.is_hub() {
             session.notify(AgentLeave::METHOD, &AgentLeave {});
+        } else if gateway::is_needed(&self.inner.candidate.wire)
+            && let Ok(goodbye) = session.request(gateway::LEAVE, &json!({}))
+        {
+            goodbye.wait_until_deadline(GOODBYE_DEADLINE);
         }
         let end = session.calls.ask();
         session.link.close();
@@ -260,11 +269,32 @@ impl Connection {
 
     fn selection(&self, tool: &'static str) -> Result<Option<Selection>, CallError> {
         let answer = self.ask_for(tool)?;
-        self.inner.session.dialect.selection(&shapes::value(&answer))
+        let mut selection = self.inner.session.dialect.selection(&shapes::value(&answer))?;
+        if let Some(selection) = &mut selection {
+            self.place(&mut selection.file_path);
+        }
+        Ok(selection)
+    }
+
+    /// ppxai's bridges name files from their workspace; where that has several folders, with the folder's name before.
+    fn place(&self, path: &mut PathBuf) {
+        let Candidate { wire, folders, .. } = &self.inner.candidate;
+        if !matches!(wire, Wire::Ppxai { .. }) {
+            return;
+        }
+        let named = |folder: &PathBuf| Some(folder.join(path.strip_prefix(folder.file_name()?).ok()?));
+        let placed = match folders.as_slice() {
+            [] => None,
+            [folder] => Some(folder.join(&*path)),
+            several => several.iter().find_map(named),
+        };
+        if let Some(placed) = placed {
+            *path = placed;
+        }
     }
 
     fn ask_for(&self, tool: &'static str) -> Result<ToolResult, CallError> {
-        self.ask(&Ask { tool, arguments: json!({}) }, Duration::ZERO)
+        self.ask(&self.inner.session.dialect.plain(tool)?, Duration::ZERO)
     }
 
     fn ask(&self, ask: &Ask, extra: Duration) -> Result<ToolResult, CallError> {

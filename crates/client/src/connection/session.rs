@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::calls::{Calls, Ended, Waiting};
 use super::error::{CallError, OpenError};
 use super::events::{self, Subscribers};
+use super::gateway;
 use super::transport::{Link, Listener, MAX_MESSAGE, Socket};
 use super::types::{AgentInfo, EditorEvent};
 use super::wire::{self, Dialect};
@@ -84,6 +85,7 @@ impl Session {
         let first_dialect = wire::dialect(&candidate.wire, "");
         let (socket, last_id) = match &candidate.wire {
             Wire::Hub { window, .. } => join(window, agent, first_dialect, places)?,
+            wire if gateway::is_needed(wire) => (gateway::open(candidate, agent)?, 0),
             wire => (Socket::Web(Box::new(dial::dial(wire, Instant::now() + DEADLINE)?)), 0),
         };
         let is_web = matches!(socket, Socket::Web(_));
@@ -97,7 +99,7 @@ impl Session {
         };
         let link = Link::start(socket, ears)?;
         let mut session = Session { link, calls, events, dialect: first_dialect, is_web };
-        if is_web {
+        if !matches!(candidate.wire, Wire::Hub { .. }) {
             match session.introduce(agent) {
                 Ok(server) => session.dialect = wire::dialect(&candidate.wire, &server),
                 Err(error) => {

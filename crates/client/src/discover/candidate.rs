@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::reason::Reason;
+use crate::http::LoopbackUrl;
 
 /// An editor that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,13 +56,48 @@ pub enum Wire {
         /// What lets us in, where the server wants something.
         token: Option<Secret>,
     },
+    /// A server that speaks the protocol of Gemini CLI and Qwen Code.
+    Gemini {
+        /// Its port on 127.0.0.1.
+        port: u16,
+        /// What lets us in, where the server wants something.
+        token: Option<Secret>,
+    },
+    /// A server that speaks the protocol of Clio, which knows no tokens.
+    Clio {
+        /// Its port on 127.0.0.1.
+        port: u16,
+    },
+    /// A bridge of ppxai.
+    Ppxai {
+        /// Where it is.
+        bridge: LoopbackUrl,
+        /// What lets us in, where the bridge wants something.
+        token: Option<Secret>,
+    },
 }
 
 impl Wire {
-    /// The port on 127.0.0.1.
+    /// The port on this machine.
     pub fn port(&self) -> u16 {
         match self {
-            Wire::Hub { port, .. } | Wire::Claude { port, .. } | Wire::Nexus3 { port, .. } => *port,
+            Wire::Hub { port, .. }
+            | Wire::Claude { port, .. }
+            | Wire::Nexus3 { port, .. }
+            | Wire::Gemini { port, .. }
+            | Wire::Clio { port } => *port,
+            Wire::Ppxai { bridge, .. } => bridge.port(),
+        }
+    }
+
+    /// What lets us in, where it is known and wanted.
+    pub fn token(&self) -> Option<&Secret> {
+        match self {
+            Wire::Claude { token, .. }
+            | Wire::Nexus3 { token, .. }
+            | Wire::Gemini { token, .. }
+            | Wire::Ppxai { token, .. } => token.as_ref(),
+            Wire::Hub { .. } | Wire::Clio { .. } => None,
         }
     }
 
@@ -71,6 +107,9 @@ impl Wire {
             Wire::Hub { .. } => "linkspan",
             Wire::Claude { .. } => "claude",
             Wire::Nexus3 { .. } => "nexus3",
+            Wire::Gemini { .. } => "gemini",
+            Wire::Clio { .. } => "clio",
+            Wire::Ppxai { .. } => "ppxai",
         }
     }
 }
@@ -85,7 +124,8 @@ impl Secret {
         Secret(token.into())
     }
 
-    pub(crate) fn reveal(&self) -> &str {
+    /// The token itself, for whoever sends it to the editor that wants it.
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 }
@@ -109,6 +149,8 @@ pub enum Found {
     Hub,
     /// It is in a lock file.
     LockFile(PathBuf),
+    /// The terminal that we run in names it, in this variable.
+    Variable(&'static str),
     /// Somebody named it.
     Given,
 }

@@ -12,6 +12,8 @@ use tungstenite::{Error, Message};
 use super::candidate::Wire;
 use super::reason::Reason;
 use crate::dial::{DialError, Socket, dial, is_timeout};
+use crate::http::{Answer, Caller, HttpError, LoopbackUrl, Method, Request};
+use crate::ppxai;
 
 /// For one editor to answer.
 const ONE: Duration = Duration::from_secs(1);
@@ -21,6 +23,8 @@ const AT_ONCE: usize = 32;
 /// The oldest revision of MCP: whoever speaks a newer one knows it too.
 const PROTOCOL: &str = "2024-11-05";
 const HELLO_ID: u64 = 1;
+/// An answer to a hello is small.
+const MAX_ANSWER: usize = 1024 * 1024;
 
 /// Asks each, several at once; the answers are in the same order.
 pub(super) fn ask_all(wires: &[&Wire]) -> Vec<Result<(), Reason>> {
@@ -50,39 +54,115 @@ pub(super) fn ask_all(wires: &[&Wire]) -> Vec<Result<(), Reason>> {
     answers.into_inner().unwrap_or_default()
 }
 
-fn hello(wire: &Wire, deadline: Instant) -> Result<(), Reason> {
-    let mut socket = dial(wire, deadline).map_err(|error| match error {
-        DialError::NothingListens { .. } => Reason::NothingListens,
-        DialError::NoAnswer { .. } => Reason::NoAnswer,
-        DialError::BadToken { .. } => Reason::BadToken,
-        DialError::NotAnEditor { reason, .. } => Reason::NotAnEditor(reason),
-    })?;
-    let initialize = json!({
+pub(super) fn hello(wire: &Wire, deadline: Instant) -> Result<(), Reason> {
+    match wire {
+        Wire::Gemini { port, .. } => hello_over_http(*port, wire, deadline),
+        Wire::Ppxai { bridge, token } => {
+            let token = token.as_ref().map(|token| token.reveal());
+            let answer = Caller::new().exchange(&ppxai::status(bridge, token, left(deadline)));
+            let answer = let_in(answer)?;
+            ppxai::read_status(Ok(answer)).map(drop).map_err(Reason::NotAnEditor)
+        }
+        wire => hello_over_websocket(wire, deadline),
+    }
+}
+
+fn left(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+}
+
+/// An answer of somebody who lets us in.
+fn let_in(answer: Result<Answer, HttpError>) -> Result<Answer, Reason> {
+    match answer {
+        Ok(answer) if answer.is_success() => Ok(answer),
+        Ok(Answer { status: 401 | 403, .. }) => Err(Reason::BadToken),
+        Ok(answer) => Err(Reason::NotAnEditor(format!("it answers HTTP {}", answer.status))),
+        Err(HttpError::NothingListens) => Err(Reason::NothingListens),
+        Err(HttpError::NoAnswer) => Err(Reason::NoAnswer),
+        Err(error) => Err(Reason::NotAnEditor(error.to_string())),
+    }
+}
+
+fn hello_over_http(port: u16, wire: &Wire, deadline: Instant) -> Result<(), Reason> {
+    let mut headers = vec![
+        ("accept", "application/json, text/event-stream".to_owned()),
+        ("content-type", "application/json".to_owned()),
+    ];
+    headers.extend(wire.token().map(|token| ("authorization", format!("Bearer {}", token.reveal()))));
+    let mut request = Request {
+        method: Method::Post,
+        url: LoopbackUrl::of_port(port).join("/mcp"),
+        headers,
+        body: initialize("2025-06-18").to_string().into_bytes(),
+        deadline: Some(left(deadline)),
+        limit: MAX_ANSWER,
+    };
+    let answer = let_in(Caller::new().exchange(&request))?;
+    if let Some(session) = &answer.session {
+        request.headers.push(("mcp-session-id", session.clone()));
+        request =
+            Request { method: Method::Delete, body: Vec::new(), deadline: Some(left(deadline)), ..request };
+        // If the goodbye does not reach it, the session grows old there.
+        let _ = Caller::new().exchange(&request);
+    }
+    let texts = answer.texts().map_err(Reason::NotAnEditor)?;
+    let mut answers = texts.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok());
+    match answers.find(is_the_answer) {
+        Some(answer) => introduced(&answer),
+        None => Err(Reason::NotAnEditor("it does not answer `initialize`".to_owned())),
+    }
+}
+
+fn initialize(revision: &str) -> Value {
+    json!({
         "jsonrpc": "2.0", "id": HELLO_ID, "method": "initialize",
         "params": {
-            "protocolVersion": PROTOCOL,
+            "protocolVersion": revision,
             "capabilities": {},
             "clientInfo": { "name": "linkspan", "version": env!("CARGO_PKG_VERSION") },
         },
-    });
-    socket.send(Message::text(initialize.to_string())).map_err(refusal)?;
-    let answer = answer(&mut socket)?;
-    // It knows by now that we are no agent that stays; if the goodbye does not reach it, the closed socket does.
-    let _ = socket.close(None).and_then(|()| socket.flush());
+    })
+}
+
+fn is_the_answer(said: &Value) -> bool {
+    said.get("id").and_then(Value::as_u64) == Some(HELLO_ID) && said.get("method").is_none()
+}
+
+fn introduced(answer: &Value) -> Result<(), Reason> {
     match answer.get("result") {
         Some(result) if result.is_object() => Ok(()),
         _ => Err(Reason::NotAnEditor("it does not answer `initialize` as MCP servers do".to_owned())),
     }
 }
 
+fn hello_over_websocket(wire: &Wire, deadline: Instant) -> Result<(), Reason> {
+    let mut socket = dial(wire, deadline).map_err(|error| match error {
+        DialError::NothingListens { .. } => Reason::NothingListens,
+        DialError::NoAnswer { .. } => Reason::NoAnswer,
+        DialError::BadToken { .. } => Reason::BadToken,
+        DialError::NotAnEditor { reason, .. } => Reason::NotAnEditor(reason),
+    })?;
+    let is_clio = matches!(wire, Wire::Clio { .. });
+    let greeting = match is_clio {
+        true => json!({ "type": "connect", "clientVersion": env!("CARGO_PKG_VERSION") }),
+        false => initialize(PROTOCOL),
+    };
+    socket.send(Message::text(greeting.to_string())).map_err(refusal)?;
+    let is_connected = |said: &Value| said.get("type").is_some_and(|kind| kind == "connected");
+    let answer = answer(&mut socket, if is_clio { is_connected } else { is_the_answer })?;
+    // It knows by now that we are no agent that stays; if the goodbye does not reach it, the closed socket does.
+    let _ = socket.close(None).and_then(|()| socket.flush());
+    if is_clio { Ok(()) } else { introduced(&answer) }
+}
+
 /// The answer to our hello, among whatever else the editor has to say.
-fn answer(socket: &mut Socket) -> Result<Value, Reason> {
+fn answer(socket: &mut Socket, is_it: fn(&Value) -> bool) -> Result<Value, Reason> {
     loop {
         match socket.read().map_err(refusal)? {
             Message::Text(text) => {
                 let said: Value = serde_json::from_str(text.as_str())
                     .map_err(|_| Reason::NotAnEditor("it does not speak JSON".to_owned()))?;
-                if said.get("id").and_then(Value::as_u64) == Some(HELLO_ID) && said.get("method").is_none() {
+                if is_it(&said) {
                     return Ok(said);
                 }
             }

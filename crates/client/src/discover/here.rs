@@ -10,7 +10,7 @@ use linkspan_editor_api::{PORT_SPACE_BOOT, PORT_SPACE_NETWORK, port_space};
 use super::candidate::Match;
 use super::matching::Standpoint;
 use super::real_path::RealPaths;
-use super::surroundings::{CLAUDE_CODE_SSE_PORT, LINKSPAN_WINDOW, Surroundings};
+use super::surroundings::{LINKSPAN_WINDOW, PORTS_OF_TERMINALS, Surroundings};
 use super::worktree;
 
 /// Where the agent stands.
@@ -54,7 +54,7 @@ impl<'a> Here<'a> {
         let named = self.surroundings.variable(LINKSPAN_WINDOW);
         let is_port = |value: &str| value.parse() == Ok(port);
         named.is_some_and(|named| window == Some(named) || is_port(named))
-            || self.surroundings.variable(CLAUDE_CODE_SSE_PORT).is_some_and(is_port)
+            || PORTS_OF_TERMINALS.iter().any(|name| self.surroundings.port(name) == Some(port))
     }
 
     /// By the name the editor gives the folder, and by where it really is.

@@ -1,18 +1,18 @@
-//! Lock files on their way to a verdict: what they say, whether their editor answers, and which of ours are
-//! left over.
+//! Lock files, and ports that terminals name, on their way to a verdict: what they say, whether their editor answers,
+//! and which files of ours are left over.
 
 use std::path::{Path, PathBuf};
 
 use linkspan_editor_api::WindowStatus;
 
-use super::candidate::{Candidate, Found, Verdict, Wire};
+use super::candidate::{Candidate, Found, Secret, Verdict, Wire};
 use super::hello::ask_all;
 use super::here::Here;
 use super::listening;
 use super::lock_dir::{self, Entry, Kind, LockDir};
 use super::lock_file::{self, LockFile};
 use super::reason::Reason;
-use super::surroundings::Surroundings;
+use super::surroundings::{CLIO_IDE_PORT, GEMINI_PORT, GEMINI_TOKEN, Surroundings};
 use super::{LookedIn, Seen};
 use crate::dial::is_closed;
 
@@ -27,13 +27,12 @@ pub(super) struct Leads {
     looked_in: Vec<LookedIn>,
 }
 
-/// A lock file.
+/// A lock file, or a port that was named.
 #[derive(Debug)]
 struct Lead {
     candidate: Candidate,
-    entry: Entry,
-    /// Which of the directories it is in.
-    directory: usize,
+    /// The file, and which of the directories it is in.
+    file: Option<(Entry, usize)>,
     /// Written by a hub of ours that sees the ports that we see.
     ours: bool,
     on_windows: bool,
@@ -46,7 +45,7 @@ impl Leads {
     pub(super) fn read(surroundings: &Surroundings, here: &mut Here<'_>, windows: &[WindowStatus]) -> Leads {
         let mut leads = Leads::default();
         for (kind, place) in lock_dir::places(surroundings) {
-            let opened = LockDir::open(&place, surroundings.uid);
+            let opened = LockDir::open(&place, kind, surroundings.uid);
             let read = opened.and_then(|directory| Ok((directory.read()?, directory)));
             let found = match read {
                 Ok((entries, directory)) => {
@@ -63,7 +62,26 @@ impl Leads {
             };
             leads.looked_in.push(LookedIn { place, found });
         }
+        leads.read_variables(surroundings, here, windows);
         leads
+    }
+
+    /// A terminal names its own window, which Clio's one file for all windows need not do, and Gemini's may be gone.
+    fn read_variables(&mut self, surroundings: &Surroundings, here: &mut Here<'_>, windows: &[WindowStatus]) {
+        let token = || surroundings.variable(GEMINI_TOKEN).map(Secret::new);
+        let named = [
+            (CLIO_IDE_PORT, surroundings.port(CLIO_IDE_PORT).map(|port| Wire::Clio { port })),
+            (GEMINI_PORT, surroundings.port(GEMINI_PORT).map(|port| Wire::Gemini { port, token: token() })),
+        ];
+        for (variable, wire) in named {
+            let Some(wire) = wire else { continue };
+            let known = self.leads.iter().any(|lead| {
+                (lead.candidate.wire.port(), lead.candidate.wire.dialect()) == (wire.port(), wire.dialect())
+            });
+            if !known && !windows.iter().any(|window| window.port == wire.port()) {
+                self.leads.push(Lead::named(variable, wire, here));
+            }
+        }
     }
 
     /// Asks the editors that fit, and whether anybody is behind files of ours.
@@ -73,7 +91,8 @@ impl Leads {
             && let Some(open) = listening::ports()
         {
             // What Windows listens on is not in the list.
-            let closed = |lead: &mut &mut Lead| !lead.on_windows && !open.contains(&lead.entry.port);
+            let closed =
+                |lead: &mut &mut Lead| !lead.on_windows && !open.contains(&lead.candidate.wire.port());
             for lead in asked.extract_if(.., closed) {
                 lead.candidate.verdict = Verdict::Not(Reason::NothingListens);
             }
@@ -101,8 +120,10 @@ impl Leads {
             lead.ours
                 && lead.candidate.verdict == Verdict::Not(Reason::NothingListens)
                 // A hub listens before it writes: while nobody does, what is there is the old file.
-                && is_closed(lead.entry.port)
-                && directories.get(lead.directory).is_some_and(|directory| directory.remove(&lead.entry))
+                && is_closed(lead.candidate.wire.port())
+                && lead.file.as_ref().is_some_and(|(entry, directory)| {
+                    directories.get(*directory).is_some_and(|directory| directory.remove(entry))
+                })
         };
         let removed = self.leads.extract_if(.., stale);
         removed.filter_map(|lead| lead.path().map(Path::to_owned)).collect()
@@ -123,13 +144,18 @@ impl Lead {
         here: &mut Here<'_>,
         windows: &[WindowStatus],
     ) -> Lead {
-        let port = entry.port;
         let contents = std::mem::replace(&mut entry.contents, Ok(Vec::new()));
         let parsed = contents.and_then(|bytes| lock_file::parse(&bytes).map_err(Reason::Malformed));
+        let no_port = || Reason::Malformed("it names no port".to_owned());
+        let parsed = parsed.and_then(|lock| match entry.port.or(lock.port) {
+            Some(_) => Ok(lock),
+            None => Err(no_port()),
+        });
         let (lock, unreadable) = match parsed {
             Ok(lock) => (lock, None),
             Err(reason) => (LockFile::unknown(), Some(reason)),
         };
+        let port = entry.port.or(lock.port).unwrap_or_default();
         let folders: Vec<PathBuf> =
             lock.folders.iter().map(|folder| local_name(folder, surroundings)).collect();
         let matched = here.matches(None, port, &folders);
@@ -143,6 +169,8 @@ impl Lead {
         let wire = match kind {
             Kind::Claude => Wire::Claude { port, token },
             Kind::Nexus3 => Wire::Nexus3 { port, token },
+            Kind::Gemini | Kind::Qwen => Wire::Gemini { port, token },
+            Kind::Clio => Wire::Clio { port },
         };
         let worth_asking = against.is_none();
         let candidate = Candidate {
@@ -154,13 +182,28 @@ impl Lead {
             matched,
             verdict: Verdict::Not(against.unwrap_or(Reason::NotAsked)),
         };
-        Lead { candidate, entry, directory, ours, on_windows: lock.running_in_windows, worth_asking }
+        let file = Some((entry, directory));
+        Lead { candidate, file, ours, on_windows: lock.running_in_windows, worth_asking }
+    }
+
+    fn named(variable: &'static str, wire: Wire, here: &mut Here<'_>) -> Lead {
+        let matched = here.matches(None, wire.port(), &[]);
+        let candidate = Candidate {
+            editor: LockFile::unknown().editor,
+            wire,
+            folders: Vec::new(),
+            pid: None,
+            found: Found::Variable(variable),
+            matched,
+            verdict: Verdict::Not(Reason::NotAsked),
+        };
+        Lead { candidate, file: None, ours: false, on_windows: false, worth_asking: true }
     }
 
     fn path(&self) -> Option<&Path> {
         match &self.candidate.found {
             Found::LockFile(path) => Some(path),
-            Found::Hub | Found::Given => None,
+            Found::Hub | Found::Variable(_) | Found::Given => None,
         }
     }
 }

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, open, openat
 use rustix::io::{Errno, read, retry_on_intr};
 
 use super::Seen;
-use super::lock_file::{MAX_BYTES, port_of};
+use super::lock_file::{MAX_BYTES, gemini_port_of, port_of};
 use super::reason::Reason;
 use super::surroundings::{CLAUDE_CONFIG_DIR, Surroundings};
 
@@ -21,13 +21,33 @@ const MAX_FILES: usize = 4096;
 pub(super) enum Kind {
     Claude,
     Nexus3,
+    Gemini,
+    Qwen,
+    Clio,
+}
+
+impl Kind {
+    /// Whether a file of this name is one of theirs, and its port where that is in the name.
+    fn port_in(self, name: &str) -> Option<Option<u16>> {
+        match self {
+            Kind::Claude | Kind::Nexus3 | Kind::Qwen => port_of(name).map(Some),
+            Kind::Gemini => gemini_port_of(name).map(Some),
+            Kind::Clio => (name == "bridge.json").then_some(None),
+        }
+    }
 }
 
 /// The directories there may be, the user's own first.
 pub(super) fn places(surroundings: &Surroundings) -> Vec<(Kind, PathBuf)> {
     let home = &surroundings.places.home;
     let claude = surroundings.directory(CLAUDE_CONFIG_DIR).unwrap_or_else(|| home.join(".claude"));
-    let mut places = vec![(Kind::Claude, claude.join("ide")), (Kind::Nexus3, home.join(".nexus3/ide"))];
+    let mut places = vec![
+        (Kind::Claude, claude.join("ide")),
+        (Kind::Nexus3, home.join(".nexus3/ide")),
+        (Kind::Gemini, surroundings.temporary().join("gemini/ide")),
+        (Kind::Qwen, home.join(".qwen/ide")),
+        (Kind::Clio, home.join(".clio/ide")),
+    ];
     if let Some(wsl) = &surroundings.wsl {
         let profiles = match &wsl.profile {
             Some(profile) => vec![profile.clone()],
@@ -36,7 +56,12 @@ pub(super) fn places(surroundings: &Surroundings) -> Vec<(Kind, PathBuf)> {
             }
         };
         for profile in profiles {
-            let sides = [(Kind::Claude, ".claude/ide"), (Kind::Nexus3, ".nexus3/ide")];
+            let sides = [
+                (Kind::Claude, ".claude/ide"),
+                (Kind::Nexus3, ".nexus3/ide"),
+                (Kind::Qwen, ".qwen/ide"),
+                (Kind::Clio, ".clio/ide"),
+            ];
             let sides = sides.map(|(kind, folder)| (kind, profile.join(folder)));
             places.extend(sides.into_iter().filter(|(_, place)| place.is_dir()));
         }
@@ -44,10 +69,11 @@ pub(super) fn places(surroundings: &Surroundings) -> Vec<(Kind, PathBuf)> {
     places
 }
 
-/// A file whose name is a port.
+/// A file by which an editor makes itself known.
 #[derive(Debug)]
 pub(super) struct Entry {
-    pub(super) port: u16,
+    /// None where only the contents tell.
+    pub(super) port: Option<u16>,
     pub(super) name: String,
     pub(super) contents: Result<Vec<u8>, Reason>,
     /// Which file it was, whatever has its name by now.
@@ -58,12 +84,13 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) struct LockDir {
     directory: OwnedFd,
+    kind: Kind,
     uid: u32,
 }
 
 impl LockDir {
     /// Opens a directory that belongs to `uid`.
-    pub(super) fn open(place: &Path, uid: u32) -> Result<LockDir, Seen> {
+    pub(super) fn open(place: &Path, kind: Kind, uid: u32) -> Result<LockDir, Seen> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = match open(place, flags, Mode::empty()) {
             Ok(directory) => directory,
@@ -72,7 +99,7 @@ impl LockDir {
         };
         match fstat(&directory) {
             Ok(stat) if stat.st_uid != uid => Err(Seen::OtherOwner { uid: stat.st_uid }),
-            Ok(_) => Ok(LockDir { directory, uid }),
+            Ok(_) => Ok(LockDir { directory, kind, uid }),
             Err(error) => Err(failed(error)),
         }
     }
@@ -84,7 +111,7 @@ impl LockDir {
         for listed in listing {
             let listed = listed.map_err(failed)?;
             let Ok(name) = listed.file_name().to_str() else { continue };
-            if let Some(port) = port_of(name).filter(|_| entries.len() < MAX_FILES) {
+            if let Some(port) = self.kind.port_in(name).filter(|_| entries.len() < MAX_FILES) {
                 let (inode, contents) = match self.contents(name) {
                     Ok((inode, bytes)) => (inode, Ok(bytes)),
                     Err(reason) => ((0, 0), Err(reason)),

@@ -1,5 +1,6 @@
-//! What is in a lock file: the format that Claude Code's editors began and NEXUS3 took over. Takes what it
-//! understands and does without the rest. Looks at no file.
+//! What is in a lock file: the format that Claude Code's editors began and NEXUS3 took over, and the words that
+//! Gemini's, Qwen's and Clio's have for the same. Takes what it understands and does without the rest. Looks at no
+//! file.
 
 use serde_json::{Map, Value};
 
@@ -13,6 +14,8 @@ const NAME_CHARACTERS: usize = 80;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LockFile {
     pub(super) editor: String,
+    /// Where the name of the file does not tell it.
+    pub(super) port: Option<u16>,
     pub(super) pid: Option<u32>,
     /// As the editor names them.
     pub(super) folders: Vec<String>,
@@ -29,6 +32,7 @@ impl LockFile {
     pub(super) fn unknown() -> LockFile {
         LockFile {
             editor: "unnamed editor".to_owned(),
+            port: None,
             pid: None,
             folders: Vec::new(),
             other_transport: None,
@@ -47,6 +51,13 @@ pub(super) fn port_of(file_name: &str) -> Option<u16> {
     digits.parse().ok().filter(|port| plain && *port != 0)
 }
 
+/// The port in the name of a file of Gemini's: `gemini-ide-server-<pid>-<port>.json`.
+pub(super) fn gemini_port_of(file_name: &str) -> Option<u16> {
+    let (pid, port) = file_name.strip_prefix("gemini-ide-server-")?.strip_suffix(".json")?.split_once('-')?;
+    let plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    port.parse().ok().filter(|number| plain(pid) && plain(port) && *number != 0)
+}
+
 /// The contents, or what is wrong with them.
 pub(super) fn parse(bytes: &[u8]) -> Result<LockFile, String> {
     if bytes.len() > MAX_BYTES {
@@ -57,12 +68,19 @@ pub(super) fn parse(bytes: &[u8]) -> Result<LockFile, String> {
         serde_json::from_slice(bytes).map_err(|_| "it is not a JSON object".to_owned())?;
     let text = |key: &str| lock.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let transport = text("transport").filter(|name| !name.eq_ignore_ascii_case("ws"));
-    let folders = lock.get("workspaceFolders").and_then(Value::as_array).map(Vec::as_slice);
+    let listed = lock.get("workspaceFolders").and_then(Value::as_array).map(Vec::as_slice);
+    let listed = listed.unwrap_or_default().iter().filter_map(Value::as_str);
+    // Gemini's and Qwen's put all folders into one text, as PATH does.
+    let joined = text("workspacePath").unwrap_or_default().split(':').filter(|folder| !folder.is_empty());
+    let number = |key: &str| lock.get(key).and_then(Value::as_u64);
+    let info = |key: &str| lock.get("ideInfo")?.get(key)?.as_str().filter(|name| !name.is_empty());
+    let name = text("ideName").or_else(|| info("displayName")).or_else(|| info("name"));
     let unknown = LockFile::unknown();
     Ok(LockFile {
-        editor: text("ideName").map_or(unknown.editor, printable),
-        pid: lock.get("pid").and_then(Value::as_u64).and_then(|pid| u32::try_from(pid).ok()),
-        folders: folders.unwrap_or_default().iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        editor: name.map_or(unknown.editor, printable),
+        port: number("port").and_then(|port| u16::try_from(port).ok()).filter(|port| *port != 0),
+        pid: number("pid").or_else(|| number("ppid")).and_then(|pid| u32::try_from(pid).ok()),
+        folders: listed.chain(joined).map(str::to_owned).collect(),
         other_transport: transport.map(printable),
         token: text("authToken").map(Secret::new),
         running_in_windows: lock.get("runningInWindows") == Some(&Value::Bool(true)),
@@ -94,6 +112,7 @@ mod tests {
             lock,
             LockFile {
                 editor: "Neovim".into(),
+                port: None,
                 pid: Some(7),
                 folders: vec!["/w".into()],
                 other_transport: None,
@@ -113,6 +132,21 @@ mod tests {
         assert_eq!((none.token, none.pid, none.folders), (None, None, vec![]));
         let folders = parsed(&json!({"workspaceFolders": [1, null, "/w", {}, ["/x"]], "pid": -1})).folders;
         assert_eq!(folders, ["/w"]);
+    }
+
+    #[test]
+    fn the_words_of_gemini_qwen_and_clio_are_understood() {
+        let gemini = parsed(&json!({"port": 41000, "workspacePath": "/a:/b c", "authToken": "t",
+            "ideInfo": {"name": "vscode", "displayName": "VS Code"}}));
+        assert_eq!((gemini.editor.as_str(), gemini.port), ("VS Code", Some(41000)));
+        assert_eq!(gemini.folders, ["/a", "/b c"]);
+        let qwen =
+            parsed(&json!({"port": 41000, "workspacePath": "", "ppid": 7, "ideInfo": {"name": "vscode"}}));
+        assert_eq!((qwen.editor.as_str(), qwen.pid, qwen.folders), ("vscode", Some(7), vec![]));
+        let clio = parsed(&json!({"port": 41234, "pid": 3, "ideName": "vscode", "workspaceFolders": ["/w"]}));
+        assert_eq!((clio.port, clio.token), (Some(41234), None));
+        assert_eq!(parsed(&json!({"port": 0})).port, None);
+        assert_eq!(parsed(&json!({"port": 70000, "ideInfo": "x"})).port, None);
     }
 
     #[test]
@@ -137,6 +171,21 @@ mod tests {
         assert!(parse(format!("{{\"a\":{deep}").as_bytes()).is_err());
         let long = format!("{{\"ideName\":\"{}\"}}", "x".repeat(MAX_BYTES));
         assert!(parse(long.as_bytes()).unwrap_err().contains("64 KiB"));
+    }
+
+    #[test]
+    fn geminis_file_name_has_a_process_and_a_port() {
+        assert_eq!(gemini_port_of("gemini-ide-server-17-41001.json"), Some(41001));
+        for name in [
+            "gemini-ide-server-41001.json",
+            "gemini-ide-server--1.json",
+            "gemini-ide-server-1-0.json",
+            "gemini-ide-server-1-+1.json",
+            "gemini-ide-server-1-2-3.json",
+            "gemini-ide-server-1-2.json~",
+        ] {
+            assert_eq!(gemini_port_of(name), None, "{name}");
+        }
     }
 
     #[test]

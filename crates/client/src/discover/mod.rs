@@ -9,6 +9,7 @@ mod listening;
 mod lock_dir;
 mod lock_file;
 mod matching;
+mod ppxai_bridge;
 mod real_path;
 mod reason;
 mod surroundings;
@@ -24,6 +25,7 @@ use here::Here;
 use leads::Leads;
 
 pub use candidate::{Candidate, Found, Match, Secret, Verdict, Wire};
+pub use ppxai_bridge::ppxai_bridge;
 pub use reason::Reason;
 pub use surroundings::{Surroundings, SurroundingsError};
 pub use wsl::Wsl;
@@ -119,6 +121,9 @@ fn rank(candidate: &Candidate) -> impl Ord + use<> {
         Wire::Hub { .. } => 0,
         Wire::Claude { .. } => 1,
         Wire::Nexus3 { .. } => 2,
+        Wire::Gemini { .. } => 3,
+        Wire::Clio { .. } => 4,
+        Wire::Ppxai { .. } => 5,
     };
     let matched = (candidate.matched.is_none(), candidate.matched);
     (!candidate.is_usable(), matched, wire, candidate.wire.port())

@@ -16,6 +16,9 @@ pub enum Reason {
     /// It does not take the token of the lock file.
     #[error("it does not take the token of its lock file")]
     BadToken,
+    /// A bridge of ppxai wants a token, and has not got it.
+    #[error("it wants a token")]
+    WantsToken,
     /// It is about other folders.
     #[error("it has other folders open")]
     OtherWorkspace,
@@ -65,6 +68,7 @@ impl Reason {
             Reason::BadToken => {
                 "The lock file is of an earlier start: delete it if the editor is closed, or reload its window."
             }
+            Reason::WantsToken => "Set `PPXAI_BRIDGE_TOKEN` to the token that the bridge was started with.",
             Reason::OtherWorkspace => {
                 "Open this folder in the editor, go to one of its folders, or name the window with `--window`."
             }

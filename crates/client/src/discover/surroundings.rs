@@ -10,12 +10,33 @@ use linkspan_editor_api::{Places, PlacesError, variable};
 use super::wsl::Wsl;
 
 /// The variables that discovery reads.
-const VARIABLES: &[&str] =
-    &["PWD", CLAUDE_CONFIG_DIR, CLAUDE_CODE_SSE_PORT, LINKSPAN_WINDOW, "WSL_DISTRO_NAME", "USERPROFILE"];
+const VARIABLES: &[&str] = &[
+    "PWD",
+    "TMPDIR",
+    CLAUDE_CONFIG_DIR,
+    CLAUDE_CODE_SSE_PORT,
+    CLIO_IDE_PORT,
+    GEMINI_PORT,
+    GEMINI_TOKEN,
+    LINKSPAN_WINDOW,
+    PPXAI_BRIDGE_TOKEN,
+    QWEN_PORT,
+    "WSL_DISTRO_NAME",
+    "USERPROFILE",
+];
 
 pub(super) const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 pub(super) const CLAUDE_CODE_SSE_PORT: &str = "CLAUDE_CODE_SSE_PORT";
+pub(super) const CLIO_IDE_PORT: &str = "CLIO_IDE_PORT";
+pub(super) const GEMINI_PORT: &str = "GEMINI_CLI_IDE_SERVER_PORT";
+pub(super) const GEMINI_TOKEN: &str = "GEMINI_CLI_IDE_AUTH_TOKEN";
 pub(super) const LINKSPAN_WINDOW: &str = "LINKSPAN_WINDOW";
+pub(super) const PPXAI_BRIDGE_TOKEN: &str = "PPXAI_BRIDGE_TOKEN";
+pub(super) const QWEN_PORT: &str = "QWEN_CODE_IDE_SERVER_PORT";
+
+/// Each names the port of the window whose terminal it is set in.
+pub(super) const PORTS_OF_TERMINALS: [&str; 4] =
+    [CLAUDE_CODE_SSE_PORT, CLIO_IDE_PORT, GEMINI_PORT, QWEN_PORT];
 
 /// Where an agent stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +90,16 @@ impl Surroundings {
     /// A variable that holds text.
     pub(super) fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name)?.to_str().filter(|value| !value.is_empty())
+    }
+
+    /// A variable that holds a port.
+    pub(super) fn port(&self, name: &str) -> Option<u16> {
+        self.variable(name)?.parse().ok().filter(|port| *port > 0)
+    }
+
+    /// Where programs put what is gone after a restart.
+    pub(super) fn temporary(&self) -> PathBuf {
+        self.directory("TMPDIR").unwrap_or_else(|| "/tmp".into())
     }
 
     /// A variable that names a directory. A relative one would be another place for whoever wrote into it.

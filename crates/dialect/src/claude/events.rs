@@ -40,5 +40,6 @@ pub(super) fn event(event: &EditorEvent) -> Option<String> {
             notification("diagnostics_changed", &Uris { uris })
         }
         EditorEvent::ToolsChanged => tools_changed(),
+        EditorEvent::ContextChanged { .. } => return None,
     })
 }

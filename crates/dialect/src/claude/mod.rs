@@ -9,13 +9,12 @@ use linkspan_review::Writer;
 
 use crate::dialect::{Dialect, Door};
 use crate::discovery::{DiscoveryFile, Lookup, WindowFacts, directory, lock_file};
-use crate::mcp::{Mcp, Session, ToolList};
+use crate::mcp::{Client, Mcp, Session, ToolList};
 
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "claude",
     door: Door::WebSocket { token_header: "x-claude-code-ide-authorization", subprotocol: Some("mcp") },
     writer: Writer::Agent,
-    patience_ms: None,
     relative_paths: false,
     converse: |_dialect, server| Box::new(Session::new(&MCP, server)),
     discovery,
@@ -30,6 +29,8 @@ static MCP: Mcp = Mcp {
     event: events::event,
     goodbye: None,
     answers_cancelled: false,
+    known_as: Client::as_it_says,
+    later: None,
 };
 
 fn discovery(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Vec<DiscoveryFile> {

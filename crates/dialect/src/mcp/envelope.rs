@@ -92,6 +92,11 @@ pub(crate) fn request_id(raw: &RawValue) -> Option<RequestId> {
     (text.len() <= LONGEST_ID).then(|| RequestId::Text(text.into_owned()))
 }
 
+/// Whether this is how an MCP session begins.
+pub fn begins_session(frame: &str) -> bool {
+    matches!(parse(frame), Ok(Message::Request { method, .. }) if method == "initialize")
+}
+
 pub(crate) fn parse(frame: &str) -> Result<Message<'_>, Malformed> {
     let refuse = |id, message: &str| Malformed { id, code: INVALID_REQUEST, message: message.to_owned() };
 

@@ -10,11 +10,12 @@ mod version;
 
 pub(crate) use arguments::{Arguments, BadArgument};
 pub(crate) use reply::{Encoded, json, notification, tools_changed};
-pub(crate) use session::Session;
-pub(crate) use session::{Asked, Client, Context};
+pub(crate) use session::{Asked, Client, Context, Session};
 pub(crate) use tool::{Argument, Kind, Need, Tool, ToolList, listed};
 
 use crate::meaning::{Answer, EditorEvent, FailureKind};
+pub use envelope::begins_session;
+pub use version::speaks;
 
 /// One dialect's own part of an MCP server.
 pub(crate) struct Mcp {
@@ -28,6 +29,17 @@ pub(crate) struct Mcp {
     pub(crate) goodbye: Option<&'static str>,
     /// A cancelled call is answered all the same: only then does its agent know whether a person was first.
     pub(crate) answers_cancelled: bool,
+    /// What people know this client as, who asked for that version of the protocol.
+    pub(crate) known_as: fn(&Client, &str) -> Client,
+    pub(crate) later: Option<Later>,
+}
+
+/// For a dialect that answers a proposal once it is shown and tells the decision later, by the path of the file.
+pub(crate) struct Later {
+    /// The notification that tells what became of the change of this path.
+    pub(crate) tell: fn(&str, &Answer) -> String,
+    /// The flag by which an agent that takes a change back asks not to be told of it.
+    pub(crate) unless: &'static str,
 }
 
 impl std::fmt::Debug for Mcp {

@@ -22,16 +22,26 @@ pub(crate) struct Session {
     pinged: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Client {
     pub(crate) name: String,
     pub(crate) version: String,
 }
 
+impl Client {
+    /// For agents whose own word says it.
+    pub(crate) fn as_it_says(&self, _protocol: &str) -> Client {
+        self.clone()
+    }
+}
+
 #[derive(Debug)]
 struct OpenCall {
-    id: RequestId,
+    /// None once the call itself is answered, and only the decision is still to be told.
+    id: Option<RequestId>,
     asked: Asked,
+    /// The agent takes it back and does not want to hear of it.
+    unheard: bool,
 }
 
 /// As much of a request as its answer's shape depends on.
@@ -43,8 +53,11 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    fn of(request: &Request) -> Asked {
+    fn of(request: &Request, mcp: &Mcp) -> Asked {
         match request {
+            Request::Propose { path, .. } if mcp.later.is_some() => {
+                Asked::Change { label: path.to_string_lossy().into_owned() }
+            }
             Request::Propose { label, .. } | Request::Compare { label, .. } => {
                 Asked::Change { label: label.clone() }
             }
@@ -144,7 +157,8 @@ impl Session {
         let client = params.object("clientInfo")?;
         let name = client.optional_text("name")?.unwrap_or("unknown agent".into()).into_owned();
         let version = client.optional_text("version")?.unwrap_or_default().into_owned();
-        self.client = Client { name: name.clone(), version: version.clone() };
+        self.client = Client { name, version };
+        let Client { name, version } = (self.mcp.known_as)(&self.client, protocol_version);
         let title = version::has_titles(protocol_version).then_some(self.server.editor_name.as_str());
         let result = Initialized {
             protocol_version,
@@ -166,9 +180,22 @@ impl Session {
             let message = format!("unknown tool: {}", shown(&name));
             return Ok(Step::Reply(reply::error(Some(id), envelope::INVALID_PARAMS, &message)));
         };
-        let request = (tool.decode)(&params.object("arguments")?)?;
-        let call = self.open.begin(exchange, OpenCall { id: id.clone(), asked: Asked::of(&request) });
+        let arguments = params.object("arguments")?;
+        let request = (tool.decode)(&arguments)?;
+        if let (Some(later), Request::CloseTab { label }) = (&self.mcp.later, &request)
+            && arguments.flag(later.unless, false)?
+        {
+            self.open.each(|open| open.unheard |= open.asked == Asked::Change { label: label.clone() });
+        }
+        let asked = Asked::of(&request, self.mcp);
+        let call = self.open.begin(exchange, OpenCall { id: Some(id.clone()), asked, unheard: false });
         Ok(Step::Call { call, request })
+    }
+
+    /// The call is answered long since: what became of its change goes out by itself.
+    fn told_later(&self, asked: &Asked, answer: &Answer) -> Option<Frame> {
+        let (Some(later), Asked::Change { label }) = (&self.mcp.later, asked) else { return None };
+        Some(Frame { text: (later.tell)(label, answer), answers: None })
     }
 
     /// Nobody is told of a notification that is unknown or malformed: there is no way to answer one.
@@ -182,7 +209,7 @@ impl Session {
             "notifications/cancelled" => params
                 .raw("requestId")
                 .and_then(envelope::request_id)
-                .and_then(|id| self.open.find(|open| open.id == id))
+                .and_then(|id| self.open.find(|open| open.id.as_ref() == Some(&id)))
                 .inspect(|call| {
                     if !self.mcp.answers_cancelled {
                         self.open.end(*call);
@@ -215,8 +242,26 @@ impl Conversation for Session {
         }
     }
 
+    fn shown(&mut self, call: CallId) -> Option<Frame> {
+        self.mcp.later.as_ref()?;
+        let open = self.open.get_mut(call)?;
+        let id = open.what.id.take()?;
+        Some(Frame { text: reply::raw_result(&id, r#"{"content":[]}"#), answers: open.exchange.take() })
+    }
+
+    fn adopt(&mut self, name: &str) -> Option<CallId> {
+        self.mcp.later.as_ref()?;
+        let asked = Asked::Change { label: name.to_owned() };
+        Some(self.open.begin(None, OpenCall { id: None, asked, unheard: false }))
+    }
+
+    fn resume(&mut self) {
+        self.initialized = true;
+    }
+
     fn answer(&mut self, call: CallId, answer: &Answer) -> Option<Frame> {
-        let Open { exchange, what: OpenCall { id, asked } } = self.open.end(call)?;
+        let Open { exchange, what: OpenCall { id, asked, unheard } } = self.open.end(call)?;
+        let Some(id) = id else { return self.told_later(&asked, answer).filter(|_| !unheard) };
         let encode = |answer: &Answer| {
             (self.mcp.encode)(answer, &Context { asked: &asked, client: &self.client }).into_frame(&id)
         };

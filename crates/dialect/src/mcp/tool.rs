@@ -22,9 +22,7 @@ pub(crate) struct Tool {
 #[derive(Clone, Copy)]
 pub(crate) enum Need {
     Nothing,
-    /// And a way to ask the person first.
     ExecuteCode,
-    /// And a way to ask the person first.
     Terminal,
     Language,
     Documents,
@@ -37,8 +35,8 @@ impl Need {
     fn is_met(self, has: &Capabilities) -> bool {
         match self {
             Need::Nothing => true,
-            Need::ExecuteCode => has.execute_code && has.questions,
-            Need::Terminal => has.terminal && has.questions,
+            Need::ExecuteCode => has.execute_code,
+            Need::Terminal => has.terminal,
             Need::Language => has.language,
             Need::Documents => has.documents,
         }
@@ -61,6 +59,8 @@ pub(crate) enum Kind {
     Flag {
         default: bool,
     },
+    /// A flag whose schema says no default.
+    Switch,
 }
 
 impl Argument {
@@ -150,6 +150,7 @@ impl Serialize for Properties {
                 Kind::Word(words) => ("string", Some(words), None),
                 Kind::Count => ("integer", None, None),
                 Kind::Flag { default } => ("boolean", None, Some(default)),
+                Kind::Switch => ("boolean", None, None),
             };
             let description = argument.about;
             map.serialize_entry(argument.name, &Property { r#type, description, r#enum, default })?;

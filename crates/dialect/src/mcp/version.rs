@@ -9,6 +9,11 @@ pub(crate) fn negotiate(asked: &str) -> &'static str {
     KNOWN.into_iter().rev().find(|known| *known <= asked).unwrap_or(oldest)
 }
 
+/// Whether a session may speak this version.
+pub fn speaks(version: &str) -> bool {
+    KNOWN.contains(&version)
+}
+
 /// `serverInfo.title` came with this version.
 pub(crate) fn has_titles(version: &str) -> bool {
     version >= "2025-06-18"

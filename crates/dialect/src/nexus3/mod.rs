@@ -8,14 +8,13 @@ use linkspan_review::Writer;
 
 use crate::dialect::{Dialect, Door};
 use crate::discovery::{DiscoveryFile, Lookup, WindowFacts, directory, lock_file};
-use crate::mcp::{Mcp, Session, ToolList, tools_changed};
+use crate::mcp::{Client, Mcp, Session, ToolList, tools_changed};
 use crate::meaning::EditorEvent;
 
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "nexus3",
     door: Door::WebSocket { token_header: "x-nexus3-ide-authorization", subprotocol: None },
     writer: Writer::Editor,
-    patience_ms: None,
     relative_paths: false,
     converse: |_dialect, server| Box::new(Session::new(&MCP, server)),
     discovery,
@@ -31,6 +30,8 @@ static MCP: Mcp = Mcp {
     event,
     goodbye: None,
     answers_cancelled: false,
+    known_as: Client::as_it_says,
+    later: None,
 };
 
 fn discovery(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Vec<DiscoveryFile> {

@@ -32,5 +32,6 @@ pub(super) fn event(event: &EditorEvent) -> Option<String> {
             notification("diagnostics_changed", &Paths { paths })
         }
         EditorEvent::ToolsChanged => tools_changed(),
+        EditorEvent::ContextChanged { .. } => return None,
     })
 }

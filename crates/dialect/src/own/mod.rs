@@ -10,14 +10,13 @@ use linkspan_editor_api::{AgentLeave, Limits, Notification};
 use linkspan_review::Writer;
 
 use crate::dialect::{Dialect, Door};
-use crate::mcp::{Mcp, Session, ToolList};
+use crate::mcp::{Client, Mcp, Session, ToolList};
 
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "linkspan",
     // The socket belongs to its user alone: there is no token, and nothing to find it by but the socket.
     door: Door::Local,
     writer: Writer::Editor,
-    patience_ms: None,
     relative_paths: false,
     converse: |_dialect, server| Box::new(Session::new(&MCP, server)),
     discovery: |_window, _lookup| Vec::new(),
@@ -36,6 +35,8 @@ const fn mcp(frame_limit: usize) -> Mcp {
         event: events::event,
         goodbye: Some(AgentLeave::METHOD),
         answers_cancelled: true,
+        known_as: Client::as_it_says,
+        later: None,
     }
 }
 

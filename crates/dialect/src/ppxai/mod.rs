@@ -26,7 +26,6 @@ pub(crate) static DIALECT: Dialect = Dialect {
         ],
     },
     writer: Writer::Editor,
-    patience_ms: None,
     relative_paths: true,
     converse: |_dialect, server| Box::new(Conversation::new(server)),
     discovery: |_, _| Vec::new(),

@@ -6,7 +6,14 @@ use std::path::PathBuf;
 use linkspan_dialect::{Answer, Failure, FailureKind, Request, Step};
 use serde_json::Value;
 
-use crate::support::{conversations, session};
+use crate::support::session;
+
+/// Those with editors that speak `claude`.
+fn conversations() -> Vec<(String, Vec<(bool, Value)>)> {
+    let mut all = crate::support::conversations();
+    all.retain(|(file, _)| !file.starts_with("gemini") && !file.starts_with("qwen"));
+    all
+}
 
 /// Says in a few words what a step means, so that a whole conversation can be compared.
 fn meaning(step: &Step) -> String {

@@ -54,6 +54,47 @@ fn a_nexus3_lock_has_its_five_keys() {
 }
 
 #[test]
+fn gemini_and_qwen_each_get_a_file_in_their_own_place() {
+    let folders = ["/w/a b".into(), "/w/odd:name".into(), "/w/c".into()];
+    let files = by_name("gemini")
+        .unwrap()
+        .discovery_files(&window(&folders), |name| (name == "HOME").then(|| "/home/ada".into()));
+    let places: Vec<_> = files.iter().map(DiscoveryFile::path).collect();
+    let gemini = PathBuf::from("/tmp/gemini/ide/gemini-ide-server-12-41001.json");
+    assert_eq!(places, [gemini, "/home/ada/.qwen/ide/41001.lock".into()]);
+    let contents: Vec<Value> =
+        files.iter().map(|file| serde_json::from_slice(&file.contents).unwrap()).collect();
+    let ide = json!({"name": "linkspan", "displayName": "Neovim"});
+    assert_eq!(
+        contents,
+        [
+            json!({"port": 41001, "workspacePath": "/w/a b:/w/c", "authToken": "secret", "ideInfo": ide}),
+            json!({"port": 41001, "workspacePath": "/w/a b:/w/c", "authToken": "secret", "ppid": 12,
+                   "ideName": "Neovim"}),
+        ]
+    );
+    let marked = WindowFacts { port_space: Some("here"), ..window(&folders) };
+    let files = by_name("gemini")
+        .unwrap()
+        .discovery_files(&marked, |name| (name == "TMPDIR").then(|| "/var/tmp/x".into()));
+    assert_eq!(files[0].directory, PathBuf::from("/var/tmp/x/gemini/ide"));
+    assert_eq!(files.len(), 1, "without a home there is no lock");
+    assert_eq!(serde_json::from_slice::<Value>(&files[0].contents).unwrap()["linkspan"], "here");
+}
+
+#[test]
+fn terminals_tell_gemini_and_qwen_the_port_and_keep_the_token() {
+    let folders = ["/w/a".into(), "/w/b".into()];
+    let variables = by_name("gemini").unwrap().terminal_environment(&window(&folders));
+    let find = |name: &str| variables.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    for agent in ["GEMINI_CLI", "QWEN_CODE"] {
+        assert_eq!(find(&format!("{agent}_IDE_SERVER_PORT")), Some("41001"));
+        assert_eq!(find(&format!("{agent}_IDE_WORKSPACE_PATH")), Some("/w/a:/w/b"));
+    }
+    assert!(variables.iter().all(|(_, value)| !value.contains("secret")));
+}
+
+#[test]
 fn our_mark_is_one_more_key() {
     let window = WindowFacts { port_space: Some("here"), ..window(&[]) };
     for dialect in ["claude", "nexus3"] {

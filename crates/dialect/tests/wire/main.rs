@@ -7,6 +7,8 @@ mod claude;
 #[cfg(test)]
 mod discovery;
 #[cfg(test)]
+mod gemini;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod nexus3;

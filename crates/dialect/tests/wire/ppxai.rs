@@ -102,7 +102,7 @@ fn lines_count_from_1_on_the_wire_but_in_ranges() {
         "newText": "x",
         "oldText": "y",
     }]);
-    let Request::Edit { files, label, direct } =
+    let Request::Edit { files, label, direct, .. } =
         request("ide.apply_edit", json!({ "path": "a", "edits": edits }))
     else {
         panic!("it is no edit")

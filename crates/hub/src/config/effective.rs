@@ -93,7 +93,7 @@ impl Effective {
         let tightened = Origin::Workspace { path: path.clone(), line_number };
         let limits = &self.config.limits;
         match key {
-            "deny" | "dialects_off" => vec![own, tightened],
+            "deny" | "dialects_off" | "consent.never" => vec![own, tightened],
             "limits.connections" if Some(limits.connections) == workspace.limits.connections => {
                 vec![tightened]
             }

@@ -54,8 +54,8 @@ impl Core {
         }
         let edits = edits.into_iter().map(|edit| splice(edit.range, edit.new_text, None)).collect();
         let label = format!("Format {}", path.display());
-        let files = vec![FileEdit { path, edits }];
-        self.tool_called(agent, call, Request::Edit { files, label, direct: true });
+        let files = vec![FileEdit { path, edits, may_create: false }];
+        self.tool_called(agent, call, Request::Edit { files, label, direct: true, inline: false });
     }
 }
 
@@ -74,9 +74,10 @@ fn about(active: Active, selection: api::Selection) -> Request {
     let path = selection.path.into();
     let cursor = if selection.reversed { selection.range.start } else { selection.range.end };
     let edit = |path, edit, label| Request::Edit {
-        files: vec![FileEdit { path, edits: vec![edit] }],
+        files: vec![FileEdit { path, edits: vec![edit], may_create: false }],
         label,
         direct: true,
+        inline: false,
     };
     match active {
         Active::Text => Request::ReadFile { path, lines: (0, None) },

@@ -12,8 +12,9 @@ use linkspan_review::{AgentId, ReviewId, SetId, WindowId};
 
 use super::Core;
 use super::asking::who;
-use super::event::{Action, ExchangeAnswer, LocalId};
+use super::event::{Action, ExchangeAnswer, Introduction, LocalId};
 use super::present::SESSION;
+use super::timers::TimerId;
 use super::windows::Window;
 
 /// A person has to look at each; a program that asks for more at a time is not working with one.
@@ -54,6 +55,8 @@ pub(super) struct Agent {
     pub(super) pid: Option<u32>,
     pub(super) since_ms: u64,
     pub(super) awaits_pong: bool,
+    /// It listens on a stream, and none is open: until when that is borne.
+    pub(super) without_stream: Option<TimerId>,
     /// Calls that wait for a person.
     pub(super) waiting: Vec<(ReviewId, CallId)>,
     /// Answers sent, each with the ping that went out behind it: its pong shows that they arrived.
@@ -132,11 +135,13 @@ impl Core {
                     self.agent_joined(id);
                 }
             }
-            Err(not) => {
-                let (code, reason) = (not.close_code(), not.reason());
-                self.act(Action::CloseAgent { agent: id, code, reason });
-            }
+            Err(not) => self.turn_away(id, &not),
         }
+    }
+
+    pub(super) fn turn_away(&mut self, id: AgentId, not: &NotLetIn) {
+        let (code, reason) = (not.close_code(), not.reason());
+        self.act(Action::CloseAgent { agent: id, code, reason });
     }
 
     /// A new agent in that window, if it may be there.
@@ -174,6 +179,7 @@ impl Core {
             pid: None,
             since_ms: self.now_ms,
             awaits_pong: false,
+            without_stream: None,
             waiting: Vec::new(),
             unconfirmed: Vec::new(),
             pings: 0,
@@ -207,13 +213,20 @@ impl Core {
             },
             Step::Introduced { name, version, reply } => {
                 let before = agent.introduced.then(|| who(agent));
-                agent.introduced = true;
-                // Who has joined has said before who it is, and is found again by that.
-                if agent.key.is_none() {
+                // Whoever is found again by who it said it is stays that.
+                if agent.key.is_none() || !agent.introduced {
                     agent.name = shortened(name, LONGEST_NAME);
                     agent.version = shortened(version, LONGEST_NAME);
                 }
-                self.send_frame(id, Frame { text: reply, answers: exchange });
+                agent.introduced = true;
+                let who = Introduction { name: agent.name.clone(), version: agent.version.clone() };
+                match exchange {
+                    Some(exchange) => {
+                        let answer = ExchangeAnswer::Introduced { text: reply, who };
+                        self.act(Action::AnswerExchange { agent: id, exchange, answer });
+                    }
+                    None => self.send_agent(id, reply),
+                }
                 if let Some(before) = before {
                     self.consent_renamed(id, &before);
                 }
@@ -232,8 +245,7 @@ impl Core {
                         .into_iter()
                         .for_each(|review| self.apply(review::Event::Withdrawn { review })),
                     true => {
-                        let window = agent.window;
-                        self.take_questions_back(window, id, Some(call));
+                        self.take_questions_back(id, Some(call));
                         self.cancel_tools(id, Some(call));
                         self.fail(id, call, FailureKind::Withdrawn, "the call was cancelled");
                     }
@@ -272,6 +284,10 @@ impl Core {
 
     pub(super) fn ping_agent(&mut self, id: AgentId) {
         let Some(agent) = self.agents.get_mut(&id) else { return };
+        // The first one on its next stream says the same of all that waits until then.
+        if agent.without_stream.is_some() {
+            return;
+        }
         agent.pings += 1;
         let number = agent.pings;
         match agent.reach {
@@ -326,6 +342,9 @@ impl Core {
 
     pub(super) fn agent_closed(&mut self, id: AgentId, said_goodbye: bool) {
         let Some(agent) = self.agents.remove(&id) else { return };
+        if let Some(timer) = agent.without_stream {
+            self.timers.cancel(timer);
+        }
         let left: Vec<ReviewId> =
             self.state.reviews().filter(|review| review.owner == Some(id)).map(|review| review.id).collect();
         self.apply(review::Event::OwnerGone { agent: id, said_goodbye });
@@ -334,7 +353,7 @@ impl Core {
         }
         self.bundles.retain(|(of, _), _| *of != id);
         self.cancel_tools(id, None);
-        self.take_questions_back(agent.window, id, None);
+        self.take_questions_back(id, None);
         self.consent_left(&who(&agent), said_goodbye);
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);
         self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });
@@ -357,6 +376,7 @@ impl Core {
     pub(super) fn selection_changed(&mut self, window: WindowId, selection: Selection) {
         if self.may_leave(window, &selection.path) {
             self.publish(window, WindowEvent::Selection { selection: selection.clone() });
+            self.remember_selection(window, selection.clone());
             self.tell_agents(window, &EditorEvent::SelectionChanged(selection));
         }
     }
@@ -401,15 +421,17 @@ impl Core {
         }
     }
 
-    fn tell_agents(&mut self, window: WindowId, event: &EditorEvent) {
+    pub(super) fn tell_agents(&mut self, window: WindowId, event: &EditorEvent) {
         let there = self.agents.iter().filter(|(_, agent)| agent.window == window);
         let there: Vec<AgentId> = there.map(|(id, _)| *id).collect();
         self.tell_each(there, event);
     }
 
-    fn tell_each(&mut self, agents: Vec<AgentId>, event: &EditorEvent) {
+    pub(super) fn tell_each(&mut self, agents: Vec<AgentId>, event: &EditorEvent) {
         for id in agents {
-            if let Some(text) = self.agents.get(&id).and_then(|agent| agent.session.event(event)) {
+            // News of what was is no use to who listens later.
+            let agent = self.agents.get(&id).filter(|agent| agent.without_stream.is_none());
+            if let Some(text) = agent.and_then(|agent| agent.session.event(event)) {
                 self.send_agent(id, text);
             }
         }

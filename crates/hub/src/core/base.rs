@@ -13,10 +13,11 @@ use linkspan_review::{
 };
 
 use super::Core;
-use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW, shortened};
+use super::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW, Reach, shortened};
 use super::editing::STANDING_WORD;
 use super::editor::{NoAnswer, Resume};
 use super::event::{Action, LocalId, Ticket};
+use super::reviews::Manner;
 use super::timers::{Due, TimerId};
 use super::tools::{ToolCall, denied, failure_of, unanswered};
 use super::undo::UndoRead;
@@ -93,6 +94,8 @@ pub(super) struct Change {
     pub(super) writer: Writer,
     /// Needs no look where the person has said so before.
     pub(super) direct: bool,
+    /// Best shown in the file itself.
+    pub(super) inline: bool,
     pub(super) base: Option<Text>,
     pub(super) proposed: String,
 }
@@ -328,11 +331,16 @@ impl Core {
     }
 
     fn propose(&mut self, tool: ToolCall, base: Base) {
-        let Request::Propose { proposed, label, set, writer, .. } = tool.request else { return };
+        let Request::Propose { path: asked, proposed, mut label, set, writer } = tool.request else { return };
         let Some(agent) = self.agents.get(&tool.agent) else { return };
+        // Told by the path that it asked for, also after a restart: the review keeps only where that really is.
+        if matches!(agent.reach, Reach::Stream) && asked != base.path {
+            label = asked.to_string_lossy().into_owned();
+        }
         let writer = writer.unwrap_or(agent.session.dialect().writer);
-        let direct = false;
-        let change = Change { path: base.path, label, set, writer, direct, base: base.text, proposed };
+        let (direct, inline) = (false, false);
+        let change =
+            Change { path: base.path, label, set, writer, direct, inline, base: base.text, proposed };
         self.enter(tool.agent, tool.call, change);
     }
 
@@ -353,7 +361,7 @@ impl Core {
             return self.fail(id, call, FailureKind::Denied, message);
         }
         let allowed = change.direct && !taken_back && self.is_allowed(id, &change);
-        let Change { path, label, set, writer, direct: _, base, proposed } = change;
+        let Change { path, label, set, writer, direct: _, inline, base, proposed } = change;
         let proposal = Proposal {
             owner: Owner { agent: id, key },
             window,
@@ -365,7 +373,7 @@ impl Core {
             proposed,
         };
         if !taken_back {
-            return self.proposed(call, proposal, allowed);
+            return self.proposed(call, proposal, Manner { allowed, inline });
         }
         // While its file was read: nobody shall be shown it, nor what the same agent asked before it lost us.
         if let Some(review) = self.state.asked_before(&proposal) {

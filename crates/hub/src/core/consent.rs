@@ -1,5 +1,6 @@
-//! What an agent may do only with the person's word: run a command, execute code. Owns the questions that wait for
-//! her and what she allowed from now on. Where she is asked, and what follows, it does not know.
+//! What an agent may do only with the person's word: run a command, execute code, change files without a review,
+//! stage and commit. Owns the questions that wait for her and what she allowed from now on. Where she is asked, and
+//! what follows, it does not know.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,9 +8,11 @@ use std::collections::BTreeMap;
 use linkspan_dialect::{CallId, Request, Work};
 use linkspan_editor_api as api;
 use linkspan_editor_api::AskOption;
+pub(super) use linkspan_editor_api::Deed;
 use linkspan_review::{AgentId, WindowId};
 
 use super::tools::ToolCall;
+use crate::config::{Client, Clients};
 
 /// A person reads each; a program that has more to ask is not working with one.
 pub(super) const QUESTIONS_PER_AGENT: usize = 16;
@@ -18,48 +21,35 @@ pub(super) const QUESTIONS_PER_AGENT: usize = 16;
 pub(super) const QUESTIONS_PER_MINUTE: usize = 30;
 const MINUTE_MS: u64 = 60_000;
 
-/// What is to be allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Deed {
-    Command,
-    Code,
-    /// Without a review.
-    Edit,
-    /// Stage and commit.
-    Git,
+/// What carrying out this request does, and the text of it, where she is asked for her word.
+pub(super) fn deed_of(request: &Request) -> Option<(Deed, Cow<'_, str>)> {
+    match request {
+        Request::RunInTerminal { command, .. } => Some((Deed::Command, command.into())),
+        Request::ExecuteCode { code } => Some((Deed::Code, code.into())),
+        Request::Work(Work::GitStage { paths, .. }) => {
+            let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            Some((Deed::Git, format!("git add\n{}", paths.join("\n")).into()))
+        }
+        Request::Work(Work::GitCommit { message, all, .. }) => {
+            let all = if *all { " --all" } else { "" };
+            Some((Deed::Git, format!("git commit{all}\n\n{message}").into()))
+        }
+        _ => None,
+    }
 }
 
-impl Deed {
-    /// What carrying out this request does, and the text of it, where it needs her word.
-    pub(super) fn of(request: &Request) -> Option<(Deed, Cow<'_, str>)> {
-        match request {
-            Request::RunInTerminal { command, .. } => Some((Deed::Command, command.into())),
-            Request::ExecuteCode { code } => Some((Deed::Code, code.into())),
-            Request::Work(Work::GitStage { paths, .. }) => {
-                let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-                Some((Deed::Git, format!("git add\n{}", paths.join("\n")).into()))
-            }
-            Request::Work(Work::GitCommit { message, all, .. }) => {
-                let all = if *all { " --all" } else { "" };
-                Some((Deed::Git, format!("git commit{all}\n\n{message}").into()))
-            }
-            _ => None,
+fn question(deed: Deed, agent: &str, request: &Request) -> String {
+    let agent = api::visible::name(agent);
+    match (deed, request) {
+        (Deed::Command, Request::RunInTerminal { cwd: Some(cwd), .. }) => {
+            let cwd = api::visible::name(&cwd.display().to_string());
+            format!("Allow {agent} to run this command in {cwd}?")
         }
-    }
-
-    fn question(self, agent: &str, request: &Request) -> String {
-        let agent = api::visible::name(agent);
-        match (self, request) {
-            (Deed::Command, Request::RunInTerminal { cwd: Some(cwd), .. }) => {
-                let cwd = api::visible::name(&cwd.display().to_string());
-                format!("Allow {agent} to run this command in {cwd}?")
-            }
-            (Deed::Command, _) => format!("Allow {agent} to run this command in a terminal?"),
-            (Deed::Code, _) => format!("Allow {agent} to execute this code in the active notebook?"),
-            (Deed::Git, Request::Work(Work::GitStage { .. })) => format!("Allow {agent} to stage this?"),
-            (Deed::Git, _) => format!("Allow {agent} to commit this?"),
-            (Deed::Edit, _) => format!("Allow {agent} to change files without a review?"),
-        }
+        (Deed::Command, _) => format!("Allow {agent} to run this command in a terminal?"),
+        (Deed::Code, _) => format!("Allow {agent} to execute this code in the active notebook?"),
+        (Deed::Edit, _) => format!("Allow {agent} to change files without a review?"),
+        (Deed::Git, Request::Work(Work::GitStage { .. })) => format!("Allow {agent} to stage this?"),
+        (Deed::Git, _) => format!("Allow {agent} to commit this?"),
     }
 }
 
@@ -68,24 +58,27 @@ impl Deed {
 pub(super) struct Who {
     pub(super) window: WindowId,
     pub(super) key: String,
+    /// What it calls itself, which is in the key.
+    pub(super) name: String,
 }
 
 #[derive(Debug)]
-struct Question {
-    who: Who,
-    deed: Deed,
-    tool: ToolCall,
-    ask: api::UserAsk,
+pub(super) struct Question {
+    pub(super) who: Who,
+    pub(super) dialect: &'static str,
+    pub(super) deed: Deed,
+    pub(super) tool: ToolCall,
+    pub(super) ask: api::UserAsk,
+    pub(super) asked_ms: u64,
 }
 
-/// What her answer means.
-#[derive(Debug)]
-pub(super) enum Word {
-    /// Also for these others, which need not be answered any more.
-    Allowed(Vec<(String, ToolCall)>),
-    Refused,
-    /// She closed the question.
-    NoAnswer,
+/// Why an answer to a question does not count.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum NotTaken {
+    /// It was answered before, or nobody waits for it any more.
+    Over,
+    /// The question does not offer it.
+    NotOffered,
 }
 
 #[derive(Debug)]
@@ -98,7 +91,9 @@ pub(super) struct Consent {
     /// When who asked, in the last minute.
     asked: Vec<(u64, AgentId, Who)>,
     /// With the time since when its agent has been away.
-    always: BTreeMap<(Who, Deed), Option<u64>>,
+    session: BTreeMap<(Who, Deed), Option<u64>>,
+    /// What is remembered. A file that is not understood allows nothing.
+    pub(super) remembered: Result<Clients, String>,
 }
 
 impl Consent {
@@ -108,13 +103,38 @@ impl Consent {
             last: 0,
             life: life.to_owned(),
             asked: Vec::new(),
-            always: BTreeMap::new(),
+            session: BTreeMap::new(),
+            remembered: Ok(Clients::default()),
         }
     }
 
-    pub(super) fn is_given(&self, who: &Who, deed: Deed, now_ms: u64, grace_ms: u64) -> bool {
-        let away = self.always.get(&(who.clone(), deed));
-        away.is_some_and(|away| !too_long(*away, now_ms, grace_ms))
+    /// Whether she allowed it before, and if it is remembered, since when.
+    pub(super) fn given(
+        &self,
+        who: &Who,
+        client: &Client,
+        deed: Deed,
+        (now_ms, grace_ms): (u64, u64),
+    ) -> Option<api::Permission> {
+        let remembered = self.remembered.as_ref().ok().and_then(|clients| clients.allow(client, deed));
+        let away = self.session.get(&(who.clone(), deed));
+        let for_session = away.is_some_and(|away| !too_long(*away, now_ms, grace_ms));
+        let since = remembered.map(ToString::to_string);
+        (since.is_some() || for_session).then_some(api::Permission { deed, since })
+    }
+
+    pub(super) fn allow_for_session(&mut self, who: Who, deed: Deed) {
+        self.session.insert((who, deed), None);
+    }
+
+    /// Takes back what was allowed for a session; how much that was.
+    pub(super) fn revoke(&mut self, name: Option<&str>, deeds: &[Deed]) -> usize {
+        let before = self.session.len();
+        self.session.retain(|(who, deed), _| {
+            let meant = name.is_none_or(|name| name == who.name);
+            !meant || (!deeds.is_empty() && !deeds.contains(deed))
+        });
+        before - self.session.len()
     }
 
     /// How often she was asked within the last minute: by this agent, or by one that cannot be told from it.
@@ -131,77 +151,61 @@ impl Consent {
     pub(super) fn ask(
         &mut self,
         who: Who,
-        agent: &str,
-        deed: Deed,
-        text: &str,
+        dialect: &'static str,
         tool: ToolCall,
+        can_remember: bool,
         now_ms: u64,
-    ) -> api::UserAsk {
+    ) -> Option<&Question> {
+        let (deed, text) = deed_of(&tool.request)?;
+        let mut options = vec![AskOption::AllowOnce, AskOption::AllowSession];
+        options.extend(can_remember.then_some(AskOption::AllowAlways));
+        options.push(AskOption::Deny);
         self.last += 1;
-        self.asked.push((now_ms, tool.agent, who.clone()));
         let ask = api::UserAsk {
             ask: format!("q-{}-{}", self.life, self.last),
-            question: deed.question(agent, &tool.request),
-            detail: Some(api::visible::text(text)),
-            options: vec![AskOption::AllowOnce, AskOption::AllowAlways, AskOption::Deny],
+            question: question(deed, &who.name, &tool.request),
+            detail: Some(api::visible::text(&text)),
+            options,
         };
-        self.questions.insert(self.last, Question { who, deed, tool, ask: ask.clone() });
-        ask
+        self.asked.push((now_ms, tool.agent, who.clone()));
+        let question = Question { who, dialect, deed, tool, ask, asked_ms: now_ms };
+        Some(self.questions.entry(self.last).insert_entry(question).into_mut())
     }
 
-    /// What that window's person has not answered, oldest first.
-    pub(super) fn open_in(&self, window: WindowId) -> Vec<api::UserAsk> {
-        let open = self.questions.values().filter(|question| question.who.window == window);
-        open.map(|question| question.ask.clone()).collect()
+    /// What she has not answered, oldest first.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Question> {
+        self.questions.values()
     }
 
-    /// The first answer in the question's own window counts; none: nobody waits for it.
+    /// The first answer counts.
     pub(super) fn answered(
         &mut self,
-        window: WindowId,
         ask: &str,
-        result: &api::UserAskResult,
-    ) -> Option<(ToolCall, Word)> {
-        let open = |question: &Question| question.ask.ask == ask && question.who.window == window;
-        let number = self.questions.iter().find(|(_, question)| open(question)).map(|(number, _)| *number)?;
-        let Question { who, deed, tool, .. } = self.questions.remove(&number)?;
-        let word = match result {
-            api::UserAskResult::Answered { option: AskOption::AllowOnce } => Word::Allowed(Vec::new()),
-            api::UserAskResult::Answered { option: AskOption::AllowAlways } => {
-                let same = |question: &Question| question.who == who && question.deed == deed;
-                let same = self.take(same);
-                self.always.insert((who, deed), None);
-                Word::Allowed(same)
-            }
-            api::UserAskResult::Answered { option: AskOption::Deny } => Word::Refused,
-            api::UserAskResult::Dismissed => Word::NoAnswer,
-        };
-        Some((tool, word))
+        option: Option<AskOption>,
+        may_answer: impl Fn(&Question) -> bool,
+    ) -> Result<Question, NotTaken> {
+        let meant = |question: &Question| question.ask.ask == ask && may_answer(question);
+        let found = self.questions.iter().find(|(_, question)| meant(question));
+        let (number, question) = found.map(|(number, question)| (*number, question)).ok_or(NotTaken::Over)?;
+        if option.is_some_and(|option| !question.ask.options.contains(&option)) {
+            return Err(NotTaken::NotOffered);
+        }
+        self.questions.remove(&number).ok_or(NotTaken::Over)
     }
 
-    /// Questions of an agent that does not wait any more: all, or that of one call. Gives their ids.
-    pub(super) fn take_back(&mut self, agent: AgentId, call: Option<CallId>) -> Vec<(String, ToolCall)> {
+    /// Questions of an agent that does not wait any more: all, or that of one call.
+    pub(super) fn take_back(&mut self, agent: AgentId, call: Option<CallId>) -> Vec<Question> {
         let meant = |tool: &ToolCall| tool.agent == agent && call.is_none_or(|call| call == tool.call);
         self.take(|question| meant(&question.tool))
     }
 
-    /// Questions about what cannot be done in that window any more.
-    pub(super) fn give_up(
-        &mut self,
-        window: WindowId,
-        cannot: impl Fn(Deed) -> bool,
-    ) -> Vec<(String, ToolCall)> {
-        self.take(|question| question.who.window == window && cannot(question.deed))
-    }
-
-    fn take(&mut self, meant: impl Fn(&Question) -> bool) -> Vec<(String, ToolCall)> {
-        let taken = self.questions.extract_if(.., |_, question| meant(question));
-        taken.map(|(_, question)| (question.ask.ask, question.tool)).collect()
+    pub(super) fn take(&mut self, meant: impl Fn(&Question) -> bool) -> Vec<Question> {
+        self.questions.extract_if(.., |_, question| meant(question)).map(|(_, question)| question).collect()
     }
 
     /// Its last connection ended. A goodbye is for good.
     pub(super) fn left(&mut self, who: &Who, said_goodbye: bool, now_ms: u64) {
-        self.always.retain(|(of, _), away| {
+        self.session.retain(|(of, _), away| {
             if of == who {
                 *away = Some(now_ms);
             }
@@ -211,7 +215,7 @@ impl Consent {
 
     /// It is there; what was allowed to one that was away too long was allowed to another.
     pub(super) fn came(&mut self, who: &Who, now_ms: u64, grace_ms: u64) {
-        self.always.retain(|(of, _), away| {
+        self.session.retain(|(of, _), away| {
             let too_long = too_long(*away, now_ms, grace_ms);
             if of == who && !too_long {
                 *away = None;
@@ -222,7 +226,7 @@ impl Consent {
 
     /// What was allowed in a window ends with it.
     pub(super) fn closed(&mut self, window: WindowId) {
-        self.always.retain(|(who, _), _| who.window != window);
+        self.session.retain(|(who, _), _| who.window != window);
     }
 }
 
@@ -237,13 +241,13 @@ mod tests {
     const GRACE_MS: u64 = 1000;
 
     fn who(key: &str) -> Who {
-        Who { window: WindowId(1), key: key.to_owned() }
+        Who { window: WindowId(1), key: key.to_owned(), name: key.to_owned() }
     }
 
-    fn always() -> Consent {
+    fn allowed() -> Consent {
         let mut consent = Consent::new("1ife");
-        consent.always.insert((who("one"), Deed::Command), None);
-        consent.always.insert((who("two"), Deed::Command), None);
+        consent.allow_for_session(who("one"), Deed::Command);
+        consent.allow_for_session(who("two"), Deed::Command);
         consent
     }
 
@@ -252,12 +256,14 @@ mod tests {
     }
 
     fn given_at(consent: &Consent, now_ms: u64) -> [bool; 2] {
-        ["one", "two"].map(|key| consent.is_given(&who(key), Deed::Command, now_ms, GRACE_MS))
+        let client = Client { name: String::new(), dialect: String::new(), folders: Vec::new() };
+        let times = (now_ms, GRACE_MS);
+        ["one", "two"].map(|key| consent.given(&who(key), &client, Deed::Command, times).is_some())
     }
 
     #[test]
     fn what_was_allowed_to_one_that_is_away_ends_by_itself() {
-        let mut consent = always();
+        let mut consent = allowed();
         consent.left(&who("one"), false, 500);
         assert_eq!(given_at(&consent, 500 + GRACE_MS), [true, true]);
         assert_eq!(given_at(&consent, 501 + GRACE_MS), [false, true]);
@@ -266,7 +272,7 @@ mod tests {
     #[test]
     fn what_was_allowed_to_an_agent_that_stayed_away_too_long_is_not_allowed_to_the_next() {
         for (back_ms, expected) in [(500 + GRACE_MS, true), (501 + GRACE_MS, false)] {
-            let mut consent = always();
+            let mut consent = allowed();
             consent.left(&who("one"), false, 500);
             consent.came(&who("one"), back_ms, GRACE_MS);
             assert_eq!(given(&consent), [expected, true]);
@@ -275,7 +281,7 @@ mod tests {
 
     #[test]
     fn who_came_back_in_time_is_there_again() {
-        let mut consent = always();
+        let mut consent = allowed();
         consent.left(&who("one"), false, 500);
         consent.came(&who("one"), 600, GRACE_MS);
         consent.came(&who("one"), 9000, GRACE_MS);
@@ -284,12 +290,27 @@ mod tests {
 
     #[test]
     fn a_goodbye_and_a_closed_window_end_what_was_allowed() {
-        let mut consent = always();
+        let mut consent = allowed();
         consent.left(&who("one"), true, 500);
         assert_eq!(given(&consent), [false, true]);
         consent.closed(WindowId(2));
         assert_eq!(given(&consent), [false, true]);
         consent.closed(WindowId(1));
         assert_eq!(given(&consent), [false, false]);
+    }
+    #[test]
+    fn what_is_revoked_is_what_was_named() {
+        for (name, deeds, expected) in [
+            (Some("one"), &[][..], [false, true]),
+            (Some("one"), &[Deed::Command], [false, true]),
+            (Some("one"), &[Deed::Git], [true, true]),
+            (None, &[Deed::Command], [false, false]),
+            (None, &[], [false, false]),
+        ] {
+            let mut consent = allowed();
+            let revoked = consent.revoke(name, deeds);
+            assert_eq!(given(&consent), expected, "{name:?} {deeds:?}");
+            assert_eq!(revoked, expected.iter().filter(|given| !**given).count());
+        }
     }
 }

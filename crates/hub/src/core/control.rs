@@ -12,6 +12,7 @@ use linkspan_review::{AgentId, Phase, Review, WindowId};
 use serde_json::value::RawValue;
 
 use super::Core;
+use super::clients::Looking;
 use super::editor::Resume;
 use super::event::LocalId;
 use super::present::{self, Size};
@@ -88,6 +89,19 @@ impl Core {
             api::HubWatch::METHOD => self.watch(local, id, &decode(params)?)?,
             api::HistoryList::METHOD => self.history_list(local, id, decode(params)?)?,
             api::HistoryUndo::METHOD => self.history_undo(local, id, &decode(params)?)?,
+            api::AsksList::METHOD => {
+                let api::AsksList {} = decode(params)?;
+                let result = api::AsksListResult { asks: self.asks() };
+                self.send(local, &Message::response(id, &result));
+            }
+            api::AsksAnswer::METHOD => {
+                let api::AsksAnswer { ask, option } = decode(params)?;
+                let result = self.answer_question(local, &ask, Some(option), |_| true)?;
+                self.send(local, &Message::response(id, &result));
+            }
+            api::ClientsList::METHOD => self.look_at_clients(Looking::List { local, request: id }),
+            api::ClientsAllow::METHOD => self.clients_allow(local, id, decode(params)?)?,
+            api::ClientsRevoke::METHOD => self.clients_revoke(local, id, decode(params)?),
             api::PageLink::METHOD => self.link_page(local, id),
             api::PageRevoke::METHOD => self.revoke_page(local, id),
             _ => return Err(RpcError::new(errors::METHOD_NOT_FOUND, format!("unknown method `{method}`"))),

@@ -11,7 +11,6 @@ use linkspan_review::{
 };
 
 use super::Core;
-use super::asking::who;
 use super::base::{Base, BaseWanted, Change};
 use super::consent::Deed;
 use super::event::{LocalId, Ticket};
@@ -113,7 +112,9 @@ impl Core {
 
     fn edit_all(&mut self, ticket: Ticket) {
         let Some(Editing { tool, bases }) = self.editing.remove(&ticket) else { return };
-        let ToolCall { agent, call, request: Request::Edit { files, label, direct } } = tool else { return };
+        let ToolCall { agent, call, request: Request::Edit { files, label, direct, inline } } = tool else {
+            return;
+        };
         let bases: Vec<Base> = bases.into_iter().flatten().collect();
         let (several, set) = (files.len() > 1, format!("edit {}", ticket.0));
         let mut changes: Vec<Change> = Vec::new();
@@ -129,6 +130,7 @@ impl Core {
                     set: several.then(|| set.clone()),
                     writer: Writer::Editor,
                     direct,
+                    inline,
                     path: base.path,
                     base: base.text,
                     proposed,
@@ -170,11 +172,10 @@ impl Core {
     /// Whether this very text was accepted before, or this agent may edit without being asked.
     pub(super) fn is_allowed(&mut self, agent: AgentId, change: &Change) -> bool {
         let Some(asker) = self.agents.get(&agent) else { return false };
-        let (key, who) = (asker.key(), who(asker));
+        let (key, allowed) = (asker.key(), self.may(asker, Deed::Edit).is_some());
         let before = change.base.as_ref().map_or("", |base| &base.text);
         let permit = permit(key, &change.path, before, &change.proposed);
-        let grace_ms = self.config.agent_grace_seconds * 1000;
-        self.permits.take(&permit) || self.consent.is_given(&who, Deed::Edit, self.now_ms, grace_ms)
+        self.permits.take(&permit) || allowed
     }
 
     /// She accepted a text that nobody writes: the agent that asked for it may put it in the file.
@@ -212,12 +213,7 @@ impl Core {
         let Some(asker) = self.agents.get(&agent) else { return };
         let waiting = asker.waiting.iter().filter(|(_, waiting)| *waiting == call);
         let reviews: Vec<ReviewId> = waiting.map(|(review, _)| *review).collect();
-        let undecided = |id: &ReviewId| {
-            self.state.review(*id).is_some_and(|review| {
-                matches!(review.phase, review::Phase::Recording | review::Phase::Pending)
-            })
-        };
-        let reviews: Vec<ReviewId> = reviews.into_iter().filter(undecided).collect();
+        let reviews: Vec<ReviewId> = reviews.into_iter().filter(|id| self.is_undecided(*id)).collect();
         if reviews.is_empty() && !asker.session.open_changes().any(|(open, _)| open == call) {
             return;
         }
@@ -229,7 +225,7 @@ impl Core {
 
     /// Starts the time that the agent of this call waits for a person.
     pub(super) fn begin_patience(&mut self, agent: AgentId, call: CallId) {
-        let patience_ms = self.agents.get(&agent).and_then(|agent| agent.session.dialect().patience_ms);
+        let patience_ms = self.agents.get(&agent).and_then(|agent| agent.session.patience_ms(call));
         if let Some(patience_ms) = patience_ms {
             self.timers.add(self.now_ms + patience_ms, Due::Patience { agent, call });
         }
@@ -243,6 +239,10 @@ fn permit(key: String, path: &Path, before: &str, after: &str) -> Permit {
 }
 
 fn edited(file: &FileEdit, base: &Base) -> Result<String, Failure> {
+    if base.text.is_none() && !file.may_create {
+        let message = format!("there is no file {}", base.path.display());
+        return Err(Failure::new(FailureKind::NotFound, message));
+    }
     let before = base.text.as_ref().map_or("", |text| &text.text);
     let wrong = |error: SpliceError| {
         let kind = match error {

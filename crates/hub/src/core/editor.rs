@@ -67,6 +67,9 @@ pub(super) enum Resume {
     /// The editor was asked to put back what a file held.
     Restored(Ticket),
     Heartbeat,
+    /// What is selected, and then which files are open, for agents that are told.
+    ContextSelection(WindowId),
+    Context(WindowId),
     /// Nothing hangs on it: a review shown or hidden.
     Ignore,
 }
@@ -220,14 +223,15 @@ impl Core {
                 self.diagnostics_changed(window, changed.files);
             }
             api::ReviewShown::METHOD => self.review_shown(&decode(params)?)?,
-            // Known, and nothing follows from them: a closed tab is not a decision.
             api::FocusChanged::METHOD => {
                 let changed: api::FocusChanged = decode(params)?;
                 if changed.focused {
                     self.focus(window);
                 }
             }
-            api::ReviewClosed::METHOD | api::DocumentsChanged::METHOD => {}
+            api::DocumentsChanged::METHOD => self.context_changed(window),
+            // Known, and nothing follows from it: a closed tab is not a decision.
+            api::ReviewClosed::METHOD => {}
             _ => {
                 return Err(RpcError::new(
                     errors::METHOD_NOT_FOUND,
@@ -297,6 +301,8 @@ impl Core {
             Resume::Base { wanted, disk } => self.live_text(wanted, disk, read_answer(answer)),
             Resume::Applied { review, save } => self.edits_applied(review, save, read_answer(answer)),
             Resume::Restored(ticket) => self.edits_restored(ticket, read_answer(answer)),
+            Resume::ContextSelection(window) => self.context_selected(window, read_answer(answer)),
+            Resume::Context(window) => self.context_listed(window, read_answer(answer)),
             Resume::Heartbeat | Resume::Ignore => {}
         }
     }

@@ -8,7 +8,7 @@ use linkspan_dialect::{Dialect, DiscoveryFile, Exchange};
 use linkspan_editor_api::{PageLinkResult, PageRevokeResult, RequestId};
 use linkspan_review::{AgentId, ChangeId, Review, ReviewId, Step, WindowId};
 
-use crate::config::WorkspaceConfig;
+use crate::config::{Clients, ClientsChange, WorkspaceConfig};
 use crate::files::{FileError, FileState, Replacement, Restoration, Want, WriteError};
 use crate::guard::Refusal;
 use crate::journal::{Change, Found, Question, RememberedWindow};
@@ -50,6 +50,23 @@ pub enum Event {
         dialect: &'static Dialect,
         /// Who it is, on a wire where agents do not introduce themselves.
         called: Option<String>,
+    },
+    /// An agent whose requests come over any connection, known by its session.
+    SessionOpened {
+        agent: AgentId,
+        window: WindowId,
+        dialect: &'static Dialect,
+        /// What of the session survives this hub.
+        key: String,
+        /// Who it is, where it said so to an earlier hub.
+        known: Option<Introduction>,
+    },
+    /// It listens to what is not an answer.
+    StreamOpened {
+        agent: AgentId,
+    },
+    StreamClosed {
+        agent: AgentId,
     },
     AgentFrame {
         agent: AgentId,
@@ -123,6 +140,15 @@ pub enum Event {
         local: LocalId,
         request: RequestId,
         result: Result<PageRevokeResult, String>,
+    },
+    /// With what `clients.toml` holds, if that is not what it held before.
+    ClientsLookedAt {
+        found: Option<Result<Clients, String>>,
+    },
+    /// With what it holds now, and how many permissions that changed.
+    ClientsChanged {
+        ticket: Ticket,
+        result: Result<(Clients, usize), String>,
     },
     /// What was done for an agent.
     ToolRan {
@@ -263,7 +289,21 @@ pub enum Action {
         local: LocalId,
         request: RequestId,
     },
+    /// Answered at once, before anything else happens.
+    LookAtClients,
+    /// The same.
+    ChangeClients {
+        ticket: Ticket,
+        change: ClientsChange,
+    },
     Stop,
+}
+
+/// Who an agent is, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Introduction {
+    pub name: String,
+    pub version: String,
 }
 
 /// What is done for an agent without an editor.
@@ -284,6 +324,11 @@ pub enum Tool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExchangeAnswer {
     Text(String),
+    /// The same to an agent that has said who it is.
+    Introduced {
+        text: String,
+        who: Introduction,
+    },
     /// It was no request of its dialect; this says why.
     Malformed(String),
     /// It was heard, and there is nothing to say.
@@ -293,7 +338,9 @@ pub enum ExchangeAnswer {
 impl ExchangeAnswer {
     pub(crate) fn size(&self) -> usize {
         match self {
-            ExchangeAnswer::Text(text) | ExchangeAnswer::Malformed(text) => text.len(),
+            ExchangeAnswer::Text(text)
+            | ExchangeAnswer::Introduced { text, .. }
+            | ExchangeAnswer::Malformed(text) => text.len(),
             ExchangeAnswer::Nothing => 0,
         }
     }

@@ -134,7 +134,10 @@ impl Core {
         match (self.windows.get(&window), self.history.closed.get(&window)) {
             (Some(window), _) => window.policy.denies(path),
             (None, Some(closed)) => closed.denies(path),
-            (None, None) => Policy::new(self.folders_of(window).0, self.config.deny_globs()).denies(path),
+            (None, None) => {
+                let (folders, globs) = (self.folders_of(window).0, self.config.deny_globs());
+                Policy::new(folders, globs, &self.identity.own_places).denies(path)
+            }
         }
     }
 

@@ -8,7 +8,9 @@ mod agents;
 mod asking;
 mod base;
 mod bundles;
+mod clients;
 mod consent;
+mod context;
 mod control;
 mod editing;
 mod editor;
@@ -21,6 +23,7 @@ mod page;
 mod policy;
 mod present;
 mod reviews;
+mod streams;
 mod terminals;
 #[cfg(test)]
 mod tests;
@@ -35,6 +38,7 @@ mod writing;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use linkspan_dialect::CallId;
 use linkspan_review::{AgentId, Effect, ReviewId, State, WindowId};
@@ -42,7 +46,7 @@ use linkspan_review::{AgentId, Effect, ReviewId, State, WindowId};
 pub(crate) use present::asker;
 
 pub use event::{
-    Action, Event, ExchangeAnswer, Listen, LocalId, Opening, Prepared, TerminalId, Ticket, Tool,
+    Action, Event, ExchangeAnswer, Introduction, Listen, LocalId, Opening, Prepared, TerminalId, Ticket, Tool,
 };
 
 use crate::config::Config;
@@ -50,6 +54,7 @@ use crate::journal::{Remembered, RememberedWindow};
 use agents::Agent;
 use base::Reading;
 use bundles::Bundle;
+use clients::{Changing, Looking};
 use consent::Consent;
 use control::Probe;
 use editing::{Editing, Permits};
@@ -74,6 +79,10 @@ pub struct Identity {
     pub resident_bytes: fn() -> Option<u64>,
     /// Where its ports are ports, if the system says.
     pub port_space: Option<String>,
+    /// Where it is remembered what agents may do.
+    pub clients_file: String,
+    /// What is Linkspan's own: no agent gets at it, whatever the workspace.
+    pub own_places: Vec<PathBuf>,
 }
 
 type Lookup = Box<dyn Fn(&str) -> Option<OsString> + Send>;
@@ -100,6 +109,9 @@ pub struct Core {
     permits: Permits,
     /// What the person allows agents to do, and what she is asked.
     consent: Consent,
+    /// What waits for a look at what is remembered of that.
+    looking: Vec<Looking>,
+    changing: BTreeMap<Ticket, Changing>,
     /// How many agents have joined on the hub's own socket.
     joined: u64,
     /// What is being done for agents.
@@ -167,6 +179,8 @@ impl Core {
             editing: BTreeMap::new(),
             permits: Permits::default(),
             consent,
+            looking: Vec::new(),
+            changing: BTreeMap::new(),
             joined: 0,
             running: BTreeMap::new(),
             terminals: Terminals::default(),
@@ -190,6 +204,7 @@ impl Core {
             refused: BTreeMap::new(),
             actions: Vec::new(),
         };
+        core.act(Action::LookAtClients);
         core.sweep_discovery();
         for past in remembered.past {
             core.remember_review(past);
@@ -221,6 +236,11 @@ impl Core {
             Event::AgentOpened { agent, window, dialect, called } => {
                 self.agent_opened(agent, window, dialect, called);
             }
+            Event::SessionOpened { agent, window, dialect, key, known } => {
+                self.session_opened(agent, window, dialect, key, known);
+            }
+            Event::StreamOpened { agent } => self.stream_opened(agent),
+            Event::StreamClosed { agent } => self.stream_closed(agent),
             Event::AgentFrame { agent, text, exchange } => self.agent_frame(agent, &text, exchange),
             Event::AgentBinary { agent } => self.agent_binary(agent),
             Event::AgentPong { agent, number } => self.agent_pong(agent, number),
@@ -240,6 +260,8 @@ impl Core {
             Event::FileRestored { ticket, result } => self.file_restored(ticket, result),
             Event::PageLinked { local, request, result } => self.page_linked(local, request, result),
             Event::PageRevoked { local, request, result } => self.page_revoked(local, request, result),
+            Event::ClientsLookedAt { found } => self.clients_looked_at(found),
+            Event::ClientsChanged { ticket, result } => self.clients_changed(ticket, result),
             Event::ToolRan { ticket, result } => self.tool_ran(ticket, result),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
@@ -260,6 +282,8 @@ impl Core {
                 Due::Undo(ticket) => self.undo_waited(ticket),
                 Due::Patience { agent, call } => self.patience_over(agent, call),
                 Due::Window(window) => self.window_grace_over(window),
+                Due::Stream(agent) => self.stream_grace_over(agent),
+                Due::Context(window) => self.context_due(window),
                 Due::Review(review) => self.review_grace_over(review),
                 Due::Writes => self.go_on_writing(|_| true),
                 Due::Probes => self.probes_due(),
@@ -282,7 +306,8 @@ impl Core {
         let alive: Vec<AgentId> = self.agents.keys().copied().collect();
         for agent in alive {
             if let Some(agent) = self.agents.get_mut(&agent) {
-                agent.awaits_pong = true;
+                // Whom nobody can ask owes no answer.
+                agent.awaits_pong = agent.without_stream.is_none();
             }
             self.ping_agent(agent);
         }
@@ -326,6 +351,10 @@ impl Core {
 
     /// Leaves, with the discovery files gone; everything else is in the journal.
     fn stop(&mut self) {
+        let agents: Vec<AgentId> = self.agents.keys().copied().collect();
+        for agent in agents {
+            self.close_changes(agent, "the hub was stopped");
+        }
         let windows: Vec<WindowId> = self.windows.keys().copied().collect();
         for window in windows {
             self.remove_discovery(window);

@@ -12,7 +12,7 @@ use super::editor::Local;
 use super::event::{Action, LocalId};
 
 /// Looking and deciding; nothing that is for editors, agents or whoever runs the hub.
-const MAY_ASK: [&str; 10] = [
+const MAY_ASK: [&str; 12] = [
     api::HubHello::METHOD,
     api::HubStatus::METHOD,
     api::HubWindows::METHOD,
@@ -20,6 +20,8 @@ const MAY_ASK: [&str; 10] = [
     api::ReviewsList::METHOD,
     api::ReviewsGet::METHOD,
     api::ReviewsDecide::METHOD,
+    api::AsksList::METHOD,
+    api::AsksAnswer::METHOD,
     api::HistoryList::METHOD,
     api::HistoryUndo::METHOD,
     Ping::METHOD,

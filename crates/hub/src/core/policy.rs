@@ -8,15 +8,17 @@ use linkspan_editor_api::DenyGlobs;
 pub(super) struct Policy {
     folders: Vec<PathBuf>,
     deny: DenyGlobs,
+    /// Linkspan's own files.
+    own: Vec<PathBuf>,
 }
 
 impl Policy {
-    pub(super) fn new(folders: Vec<PathBuf>, deny: DenyGlobs) -> Policy {
-        Policy { folders, deny }
+    pub(super) fn new(folders: Vec<PathBuf>, deny: DenyGlobs, own: &[PathBuf]) -> Policy {
+        Policy { folders, deny, own: own.to_vec() }
     }
 
     pub(super) fn everything(folders: Vec<PathBuf>) -> Policy {
-        Policy { folders, deny: DenyGlobs::new(&["**".to_owned()]).unwrap_or_default() }
+        Policy { folders, deny: DenyGlobs::new(&["**".to_owned()]).unwrap_or_default(), own: Vec::new() }
     }
 
     pub(super) fn globs(&self) -> DenyGlobs {
@@ -24,11 +26,14 @@ impl Policy {
     }
 
     pub(super) fn denies(&self, path: impl AsRef<Path>) -> bool {
-        self.deny.denies(&self.folders, path.as_ref())
+        let path = path.as_ref();
+        // What an agent may do stands there: it must not be the agent that writes it.
+        self.own.iter().any(|own| path.starts_with(own)) || self.deny.denies(&self.folders, path)
     }
 
     pub(super) fn denied(path: &Path) -> String {
-        format!("{} is kept from agents by `deny` in config.toml or .linkspan.toml", path.display())
+        let path = path.display();
+        format!("{path} is kept from agents by `deny` in config.toml or .linkspan.toml, or is Linkspan's own")
     }
 }
 
@@ -41,10 +46,23 @@ mod tests {
     fn a_denied_folder_is_denied_with_all_that_is_in_it_however_it_is_written() {
         for glob in ["secrets", "secrets/", "./secrets/**", "/home/me/ws/secrets", "/home/me/ws/secrets/**"] {
             let config = Config { deny: vec![glob.to_owned()], ..Config::default() };
-            let policy = Policy::new(vec!["/home/me/ws".into()], config.deny_globs());
+            let policy = Policy::new(vec!["/home/me/ws".into()], config.deny_globs(), &[]);
             assert!(policy.denies("/home/me/ws/secrets/deep/key.txt"), "{glob}");
             assert!(!policy.denies("/home/me/ws/src/secrets.rs"), "{glob}");
             assert!(!policy.denies("/home/me/ws/a.txt"), "{glob}");
+        }
+    }
+
+    #[test]
+    fn what_is_linkspans_own_is_denied_in_every_workspace() {
+        let own = ["/home/me/.config/linkspan".into(), "/home/me/dotfiles/clients.toml".into()];
+        for folder in ["/home/me", "/home/me/.config", "/home/me/.config/linkspan", "/home/me/dotfiles"] {
+            let policy = Policy::new(vec![folder.into()], DenyGlobs::default(), &own);
+            for path in [".config/linkspan/clients.toml", ".config/linkspan/new/x", "dotfiles/clients.toml"] {
+                assert!(policy.denies(Path::new("/home/me").join(path)), "{folder} {path}");
+            }
+            assert!(!policy.denies("/home/me/.config/linkspan2/a"), "{folder}");
+            assert!(!policy.denies("/home/me/dotfiles/a"), "{folder}");
         }
     }
 }

@@ -41,6 +41,7 @@ fn without_texts(review: &Review) -> api::ReviewShow {
         conflicts: review.conflicts.iter().map(shown_conflict).collect(),
         focus: false,
         omitted: false,
+        inline: false,
     }
 }
 

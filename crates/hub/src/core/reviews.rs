@@ -42,8 +42,16 @@ pub(super) struct Age {
     edits: VecDeque<Edit>,
     /// Its editor was not given the texts, which are too large.
     omitted: bool,
-    /// What the person said before decides it.
-    allowed: bool,
+    manner: Manner,
+}
+
+/// How a change comes before the person.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Manner {
+    /// Not at all: what she said before decides it.
+    pub(super) allowed: bool,
+    /// Best in the file itself.
+    pub(super) inline: bool,
 }
 
 /// A person's edit that waits for its record.
@@ -100,7 +108,7 @@ impl Core {
                 Effect::Record { review, step } => self.record(review, step),
                 Effect::Show { review } => {
                     let age = self.ages.get_mut(&review);
-                    if age.is_some_and(|age| std::mem::take(&mut age.allowed)) {
+                    if age.is_some_and(|age| std::mem::take(&mut age.manner.allowed)) {
                         self.decide_by_standing_word(review);
                     } else {
                         self.show(review);
@@ -124,7 +132,7 @@ impl Core {
     }
 
     /// A new proposal, or one that was made before; either way this call gets its answer.
-    pub(super) fn proposed(&mut self, call: CallId, proposal: Proposal, allowed: bool) {
+    pub(super) fn proposed(&mut self, call: CallId, proposal: Proposal, manner: Manner) {
         let effects = self.state.apply(review::Event::Proposed(proposal));
         if let Some(&Effect::Bound { review, agent }) = effects.first() {
             if let Some(agent) = self.agents.get_mut(&agent) {
@@ -132,7 +140,7 @@ impl Core {
             }
             if let Some(age) = self.age(review) {
                 age.orphaned_ms = None;
-                age.allowed = allowed;
+                age.manner = manner;
             }
             self.bundled(agent, call, review);
             self.begin_patience(agent, call);
@@ -199,6 +207,7 @@ impl Core {
         }
         if let Some(age) = self.ages.get_mut(&id) {
             age.omitted = show.omitted;
+            show.inline = age.manner.inline;
         }
         self.ask(local, &show, Resume::Ignore);
     }
@@ -390,6 +399,13 @@ impl Core {
         self.timers.add(when, Due::Review(id));
     }
 
+    /// The time to come back does not count any more.
+    pub(super) fn has_its_agent(&mut self, id: ReviewId) {
+        if let Some(age) = self.age(id) {
+            age.orphaned_ms = None;
+        }
+    }
+
     /// Begins with the first question about a review that there is.
     fn age(&mut self, id: ReviewId) -> Option<&mut Age> {
         let window = self.state.review(id)?.window;
@@ -402,7 +418,7 @@ impl Core {
             counted: Cell::default(),
             edits: VecDeque::new(),
             omitted: false,
-            allowed: false,
+            manner: Manner::default(),
         };
         Some(self.ages.entry(id).or_insert(fresh))
     }

@@ -26,6 +26,10 @@ pub(super) enum Due {
     Restore(Ticket),
     /// Editors that lost the last hub had their time to come to this one.
     Undo(Ticket),
+    /// A session has had its time to open a stream.
+    Stream(AgentId),
+    /// Where the person is has come to rest.
+    Context(WindowId),
     /// A window did not come back.
     Window(WindowId),
     /// An agent that waits only so long for a person has waited.

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::Core;
 use super::base::{BaseWanted, Change};
-use super::consent::Deed;
+use super::consent::deed_of;
 use super::editor::{NoAnswer, Resume, read_answer};
 use super::event::LocalId;
 use super::language::known;
@@ -42,6 +42,7 @@ impl Core {
             }
             Request::CloseTab { label } => self.close_tab(agent, call, &label),
             Request::CloseAllDiffs => self.close_all_diffs(agent, call),
+            Request::Edit { direct: true, .. } => self.with_consent(ToolCall { agent, call, request }),
             Request::Edit { .. } => self.edit(ToolCall { agent, call, request }),
             Request::Message { text, level } => {
                 self.tell_person(agent, &text, level);
@@ -57,7 +58,7 @@ impl Core {
                 self.read_base(BaseWanted::Text(ToolCall { agent, call, request }), path);
             }
             Request::Active(_) => self.ask_for_active(ToolCall { agent, call, request }, has),
-            Request::Work(_) if Deed::of(&request).is_none() => self.work(ToolCall { agent, call, request }),
+            Request::Work(_) if deed_of(&request).is_none() => self.work(ToolCall { agent, call, request }),
             Request::CreateTerminal { cwd: None, .. } => {
                 self.create_terminal(ToolCall { agent, call, request })
             }
@@ -201,7 +202,8 @@ impl Core {
         }
         let base = Some(Text { format: Format::UTF8, text: before });
         let writer = Writer::Nobody;
-        let change = Change { path: place, label, set, writer, direct: false, base, proposed: after };
+        let (direct, inline) = (false, false);
+        let change = Change { path: place, label, set, writer, direct, inline, base, proposed: after };
         self.enter(agent, call, change);
     }
 

@@ -12,6 +12,7 @@ use linkspan_review as review;
 use linkspan_review::{AgentId, WindowId};
 
 use super::Core;
+use super::context::Context;
 use super::event::{Action, Listen, LocalId, Prepared, Ticket};
 use super::policy::Policy;
 use super::timers::{Due, TimerId};
@@ -37,6 +38,8 @@ pub(super) struct Window {
     pub(super) discovery: Vec<(&'static str, DiscoveryFile)>,
     /// Files of which the person was told that they are too large.
     pub(super) too_large: BTreeSet<PathBuf>,
+    /// Where the person is, for agents that are told.
+    pub(super) context: Context,
     grace: Option<TimerId>,
     /// The request of an editor that waits to be let in.
     arriving: Option<RequestId>,
@@ -260,8 +263,8 @@ impl Core {
                 let named = folders.map(|old| old.folders.clone()).unwrap_or_default();
                 let policy = match result {
                     Ok(prepared) => {
-                        let config = self.config_of(&prepared);
-                        Policy::new(both_names(&named, &prepared.folders), config.deny_globs())
+                        let (config, own) = (self.config_of(&prepared), &self.identity.own_places);
+                        Policy::new(both_names(&named, &prepared.folders), config.deny_globs(), own)
                     }
                     // A broken file may have been meant to forbid something.
                     Err(message) => {
@@ -304,7 +307,11 @@ impl Core {
             identity: WindowIdentity::of(&attach),
             editor: attach.editor,
             pid: attach.pid,
-            policy: Policy::new(both_names(&attach.folders, &prepared.folders), config.deny_globs()),
+            policy: Policy::new(
+                both_names(&attach.folders, &prepared.folders),
+                config.deny_globs(),
+                &self.identity.own_places,
+            ),
             folders: prepared.folders,
             port,
             token,
@@ -313,6 +320,7 @@ impl Core {
             capabilities: attach.capabilities,
             discovery: before.map(|window| window.discovery).unwrap_or_default(),
             too_large: BTreeSet::new(),
+            context: Context::default(),
             grace: None,
             arriving: None,
         };
@@ -366,6 +374,7 @@ impl Core {
         self.window_joined(id);
         self.apply(review::Event::WindowBack { window: id });
         self.ask_again(id);
+        self.context_changed(id);
         self.go_on_writing(|review| review.window == id);
     }
 
@@ -395,8 +404,11 @@ impl Core {
         let config = self.config_of(&prepared);
         let Some(window) = self.windows.get_mut(&id) else { return };
         window.identity.folders = folders;
-        window.policy =
-            Policy::new(both_names(&window.identity.folders, &prepared.folders), config.deny_globs());
+        window.policy = Policy::new(
+            both_names(&window.identity.folders, &prepared.folders),
+            config.deny_globs(),
+            &self.identity.own_places,
+        );
         window.folders = prepared.folders;
         window.config = config;
         self.folders_are(id);
@@ -438,6 +450,7 @@ impl Core {
         let agents: Vec<AgentId> =
             self.agents.iter().filter(|(_, agent)| agent.window == id).map(|(agent, _)| *agent).collect();
         for agent in agents {
+            self.close_changes(agent, "the editor window is closed");
             self.hang_up(agent, 1001, "the editor window is closed");
         }
         self.remove_discovery(id);

@@ -143,7 +143,7 @@ pub(super) async fn body(request: Request<Incoming>, edge: &Edge) -> Result<Stri
 
 pub(super) fn response(answer: Option<ExchangeAnswer>) -> Answer {
     let (status, text) = match answer {
-        Some(ExchangeAnswer::Text(text)) => (StatusCode::OK, text),
+        Some(ExchangeAnswer::Text(text) | ExchangeAnswer::Introduced { text, .. }) => (StatusCode::OK, text),
         Some(ExchangeAnswer::Malformed(text)) => (StatusCode::BAD_REQUEST, text),
         Some(ExchangeAnswer::Nothing) => (StatusCode::ACCEPTED, String::new()),
         None => (StatusCode::SERVICE_UNAVAILABLE, String::new()),

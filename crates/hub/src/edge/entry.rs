@@ -187,7 +187,8 @@ where
         ended => ended,
     };
     match ended {
-        Ok(Err(error)) if error.is_timeout() => Err(Refusal::SlowHead),
+        // A connection that an agent keeps for its next request is not slow.
+        Ok(Err(error)) if error.is_timeout() && !stays.0.load(Ordering::Relaxed) => Err(Refusal::SlowHead),
         Ok(Err(error)) if error.is_parse() => Err(Refusal::BadHead),
         // Whoever does not take its answers in time is let go, too, and keeps no place for ever.
         _ => Ok(()),

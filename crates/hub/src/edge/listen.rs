@@ -2,23 +2,25 @@
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use http_body_util::BodyExt;
-use hyper::Request;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::service::service_fn;
+use hyper::{Method, Request};
 use linkspan_dialect::{Dialect, Door, Route};
 use linkspan_review::{AgentId, WindowId};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::OnceCell;
+use tokio::sync::{Notify, OnceCell, watch};
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
 use super::calls::{self, Caller};
 use super::entry::{self, Inside, Stays};
-use super::{Edge, Happening, agent};
+use super::stream::{Place, Sessions};
+use super::{Edge, FAREWELL, Happening, agent};
 use crate::core::{Event, Listen};
 use crate::guard::{self, Head, Refusal, Tokens, Way};
 use crate::token::Token;
@@ -32,6 +34,21 @@ struct Entrance {
     tokens: Tokens,
     port: u16,
     dialects: Vec<&'static Dialect>,
+    sessions: Arc<Sessions>,
+}
+
+/// A window's port, as long as it is open.
+pub(crate) struct Port {
+    accepting: AbortHandle,
+    streams: watch::Receiver<usize>,
+}
+
+impl Port {
+    /// Streams that are ending get to send what was said last; all else ends at once.
+    pub(super) async fn close(mut self) {
+        let _ = timeout(FAREWELL, self.streams.wait_for(|streams| *streams == 0)).await;
+        self.accepting.abort();
+    }
 }
 
 /// Opens the window's old port if it can be had, else any. The old token is only valid on the old port.
@@ -50,8 +67,11 @@ pub(super) async fn open(edge: &Edge, listen: Listen) -> std::io::Result<(u16, T
     };
     let port = listener.local_addr()?.port();
     let tokens = Tokens { window: token.clone(), set: set_token };
-    let task = accept(edge, listener, connections, Entrance { window, tokens, port, dialects });
-    let _ = edge.inbox.send(Happening::NewPort(window, task)).await;
+    let sessions = Sessions::new(&token);
+    let streams = sessions.streams.subscribe();
+    let entrance = Entrance { window, tokens, port, dialects, sessions };
+    let port_open = Port { accepting: accept(edge, listener, connections, entrance), streams };
+    let _ = edge.inbox.send(Happening::NewPort(window, port_open)).await;
     Ok((port, token))
 }
 
@@ -66,8 +86,9 @@ pub(super) fn again(
     socket.set_nonblocking(true)?;
     let (listener, port) = (TcpListener::from_std(socket)?, before.as_ref().map_or(0, |(port, _)| *port));
     let window_token = before.map_or_else(Token::mint, |(_, token)| Ok(token))?;
+    let sessions = Sessions::new(&window_token);
     let tokens = Tokens { window: window_token, set: set_token };
-    Ok(accept(edge, listener, connections, Entrance { window, tokens, port, dialects }))
+    Ok(accept(edge, listener, connections, Entrance { window, tokens, port, dialects, sessions }))
 }
 
 fn accept(edge: &Edge, listener: TcpListener, connections: usize, entrance: Entrance) -> AbortHandle {
@@ -79,12 +100,23 @@ fn accept(edge: &Edge, listener: TcpListener, connections: usize, entrance: Entr
 }
 
 async fn enter(stream: TcpStream, inside: Arc<Inside>, entrance: Arc<Entrance>, edge: Edge) {
-    let connection = Connection { entrance, edge, inside, caller: OnceCell::new(), stays: Stays::default() };
+    let connection = Connection {
+        entrance,
+        edge,
+        inside,
+        caller: OnceCell::new(),
+        stays: Stays::default(),
+        stream: OnceLock::new(),
+        cut: Arc::default(),
+    };
     let service = service_fn(|request: Request<Incoming>| {
         let response = connection.answer(request);
         async move { Ok::<_, Infallible>(response.await) }
     });
-    let served = entry::serve_agent(stream, &connection.edge, &connection.stays, service).await;
+    let served = tokio::select! {
+        served = entry::serve_agent(stream, &connection.edge, &connection.stays, service) => served,
+        () = connection.cut.notified() => Ok(()),
+    };
     if let Some(Some(caller)) = connection.caller.get() {
         caller.let_go();
         connection.edge.tell(Event::AgentClosed { agent: caller.agent, said_goodbye: false }).await;
@@ -102,6 +134,25 @@ struct Connection {
     /// The agent that it is, where requests come one by one; none when the hub is leaving.
     caller: OnceCell<Option<Arc<Caller>>>,
     stays: Stays,
+    /// A stream is being served on it.
+    stream: OnceLock<Streaming>,
+    cut: Arc<Notify>,
+}
+
+/// Counts a stream until its connection has ended.
+struct Streaming(watch::Sender<usize>);
+
+impl Streaming {
+    fn new(streams: &watch::Sender<usize>) -> Streaming {
+        streams.send_modify(|streams| *streams += 1);
+        Streaming(streams.clone())
+    }
+}
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        self.0.send_modify(|streams| *streams -= 1);
+    }
 }
 
 impl Connection {
@@ -114,13 +165,27 @@ impl Connection {
                     .map(BodyExt::boxed))
             }
             Ok((dialect, Way::Call(route))) => self.call(request, dialect, route).await,
-            Ok((_, Way::Stream)) => Err(Refusal::UnknownPath),
+            Ok((dialect, Way::Stream)) => self.stream(request, dialect).await,
             Err(refusal) => Err(refusal),
         };
         match answered {
             Ok(answer) => answer,
             Err(refusal) => entry::refuse(refusal, &self.edge).await.map(BodyExt::boxed),
         }
+    }
+
+    async fn stream(
+        &self,
+        request: Request<Incoming>,
+        dialect: &'static Dialect,
+    ) -> Result<calls::Answer, Refusal> {
+        let Entrance { sessions, window, .. } = &*self.entrance;
+        if request.method() == Method::GET {
+            self.stream.get_or_init(|| Streaming::new(&sessions.streams));
+        }
+        self.stays.stay();
+        let (window, edge, cut) = (*window, &self.edge, &self.cut);
+        Place { sessions, window, dialect, edge, next_agent, cut }.answer(request).await
     }
 
     async fn call(

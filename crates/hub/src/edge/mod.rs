@@ -3,6 +3,7 @@
 
 pub(crate) mod agent;
 mod calls;
+mod clients;
 mod discovery;
 pub(crate) mod entry;
 mod listen;
@@ -10,7 +11,11 @@ pub(crate) mod local;
 pub(crate) mod outbox;
 pub(crate) mod pace;
 mod refusals;
+mod sent;
+mod session;
+mod session_id;
 mod startup;
+mod stream;
 mod tools;
 mod well_known;
 
@@ -23,7 +28,6 @@ use std::time::{Duration, Instant};
 use linkspan_editor_api::Places;
 use linkspan_review::{AgentId, WindowId};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::AbortHandle;
 
 use crate::config::{Config, Limits, WorkspaceConfig};
 use crate::core::{Action, Core, Event, Listen, LocalId, Prepared, Ticket};
@@ -36,6 +40,8 @@ pub(crate) use discovery::private_file;
 pub use startup::{RunError, run};
 
 use agent::ToAgent;
+use clients::ClientsFile;
+use listen::Port;
 use local::ToLocal;
 use outbox::Outbox;
 use refusals::Refusals;
@@ -89,7 +95,7 @@ pub(crate) enum Happening {
     Event(Event),
     NewAgent(AgentId, Outbox<ToAgent>),
     NewLocal(LocalId, ToLocal),
-    NewPort(WindowId, AbortHandle),
+    NewPort(WindowId, Port),
     CaughtUp(oneshot::Sender<()>),
 }
 
@@ -100,10 +106,11 @@ struct Hub {
     started: Instant,
     agents: HashMap<AgentId, Outbox<ToAgent>>,
     locals: HashMap<LocalId, ToLocal>,
-    ports: HashMap<WindowId, AbortHandle>,
+    ports: HashMap<WindowId, Port>,
     well_known: WellKnown,
     terminals: Terminals,
     page: Arc<Page>,
+    clients: ClientsFile,
 }
 
 impl Hub {
@@ -139,7 +146,7 @@ impl Hub {
 
     fn carry_out(&mut self, actions: Vec<Action>) -> Leave {
         let mut leave = Leave::No;
-        let mut behind = Vec::new();
+        let mut follows = Vec::new();
         for action in actions {
             match action {
                 Action::SendAgent { agent, text } => self.to_agent(agent, ToAgent::Text(text)),
@@ -168,7 +175,7 @@ impl Hub {
                 }
                 Action::ClosePort { window } => {
                     if let Some(port) = self.ports.remove(&window) {
-                        port.abort();
+                        tokio::spawn(port.close());
                     }
                 }
                 Action::ServeWellKnown { listen } => {
@@ -207,7 +214,10 @@ impl Hub {
                     self.journal.record(Entry { review: *review, step, by })
                 }
                 Action::RememberWindow { window } => self.journal.remember_window(window),
-                Action::Publish { to, body } => behind.extend(self.publish(to, &body)),
+                Action::Publish { to, body } => {
+                    let behind = self.publish(to, &body).into_iter();
+                    follows.extend(behind.map(|local| Event::LocalClosed { local }));
+                }
                 Action::ReadHistory { ticket, question } => self.journal.ask(ticket, question),
                 Action::BeginUndo { ticket, change } => self.journal.begin_undo(ticket, change),
                 Action::RestoreFile { ticket, restoration } => {
@@ -233,11 +243,18 @@ impl Hub {
                         edge.tell(Event::PageRevoked { local, request, result }).await;
                     });
                 }
+                Action::LookAtClients => {
+                    follows.push(Event::ClientsLookedAt { found: self.clients.look() });
+                }
+                Action::ChangeClients { ticket, change } => {
+                    let result = self.clients.change(&change);
+                    follows.push(Event::ClientsChanged { ticket, result });
+                }
                 Action::Stop => leave = Leave::Yes,
             }
         }
-        for local in behind {
-            if self.event(Event::LocalClosed { local }) == Leave::Yes {
+        for event in follows {
+            if self.event(event) == Leave::Yes {
                 leave = Leave::Yes;
             }
         }
@@ -333,7 +350,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         let _ = edge.inbox.blocking_send(Happening::Event(event));
     })?;
     let page_port = config.page.port;
-    let identity = ready.identity();
+    let identity = ready.identity(&places);
     let kept = Kept::new(&places.runtime, identity.port_space.clone());
     let (core, actions) = Core::new(identity, config, Box::new(|name| std::env::var_os(name)), remembered);
     let mut hub = Hub {
@@ -347,6 +364,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         well_known: WellKnown::default(),
         terminals: Terminals::default(),
         page: Page::new(kept, page_port, &edge).await,
+        clients: ClientsFile::new(places.clients_file()),
     };
     hub.carry_out(actions);
     let door = tokio::spawn(local::accept(ready.listener, edge.clone()));
@@ -374,13 +392,12 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
     // answers no more, but none.
     door.abort();
     signals.abort();
-    for port in hub.ports.values() {
-        port.abort();
-    }
     hub.well_known.stop();
     hub.page.leave();
+    let ports = std::mem::take(&mut hub.ports).into_values().map(Port::close);
     // With all that nobody handles any more, and that somebody may wait for.
     drop((hub, edge, happenings));
+    futures_util::future::join_all(ports).await;
     let _ = tokio::time::timeout(FAREWELL, all_gone.recv()).await;
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Slows a peer down that sends more than it may: nothing is refused, nothing is lost, and the others go on.
+#[derive(Debug)]
 pub(crate) struct Pace {
     per_second: u32,
     sent: u32,

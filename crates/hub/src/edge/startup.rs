@@ -42,7 +42,7 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    pub(super) fn identity(&self) -> Identity {
+    pub(super) fn identity(&self, places: &Places) -> Identity {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let started_at_ms = u64::try_from(since.as_millis()).unwrap_or_default();
         Identity {
@@ -54,8 +54,18 @@ impl Ready {
             socket: self.socket.display().to_string(),
             resident_bytes,
             port_space: own_port_space(),
+            clients_file: places.clients_file().display().to_string(),
+            own_places: own_places(places),
         }
     }
+}
+
+/// By each name that they have: paths are checked with links followed, and as editors name them.
+fn own_places(places: &Places) -> Vec<PathBuf> {
+    let Places { runtime, state, config, .. } = places.clone();
+    let named = [runtime, state, config, places.config_file(), places.clients_file()];
+    let real: Vec<PathBuf> = named.iter().filter_map(|place| place.canonicalize().ok()).collect();
+    named.into_iter().chain(real).collect()
 }
 
 /// Runs the hub in the foreground until it is stopped or idle. Returns at once if there is one already.

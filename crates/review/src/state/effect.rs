@@ -7,7 +7,7 @@ use crate::{AgentId, Digest, Outcome, ReviewId, Revision, Step, SurfaceId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// The first effect of every `Event::Proposed`: this agent's question is that review, new or found
-    /// again, and its answer will come under that name.
+    /// again, and its answer will come under that name. After `Event::OwnerBack`, for each of its questions.
     Bound {
         review: ReviewId,
         agent: AgentId,

@@ -81,6 +81,12 @@ pub enum Event {
         agent: AgentId,
         said_goodbye: bool,
     },
+    /// The agent of this key is there again and still waits for all it asked: it does not ask a second time.
+    OwnerBack {
+        agent: AgentId,
+        key: String,
+        window: WindowId,
+    },
     WindowGone {
         window: WindowId,
     },

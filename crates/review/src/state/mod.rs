@@ -70,6 +70,7 @@ impl State {
             Event::Superseded { review, by } => self.end(review, Ended::Superseded { by }),
             Event::Delivered { review } => self.delivered(review),
             Event::OwnerGone { agent, said_goodbye } => self.owner_gone(agent, said_goodbye),
+            Event::OwnerBack { agent, key, window } => self.owner_back(agent, &key, window),
             Event::WindowBack { window } => self.window_back(window),
             // Who can see a review is the shell's knowledge; it changes nothing about the review.
             Event::WindowGone { .. } | Event::SurfaceGone { .. } => Vec::new(),
@@ -98,6 +99,25 @@ impl State {
             }
             if said_goodbye {
                 effects.extend(self.end(id, Ended::Withdrawn));
+            }
+        }
+        effects
+    }
+
+    /// What has no other owner by now, and was not delivered; a decision that was made meanwhile is told at once.
+    fn owner_back(&mut self, agent: AgentId, key: &str, window: WindowId) -> Vec<Effect> {
+        let waits = |review: &&mut Review| {
+            review.owner.is_none()
+                && review.owner_key == key
+                && review.window == window
+                && !matches!(review.phase, Phase::Settled { delivered: true, .. })
+        };
+        let mut effects = Vec::new();
+        for review in self.reviews.values_mut().filter(waits) {
+            review.owner = Some(agent);
+            effects.push(Effect::Bound { review: review.id, agent });
+            if let Phase::Settled { outcome, .. } = &review.phase {
+                effects.push(Effect::Answer { review: review.id, agent, outcome: (**outcome).clone() });
             }
         }
         effects

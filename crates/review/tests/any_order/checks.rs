@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use linkspan_review::{
     Accepted, Decided, Effect, Ended, Event, Format, Phase, Reply, Review, ReviewId, State, Step, Taken,
-    Text, Verdict, WriteError, Writer, adopt_endings, compose, merge,
+    Text, Verdict, WindowId, WriteError, Writer, adopt_endings, compose, merge,
 };
 
 use crate::{files, world::World};
@@ -74,6 +74,9 @@ const SIGHTS: &[Place] = {
         ("found again", Writing, Writing),
         ("found again", Settling, Settling),
         ("found again", Settled, Settled),
+        ("owner back", Recording, Recording),
+        ("owner back", Pending, Pending),
+        ("owner back", Settled, Settled),
         ("restored", Recording, Pending),
         ("restored", Pending, Pending),
         ("restored", Deciding, Writing),
@@ -128,6 +131,7 @@ fn name(event: &Event) -> &'static str {
         Event::Delivered { .. } => "delivered",
         Event::OwnerGone { said_goodbye: true, .. } => "goodbye",
         Event::OwnerGone { said_goodbye: false, .. } => "socket lost",
+        Event::OwnerBack { .. } => "owner back",
         Event::WindowGone { .. } => "window gone",
         Event::WindowBack { .. } => "window back",
         Event::SurfaceGone { .. } => "surface gone",
@@ -151,6 +155,7 @@ fn about(event: &Event) -> Option<ReviewId> {
         | Event::Expired { review } => Some(*review),
         Event::Proposed(_)
         | Event::OwnerGone { .. }
+        | Event::OwnerBack { .. }
         | Event::WindowGone { .. }
         | Event::WindowBack { .. }
         | Event::SurfaceGone { .. } => None,
@@ -331,7 +336,7 @@ fn is_recorded(world: &World, id: ReviewId, ended: &Ended) {
 
 fn an_effect_is_due(world: &mut World, before: &State, event: &Event, effect: &Effect) {
     match effect {
-        Effect::Bound { .. } => assert!(matches!(event, Event::Proposed(_))),
+        Effect::Bound { .. } => assert!(matches!(event, Event::Proposed(_) | Event::OwnerBack { .. })),
         Effect::Record { review, .. } => assert!(world.state.review(*review).is_some()),
         Effect::Show { review } => {
             assert_eq!(world.state.review(*review).unwrap().phase, Phase::Pending);
@@ -440,6 +445,30 @@ pub(crate) fn a_lost_answer_is_found_again(review: &Review, effects: &[Effect]) 
         _ => None,
     });
     assert_eq!(answered, outcome_of(review), "{} was decided and its agent does not hear it", review.id);
+}
+
+/// Nothing of an agent that came back is left without it, and what is another's stays so.
+pub(crate) fn all_it_asked_is_its_own_again(
+    world: &mut World,
+    lost: &[Review],
+    (key, window): (&str, WindowId),
+    effects: &[Effect],
+) {
+    for review in lost {
+        let delivered = matches!(review.phase, Phase::Settled { delivered: true, .. });
+        let its_own = review.owner_key == key && review.window == window && !delivered;
+        let now = world.state.review(review.id);
+        assert_eq!(now.is_some_and(|now| now.owner.is_some()), its_own, "{}", review.id);
+        let told = effects.iter().find_map(|effect| match effect {
+            Effect::Answer { review: told, outcome, .. } if *told == review.id => Some(outcome),
+            _ => None,
+        });
+        let decided = matches!(review.phase, Phase::Settled { .. });
+        assert_eq!(told.map(|outcome| &outcome.ended), outcome_of(review).filter(|_| its_own && decided));
+        if its_own && matches!(is(Some(review)), Is::Recording | Is::Pending | Is::Settled) {
+            world.seen.insert(("owner back", is(Some(review)), is(Some(review))));
+        }
+    }
 }
 
 /// It got a new review instead: right only if the file is no longer what the person spoke about.

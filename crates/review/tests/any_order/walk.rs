@@ -47,6 +47,7 @@ fn take(world: &mut World, what: u32, choice: u32) {
         58 => supersede(world, choice),
         59 => expire(world, choice),
         60 => come_and_go(world, choice),
+        61 => come_back(world, choice),
         _ => nonsense(world, choice),
     }
 }
@@ -156,6 +157,17 @@ fn lose(world: &mut World, choice: u32, said_goodbye: bool) {
     world.waiting.retain(|(_, waits)| *waits != agent);
     world.answered.retain(|_, (answered, _)| *answered != agent);
     world.apply(Event::OwnerGone { agent, said_goodbye });
+}
+
+/// An agent that waits for all it asked, without asking again.
+fn come_back(world: &mut World, choice: u32) {
+    let slot = choice as usize % KEYS.len();
+    let window = WindowId(u64::from(choice >> 2 & 1));
+    let agent = world.agent(slot);
+    let key = KEYS[slot].to_owned();
+    let lost: Vec<Review> = world.state.reviews().filter(|review| review.owner.is_none()).cloned().collect();
+    let effects = world.apply(Event::OwnerBack { agent, key, window });
+    checks::all_it_asked_is_its_own_again(world, &lost, (KEYS[slot], window), &effects);
 }
 
 fn withdraw(world: &mut World, choice: u32) {

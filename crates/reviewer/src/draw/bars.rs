@@ -10,6 +10,7 @@ use super::{ends, put, shortened};
 use crate::palette::Palette;
 use crate::screen::{Confirm, Overlay, Screen, Tone};
 use crate::visible;
+use crate::wording::count;
 
 pub(super) fn head(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, at: Rect) {
     let waiting = match screen.list.waiting() {
@@ -24,6 +25,10 @@ pub(super) fn head(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, at
     ];
     let right = match &screen.lost {
         Some(_) => Span::styled(" the hub is away, looking for it… ", palette.bar.patch(palette.warning)),
+        None if !screen.asks.is_empty() => {
+            let asks = count(screen.asks.len() as u64, "question");
+            Span::styled(format!(" ! {asks} for you "), palette.bar.patch(palette.warning))
+        }
         None => Span::styled("? help  q quit ", palette.bar),
     };
     put(frame, at, ends(left, vec![right], at.width), palette.bar);
@@ -47,6 +52,7 @@ fn keys(screen: &Screen) -> Vec<(&'static str, &'static str)> {
     match &screen.overlay {
         Overlay::Help { .. } => vec![("any key", "back")],
         Overlay::Type { .. } => vec![("Enter", "done"), ("Esc", "never mind")],
+        Overlay::Ask { .. } => vec![("j/k", "scroll"), ("Esc", "later")],
         Overlay::Confirm(Confirm::Bulk(_)) | Overlay::Confirm(_) => vec![("Esc", "decide nothing")],
         Overlay::None => {
             let Some(entry) = screen.current() else {

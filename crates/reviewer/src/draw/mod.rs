@@ -1,5 +1,6 @@
 //! Draws a screen. Reads the state and changes nothing, so that what was drawn is exactly what is known.
 
+mod ask;
 mod bars;
 mod diff;
 mod list;

@@ -41,6 +41,7 @@ pub(super) fn draw(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>) {
                 vec![text, Line::default(), keys(palette, &[("Enter", "done"), ("Esc", "never mind")])],
             );
         }
+        Overlay::Ask { asked, top } => super::ask::draw(asked, *top, palette, frame),
         Overlay::Confirm(confirm) => question(screen, confirm, palette, frame),
     }
 }
@@ -124,7 +125,7 @@ fn many(
     (title, lines, answers)
 }
 
-fn keys(palette: &Palette, keys: &[(&str, &str)]) -> Line<'static> {
+pub(super) fn keys(palette: &Palette, keys: &[(&str, &str)]) -> Line<'static> {
     let spans = keys.iter().flat_map(|(key, meaning)| {
         [Span::styled(format!(" {key} "), palette.key), Span::raw(format!(" {meaning}   "))]
     });
@@ -177,7 +178,7 @@ fn help(palette: &Palette, frame: &mut Frame<'_>, top: usize) {
     }
 }
 
-fn popup(palette: &Palette, frame: &mut Frame<'_>, title: &str, lines: Vec<Line<'static>>) {
+pub(super) fn popup(palette: &Palette, frame: &mut Frame<'_>, title: &str, lines: Vec<Line<'static>>) {
     let area = frame.area();
     let width =
         lines.iter().map(Line::width).max().unwrap_or_default().max(title.chars().count() + 4).max(40);

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use linkspan_client::{Control, ControlError};
 use linkspan_editor_api::{
-    HubEvent, HubStatus, HubWatch, ReviewChange, ReviewDecidedResult, ReviewsDecide, ReviewsGet, ReviewsList,
-    WindowEvent,
+    AsksAnswer, AsksList, HubEvent, HubStatus, HubWatch, ReviewChange, ReviewDecidedResult, ReviewsDecide,
+    ReviewsGet, ReviewsList, WindowEvent,
 };
 
 use super::wake::Teller;
@@ -27,6 +27,7 @@ pub(super) enum Request {
     List,
     Get(String),
     Decide(ReviewsDecide),
+    Answer(AsksAnswer),
 }
 
 pub(super) fn start(connect: Connect, news: Teller) -> Sender<Request> {
@@ -83,7 +84,11 @@ fn listen(control: &mut Control, news: &Teller) -> ControlError {
 
 /// What an event means to a reviewer.
 fn told(event: HubEvent) -> Option<News> {
-    let WindowEvent::Review { review, path, change, .. } = event.what else { return None };
+    let (review, path, change) = match event.what {
+        WindowEvent::Review { review, path, change, .. } => (review, path, change),
+        WindowEvent::Asked { .. } | WindowEvent::AskOver { .. } => return Some(News::AsksChanged),
+        _ => return None,
+    };
     let ended = |how: String| Some(News::Ended { review: review.clone(), how });
     match change {
         ReviewChange::Decided { verdict, by } => {
@@ -110,11 +115,12 @@ impl Asker {
     fn serve(mut self, asked: &Receiver<Request>) {
         while let Ok(request) = asked.recv() {
             let told = match request {
-                Request::List => self.list(),
-                Request::Get(review) => self.get(review),
-                Request::Decide(decide) => self.decide(&decide),
+                Request::List => [Some(self.list()), self.asks()],
+                Request::Get(review) => [Some(self.get(review)), None],
+                Request::Decide(decide) => [Some(self.decide(&decide)), None],
+                Request::Answer(answer) => [Some(self.answer(answer)), None],
             };
-            if self.news.send(Input::Hub(told)).is_err() {
+            if told.into_iter().flatten().any(|told| self.news.send(Input::Hub(told)).is_err()) {
                 return;
             }
         }
@@ -131,6 +137,16 @@ impl Asker {
             self.folders.extend(windows.into_iter().map(|window| (window.window, window.folders)));
         }
         News::Listed { reviews, folders: self.folders.clone() }
+    }
+
+    /// If that cannot be had, the list could not either, and it is said there.
+    fn asks(&mut self) -> Option<News> {
+        self.ask(&AsksList {}).ok().map(|list| News::Asks(list.asks))
+    }
+
+    fn answer(&mut self, answer: AsksAnswer) -> News {
+        let result = self.ask(&answer).map(|result| result.taken);
+        News::Answered { answer, result }
     }
 
     fn get(&mut self, review: String) -> News {

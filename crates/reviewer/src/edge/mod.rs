@@ -130,6 +130,7 @@ impl Loop {
                 Command::List => self.ask(hub::Request::List),
                 Command::Get(review) => self.ask(hub::Request::Get(review)),
                 Command::Decide(decide) => self.ask(hub::Request::Decide(decide)),
+                Command::Answer(answer) => self.ask(hub::Request::Answer(answer)),
                 // Without a painter there are no colours, and nothing else is amiss.
                 Command::Paint(wish) => drop(self.paint_wishes.send(wish)),
                 Command::Redraw => terminal.clear()?,

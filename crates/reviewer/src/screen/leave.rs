@@ -42,7 +42,8 @@ impl Screen {
     }
 
     pub(super) fn go_on_leaving(&mut self) {
-        let left = self.list.entries.iter().filter(|entry| entry.sent.is_some()).count();
+        let sent = self.list.entries.iter().filter(|entry| entry.sent.is_some()).count();
+        let left = sent + self.answering;
         let Some(leaving) = self.leaving.as_mut().filter(|leaving| !leaving.over) else { return };
         if left == 0 || leaving.at_once || self.now.saturating_sub(leaving.since) >= TELLING {
             leaving.over = true;

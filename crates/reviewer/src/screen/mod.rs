@@ -1,6 +1,7 @@
 //! All that the reviewer knows, and what each thing that happens does to it. Time and the hub's news are
 //! inputs, what shall be done is the output: nothing here touches a terminal, a socket or a clock.
 
+mod asks;
 mod bulk;
 mod decide;
 mod leave;
@@ -19,7 +20,8 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, MouseEvent};
 use linkspan_editor_api::{
-    ReviewDecidedResult, ReviewOutcome, ReviewSummary, ReviewsDecide, ReviewsGetResult,
+    AskSummary, AsksAnswer, ReviewDecidedResult, ReviewOutcome, ReviewSummary, ReviewsDecide,
+    ReviewsGetResult,
 };
 use ratatui::layout::Rect;
 
@@ -28,6 +30,7 @@ use crate::keys::{self, Action};
 use crate::list::{Entry, List};
 use crate::paint::{PaintRequest, PaintedChunk};
 use crate::rows::Mode;
+pub(crate) use asks::ANSWERS;
 pub(crate) use bulk::Bulk;
 use leave::Leaving;
 pub(crate) use overlay::{Confirm, Overlay, Purpose};
@@ -118,6 +121,17 @@ pub enum News {
         /// How it ended, when it was decided already and that is known.
         outcome: Option<ReviewOutcome>,
     },
+    /// What agents ask the person to allow, oldest first.
+    Asks(Vec<AskSummary>),
+    /// Those are others than before.
+    AsksChanged,
+    /// What became of our answer.
+    Answered {
+        /// What we said.
+        answer: AsksAnswer,
+        /// Whether it counts, or why that is not known.
+        result: Result<bool, String>,
+    },
     /// The hub is gone; we look for it.
     Lost(String),
     /// From now on nothing is missed; what happened before is in the list.
@@ -136,6 +150,8 @@ pub enum Command {
     Get(String),
     /// Tell the hub what the person decided.
     Decide(ReviewsDecide),
+    /// Tell the hub what the person said to an agent's question.
+    Answer(AsksAnswer),
     /// Let the person edit a text in her editor.
     Edit {
         /// Id of the review.
@@ -190,6 +206,10 @@ pub struct Screen {
     pub(crate) selected: Option<String>,
     pub(crate) folders: HashMap<String, Vec<String>>,
     pub(crate) overlay: Overlay,
+    /// What agents ask, oldest first.
+    pub(crate) asks: Vec<AskSummary>,
+    /// Answers that the hub has not taken yet.
+    answering: usize,
     /// Counts the overlays, so that two of a kind are told apart.
     overlay_count: u64,
     pub(crate) note: Option<Note>,
@@ -221,6 +241,8 @@ impl Screen {
             selected: None,
             folders: HashMap::new(),
             overlay: Overlay::None,
+            asks: Vec::new(),
+            answering: 0,
             overlay_count: 0,
             note: None,
             lost: None,
@@ -258,7 +280,7 @@ impl Screen {
             Input::Drawn => self.drawn(),
             Input::Tick => self.tick(),
             Input::Hub(news) => {
-                let is_answer = matches!(news, News::Decided { .. });
+                let is_answer = matches!(news, News::Decided { .. } | News::Answered { .. });
                 self.news(news);
                 if is_answer {
                     self.heard_while_leaving();
@@ -287,6 +309,7 @@ impl Screen {
             Action::Quit => self.leave_by_key(),
             Action::Suspend => self.commands.push(Command::Suspend),
             Action::Redraw => self.commands.push(Command::Redraw),
+            Action::Questions => self.show_question(0),
             Action::Help => self.show(Overlay::Help { top: 0 }),
             Action::NextFile => self.step_file(1),
             Action::PreviousFile => self.step_file(-1),

@@ -54,6 +54,9 @@ impl Screen {
             News::Decided { review, result, outcome } => {
                 self.answered_by_hub(&review, result, outcome.as_ref())
             }
+            News::Asks(asks) => self.asked(asks),
+            News::AsksChanged => self.commands.push(Command::List),
+            News::Answered { answer, result } => self.ask_answered(&answer, result),
             News::Lost(why) => self.lost = Some(why),
             News::Listening { again } => {
                 self.lost = None;

@@ -1,6 +1,7 @@
 //! What lies over the diff: the help page, a line to type, a question. Keys go there first.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use linkspan_editor_api::AskSummary;
 
 use super::{Bulk, Screen, Tone};
 use crate::input_line::{InputLine, Typed};
@@ -8,9 +9,19 @@ use crate::input_line::{InputLine, Typed};
 #[derive(Debug)]
 pub(crate) enum Overlay {
     None,
-    Help { top: usize },
-    Type { purpose: Purpose, line: InputLine },
+    Help {
+        top: usize,
+    },
+    Type {
+        purpose: Purpose,
+        line: InputLine,
+    },
     Confirm(Confirm),
+    /// What an agent asks, from this row of its text on.
+    Ask {
+        asked: Box<AskSummary>,
+        top: usize,
+    },
 }
 
 /// What a typed line is for.
@@ -57,6 +68,7 @@ impl Screen {
                 KeyCode::Up | KeyCode::Char('k') | KeyCode::PageUp => *top = top.saturating_sub(1),
                 _ => self.overlay = Overlay::None,
             },
+            Overlay::Ask { .. } => self.ask_key(key, cancel),
             Overlay::Confirm(_) if cancel => self.close_question(),
             // Such a key means something else, which is not asked here.
             Overlay::Confirm(_) if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {}

@@ -1,5 +1,6 @@
 //! What keys and news do, with the time in the test's hands.
 
+mod asking;
 mod held;
 mod leaving;
 mod time;

@@ -36,10 +36,12 @@ pub fn diff(
     let repository = Repository::open(workspace, folder, cancel)?;
     let path = repository.named(path.unwrap_or(Path::new(".")))?;
     let staged = staged.then_some("--cached");
-    let git = || repository.reading("diff").args(["--ignore-submodules=dirty"]).args(staged);
+    let harmless =
+        ["--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--relative"];
+    let git = || repository.reading("diff").args(harmless).args(staged);
 
     // Without renames both names of a file are listed, so that neither slips through.
-    let listed = git().args(["--name-only", "-z", "--no-renames", "--relative", "--"]).args([literal(&path)]);
+    let listed = git().args(["--name-only", "-z", "--no-renames", "--"]).args([literal(&path)]);
     let listed = listed.output(cancel)?;
     let changed = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     let denied: BTreeSet<OsString> = changed
@@ -55,8 +57,7 @@ pub fn diff(
         return Err(WorkspaceError::GitTooMuch { what: "diff".into() });
     }
 
-    let harmless = ["--no-ext-diff", "--no-textconv", "--no-color", "--relative", "--"];
-    let ran = git().args(harmless).args([literal(&path)]).args(denied).at_most(MOST_TEXT).run(cancel)?;
+    let ran = git().args(["--"]).args([literal(&path)]).args(denied).at_most(MOST_TEXT).run(cancel)?;
     if !ran.truncated && !ran.status.success() {
         return Err(ran.failure());
     }

@@ -3,6 +3,7 @@
 //!
 //! Paths in answers are written from the folder that was asked about. What is outside of it, or denied, is left out.
 
+mod child;
 mod commit;
 mod diff;
 mod log;

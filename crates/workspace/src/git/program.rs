@@ -1,21 +1,16 @@
 //! Running the `git` program: never through a shell, with a time limit, capped output and nothing of the
 //! surroundings that could point it to another repository.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, Write};
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
+use super::child::{Ending, Stream, stdin, wait_and_read};
 use crate::cancel::{Cancel, Deadline};
 use crate::error::WorkspaceError;
-use crate::group::{Group, PATIENCE};
 
-/// How often it is looked whether somebody cancelled.
-const TICK: Duration = Duration::from_millis(50);
 const MOST_STDERR: usize = 64 * 1024;
 const READING: Duration = Duration::from_secs(30);
 
@@ -59,7 +54,8 @@ pub(super) struct Ran {
 impl Git {
     /// A subcommand that changes nothing and runs nothing of the repository's.
     pub(super) fn reading(folder: &Path, what: &'static str) -> Git {
-        let settings = ["core.fsmonitor=false", "core.hooksPath=/dev/null"];
+        // The last one is for a git that does not know the variable below.
+        let settings = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never"];
         let mut git = Git::new(folder, what, &settings);
         git.command.env("GIT_NO_LAZY_FETCH", "1");
         // Some of its words are understood here.
@@ -85,11 +81,12 @@ impl Git {
         for setting in ["core.quotepath=off", "color.ui=false"].iter().chain(settings) {
             command.args(["-c", setting]);
         }
+        command.arg(what);
         Git { command, what, time: READING, most_output: 16 * 1024 * 1024, input: Vec::new() }
     }
 
     /// Settings whose names may hold anything; as variables they need no quoting.
-    pub(super) fn settings(mut self, settings: &[(String, &str)]) -> Git {
+    pub(super) fn settings(mut self, settings: &[(OsString, &str)]) -> Git {
         self.command.env("GIT_CONFIG_COUNT", settings.len().to_string());
         for (index, (key, value)) in settings.iter().enumerate() {
             self.command.env(format!("GIT_CONFIG_KEY_{index}"), key);
@@ -99,10 +96,6 @@ impl Git {
     }
 
     pub(super) fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Git {
-        // The subcommand follows its settings, and this is called after them.
-        if self.command.get_args().all(|arg| arg != self.what) {
-            self.command.arg(self.what);
-        }
         self.command.args(args);
         self
     }
@@ -128,7 +121,7 @@ impl Git {
         command.stdin(stdin(&input)?).stdout(Stdio::piped()).stderr(Stdio::piped());
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(|error| refused(&command, error))?;
-        let mut ending = Ending { group: Group::of(&child), child: &mut child, is_over: false };
+        let mut ending = Ending::of(&mut child);
         let (mut output, mut errors) = (
             Stream::of(ending.child.stdout.take(), most_output),
             Stream::of(ending.child.stderr.take(), MOST_STDERR),
@@ -204,110 +197,27 @@ fn check(cancel: &Cancel, deadline: Deadline, what: &str, time: Duration) -> Res
     Ok(())
 }
 
-/// A file rather than a pipe: nobody has to write while git reads.
-fn stdin(input: &[u8]) -> Result<Stdio, WorkspaceError> {
-    if input.is_empty() {
-        return Ok(Stdio::null());
-    }
-    let file = || -> std::io::Result<File> {
-        let mut file = tempfile::tempfile()?;
-        file.write_all(input)?;
-        file.rewind()?;
-        Ok(file)
-    };
-    file().map(Stdio::from).map_err(|error| WorkspaceError::system("write a temporary file", error))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Ends git and all it started when it is dropped on the way out.
-struct Ending<'a> {
-    child: &'a mut Child,
-    group: Group,
-    is_over: bool,
-}
-
-impl Ending<'_> {
-    fn end(&mut self) -> Result<ExitStatus, WorkspaceError> {
-        self.is_over = true;
-        self.group.ask_to_end();
-        let deadline = Deadline::after(PATIENCE);
-        while self.group.is_there() && !deadline.has_passed() {
-            // Once it is reaped, only what it left behind keeps the group.
-            let _ = self.child.try_wait();
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        if self.group.is_there() {
-            self.group.kill();
-        }
-        self.child.wait().map_err(|error| WorkspaceError::system("wait for git", error))
-    }
-}
-
-impl Drop for Ending<'_> {
-    fn drop(&mut self) {
-        if !self.is_over {
-            let _ = self.end();
-        }
-    }
-}
-
-/// One of git's streams, up to a limit; the rest of `stderr` is read and forgotten, so that git can go on.
-struct Stream<R> {
-    from: Option<R>,
-    bytes: Vec<u8>,
-    limit: usize,
-}
-
-impl<R: Read + std::os::fd::AsFd> Stream<R> {
-    fn of(from: Option<R>, limit: usize) -> Stream<R> {
-        Stream { from, bytes: Vec::new(), limit }
+    #[test]
+    fn a_machine_without_git_is_told_apart_from_a_folder_that_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = |folder: &Path| {
+            let mut git = Git::reading(folder, "status");
+            git.command.env("PATH", folder);
+            git.run(&Cancel::new()).unwrap_err()
+        };
+        assert!(matches!(run(folder.path()), WorkspaceError::NoGit));
+        assert!(run(&folder.path().join("gone")).to_string().contains("gone"));
     }
 
-    fn is_done(&self) -> bool {
-        self.from.is_none()
+    #[test]
+    fn git_that_takes_too_long_is_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let slow = Git::reading(folder.path(), "slow").settings(&[("alias.slow".into(), "!sleep 300")]);
+        let error = slow.within(Duration::from_millis(200)).run(&Cancel::new()).unwrap_err();
+        assert!(matches!(error, WorkspaceError::GitTooSlow { .. }), "{error:?}");
     }
-
-    fn is_full(&self) -> bool {
-        self.bytes.len() > self.limit
-    }
-
-    /// Called when there is something, so that it does not wait.
-    fn read(&mut self) {
-        let mut buffer = [0; 16 * 1024];
-        match self.from.as_mut().map(|from| from.read(&mut buffer)) {
-            Some(Ok(count @ 1..)) if !self.is_full() => {
-                self.bytes.extend_from_slice(buffer.get(..count).unwrap_or_default());
-            }
-            Some(Ok(1..)) => {}
-            Some(Err(error)) if error.kind() == ErrorKind::Interrupted => {}
-            _ => self.from = None,
-        }
-    }
-}
-
-/// Whether one of them had something before the tick was over.
-fn wait_and_read(
-    output: &mut Stream<impl Read + std::os::fd::AsFd>,
-    errors: &mut Stream<impl Read + std::os::fd::AsFd>,
-) -> Result<bool, WorkspaceError> {
-    let ready = {
-        let flags = PollFlags::IN;
-        let mut waiting: Vec<PollFd<'_>> = Vec::with_capacity(2);
-        waiting.extend(output.from.as_ref().map(|from| PollFd::new(from, flags)));
-        waiting.extend(errors.from.as_ref().map(|from| PollFd::new(from, flags)));
-        let tick = Timespec { tv_sec: 0, tv_nsec: TICK.as_nanos().try_into().unwrap_or(0) };
-        match poll(&mut waiting, Some(&tick)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(WorkspaceError::system("wait for git", error)),
-        }
-        let mut states = waiting.iter().map(|waiting| !waiting.revents().is_empty());
-        let output_is = output.from.is_some() && states.next().unwrap_or(false);
-        (output_is, errors.from.is_some() && states.next().unwrap_or(false))
-    };
-    if ready.0 {
-        output.read();
-    }
-    if ready.1 {
-        errors.read();
-    }
-    Ok(ready.0 || ready.1)
 }

@@ -17,7 +17,7 @@ pub(super) struct Repository<'a> {
     /// Where the folder is in its repository: empty, or with a slash at its end.
     prefix: Vec<u8>,
     /// What keeps programs that the repository itself names from running.
-    harmless: Vec<(String, &'static str)>,
+    harmless: Vec<(OsString, &'static str)>,
 }
 
 impl<'a> Repository<'a> {
@@ -95,18 +95,20 @@ pub(super) fn literal_list<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> 
 
 /// Filters run when git compares files. Those of the user's own configuration are hers; those that came with the
 /// repository are switched off for reading.
-fn harmless(folder: &Path, cancel: &Cancel) -> Result<Vec<(String, &'static str)>, WorkspaceError> {
-    let filters = r"^filter\..*\.(clean|smudge|process)$";
-    let asked = ["--show-scope", "--null", "--name-only", "--get-regexp", filters];
-    let ran = Git::reading(folder, "config").args(asked).run(cancel)?;
-    let mut parts = ran.output.split(|byte| *byte == 0);
+fn harmless(folder: &Path, cancel: &Cancel) -> Result<Vec<(OsString, &'static str)>, WorkspaceError> {
+    // Not asked for by an expression: to git, names that are no text match none.
+    let listed = Git::reading(folder, "config").args(["--show-scope", "--null", "--name-only", "--list"]);
+    let listed = listed.output(cancel)?;
+    let mut parts = listed.split(|byte| *byte == 0);
     let mut settings = Vec::new();
     while let (Some(scope), Some(key)) = (parts.next(), parts.next()) {
-        let key = String::from_utf8_lossy(key);
         let is_the_repositorys = scope == b"local" || scope == b"worktree";
-        if let Some((filter, _)) = key.rsplit_once('.').filter(|_| is_the_repositorys) {
-            settings.push((format!("{filter}.required"), "false"));
-            settings.push((key.into_owned(), ""));
+        let of_filter =
+            [b".clean".as_slice(), b".smudge", b".process"].iter().find_map(|end| key.strip_suffix(*end));
+        let of_filter = of_filter.filter(|_| is_the_repositorys && key.starts_with(b"filter."));
+        if let Some(filter) = of_filter {
+            settings.push((OsString::from_vec([filter, b".required"].concat()), "false"));
+            settings.push((OsString::from_vec(key.to_vec()), ""));
         }
     }
     Ok(settings)

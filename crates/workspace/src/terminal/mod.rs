@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::cancel::{Cancel, Deadline};
 use crate::error::WorkspaceError;
+use crate::group::PATIENCE;
 use command::Running;
 use text::Text;
 
@@ -125,6 +126,8 @@ impl Terminal {
         loop {
             if cancel.is_cancelled() {
                 self.stop();
+                // So that the next command does not find it busy; no longer than until it is made to end.
+                shared.wait(PATIENCE * 2);
                 return Err(WorkspaceError::Cancelled);
             }
             let ended = shared.wait(deadline.left().min(TICK));

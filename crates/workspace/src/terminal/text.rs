@@ -10,12 +10,16 @@ const KEPT: usize = 256 * 1024;
 #[derive(Default)]
 pub(super) struct Text {
     parser: Parser,
+    /// The beginning of a character whose rest has not come yet. The parser would lose what follows it.
+    partial: Vec<u8>,
     end: End,
 }
 
 impl Text {
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        self.parser.advance(&mut self.end, bytes);
+        let mut bytes = [std::mem::take(&mut self.partial).as_slice(), bytes].concat();
+        self.partial = bytes.split_off(bytes.len() - begun(&bytes));
+        self.parser.advance(&mut self.end, &bytes);
         // Cut seldom, so that each byte is moved only once or so.
         if self.end.kept.len() > 2 * KEPT {
             self.end.cut();
@@ -76,6 +80,13 @@ impl Perform for End {
     }
 }
 
+/// How many bytes at the end are the beginning of a character.
+fn begun(bytes: &[u8]) -> usize {
+    let last = bytes.utf8_chunks().last().map_or([].as_slice(), |chunk| chunk.invalid());
+    let may_go_on = std::str::from_utf8(last).is_err_and(|error| error.error_len().is_none());
+    if may_go_on { last.len() } else { 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -111,6 +122,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
         #[test]
         fn where_it_is_cut_makes_no_difference(text in "[a-zé😀\r\n\u{1b}\\[m0]{0,60}", cut in 0usize..200) {
             let bytes = text.as_bytes();

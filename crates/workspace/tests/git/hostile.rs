@@ -34,12 +34,21 @@ fn looking_at_a_repository_runs_nothing_that_it_names() {
     for (key, value) in settings {
         scene.git(&["config", key, value]);
     }
-    fs::write(scene.root.join(".gitattributes"), "*.txt filter=x diff=x\n").unwrap();
+    // A name that is no text.
+    let mut config = fs::read(scene.root.join(".git/config")).unwrap();
+    config.extend_from_slice(b"[filter \"\xff\"]\n\tclean = ");
+    config.extend_from_slice(trap.as_bytes());
+    fs::write(scene.root.join(".git/config"), config).unwrap();
+    scene.write("b.txt", "one\n");
+    scene.try_git(&["-c", "core.hooksPath=/dev/null", "update-index", "--add", "b.txt"]);
+    let _ = fs::remove_file(&mark);
+    scene.write("b.txt", "two\n");
+    fs::write(scene.root.join(".gitattributes"), b"*.txt filter=x diff=x\nb.txt filter=\xff\n").unwrap();
     // Of the same length, so that git has to read it.
     scene.write("a.txt", "two\n");
 
     let status = scene.status().unwrap();
-    assert_eq!(status.modified, ["a.txt"]);
+    assert_eq!(status.modified, ["a.txt", "b.txt"]);
     for staged in [false, true] {
         let shown =
             diff(&scene.workspace, &scene.root, Some(Path::new("a.txt")), staged, &scene.cancel).unwrap();

@@ -22,12 +22,13 @@ export function inline(context: vscode.ExtensionContext, store: Store): void {
   const coming = new Map<Review, { revision: number; threads: vscode.CommentThread[] }>();
 
   const reviewsOf = ({ uri }: vscode.TextDocument): Review[] => {
-    const path = isInline() && uri.scheme === "file" ? pathOf(uri) : undefined;
-    return path === undefined ? [] : store.pending.filter(({ shown }) => shown.path === path && !shown.omitted);
+    const path = uri.scheme === "file" ? pathOf(uri) : undefined;
+    const isHere = (review: Review): boolean => review.shown.path === path && !review.shown.omitted && isInline(review);
+    return path === undefined ? [] : store.pending.filter(isHere);
   };
 
   function paint(): void {
-    if (!isInline() && painted.length === 0 && coming.size === 0) {
+    if (!store.pending.some(isInline) && painted.length === 0 && coming.size === 0) {
       return;
     }
     const seen = new Set<Review>();

@@ -67,14 +67,14 @@ export class Tabs {
   get front(): Review | undefined {
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
     const review = tab && this.store.get(idIn(tab));
-    const path = tab?.input instanceof vscode.TabInputText && isInline() ? pathOf(tab.input.uri) : undefined;
-    const here = this.store.pending.filter(({ shown }) => shown.path === path);
+    const path = tab?.input instanceof vscode.TabInputText ? pathOf(tab.input.uri) : undefined;
+    const here = this.store.pending.filter((each) => each.shown.path === path && isInline(each));
     return review ?? (here.length === 1 ? here[0] : undefined);
   }
 
   /** Where she is in it. */
   cursor(review: Review): { editor: vscode.TextEditor; side: Side; line: number } | undefined {
-    const file = isInline() && canBeInline(review) ? uriOf(review.shown.path) : undefined;
+    const file = isInline(review) && canBeInline(review) ? uriOf(review.shown.path) : undefined;
     const shows = ({ document: { uri } }: vscode.TextEditor): boolean =>
       placeOf(uri)?.id === review.id || (file !== undefined && isSame(uri, file));
     const active = vscode.window.activeTextEditor;
@@ -86,14 +86,14 @@ export class Tabs {
   /** Because she asked for it. */
   async open(review: Review, hunk?: ReviewHunk): Promise<void> {
     const home = this.of(review.id)[0] ?? this.of()[0];
-    const line = isInline() && canBeInline(review) ? hunk?.beforeStart : hunk?.afterStart;
+    const line = isInline(review) && canBeInline(review) ? hunk?.beforeStart : hunk?.afterStart;
     const selection = line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
     await this.show(review, { ...selection, viewColumn: home?.group.viewColumn ?? vscode.ViewColumn.Active });
     review.closed = false;
     this.store.touched(review);
   }
 
-  async show(review: Review, where: Where, inFile = isInline()): Promise<void> {
+  async show(review: Review, where: Where, inFile = isInline(review)): Promise<void> {
     const options = { preview: false, ...where };
     const title = `${review.name} ← ${review.agent}`;
     const sides = [addressOf(review, "base"), addressOf(review, "proposed")];
@@ -136,7 +136,7 @@ export class Tabs {
   async #arrive(review: Review): Promise<void> {
     const where = vscode.workspace.getConfiguration("linkspan").get<string>("review.open");
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-    const isOpen = review.closed || this.of(review.id).length > 0 || (isInline() && isInFile(review));
+    const isOpen = review.closed || this.of(review.id).length > 0 || (isInline(review) && isInFile(review));
     if (where === "list" || isOpen || review.shown.omitted || this.store.get(review.id) !== review) {
       return;
     }
@@ -184,11 +184,12 @@ export class Tabs {
 /** Whether the tab has the file in which a review is shown inline. */
 function isFileOf({ input }: vscode.Tab, review: Review): boolean {
   const isFile = input instanceof vscode.TabInputText && isSame(input.uri, uriOf(review.shown.path));
-  return isFile && isInline() && canBeInline(review);
+  return isFile && isInline(review) && canBeInline(review);
 }
 
-export function isInline(): boolean {
-  return vscode.workspace.getConfiguration("linkspan").get("review.style") === "inline";
+/** By her own wish, or by the agent's. */
+export function isInline({ shown }: Review): boolean {
+  return shown.inline || vscode.workspace.getConfiguration("linkspan").get("review.style") === "inline";
 }
 
 /** Only in the text that the agent saw. */

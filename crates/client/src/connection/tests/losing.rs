@@ -76,7 +76,7 @@ fn a_change_that_is_taken_back_is_taken_off_the_screen_as_each_wire_has_it() {
                 assert_eq!(tool(&taken_back), Some("close_tab"));
                 assert_eq!(taken_back["params"]["arguments"]["tab_name"], *tab);
             }
-            Kind::Nexus3 => {
+            Kind::Nexus3 | Kind::Clio => {
                 assert_eq!(tool(&taken_back), Some("closeTab"));
                 assert_eq!(taken_back["params"]["arguments"]["tabName"], *tab);
             }

@@ -1,7 +1,11 @@
 //! Connections against servers on real sockets.
 
+mod clio;
+mod gemini;
+pub(crate) mod http_server;
 mod losing;
 mod odd_servers;
+mod ppxai;
 mod replay;
 pub(crate) mod server;
 mod under_load;

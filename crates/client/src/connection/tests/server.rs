@@ -23,8 +23,10 @@ pub(crate) enum Kind {
     Own,
     Claude,
     Nexus3,
+    Clio,
 }
 
+/// Those that speak MCP.
 pub(crate) const KINDS: [Kind; 3] = [Kind::Own, Kind::Claude, Kind::Nexus3];
 
 /// What the server does about something it heard.
@@ -121,6 +123,7 @@ impl Server {
             let token = Some(Secret::new("let me in"));
             match kind {
                 Kind::Claude => Wire::Claude { port, token },
+                Kind::Clio => Wire::Clio { port },
                 _ => Wire::Nexus3 { port, token },
             }
         };
@@ -169,7 +172,7 @@ fn joined() -> Value {
 fn accept(stream: TcpStream) -> WebSocket<TcpStream> {
     let mut socket = tungstenite::accept_hdr(stream, |request: &Request, mut response: Response| {
         let token = request.headers().iter().find(|(name, _)| name.as_str().ends_with("-ide-authorization"));
-        assert_eq!(token.unwrap().1, "let me in");
+        assert!(token.is_none_or(|(_, token)| token == "let me in"));
         if request.headers().contains_key("sec-websocket-protocol") {
             response.headers_mut().insert("sec-websocket-protocol", HeaderValue::from_static("mcp"));
         }

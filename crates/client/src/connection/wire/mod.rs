@@ -3,8 +3,11 @@
 //! What every foreign server does alike is the default here; [`shapes`] reads what they answer.
 
 mod claude;
+mod clio;
+mod gemini;
 mod nexus3;
 mod own;
+mod ppxai;
 pub(in crate::connection) mod shapes;
 
 use std::fmt::Debug;
@@ -20,8 +23,11 @@ use crate::discover::Wire;
 use shapes::Lines;
 
 pub(super) use claude::{CLAUDE, CLAUDE_CODE_IDE};
+pub(super) use clio::CLIO;
+pub(super) use gemini::GEMINI;
 pub(super) use nexus3::NEXUS3;
 pub(super) use own::OWN;
+pub(super) use ppxai::PPXAI;
 
 /// A tool and what to call it with.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,15 +65,14 @@ pub(super) trait Dialect: Debug + Send + Sync {
         Lines::FromZero
     }
 
+    /// A tool that takes no arguments, by the name that most servers have for it.
+    fn plain(&self, tool: &'static str) -> Result<Ask, CallError> {
+        Ok(Ask::new(tool, json!({})))
+    }
+
     /// `tab` is a name that no other change has.
     fn propose(&self, change: &Change, tab: &str) -> Result<Ask, CallError> {
-        if change.old_text.is_some() {
-            return Err(CallError::NotOnThisWire(
-                "this editor compares a text only with what its file holds: attach the editor to Linkspan's hub \
-                 to compare two texts"
-                    .into(),
-            ));
-        }
+        not_comparing(change)?;
         let path = text_of(&change.path)?;
         Ok(Ask::new(
             "openDiff",
@@ -143,7 +148,28 @@ pub(super) fn dialect(wire: &Wire, server: &str) -> &'static dyn Dialect {
         Wire::Claude { .. } if server == claude::CLAUDE_CODE_IDE_SERVER => &CLAUDE_CODE_IDE,
         Wire::Claude { .. } => &CLAUDE,
         Wire::Nexus3 { .. } => &NEXUS3,
+        Wire::Gemini { .. } => &GEMINI,
+        Wire::Clio { .. } => &CLIO,
+        Wire::Ppxai { .. } => &PPXAI,
     }
+}
+
+/// Only the hub compares two texts that were given.
+fn not_comparing(change: &Change) -> Result<(), CallError> {
+    match change.old_text {
+        None => Ok(()),
+        Some(_) => Err(CallError::NotOnThisWire(
+            "this editor compares a text only with what its file holds: attach the editor to Linkspan's hub \
+             to compare two texts"
+                .into(),
+        )),
+    }
+}
+
+fn not_on(protocol: &str, what: &str) -> CallError {
+    CallError::NotOnThisWire(format!(
+        "{protocol} has no words for {what}: attach the editor to Linkspan's hub, which has them"
+    ))
 }
 
 /// JSON has only Unicode.

@@ -111,7 +111,7 @@ fn the_terminals_own_window_comes_first_whatever_its_folders() {
     stage.lock(own.port, &stage.folder("elsewhere"));
     assert_eq!(stage.look().best().unwrap().wire.port(), near.port);
     for variable in ["CLAUDE_CODE_SSE_PORT", "LINKSPAN_WINDOW"] {
-        stage.surroundings.variables.clear();
+        stage.surroundings.variables.retain(|name, _| name == "TMPDIR");
         stage.set(variable, own.port.to_string());
         let found = stage.look();
         let best = found.best().unwrap();

@@ -52,6 +52,9 @@ fn every_place_that_was_looked_at_is_told() {
         looked(home.join("run/hub.sock"), Seen::Nothing),
         looked(home.join(".claude/ide"), Seen::LockFiles { count: 1 }),
         looked(home.join(".nexus3/ide"), Seen::Nothing),
+        looked(stage.root.join("t/gemini/ide"), Seen::Nothing),
+        looked(home.join(".qwen/ide"), Seen::Nothing),
+        looked(home.join(".clio/ide"), Seen::Nothing),
     ];
     assert_eq!(stage.look().looked_in, expected);
 }

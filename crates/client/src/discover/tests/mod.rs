@@ -3,4 +3,5 @@
 mod editors;
 mod files;
 mod folders;
+mod foreign;
 mod stage;

@@ -37,7 +37,9 @@ impl Stage {
         let places =
             Places { runtime: home.join("run"), state: home.join("s"), config: home.join("c"), home };
         let uid = rustix::process::geteuid().as_raw();
-        let surroundings = Surroundings { cwd, places, variables: BTreeMap::new(), uid, wsl: None };
+        // Real editors may have left something in the real one.
+        let variables = BTreeMap::from([("TMPDIR".into(), path.join("t").into())]);
+        let surroundings = Surroundings { cwd, places, variables, uid, wsl: None };
         Stage { _root: root, root: path, surroundings }
     }
 

@@ -165,7 +165,7 @@ fn apply_edit(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
             twice.display()
         )));
     }
-    Ok(Request::Edit { files, label, direct: true })
+    Ok(Request::Edit { files, label, direct: true, inline: false })
 }
 
 fn read<'a, T: Deserialize<'a>>(name: &str, raw: &'a RawValue) -> Result<T, Wrong> {
@@ -187,7 +187,7 @@ fn file_edit(file: File) -> Result<FileEdit, Wrong> {
             return Err(Wrong(format!("{path} has neither `edits` nor `content`; send one of them")));
         }
     };
-    Ok(FileEdit { path: path.into(), edits })
+    Ok(FileEdit { path: path.into(), edits, may_create: true })
 }
 
 fn splice(Edit { range: Range { start, end }, new_text, old_text }: Edit) -> Splice {
@@ -209,7 +209,12 @@ fn insert_text(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
         (Some(path), Some(at)) => {
             let place = Place { line: at.line, character: at.character };
             let edits = vec![Splice { from: place, to: place, text, expects: None }];
-            Ok(Request::Edit { files: vec![FileEdit { path, edits }], label, direct: true })
+            Ok(Request::Edit {
+                files: vec![FileEdit { path, edits, may_create: true }],
+                label,
+                direct: true,
+                inline: false,
+            })
         }
     }
 }

@@ -8,10 +8,10 @@ use super::desk::{COMMAND, Desk, EDITOR};
 use super::own::{call, join, told};
 use crate::core::{Event, LocalId};
 
-const AGENT: LocalId = LocalId(11);
+pub(super) const AGENT: LocalId = LocalId(11);
 const EDITOR_AGAIN: LocalId = LocalId(3);
 
-fn desk() -> Desk {
+pub(super) fn desk() -> Desk {
     let mut desk = Desk::new();
     desk.attach(EDITOR, json!({ "questions": true, "terminal": true, "executeCode": true }));
     desk.event(Event::LocalOpened { local: COMMAND });
@@ -19,24 +19,24 @@ fn desk() -> Desk {
     desk
 }
 
-fn run(desk: &mut Desk, arguments: Value) -> i64 {
+pub(super) fn run(desk: &mut Desk, arguments: Value) -> i64 {
     call(desk, AGENT, "runInTerminal", arguments)
 }
 
-fn questions(desk: &Desk) -> Vec<String> {
+pub(super) fn questions(desk: &Desk) -> Vec<String> {
     let asked = desk.asked_of_editor("user/ask");
     asked.iter().map(|asked| asked["params"]["ask"].as_str().unwrap().to_owned()).collect()
 }
 
 /// She answers the newest question; whether that counts.
-fn she_says(desk: &mut Desk, option: &str) -> bool {
+pub(super) fn she_says(desk: &mut Desk, option: &str) -> bool {
     let ask = questions(desk).pop().unwrap();
     let result = json!({ "kind": "answered", "option": option });
     let answered = desk.ask(EDITOR, "user/answered", json!({ "ask": ask, "result": result }));
     desk.answer_to(EDITOR, answered).unwrap()["result"]["taken"].as_bool().unwrap()
 }
 
-fn runs(desk: &Desk) -> usize {
+pub(super) fn runs(desk: &Desk) -> usize {
     desk.asked_of_editor("terminal/run").len()
 }
 
@@ -44,7 +44,7 @@ fn cancel(desk: &mut Desk, call: i64) {
     desk.tell(AGENT, "notifications/cancelled", json!({ "requestId": call }));
 }
 
-fn kind(desk: &Desk, call: i64) -> Value {
+pub(super) fn kind(desk: &Desk, call: i64) -> Value {
     told(desk, AGENT, call).unwrap()["error"]["kind"].clone()
 }
 
@@ -60,7 +60,7 @@ fn a_command_that_was_cancelled_while_its_folder_was_looked_at_is_neither_asked_
         assert_eq!((questions(&desk).len(), runs(&desk)), (asked_before, asked_before));
         if asked_before == 0 {
             run(&mut desk, json!({ "command": "ls", "cwd": "/ws/src" }));
-            she_says(&mut desk, "allowAlways");
+            she_says(&mut desk, "allowSession");
         }
     }
 }
@@ -85,7 +85,7 @@ fn an_editor_that_may_not_run_commands_any_more_runs_none() {
         join(&mut desk, AGENT, "k3y");
         let mut last = run(&mut desk, json!({ "command": "ls" }));
         if allowed_before {
-            she_says(&mut desk, "allowAlways");
+            she_says(&mut desk, "allowSession");
         }
         desk.event(Event::LocalClosed { local: EDITOR });
         desk.attach(EDITOR_AGAIN, json!({ "questions": true, "executeCode": true, "documents": true }));
@@ -131,7 +131,7 @@ fn a_name_that_was_given_up_is_allowed_nothing_any_more() {
     let agent = desk.connect(1, "claude");
     let code = json!({ "code": "1" });
     desk.call(agent, 1, "executeCode", code.clone());
-    she_says(&mut desk, "allowAlways");
+    she_says(&mut desk, "allowSession");
     desk.call(agent, 2, "executeCode", code.clone());
     assert_eq!(questions(&desk).len(), 1);
     for name in ["other", "tester"] {

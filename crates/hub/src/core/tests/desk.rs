@@ -9,7 +9,7 @@ use linkspan_review::{AgentId, ChangeId, Digest, Review, ReviewId, Step, WindowI
 use linkspan_workspace::Cancel;
 use serde_json::{Value, json};
 
-use crate::config::{Config, WorkspaceConfig};
+use crate::config::{Clients, Config, WorkspaceConfig};
 use crate::core::{
     Action, Core, Event, ExchangeAnswer, Identity, LocalId, Prepared, TerminalId, Ticket, Tool,
 };
@@ -68,6 +68,8 @@ pub(super) struct Desk {
     pub(super) remembered: Vec<RememberedWindow>,
     /// What each workspace says for itself.
     pub(super) workspace: Vec<WorkspaceConfig>,
+    /// What is remembered of permissions, or why that is not known.
+    pub(super) clients: Result<Clients, String>,
     /// What is to be done for agents, for the test to do.
     pub(super) running: Vec<(Ticket, Tool, Cancel)>,
     pub(super) closed_terminals: Vec<TerminalId>,
@@ -94,6 +96,8 @@ impl Desk {
             socket: "/run/hub.sock".into(),
             resident_bytes: || None,
             port_space: None,
+            clients_file: "/home/me/.config/linkspan/clients.toml".into(),
+            own_places: vec!["/ws/own".into()],
         };
         let lookup = |name: &str| (name == "HOME").then(|| "/home/me".into());
         let (core, actions) = Core::new(identity, Config::default(), Box::new(lookup), remembered);
@@ -133,6 +137,7 @@ impl Desk {
             page_revoked: Ok(PageRevokeResult { sessions: 2, links: 1 }),
             remembered: Vec::new(),
             workspace: Vec::new(),
+            clients: Ok(Clients::default()),
             running: Vec::new(),
             closed_terminals: Vec::new(),
             well_known: None,
@@ -155,7 +160,9 @@ impl Desk {
             match action {
                 Action::SendAgent { agent, text } => self.to_agents.push((agent, parse(text.as_bytes()))),
                 Action::AnswerExchange { agent, answer, .. } => match answer {
-                    ExchangeAnswer::Text(text) | ExchangeAnswer::Malformed(text) => {
+                    ExchangeAnswer::Text(text)
+                    | ExchangeAnswer::Introduced { text, .. }
+                    | ExchangeAnswer::Malformed(text) => {
                         self.to_agents.push((agent, parse(text.as_bytes())));
                     }
                     ExchangeAnswer::Nothing => {}
@@ -214,6 +221,17 @@ impl Desk {
                 Action::RevokePage { local, request } => {
                     let result = self.page_revoked.clone();
                     next.push_back(Event::PageRevoked { local, request, result });
+                }
+                Action::LookAtClients => {
+                    next.push_back(Event::ClientsLookedAt { found: Some(self.clients.clone()) });
+                }
+                Action::ChangeClients { ticket, change } => {
+                    let result = self.clients.as_mut().map_err(|error| error.clone());
+                    let result = result.map(|clients| {
+                        let changed = clients.change(&change);
+                        (clients.clone(), changed)
+                    });
+                    next.push_back(Event::ClientsChanged { ticket, result });
                 }
                 Action::Stop => self.stopped = true,
                 Action::RunTool { ticket, tool, cancel } => self.running.push((ticket, tool, cancel)),

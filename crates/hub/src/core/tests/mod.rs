@@ -1,13 +1,16 @@
 //! What real processes cannot time exactly: an answer that crosses another, a record that takes its time, a clock
 //! that runs out.
 
+mod clients;
 mod consenting;
 mod desk;
+mod editing;
 mod own;
 mod page;
 mod past;
 mod ppxai;
 mod showing;
+mod streaming;
 mod undoing;
 mod watching;
 

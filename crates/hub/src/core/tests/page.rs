@@ -32,6 +32,8 @@ fn a_page_looks_and_decides_and_can_ask_for_nothing_else() {
         "reviews/list",
         "reviews/get",
         "reviews/decide",
+        "asks/list",
+        "asks/answer",
         "history/list",
         "history/undo",
         "ping",

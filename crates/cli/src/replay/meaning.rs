@@ -1,0 +1,117 @@
+//! Whether two messages mean the same: the same JSON, but for what is new each time. Pure.
+
+use serde_json::Value;
+
+use crate::record::secrets::REDACTED;
+
+/// Members that are new each time.
+const VOLATILE: [&str; 6] = ["id", "timestamp", "pid", "port", "sessionId", "at_ms"];
+
+/// Differences that are told; more of them tell nothing new.
+const MOST: usize = 10;
+const SHOWN: usize = 120;
+
+/// What differs, each with its place; `volatile` are further members that may.
+pub(crate) fn differences(recorded: &Value, now: &Value, volatile: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    Comparison { volatile, found: &mut found }.compare("", recorded, now);
+    found.truncate(MOST);
+    found
+}
+
+struct Comparison<'a> {
+    volatile: &'a [String],
+    found: &'a mut Vec<String>,
+}
+
+impl Comparison<'_> {
+    fn is_volatile(&self, member: &str) -> bool {
+        VOLATILE.contains(&member) || self.volatile.iter().any(|known| known == member)
+    }
+
+    fn compare(&mut self, place: &str, recorded: &Value, now: &Value) {
+        match (recorded, now) {
+            (Value::Object(before), Value::Object(after)) => {
+                for (member, value) in before {
+                    match after.get(member) {
+                        _ if self.is_volatile(member) => {}
+                        Some(now) => self.compare(&format!("{place}/{member}"), value, now),
+                        None => self.found.push(format!("{place}/{member} is missing")),
+                    }
+                }
+                let new =
+                    after.keys().filter(|member| !before.contains_key(*member) && !self.is_volatile(member));
+                let new: Vec<String> = new.map(|member| format!("{place}/{member} is new")).collect();
+                self.found.extend(new);
+            }
+            (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
+                for (index, (before, after)) in before.iter().zip(after).enumerate() {
+                    self.compare(&format!("{place}/{index}"), before, after);
+                }
+            }
+            (Value::String(before), Value::String(after)) => self.compare_texts(place, before, after),
+            (before, after) if before == after => {}
+            (before, after) => self.differs(place, &before.to_string(), &after.to_string()),
+        }
+    }
+
+    /// Tools put JSON into texts.
+    fn compare_texts(&mut self, place: &str, before: &str, after: &str) {
+        if before == after || before.contains(REDACTED) {
+            return;
+        }
+        let parsed = |text: &str| {
+            let looks_like_it = text.trim_start().starts_with(['{', '[']);
+            serde_json::from_str::<Value>(text).ok().filter(|_| looks_like_it)
+        };
+        match (parsed(before), parsed(after)) {
+            (Some(before), Some(after)) => self.compare(place, &before, &after),
+            _ => self.differs(place, before, after),
+        }
+    }
+
+    fn differs(&mut self, place: &str, before: &str, after: &str) {
+        let short = |text: &str| match text.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+            None => text.to_owned(),
+        };
+        let place = if place.is_empty() { "it" } else { place };
+        self.found.push(format!("{place} was {} and is {}", short(before), short(after)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(recorded: Value, now: Value, expected: &[&str]) {
+        assert_eq!(differences(&recorded, &now, &["tab".to_owned()]), expected);
+    }
+
+    #[test]
+    fn what_is_new_each_time_does_not_count() {
+        check(
+            json!({ "id": 1, "result": { "timestamp": 1, "tab": "x", "n": [1, "a"] } }),
+            json!({ "id": 2, "result": { "timestamp": 9, "tab": "y", "n": [1, "a"] } }),
+            &[],
+        );
+        check(json!({ "token": "REDACTED" }), json!({ "token": "anything" }), &[]);
+    }
+
+    #[test]
+    fn everything_else_does_with_its_place() {
+        check(json!({ "a": [1, 2] }), json!({ "a": [1, 3] }), &["/a/1 was 2 and is 3"]);
+        check(json!({ "a": 1 }), json!({ "b": 1 }), &["/a is missing", "/b is new"]);
+        check(json!([1]), json!([1, 2]), &["it was [1] and is [1,2]"]);
+        check(json!("x"), json!("y"), &["it was x and is y"]);
+    }
+
+    #[test]
+    fn json_in_a_text_is_compared_as_what_it_is() {
+        check(json!({ "text": "{\"a\": 1, \"id\": 1}" }), json!({ "text": "{\"id\":2,\"a\":1}" }), &[]);
+        check(json!({ "text": "[1]" }), json!({ "text": "[2]" }), &["/text/0 was 1 and is 2"]);
+    }
+}

@@ -1,0 +1,287 @@
+//! The dialect of Clio over the wire: six messages in, four out, one discovery file for all windows.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
+    use std::process::Stdio;
+
+    use linkspan_editor_api as api;
+    use serde_json::{Value, json};
+
+    use crate::support::*;
+
+    fn connect(port: u16) -> Agent {
+        let mut clio = Agent::open(port, &[]).unwrap_or_else(|error| panic!("not let in: {error}"));
+        clio.send_json(&json!({ "type": "connect", "clientVersion": "0.1.0" }));
+        let connected = hear(&mut clio);
+        assert_eq!(connected["type"], "connected");
+        clio
+    }
+
+    /// What is shown after that.
+    fn next(editor: &Editor, before: &api::ReviewShow) -> api::ReviewShow {
+        editor.until("another change is shown", |desk| {
+            desk.shown.last().filter(|shown| shown.review != before.review).cloned()
+        })
+    }
+
+    #[track_caller]
+    fn hear(clio: &mut Agent) -> Value {
+        clio.next_frame(DEADLINE).expect("an answer")
+    }
+
+    /// Nothing was said before the answer to this.
+    #[track_caller]
+    fn nothing_before(clio: &mut Agent) {
+        clio.send_json(&json!({ "type": "connect" }));
+        assert_eq!(hear(clio)["type"], "connected");
+    }
+
+    fn edit(from: (u32, u32), to: (u32, u32), old: Option<&str>, new: &str) -> Value {
+        let place = |(line, character)| json!({ "line": line, "character": character });
+        let mut edit = json!({ "range": { "start": place(from), "end": place(to) }, "newText": new });
+        if let Some(old) = old {
+            edit["oldText"] = json!(old);
+        }
+        edit
+    }
+
+    fn edits(kind: &str, file: &str, edits: &[Value]) -> Value {
+        json!({ "type": kind, "file": file, "edits": edits, "description": "Fix add()" })
+    }
+
+    fn bridge(world: &World) -> Option<Value> {
+        let path = world.home().join(".clio/ide/bridge.json");
+        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    }
+
+    fn read(path: &str) -> String {
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    /// As Clio's own client does it; without Python there is nothing to try.
+    #[test]
+    fn clios_own_way_of_asking_gets_a_change_decided_and_applied() {
+        let Some(python) = std::env::var_os("LINKSPAN_TEST_PYTHON") else { return };
+        for (accepts, decided, text) in
+            [(true, "diffAccepted", "return a + b\n"), (false, "diffRejected", "return a ** b\n")]
+        {
+            let world = World::new();
+            let file = world.file("a.py", "return a ** b\n");
+            let mut editor = Editor::attach(&world);
+            let edits = json!([edit((0, 9), (0, 11), Some("**"), "+")]).to_string();
+            let mut client = world.program(&python);
+            let client = client.args([
+                concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clio_client.py"),
+                &file,
+                "return a + b\n",
+                &edits,
+            ]);
+            let client = client.stdout(Stdio::piped()).spawn().unwrap();
+            let shown = editor.shown(&file);
+            if accepts {
+                editor.accept(&shown)
+            } else {
+                editor.reject(&shown)
+            }
+            let told = client.wait_with_output().unwrap();
+            let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+            assert_eq!(
+                told,
+                json!({ "connected": "connected", "ideName": "Test Editor", "decided": decided, "text": text })
+            );
+        }
+    }
+
+    #[test]
+    fn hello_says_who_is_there_and_what_it_can() {
+        let world = World::new();
+        let editor = Editor::attach(&world);
+        let mut clio = Agent::open(editor.port(), &[]).unwrap();
+        clio.send_json(&json!({ "type": "connect", "clientVersion": "0.1.0" }));
+        let connected = hear(&mut clio);
+        assert_eq!(connected["capabilities"], json!(["diff", "apply", "status", "proposeDiff"]));
+        assert_eq!(connected["ideName"], "Test Editor");
+        assert!(connected["serverVersion"].is_string());
+    }
+
+    #[test]
+    fn a_person_decides_an_open_diff_and_nothing_is_written_by_it() {
+        let world = World::new();
+        let file = world.file("a.py", "return a ** b\n");
+        let mut editor = Editor::attach(&world);
+        let mut clio = connect(editor.port());
+        let open = |after: &str| {
+            json!({ "type": "openDiff", "file": file, "before": "return a ** b\n", "after": after,
+                    "description": "Use addition" })
+        };
+        clio.send_json(&open("return a + b\n"));
+        let shown = editor.shown(&file);
+        assert!(shown.label.starts_with("Use addition"), "{}", shown.label);
+        editor.reject(&shown);
+        assert_eq!(hear(&mut clio), json!({ "type": "diffRejected", "file": file }));
+        clio.send_json(&open("return a + b + 0\n"));
+        editor.accept(&next(&editor, &shown));
+        assert_eq!(hear(&mut clio), json!({ "type": "diffAccepted", "file": file }));
+        assert_eq!(read(&file), "return a ** b\n");
+    }
+
+    #[test]
+    fn what_was_accepted_is_applied_without_a_second_question_once() {
+        let world = World::new();
+        let file = world.file("a.py", "return a ** b\n");
+        let mut editor = Editor::attach(&world);
+        let mut clio = connect(editor.port());
+        let after = "return a + b\n";
+        clio.send_json(
+            &json!({ "type": "openDiff", "file": file, "before": "return a ** b\n", "after": after }),
+        );
+        let first = editor.shown(&file);
+        editor.accept(&first);
+        assert_eq!(hear(&mut clio)["type"], "diffAccepted");
+        clio.send_json(&edits("applyDiff", &file, &[edit((0, 9), (0, 11), None, "+")]));
+        eventually("it is written", || (read(&file) == after).then_some(()));
+        // The same again is another change, and is shown.
+        clio.send_json(&edits("applyDiff", &file, &[edit((0, 9), (0, 10), None, "-")]));
+        let second = next(&editor, &first);
+        assert_eq!(second.proposed, "return a - b\n");
+        editor.accept(&second);
+        eventually("it is written", || (read(&file) == "return a - b\n").then_some(()));
+        nothing_before(&mut clio);
+    }
+
+    #[test]
+    fn a_proposal_is_shown_inline_and_written_once_accepted() {
+        let world = World::new();
+        let file = world.file("a.py", "one\r\nreturn a ** b\r\n");
+        let mut editor = Editor::attach(&world);
+        let mut clio = connect(editor.port());
+        clio.send_json(&edits("proposeDiff", &file, &[edit((1, 7), (1, 13), Some("a ** b"), "(\na + b)")]));
+        let shown = editor.shown(&file);
+        assert!(shown.inline);
+        editor.accept(&shown);
+        assert_eq!(hear(&mut clio), json!({ "type": "diffAccepted", "file": file }));
+        assert_eq!(read(&file), "one\r\nreturn (\r\na + b)\r\n");
+    }
+
+    #[test]
+    fn each_error_has_its_code_and_changes_nothing() {
+        let world = World::new();
+        let file = world.file("a.py", "a ** b\n");
+        let (secret, missing) =
+            (world.file(".env", "x\n"), format!("{}/none.py", world.workspace().display()));
+        let outside = world.home().join("x.py").display().to_string();
+        std::fs::write(&outside, "a\n").unwrap();
+        let editor = Editor::attach(&world);
+        let mut clio = connect(editor.port());
+        let at_start = edit((0, 0), (0, 1), None, "b");
+        let cases = [
+            (edits("proposeDiff", &file, &[edit((0, 0), (0, 6), Some("a + b"), "c")]), "STALE_EDIT"),
+            (edits("applyDiff", &file, &[edit((0, 0), (0, 6), Some("a + b"), "c")]), "STALE_EDIT"),
+            (edits("proposeDiff", &file, &[edit((9, 0), (9, 0), None, "c")]), "BAD_MESSAGE"),
+            (edits("proposeDiff", &missing, std::slice::from_ref(&at_start)), "FILE_NOT_FOUND"),
+            (edits("proposeDiff", &outside, std::slice::from_ref(&at_start)), "OUTSIDE_WORKSPACE"),
+            (edits("proposeDiff", &secret, &[at_start]), "DENIED"),
+            (json!({ "type": "openDiff", "file": outside, "before": "", "after": "x" }), "OUTSIDE_WORKSPACE"),
+            (json!({ "type": "openDiff", "file": "a.py", "before": "", "after": "x" }), "BAD_MESSAGE"),
+            (json!({ "type": "openDiff", "file": file }), "BAD_MESSAGE"),
+            (json!({ "type": "sing" }), "BAD_MESSAGE"),
+            (json!([1]), "BAD_MESSAGE"),
+        ];
+        for (message, code) in cases {
+            clio.send_json(&message);
+            let answer = hear(&mut clio);
+            assert_eq!(
+                (&answer["type"], &answer["code"]),
+                (&json!("error"), &json!(code)),
+                "{message}: {answer}"
+            );
+        }
+        clio.send_text("no JSON");
+        assert_eq!(hear(&mut clio)["code"], "BAD_MESSAGE");
+        assert_eq!(read(&file), "a ** b\n");
+    }
+
+    #[test]
+    fn nothing_is_done_before_hello() {
+        let world = World::new();
+        let file = world.file("a.py", "a\n");
+        let editor = Editor::attach(&world);
+        let mut clio = Agent::open(editor.port(), &[]).unwrap();
+        clio.send_json(&edits("applyDiff", &file, &[edit((0, 0), (0, 1), None, "b")]));
+        assert_eq!(hear(&mut clio)["code"], "NOT_CONNECTED");
+    }
+
+    #[test]
+    fn a_closed_diff_is_taken_back_without_a_word() {
+        let world = World::new();
+        let file = world.file("a.py", "a\n");
+        let editor = Editor::attach(&world);
+        let mut clio = connect(editor.port());
+        clio.send_json(&json!({ "type": "openDiff", "file": file, "before": "a\n", "after": "b\n" }));
+        let shown = editor.shown(&file);
+        clio.send_json(&json!({ "type": "closeDiff", "file": file }));
+        assert_eq!(editor.hidden(&shown.review), api::HideReason::Withdrawn);
+        nothing_before(&mut clio);
+    }
+
+    #[test]
+    fn a_status_is_a_message_in_the_editor() {
+        let world = World::new();
+        let can = api::Capabilities { messages: true, ..editor::all_capabilities() };
+        let editor = EditorBuilder::new(&world).capabilities(can).attach();
+        let mut clio = connect(editor.port());
+        clio.send_json(&json!({ "type": "status", "message": "Processing\u{1b}[2J…", "level": "warning" }));
+        let told = editor.until("a message", |desk| desk.messages.first().cloned());
+        assert_eq!(told.level, api::MessageLevel::Warning);
+        assert!(told.text.starts_with("Clio: Processing") && !told.text.contains('\u{1b}'), "{}", told.text);
+        nothing_before(&mut clio);
+    }
+
+    #[test]
+    fn an_answer_goes_to_the_connection_that_asked() {
+        let world = World::new();
+        let file = world.file("a.py", "a\n");
+        let mut editor = Editor::attach(&world);
+        let (mut asks, mut listens) = (connect(editor.port()), connect(editor.port()));
+        asks.send_json(&json!({ "type": "openDiff", "file": file, "before": "a\n", "after": "b\n" }));
+        editor.accept(&editor.shown(&file));
+        assert_eq!(hear(&mut asks)["type"], "diffAccepted");
+        nothing_before(&mut listens);
+    }
+
+    #[test]
+    fn the_discovery_file_follows_the_person_and_falls_back_to_a_window_that_is_there() {
+        let world = World::new();
+        let other = world.home().join("other");
+        std::fs::create_dir_all(&other).unwrap();
+        let mut first = Editor::attach(&world);
+        let names = |port: u16| {
+            eventually(&format!("bridge.json names {port}"), || {
+                bridge(&world).filter(|bridge| bridge["port"] == port)
+            })
+        };
+        let found = names(first.port());
+        assert_eq!(found["pid"], std::process::id());
+        assert_eq!(found["workspaceFolders"], json!([world.workspace()]));
+        assert!(found["timestamp"].as_u64().unwrap() > 1_700_000_000_000, "{found}");
+        let path = world.home().join(".clio/ide/bridge.json");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+
+        let second = EditorBuilder::new(&world).folders(&[PathBuf::from(&other)]).attach();
+        names(second.port());
+        first.send(&api::FocusChanged { focused: true });
+        names(first.port());
+        second.send(&api::FocusChanged { focused: true });
+        names(second.port());
+        second.detach();
+        names(first.port());
+        first.close();
+        world.run(&["hub", "stop"]).ok();
+        eventually("it is gone", || bridge(&world).is_none().then_some(()));
+    }
+}

@@ -1,0 +1,527 @@
+//! Gemini CLI and Qwen Code at the real hub: what was captured of them replays with the same meaning, and what can go
+//! wrong on their wire does not.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
+    use linkspan_editor_api as api;
+    use serde_json::{Value, json};
+
+    use crate::support::gemini::{Gemini, Http, Stream, request};
+    use crate::support::raw::head;
+    use crate::support::*;
+
+    const OLD: &str = "one\ntwo\nthree\n";
+    const NEW: &str = "one\nTWO\nthree\n";
+
+    /// Dropped from top to bottom: the world goes last.
+    struct Stage {
+        editor: Editor,
+        path: String,
+        world: World,
+    }
+
+    fn stage() -> Stage {
+        stage_in(World::new())
+    }
+
+    fn stage_in(world: World) -> Stage {
+        let path = world.file("a.txt", OLD);
+        let editor = Editor::attach(&world);
+        Stage { editor, path, world }
+    }
+
+    impl Stage {
+        fn agent(&self) -> Gemini {
+            Gemini::ready(&self.world, self.editor.port())
+        }
+
+        fn decided(&self, method: &str) -> Value {
+            let content = (method == "ide/diffAccepted").then_some(NEW);
+            let mut params = json!({ "filePath": self.path });
+            if let Some(content) = content {
+                params["content"] = json!(content);
+            }
+            json!({ "jsonrpc": "2.0", "method": method, "params": params })
+        }
+    }
+
+    fn capture(world: &World, name: &str) -> Vec<Value> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/wire").join(name);
+        let text = std::fs::read_to_string(path).unwrap();
+        let text = text.replace("/w/project", world.workspace().to_str().unwrap());
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Plays what the agent sent, and sees that it gets what it got then.
+    fn replay(name: &str) {
+        let mut stage = stage();
+        let mut agent = Gemini::find(&stage.world, stage.editor.port());
+        let (mut stream, mut shown): (Option<Stream>, _) = (None, None);
+        let mut answers: Vec<Http> = Vec::new();
+        for frame in capture(&stage.world, name) {
+            let (message, first) = (&frame["msg"], frame["http"].as_str().unwrap_or_default());
+            if first.starts_with("GET") {
+                stream = Some(agent.listen(None));
+            } else if frame["dir"] == "cli->ide" && message.is_object() {
+                let answer = agent.post(message);
+                if let Some(session) = answer.header("mcp-session-id") {
+                    agent.session = Some(session.to_owned());
+                }
+                match message["id"].is_null() {
+                    true => assert_eq!((answer.status, answer.body.as_str()), (202, ""), "{name}"),
+                    false => answers.push(answer),
+                }
+                if message["params"]["name"] == "openDiff" {
+                    shown = Some(stage.editor.shown(&stage.path));
+                }
+            } else if frame["dir"] == "ide->cli" && message["id"].is_number() {
+                same_meaning(&answers.remove(0), message, name);
+            } else if frame["dir"] == "ide->cli" && message.is_object() {
+                let method = message["method"].as_str().unwrap();
+                match method {
+                    "ide/diffAccepted" => stage.editor.accept(shown.as_ref().unwrap()),
+                    "ide/diffRejected" => stage.editor.reject(shown.as_ref().unwrap()),
+                    _ => work_in(&stage.editor, &message["params"]["workspaceState"]["openFiles"]),
+                }
+                let files = message["params"]["workspaceState"]["openFiles"].as_array();
+                let wanted = files.map_or(0, Vec::len);
+                let told = eventually(method, || {
+                    let told = stream.as_mut().unwrap().notification(method);
+                    let files = told["params"]["workspaceState"]["openFiles"].as_array().map_or(0, Vec::len);
+                    (files == wanted).then_some(told)
+                });
+                assert_eq!(without_times(told), without_times(message.clone()), "{name}");
+            }
+        }
+        assert_eq!(stream.unwrap().rest(), Vec::<Value>::new(), "{name}");
+        assert_eq!(stage.world.read_text("a.txt"), OLD, "the agent writes");
+    }
+
+    /// Makes the editor's state what was told in the capture.
+    fn work_in(editor: &Editor, files: &Value) {
+        for file in files.as_array().unwrap() {
+            let path = file["path"].as_str().unwrap();
+            editor.open(path, OLD, false);
+            let text = file["selectedText"].as_str().unwrap();
+            let start = api::Position { line: 1, character: 0 };
+            let range = api::Range { start, end: api::Position { line: 1, character: 3 } };
+            let selection = api::Selection {
+                path: path.into(),
+                text: text.into(),
+                range,
+                is_empty: false,
+                reversed: true,
+            };
+            editor.desk().active = Some(path.to_owned());
+            editor.send(&api::SelectionChanged { selection });
+        }
+    }
+
+    fn without_times(mut message: Value) -> Value {
+        if let Some(files) = message.pointer_mut("/params/workspaceState/openFiles") {
+            for file in files.as_array_mut().unwrap() {
+                assert!(file["timestamp"].as_u64().unwrap() > 1_600_000_000_000, "{file}");
+                file["timestamp"] = json!(0);
+            }
+        }
+        message
+    }
+
+    #[track_caller]
+    fn same_meaning(ours: &Http, theirs: &Value, name: &str) {
+        assert_eq!(ours.status, 200, "{name}: {ours:?}");
+        let ours = ours.message();
+        assert_eq!(ours["id"], theirs["id"], "{name}");
+        if theirs["result"]["serverInfo"].is_object() {
+            assert_eq!(ours["result"]["protocolVersion"], theirs["result"]["protocolVersion"], "{name}");
+        } else if let Some(tools) = theirs["result"]["tools"].as_array() {
+            for (ours, theirs) in ours["result"]["tools"].as_array().unwrap().iter().zip(tools) {
+                assert_eq!((&ours["name"], &ours["inputSchema"]), (&theirs["name"], &theirs["inputSchema"]));
+            }
+        } else {
+            let inner = |message: &Value| -> Value {
+                let content = message["result"]["content"].as_array().unwrap();
+                content
+                    .first()
+                    .map_or(Value::Null, |item| serde_json::from_str(item["text"].as_str().unwrap()).unwrap())
+            };
+            assert_eq!(inner(&ours), inner(theirs), "{name}");
+        }
+    }
+
+    #[test]
+    fn captured_edits_replay_with_the_same_meaning() {
+        replay("gemini-0.61.0-accept.jsonl");
+        replay("gemini-0.61.0-reject.jsonl");
+        replay("gemini-0.61.0-real-companion-accept.jsonl");
+        replay("qwen-0.24.4-accept.jsonl");
+    }
+
+    #[test]
+    fn what_was_accepted_in_the_terminal_is_taken_back_here_without_a_word() {
+        replay("gemini-0.61.0-terminal-accept.jsonl");
+    }
+
+    #[test]
+    fn where_the_person_is_replays_as_captured() {
+        replay("gemini-0.61.0-context.jsonl");
+    }
+
+    #[test]
+    fn both_forms_of_answers_say_the_same() {
+        let stage = stage();
+        let mut agent = stage.agent();
+        let list = json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/list" });
+        let json_form = agent.post(&list);
+        assert_eq!(json_form.header("content-type"), Some("application/json"));
+        agent.accept = "text/event-stream".to_owned();
+        let events = agent.post(&list);
+        assert_eq!(events.header("content-type"), Some("text/event-stream"));
+        assert_eq!(events.header("mcp-session-id"), agent.session.as_deref());
+        assert_eq!(events.message(), json_form.message());
+        agent.accept = "text/html".to_owned();
+        assert_eq!(agent.post(&list).status, 406);
+    }
+
+    #[test]
+    fn a_change_the_person_edited_is_told_as_she_left_it() {
+        let mut stage = stage();
+        let agent = stage.agent();
+        let mut stream = agent.listen(None);
+        agent.open_diff(&stage.path, NEW);
+        let shown = stage.editor.shown(&stage.path);
+        let edited = stage.editor.edit(&shown, "one\nmine\nthree\n");
+        assert_eq!(edited.label, "a.txt");
+        let closed = agent.call(8, "closeDiff", json!({ "filePath": stage.path }));
+        let text: Value =
+            serde_json::from_str(closed["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(text["content"], "one\nmine\nthree\n");
+        assert_eq!(
+            stream.notification("ide/diffClosed"),
+            stage.decided("ide/diffClosed"),
+            "it did not ask for silence"
+        );
+    }
+
+    #[test]
+    fn a_stream_that_broke_goes_on_where_it_was() {
+        let mut stage = stage();
+        let agent = stage.agent();
+        let mut stream = agent.listen(None);
+        stream.notification("ide/contextUpdate");
+        let last = stream.drop_it().unwrap();
+        agent.open_diff(&stage.path, NEW);
+        let shown = stage.editor.shown(&stage.path);
+        stage.editor.accept(&shown);
+        let mut again = agent.listen_silently(Some(&last));
+        assert_eq!(again.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
+        // What was on the way when it broke is sent again, and only that.
+        again.drop_it();
+        let mut third = agent.listen(Some(&last));
+        assert_eq!(third.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
+        let seen = third.last.clone();
+        third.drop_it();
+        assert_eq!(agent.listen(seen.as_deref()).rest(), Vec::<Value>::new());
+    }
+
+    #[test]
+    fn the_newest_stream_is_the_one_that_is_served() {
+        let mut stage = stage();
+        let agent = stage.agent();
+        let mut first = agent.listen(None);
+        let mut second = agent.listen(None);
+        first.ended();
+        agent.open_diff(&stage.path, NEW);
+        let shown = stage.editor.shown(&stage.path);
+        stage.editor.reject(&shown);
+        assert_eq!(second.notification("ide/diffRejected"), stage.decided("ide/diffRejected"));
+    }
+
+    #[test]
+    fn two_sessions_that_ask_for_one_path_are_each_told_their_own() {
+        let mut stage = stage();
+        let (one, other) = (stage.agent(), stage.agent());
+        let (mut to_one, mut to_other) = (one.listen(None), other.listen(None));
+        one.open_diff(&stage.path, NEW);
+        let first = stage.editor.shown(&stage.path);
+        other.open_diff(&stage.path, NEW);
+        let second = stage.editor.until("the second review", |desk| {
+            desk.shown.iter().find(|shown| shown.review != first.review).cloned()
+        });
+        stage.editor.reject(&second);
+        assert_eq!(to_other.notification("ide/diffRejected"), stage.decided("ide/diffRejected"));
+        assert_eq!(to_one.rest(), Vec::<Value>::new());
+        stage.editor.accept(&first);
+        assert_eq!(to_one.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
+        assert_eq!(to_other.rest(), Vec::<Value>::new());
+    }
+
+    /// Waits until the window is there again, at its old port.
+    fn back(stage: &Stage, port: u16) {
+        eventually("the window is back", || {
+            let status = stage.world.status();
+            let windows = status["windows"].as_array()?;
+            windows.iter().any(|window| window["port"] == port && window["attached"] == true).then_some(())
+        });
+    }
+
+    #[test]
+    fn a_diff_that_was_open_when_the_hub_was_killed_is_decided_at_the_next_one() {
+        let mut stage = stage();
+        let port = stage.editor.port();
+        let agent = stage.agent();
+        let mut stream = agent.listen(None);
+        agent.open_diff(&stage.path, NEW);
+        stage.editor.shown(&stage.path);
+        stage.world.kill_hub();
+        stream.ended();
+        back(&stage, port);
+        let mut stream = agent.listen(stream.last.as_deref());
+        stream.notification("ide/contextUpdate");
+        let again = stage.editor.until("it is shown again", |desk| desk.shown.get(1).cloned());
+        stage.editor.accept(&again);
+        assert_eq!(stream.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
+        let agents = &stage.world.status()["windows"][0]["agents"];
+        assert_eq!((&agents[0]["name"], &agents[0]["version"]), (&json!("Gemini CLI"), &json!("0.61.0")));
+    }
+
+    #[test]
+    fn a_decision_that_was_not_delivered_is_told_by_the_next_hub_and_only_once() {
+        let mut stage = stage();
+        let port = stage.editor.port();
+        let agent = stage.agent();
+        agent.open_diff(&stage.path, NEW);
+        let shown = stage.editor.shown(&stage.path);
+        stage.editor.accept(&shown);
+        stage.world.kill_hub();
+        back(&stage, port);
+        let mut stream = agent.listen(None);
+        assert_eq!(stream.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
+        assert_eq!(stream.rest(), Vec::<Value>::new());
+        eventually("it is delivered", || {
+            stage.world.json(&["reviews", "--all"])["reviews"].as_array()?.is_empty().then_some(())
+        });
+    }
+
+    #[test]
+    fn a_file_asked_for_through_a_symlink_is_told_by_that_name_after_a_restart_too() {
+        let mut stage = stage();
+        let port = stage.editor.port();
+        std::os::unix::fs::symlink(&stage.path, stage.world.path("link.txt")).unwrap();
+        let link = stage.world.path_str("link.txt");
+        let agent = stage.agent();
+        agent.open_diff(&link, NEW);
+        let shown = stage.editor.shown(&stage.path);
+        stage.editor.accept(&shown);
+        stage.world.kill_hub();
+        back(&stage, port);
+        let told = agent.listen(None).notification("ide/diffAccepted");
+        assert_eq!(told["params"]["filePath"], json!(link));
+    }
+
+    #[test]
+    fn an_open_diff_is_told_closed_when_the_hub_is_stopped() {
+        let stage = stage();
+        let agent = stage.agent();
+        let mut stream = agent.listen(None);
+        agent.open_diff(&stage.path, NEW);
+        stage.editor.shown(&stage.path);
+        stage.world.run(&["hub", "stop", "--force"]).ok();
+        assert_eq!(stream.notification("ide/diffClosed"), stage.decided("ide/diffClosed"));
+        stream.ended();
+    }
+
+    #[test]
+    fn an_open_diff_is_told_closed_when_its_window_does_not_come_back() {
+        let stage = stage_in(World::with_config("window_grace_seconds = 0\n"));
+        let agent = stage.agent();
+        let mut stream = agent.listen(None);
+        agent.open_diff(&stage.path, NEW);
+        stage.editor.shown(&stage.path);
+        let closed = stage.decided("ide/diffClosed");
+        let Stage { editor, world, .. } = stage;
+        editor.detach();
+        assert_eq!(stream.notification("ide/diffClosed"), closed);
+        stream.ended();
+        assert_eq!(world.reviews(), Vec::<Value>::new());
+    }
+
+    #[test]
+    fn whoever_leaves_takes_its_changes_back_and_the_session_is_over() {
+        let stage = stage();
+        let agent = stage.agent();
+        let mut stream = agent.listen(None);
+        agent.open_diff(&stage.path, NEW);
+        let shown = stage.editor.shown(&stage.path);
+        assert_eq!(agent.delete().status, 200);
+        assert_eq!(stage.editor.hidden(&shown.review), api::HideReason::Withdrawn);
+        stream.ended();
+        assert_eq!(agent.post(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })).status, 404);
+        assert_eq!(agent.delete().status, 404);
+    }
+
+    #[test]
+    fn a_change_that_cannot_be_shown_is_a_failed_tool() {
+        let stage = stage();
+        let answer =
+            stage.agent().call(1, "openDiff", json!({ "filePath": "/etc/passwd", "newContent": "" }));
+        assert_eq!(answer["result"]["isError"], true);
+        assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("/etc/passwd"), "{answer}");
+    }
+
+    #[test]
+    fn the_context_follows_the_person_and_leaves_out_what_is_denied() {
+        let stage = stage_in(World::with_config("deny = [\"secret.txt\"]\n"));
+        let secret = stage.world.file("secret.txt", "s\n");
+        let other = stage.world.file("b.txt", OLD);
+        stage.editor.open(&stage.path, OLD, false);
+        let agent = stage.agent();
+        let mut stream = agent.listen(None);
+        let mut files = || {
+            let told = stream.notification("ide/contextUpdate");
+            told["params"]["workspaceState"]["openFiles"].as_array().unwrap().clone()
+        };
+        assert_eq!(files().len(), 1);
+        for path in [&other, &secret] {
+            stage.editor.open(path, OLD, false);
+        }
+        stage.editor.desk().active = Some(other.clone());
+        stage.editor.send(&api::DocumentsChanged {});
+        let now = files();
+        let paths: Vec<&str> = now.iter().map(|file| file["path"].as_str().unwrap()).collect();
+        assert_eq!(paths, [other.as_str(), stage.path.as_str()], "the newest first, the denied not at all");
+        assert_eq!((&now[0]["isActive"], &now[1]["isActive"]), (&json!(true), &json!(false)));
+        assert!(now[0]["timestamp"].as_u64() > now[1]["timestamp"].as_u64());
+    }
+
+    #[test]
+    fn the_files_by_which_it_is_found_are_private_and_go_with_the_window() {
+        let stage = stage();
+        let files = stage.world.gemini_files();
+        assert_eq!(files.len(), 2, "{files:?}");
+        for file in &files {
+            assert_eq!(std::fs::metadata(file).unwrap().mode() & 0o777, 0o600);
+            assert_eq!(std::fs::metadata(file.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
+        }
+        let environment = &stage.editor.attached.environment;
+        for name in ["GEMINI_CLI_IDE_SERVER_PORT", "QWEN_CODE_IDE_SERVER_PORT"] {
+            assert_eq!(environment[name], stage.editor.port().to_string());
+        }
+        let token = Gemini::find(&stage.world, stage.editor.port()).token;
+        assert!(environment.values().all(|value| !value.contains(&token)));
+    }
+
+    #[test]
+    fn hostile_requests_are_refused_and_counted() {
+        let stage = stage_in(World::with_config("[limits]\nmessage_mib = 1\n"));
+        let agent = stage.agent();
+        let refused = |name: &str| stage.world.status()["refused"][name].as_u64().unwrap_or(0);
+        let check = |status: u16, name: &str, answer: Http| {
+            assert_eq!(answer.status, status, "{name}: {answer:?}");
+            assert!(!answer.body.contains(&agent.token));
+            eventually(name, || (refused(name) > 0).then_some(()));
+        };
+        let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+        let with = |change: &dyn Fn(&mut Gemini)| {
+            let mut other = agent.clone();
+            change(&mut other);
+            other
+        };
+        check(401, "wrongToken", with(&|other| other.token = "0".repeat(36)).post(&ping));
+        check(403, "fromBrowser", agent.post_text(&ping.to_string(), &["Origin: https://example.com"]));
+        check(400, "noSessionId", with(&|other| other.session = None).post(&ping));
+        check(404, "unknownSession", with(&|other| other.session = Some("x".into())).post(&ping));
+        let forged = |other: &mut Gemini| {
+            let session = other.session.as_mut().unwrap();
+            let last = if session.pop() == Some('0') { '1' } else { '0' };
+            session.push(last);
+        };
+        check(404, "unknownSession", with(&forged).post(&ping));
+        check(
+            400,
+            "unknownProtocol",
+            agent.post_text(&ping.to_string(), &["MCP-Protocol-Version: 1999-01-01"]),
+        );
+        check(413, "tooLarge", agent.post_text(&"x".repeat(1 << 20 | 1), &[]));
+        let get = |lines: &[String]| request(agent.port, &head("GET /mcp HTTP/1.1", lines));
+        let accept = "Accept: text/event-stream".to_owned();
+        let without = with(&|other| other.session = None).lines();
+        check(400, "noSessionId", get(&[without, vec![accept]].concat()));
+        check(406, "notAcceptable", get(&[agent.lines(), vec!["Accept: application/json".into()]].concat()));
+        check(405, "wrongMethod", request(agent.port, &head("PUT /mcp HTTP/1.1", &agent.lines())));
+        let mut form = agent.lines();
+        form.extend(["Content-Type: text/plain".to_owned(), "Content-Length: 0".to_owned()]);
+        check(415, "notJson", request(agent.port, &head("POST /mcp HTTP/1.1", &form)));
+        assert_eq!(agent.post(&ping).message()["result"], json!({}), "the session is as it was");
+    }
+
+    #[test]
+    fn what_is_no_message_is_told_so_and_batches_are_none() {
+        let stage = stage();
+        let agent = stage.agent();
+        for (body, word) in
+            [("[]", "batches"), ("{", "not JSON"), ("{}", "jsonrpc"), ("\"x\"", "one JSON object")]
+        {
+            let answer = agent.post_text(body, &[]);
+            assert_eq!(answer.status, 400, "{body}: {answer:?}");
+            let message = answer.message()["error"]["message"].as_str().unwrap().to_owned();
+            assert!(message.contains(word), "{body}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_window_takes_no_more_sessions_than_it_may() {
+        let stage = stage_in(World::with_config("[limits]\nconnections = 2\n"));
+        let (_one, _other) = (stage.agent(), stage.agent());
+        let client = json!({ "name": "third", "version": "1" });
+        let params = json!({ "protocolVersion": "2025-06-18", "clientInfo": client });
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+        let third = Gemini::find(&stage.world, stage.editor.port()).post(&hello);
+        assert_eq!((third.status, third.header("mcp-session-id")), (503, None));
+    }
+
+    /// The client library of both agents: it comes back by itself, and answers our pings.
+    #[test]
+    fn the_typescript_sdk_gets_its_decisions_also_from_the_next_hub() {
+        let Some(modules) = std::env::var_os("LINKSPAN_TEST_NODE_MODULES") else {
+            println!("skipped: LINKSPAN_TEST_NODE_MODULES names no folder with the MCP clients");
+            return;
+        };
+        let mut stage = stage();
+        let port = stage.editor.port();
+        let token = Gemini::find(&stage.world, port).token;
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/stream_client.mjs");
+        let mut node = stage.world.program("node");
+        node.arg(script).arg(modules).args([&port.to_string(), &token, &stage.path]);
+        node.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let client = node.spawn().unwrap();
+        let shown = stage.editor.shown(&stage.path);
+        stage.editor.accept(&shown);
+        let second = stage.editor.until("the second change", |desk| desk.shown.get(1).cloned());
+        stage.world.kill_hub();
+        back(&stage, port);
+        let again = stage.editor.until("it is shown again", |desk| desk.shown.get(2).cloned());
+        assert_eq!(again.review, second.review);
+        eventually("the client is back", || {
+            let status = stage.world.status();
+            (status["windows"][0]["agents"][0]["name"] == "Gemini CLI").then_some(())
+        });
+        stage.editor.reject(&again);
+        let ran = world::finish(client).ok();
+        let said: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(said[0]["tools"], json!(["openDiff", "closeDiff"]));
+        assert_eq!(said[1]["content"], json!([]));
+        assert_eq!(said[2]["method"], "ide/diffAccepted");
+        assert_eq!(said[2]["params"]["content"], "two\n");
+        assert_eq!((&said[4]["method"], said.len()), (&json!("ide/diffRejected"), 5));
+        eventually("it has left", || {
+            stage.world.status()["windows"][0]["agents"].as_array()?.is_empty().then_some(())
+        });
+    }
+}

@@ -1,0 +1,66 @@
+//! Pages of other sites against the port where agents come in: what asks for no token is closed to them all the same.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::site::Site;
+use crate::support::*;
+
+fn attack(against: &str) -> String {
+    include_str!("endpoints.html").replace("VICTIM", against)
+}
+
+fn report(page: &Page) -> serde_json::Map<String, Value> {
+    page.evaluate("all").as_object().unwrap().clone()
+}
+
+/// Without this, an attack that is broken by itself would prove nothing.
+#[test]
+fn the_attacks_on_the_agents_port_work_against_a_server_that_does_not_defend_itself() {
+    let Some(browser) = Browser::start() else { return };
+    let head = "Content-Type: text/javascript\r\nAccess-Control-Allow-Origin: *\r\n";
+    let naive = Site::with_head("'private'", head);
+    let attacker = Site::serving(attack(&format!("http://127.0.0.1:{}", naive.port)));
+    let page = browser.page();
+    page.goto(&attacker.url()).unwrap();
+    let report = report(&page);
+    assert_eq!(report["cors /status"], "cors 200 'private'");
+    assert_eq!(report["cors call"], "cors 200 'private'");
+    assert_eq!(report["script"], "loaded");
+    let heard = naive.heard();
+    let calls =
+        heard.iter().filter(|heard| heard.starts_with("POST /ide/execute ") && heard.contains("stolen"));
+    assert!(calls.count() >= 4, "{heard:#?}");
+}
+
+#[test]
+fn no_page_reads_or_changes_anything_through_the_agents_port() {
+    // The browser's own protection of local networks is newer than many browsers are, so it is not relied on.
+    let flags =
+        ["--host-resolver-rules=MAP evil.test 127.0.0.1", "--disable-features=LocalNetworkAccessChecks"];
+    let Some(browser) = Browser::with_flags(&flags) else { return };
+    let world = World::new();
+    world.file("confidential.txt", "one\n");
+    let editor = Editor::attach(&world);
+    let port = editor.port();
+    let attacker = |against: &str| Site::serving(attack(against));
+    let direct = attacker(&format!("http://127.0.0.1:{port}"));
+    // Bound to this machine after its page was loaded.
+    let rebound = attacker(&format!("http://evil.test:{port}"));
+    for site in [direct.url(), format!("http://evil.test:{}/", rebound.port)] {
+        let page = browser.page();
+        page.goto(&site).unwrap();
+        let report = report(&page);
+        assert!(report.len() > 18, "{report:#?}");
+        let got: Vec<_> =
+            report.iter().filter(|(_, what)| !what.as_str().unwrap().starts_with("refused")).collect();
+        assert!(got.is_empty(), "{site}: {got:#?}");
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(editor.desk().shown.is_empty(), "nothing was proposed");
+    assert_eq!(world.read_text("confidential.txt"), "one\n");
+    let status = world.status();
+    assert_eq!(status["windows"][0]["agents"], serde_json::json!([]));
+    assert!(status["refused"]["fromBrowser"].as_u64().unwrap() > 5, "{status}");
+}

@@ -1,0 +1,275 @@
+//! An agent that speaks MCP over Streamable HTTP, by hand: one connection for each request, and a reader of streams.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::raw::{connect, head};
+use super::{DEADLINE, World};
+
+/// A whole answer.
+#[derive(Debug)]
+pub struct Http {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+impl Http {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The message in the body, whichever form it has.
+    #[track_caller]
+    pub fn message(&self) -> Value {
+        let text = match self.header("content-type") {
+            Some("text/event-stream") => self.body.trim_end().strip_prefix("event: message\ndata: ").unwrap(),
+            _ => &self.body,
+        };
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// One agent with its session.
+#[derive(Debug, Clone)]
+pub struct Gemini {
+    pub port: u16,
+    pub token: String,
+    pub session: Option<String>,
+    /// What it takes as an answer.
+    pub accept: String,
+}
+
+impl Gemini {
+    /// Finds the window as Gemini CLI does, and says nothing yet.
+    #[track_caller]
+    pub fn find(world: &World, port: u16) -> Gemini {
+        let files = world.gemini_files();
+        let ours = files.iter().find(|path| path.to_str().unwrap().ends_with(&format!("-{port}.json")));
+        let file: Value = serde_json::from_slice(&std::fs::read(ours.unwrap()).unwrap()).unwrap();
+        assert_eq!(file["port"], port);
+        let token = file["authToken"].as_str().unwrap().to_owned();
+        Gemini { port, token, session: None, accept: "application/json, text/event-stream".to_owned() }
+    }
+
+    /// The same after the handshake.
+    #[track_caller]
+    pub fn ready(world: &World, port: u16) -> Gemini {
+        let mut agent = Gemini::find(world, port);
+        let client = json!({ "name": "streamable-http-client", "version": "0.61.0" });
+        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
+        let hello =
+            agent.post(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }));
+        assert_eq!(hello.status, 200, "{hello:?}");
+        agent.session = hello.header("mcp-session-id").map(str::to_owned);
+        assert!(agent.session.is_some(), "{hello:?}");
+        let initialized = agent.post(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        assert_eq!(initialized.status, 202, "{initialized:?}");
+        agent
+    }
+
+    /// The header lines of every request.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![
+            format!("Host: 127.0.0.1:{}", self.port),
+            format!("Authorization: Bearer {}", self.token),
+            "Connection: close".to_owned(),
+        ];
+        lines.extend(self.session.iter().map(|session| format!("Mcp-Session-Id: {session}")));
+        lines
+    }
+
+    pub fn post(&self, message: &Value) -> Http {
+        self.post_text(&message.to_string(), &[])
+    }
+
+    pub fn post_text(&self, body: &str, more: &[&str]) -> Http {
+        let mut lines = self.lines();
+        lines.push("Content-Type: application/json".to_owned());
+        lines.push(format!("Accept: {}", self.accept));
+        lines.push(format!("Content-Length: {}", body.len()));
+        lines.extend(more.iter().map(|line| (*line).to_owned()));
+        request(self.port, &(head("POST /mcp HTTP/1.1", &lines) + body))
+    }
+
+    /// Nobody may be there any more to hear it.
+    fn pong(&self, id: &Value) {
+        let body = json!({ "jsonrpc": "2.0", "id": id, "result": {} }).to_string();
+        let mut lines = self.lines();
+        lines.push("Content-Type: application/json".to_owned());
+        lines.push(format!("Content-Length: {}", body.len()));
+        if let Ok(mut socket) = TcpStream::connect(("127.0.0.1", self.port)) {
+            let _ = socket.write_all((head("POST /mcp HTTP/1.1", &lines) + &body).as_bytes());
+            let _ = socket.read_to_end(&mut Vec::new());
+        }
+    }
+
+    pub fn delete(&self) -> Http {
+        request(self.port, &head("DELETE /mcp HTTP/1.1", &self.lines()))
+    }
+
+    #[track_caller]
+    pub fn call(&self, id: i64, tool: &str, arguments: Value) -> Value {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let answer =
+            self.post(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.message()
+    }
+
+    #[track_caller]
+    pub fn open_diff(&self, path: &str, text: &str) {
+        let answer = self.call(7, "openDiff", json!({ "filePath": path, "newContent": text }));
+        assert_eq!(answer["result"], json!({ "content": [] }));
+    }
+
+    /// Listens; pings are answered.
+    #[track_caller]
+    pub fn listen(&self, last_event_id: Option<&str>) -> Stream {
+        self.get(last_event_id, Some(self.clone()))
+    }
+
+    /// Listens, and never says that it has heard.
+    #[track_caller]
+    pub fn listen_silently(&self, last_event_id: Option<&str>) -> Stream {
+        self.get(last_event_id, None)
+    }
+
+    #[track_caller]
+    fn get(&self, last_event_id: Option<&str>, answers: Option<Gemini>) -> Stream {
+        let mut lines = self.lines();
+        lines.retain(|line| !line.starts_with("Connection"));
+        lines.push("Accept: text/event-stream".to_owned());
+        lines.extend(last_event_id.map(|id| format!("Last-Event-ID: {id}")));
+        let mut socket = connect(self.port);
+        socket.write_all(head("GET /mcp HTTP/1.1", &lines).as_bytes()).unwrap();
+        Stream::begin(socket, answers)
+    }
+}
+
+/// Sends these bytes and takes all of the answer.
+#[track_caller]
+pub fn request(port: u16, bytes: &str) -> Http {
+    let mut socket = connect(port);
+    let _ = socket.write_all(bytes.as_bytes());
+    let mut reader = BufReader::new(socket);
+    let (status, headers) = read_head(&mut reader);
+    let mut body = Vec::new();
+    let _ = reader.read_to_end(&mut body);
+    Http { status, headers, body: String::from_utf8(body).unwrap() }
+}
+
+#[track_caller]
+fn read_head(reader: &mut impl BufRead) -> (u16, Vec<(String, String)>) {
+    let mut first = String::new();
+    reader.read_line(&mut first).unwrap();
+    let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        headers.push((name.to_lowercase(), value.to_owned()));
+    }
+    (status.unwrap_or_else(|| panic!("no answer: {first:?}")), headers)
+}
+
+/// An open stream of events.
+pub struct Stream {
+    socket: TcpStream,
+    events: Receiver<(String, Value)>,
+    /// The id of the event that was heard last.
+    pub last: Option<String>,
+}
+
+impl Stream {
+    #[track_caller]
+    fn begin(socket: TcpStream, answers: Option<Gemini>) -> Stream {
+        let mut reader = BufReader::new(socket.try_clone().unwrap());
+        let (status, headers) = read_head(&mut reader);
+        assert_eq!(status, 200, "{headers:?}");
+        let is = |name: &str, value: &str| headers.contains(&(name.to_owned(), value.to_owned()));
+        assert!(is("content-type", "text/event-stream") && is("transfer-encoding", "chunked"), "{headers:?}");
+        socket.set_read_timeout(None).unwrap();
+        let (sender, events) = channel();
+        thread::spawn(move || {
+            let mut text = String::new();
+            while let Some(chunk) = chunk(&mut reader) {
+                text.push_str(&chunk);
+                while let Some((event, rest)) = text.split_once("\n\n") {
+                    let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));
+                    if let (Some(id), Some(data)) = (field("id: "), field("data: ")) {
+                        assert_eq!(field("event: "), Some("message"));
+                        let message: Value = serde_json::from_str(data).unwrap();
+                        if let (Some(agent), true) = (&answers, message["method"] == "ping") {
+                            agent.pong(&message["id"]);
+                        }
+                        let _ = sender.send((id.to_owned(), message));
+                    }
+                    text = rest.to_owned();
+                }
+            }
+        });
+        Stream { socket, events, last: None }
+    }
+
+    /// The next message that is no ping; none when the stream has ended, or says nothing for that long.
+    fn next_within(&mut self, time: Duration) -> Option<Value> {
+        loop {
+            let (id, message) = match self.events.recv_timeout(time) {
+                Ok(event) => event,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+            };
+            self.last = Some(id);
+            if message["method"] != "ping" {
+                return Some(message);
+            }
+        }
+    }
+
+    /// The next of this method; all others are passed by.
+    #[track_caller]
+    pub fn notification(&mut self, method: &str) -> Value {
+        loop {
+            let message = self.next_within(DEADLINE).unwrap_or_else(|| panic!("never told: {method}"));
+            if message["method"] == method {
+                return message;
+            }
+        }
+    }
+
+    /// What else is said within a moment, but for the context.
+    pub fn rest(&mut self) -> Vec<Value> {
+        let rest = std::iter::from_fn(|| self.next_within(Duration::from_millis(300)));
+        rest.filter(|message| message["method"] != "ide/contextUpdate").collect()
+    }
+
+    /// Waits for its end.
+    #[track_caller]
+    pub fn ended(&mut self) {
+        let until = std::time::Instant::now() + DEADLINE;
+        while !matches!(self.events.recv_timeout(DEADLINE), Err(RecvTimeoutError::Disconnected)) {
+            assert!(std::time::Instant::now() < until, "the stream does not end");
+        }
+    }
+
+    /// Lets go of it without a word.
+    pub fn drop_it(self) -> Option<String> {
+        let _ = self.socket.shutdown(Shutdown::Both);
+        self.last
+    }
+}
+
+fn chunk(reader: &mut impl BufRead) -> Option<String> {
+    let mut size = String::new();
+    reader.read_line(&mut size).ok()?;
+    let size = usize::from_str_radix(size.trim(), 16).ok().filter(|size| *size > 0)?;
+    let mut bytes = vec![0; size + 2];
+    reader.read_exact(&mut bytes).ok()?;
+    String::from_utf8(bytes).ok().map(|text| text.strip_suffix("\r\n").unwrap().to_owned())
+}

@@ -1,0 +1,240 @@
+//! Clio's protocol from the agent's side, as pure translation. It has no ids: an answer belongs to the question that is
+//! under way, if it is about the same file. So there is one question at a time, and others wait for their turn.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+use linkspan_editor_api::{Message, RequestId};
+use serde_json::{Value, json};
+
+use super::replies::{self, ToolCall};
+use super::{LEAVE, whole_file};
+
+/// Reads what a file holds, or says why not.
+type ReadFile = fn(&Path) -> Result<String, String>;
+
+const TOOLS: [(&str, &str); 3] = [
+    ("openDiff", "Show a change: file, after, and optionally before and description."),
+    ("closeDiff", "Close the diff of a file: file."),
+    ("status", "Show a message: message, and level: info, warning or error."),
+];
+
+/// What shall be done, in this order.
+#[derive(Debug)]
+pub(super) enum Act {
+    /// To our session.
+    Tell(Message),
+    /// To the editor.
+    Say(Value),
+    /// Asks the editor for a sign of life.
+    Probe(i64),
+}
+
+#[derive(Debug)]
+pub(super) struct Clio {
+    version: String,
+    folders: Vec<PathBuf>,
+    read: ReadFile,
+    /// The introduction that is not answered yet.
+    hello: Option<RequestId>,
+    /// The editor decides in the text itself, and by a person.
+    proposes: bool,
+    current: Option<Diff>,
+    waiting: VecDeque<Diff>,
+}
+
+#[derive(Debug)]
+struct Diff {
+    id: RequestId,
+    file: String,
+    before: Option<String>,
+    after: String,
+    description: String,
+    tab: Option<String>,
+}
+
+impl Clio {
+    pub(super) fn new(version: &str, folders: &[PathBuf], read: ReadFile) -> Clio {
+        Clio {
+            version: version.to_owned(),
+            folders: folders.to_vec(),
+            read,
+            hello: None,
+            proposes: false,
+            current: None,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// Something that our session says.
+    pub(super) fn ours(&mut self, message: Message) -> Vec<Act> {
+        match message {
+            Message::Request { id, method, params } => match method.as_str() {
+                "initialize" => {
+                    self.hello = Some(id);
+                    vec![Act::Say(json!({ "type": "connect", "clientVersion": self.version }))]
+                }
+                "ping" => match id {
+                    RequestId::Number(number) => vec![Act::Probe(number)],
+                    RequestId::String(_) => vec![],
+                },
+                "tools/list" => vec![Act::Tell(replies::tools(id, &TOOLS))],
+                "tools/call" => match ToolCall::read(&params) {
+                    Some(call) => self.call(id, call),
+                    None => vec![Act::Tell(replies::not_offered(id, &method))],
+                },
+                LEAVE => {
+                    let mut acts = self.withdraw(|_| true);
+                    acts.push(Act::Tell(Message::response(id, &json!({}))));
+                    acts
+                }
+                _ => vec![Act::Tell(replies::not_offered(id, &method))],
+            },
+            Message::Notification { method, params } if method == "notifications/cancelled" => {
+                match replies::cancelled(&params) {
+                    Some(id) => self.withdraw(|diff| diff.id == id),
+                    None => vec![],
+                }
+            }
+            Message::Notification { .. } | Message::Response { .. } => vec![],
+        }
+    }
+
+    fn call(&mut self, id: RequestId, mut call: ToolCall) -> Vec<Act> {
+        let tab = call.take_tab();
+        match call.name.as_str() {
+            "openDiff" | "proposeDiff" => {
+                let (Some(file), Some(after)) = (call.text("file"), call.text("after")) else {
+                    return vec![Act::Tell(replies::no_arguments(id, &call.name, "`file` and `after`"))];
+                };
+                self.waiting.push_back(Diff {
+                    id,
+                    file: file.to_owned(),
+                    before: call.text("before").map(str::to_owned),
+                    after: after.to_owned(),
+                    description: call.text("description").unwrap_or_default().to_owned(),
+                    tab,
+                });
+                self.next()
+            }
+            "closeDiff" => {
+                let Some(file) = call.text("file").map(str::to_owned) else {
+                    return vec![Act::Tell(replies::no_arguments(id, "closeDiff", "`file`"))];
+                };
+                let mut acts = self.withdraw(|diff| diff.file == file);
+                if acts.is_empty() {
+                    acts.push(Act::Say(json!({ "type": "closeDiff", "file": file })));
+                }
+                acts.push(Act::Tell(replies::texts(id, &["ok"])));
+                acts
+            }
+            "close_tab" => {
+                let mut acts = self.withdraw(|diff| tab.is_some() && diff.tab == tab);
+                acts.push(Act::Tell(replies::texts(id, &["ok"])));
+                acts
+            }
+            "closeAllDiffTabs" => {
+                let mut acts = self.withdraw(|_| true);
+                acts.push(Act::Tell(replies::texts(id, &["ok"])));
+                acts
+            }
+            "status" => {
+                let Some(message) = call.text("message") else {
+                    return vec![Act::Tell(replies::no_arguments(id, "status", "`message`"))];
+                };
+                let level = call.text("level").unwrap_or("info");
+                let status = json!({ "type": "status", "message": message, "level": level });
+                vec![Act::Say(status), Act::Tell(replies::texts(id, &["ok"]))]
+            }
+            "getWorkspaceFolders" => vec![Act::Tell(replies::folders(id, &self.folders))],
+            // `applyDiff` is not among them: it writes, and nobody is asked.
+            other => vec![Act::Tell(replies::not_offered(id, other))],
+        }
+    }
+
+    /// Asks the next question, if none is under way.
+    fn next(&mut self) -> Vec<Act> {
+        let mut acts = Vec::new();
+        while self.current.is_none() {
+            let Some(diff) = self.waiting.pop_front() else { break };
+            let before = match &diff.before {
+                Some(before) => Ok(before.clone()),
+                None => (self.read)(Path::new(&diff.file)),
+            };
+            match before {
+                Ok(before) => {
+                    acts.push(Act::Say(self.question(&diff, &before)));
+                    self.current = Some(diff);
+                }
+                Err(why) => acts.push(Act::Tell(replies::tool_failed(diff.id, &why))),
+            }
+        }
+        acts
+    }
+
+    fn question(&self, diff: &Diff, before: &str) -> Value {
+        let Diff { file, after, description, .. } = diff;
+        if self.proposes {
+            let edits = [whole_file::edit(before, after)];
+            return json!({ "type": "proposeDiff", "file": file, "edits": edits, "description": description });
+        }
+        json!({ "type": "openDiff", "file": file, "before": before, "after": after, "description": description })
+    }
+
+    /// Takes questions back; whoever asked hears it.
+    fn withdraw(&mut self, which: impl Fn(&Diff) -> bool) -> Vec<Act> {
+        let mut acts = Vec::new();
+        if let Some(diff) = self.current.take_if(|diff| which(diff)) {
+            acts.push(Act::Say(json!({ "type": "closeDiff", "file": diff.file })));
+            acts.push(Act::Tell(replies::withdrawn(diff.id)));
+        }
+        let (taken_back, kept) = self.waiting.drain(..).partition::<Vec<Diff>, _>(|diff| which(diff));
+        self.waiting.extend(kept);
+        acts.extend(taken_back.into_iter().map(|diff| Act::Tell(replies::withdrawn(diff.id))));
+        acts.extend(self.next());
+        acts
+    }
+
+    /// Something that the editor says.
+    pub(super) fn theirs(&mut self, said: &Value) -> Vec<Act> {
+        let text = |key: &str| said.get(key).and_then(Value::as_str);
+        match text("type") {
+            Some("connected") => {
+                let offers = said.get("capabilities").and_then(Value::as_array);
+                self.proposes =
+                    offers.is_some_and(|offers| offers.iter().any(|offer| offer == "proposeDiff"));
+                let Some(id) = self.hello.take() else { return vec![] };
+                let (name, version) =
+                    (text("ideName").unwrap_or("clio"), text("serverVersion").unwrap_or("?"));
+                vec![Act::Tell(replies::initialized(id, name, version))]
+            }
+            Some("diffAccepted") => self.decided(text("file"), "FILE_SAVED"),
+            Some("diffRejected") => self.decided(text("file"), "DIFF_REJECTED"),
+            Some("error") => {
+                let message = text("message").unwrap_or("the editor says that it failed, and not why");
+                let message = match text("code") {
+                    Some(code) => format!("{message} ({code})"),
+                    None => message.to_owned(),
+                };
+                if let Some(id) = self.hello.take() {
+                    return vec![Act::Tell(replies::failed(id, message))];
+                }
+                let about = text("file");
+                let fits = |diff: &mut Diff| about.is_none_or(|file| file == diff.file);
+                let Some(diff) = self.current.take_if(fits) else { return vec![] };
+                let mut acts = vec![Act::Tell(replies::tool_failed(diff.id, &message))];
+                acts.extend(self.next());
+                acts
+            }
+            _ => vec![],
+        }
+    }
+
+    /// Some editors tell every agent about every decision: one about another file is somebody else's.
+    fn decided(&mut self, file: Option<&str>, decision: &str) -> Vec<Act> {
+        let Some(diff) = self.current.take_if(|diff| Some(diff.file.as_str()) == file) else { return vec![] };
+        let mut acts = vec![Act::Tell(replies::texts(diff.id, &[decision]))];
+        acts.extend(self.next());
+        acts
+    }
+}

@@ -1,0 +1,94 @@
+//! Where the two agents look for editors: a file each, in their own places and shapes.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::discovery::{DiscoveryFile, Lookup, WindowFacts, directory};
+use crate::mcp::json;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GeminiFile<'a> {
+    port: u16,
+    workspace_path: &'a str,
+    auth_token: &'a str,
+    /// Without it Gemini CLI wants other signs of an editor.
+    ide_info: IdeInfo<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linkspan: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct IdeInfo<'a> {
+    name: &'static str,
+    display_name: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct QwenLock<'a> {
+    port: u16,
+    workspace_path: &'a str,
+    auth_token: &'a str,
+    /// Qwen Code removes the file of one that is dead.
+    ppid: u32,
+    ide_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linkspan: Option<&'a str>,
+}
+
+pub(super) fn files(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Vec<DiscoveryFile> {
+    let folders = workspace_path(window);
+    let temporary = directory(lookup, "TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"));
+    let gemini = GeminiFile {
+        port: window.port,
+        workspace_path: &folders,
+        auth_token: window.token,
+        ide_info: IdeInfo { name: "linkspan", display_name: window.editor_name },
+        linkspan: window.port_space,
+    };
+    let qwen = QwenLock {
+        port: window.port,
+        workspace_path: &folders,
+        auth_token: window.token,
+        ppid: window.pid,
+        ide_name: window.editor_name,
+        linkspan: window.port_space,
+    };
+    let gemini = DiscoveryFile {
+        directory: temporary.join("gemini").join("ide"),
+        file_name: format!("gemini-ide-server-{}-{}.json", window.pid, window.port),
+        contents: json(&gemini).into_bytes(),
+        shared: false,
+    };
+    let qwen = directory(lookup, "HOME").map(|home| DiscoveryFile {
+        directory: home.join(".qwen").join("ide"),
+        file_name: format!("{}.lock", window.port),
+        contents: json(&qwen).into_bytes(),
+        shared: false,
+    });
+    std::iter::once(gemini).chain(qwen).collect()
+}
+
+/// The token is not among them: both read it in the file, and a variable would be seen by every process of the
+/// terminal.
+pub(super) fn terminal_environment(window: &WindowFacts<'_>) -> Vec<(String, String)> {
+    let (port, folders) = (window.port.to_string(), workspace_path(window));
+    let variables = [
+        ("GEMINI_CLI_IDE_SERVER_PORT", port.clone()),
+        ("GEMINI_CLI_IDE_WORKSPACE_PATH", folders.clone()),
+        // Whose file to read, where the processes above the terminal do not tell.
+        ("GEMINI_CLI_IDE_PID", window.pid.to_string()),
+        ("QWEN_CODE_IDE_SERVER_PORT", port),
+        ("QWEN_CODE_IDE_WORKSPACE_PATH", folders),
+    ];
+    variables.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// A folder that this list cannot name is left out: a garbled name could match someone else's.
+fn workspace_path(window: &WindowFacts<'_>) -> String {
+    let folders = window.folders.iter().map(PathBuf::as_path).filter_map(Path::to_str);
+    folders.filter(|folder| !folder.contains(':')).collect::<Vec<_>>().join(":")
+}

@@ -1,0 +1,116 @@
+//! Agents that ask by requests and listen on a stream: their sessions outlive both, and even the hub. Such an agent is
+//! told a decision long after its call was answered, so it must also be told when none will come.
+
+use linkspan_dialect::{CallId, Dialect, FailureKind};
+use linkspan_review as review;
+use linkspan_review::{AgentId, Effect, Phase, Review, ReviewId, WindowId};
+
+use super::Core;
+use super::agents::{LONGEST_NAME, Reach, shortened};
+use super::event::Introduction;
+use super::timers::Due;
+
+/// How long a session stays that nobody listens to.
+const WITHOUT_STREAM_MS: u64 = 60_000;
+
+impl Core {
+    /// `known`: an earlier hub let it in, and it may still wait for decisions.
+    pub(super) fn session_opened(
+        &mut self,
+        id: AgentId,
+        window: WindowId,
+        dialect: &'static Dialect,
+        key: String,
+        known: Option<Introduction>,
+    ) {
+        let mut agent = match self.let_in(window, dialect, Reach::Stream) {
+            Ok(agent) => agent,
+            Err(not) => return self.turn_away(id, &not),
+        };
+        agent.key = Some(key);
+        agent.introduced = known.is_some();
+        let again = known.is_some();
+        if let Some(Introduction { name, version }) = known {
+            agent.name = shortened(name, LONGEST_NAME);
+            agent.version = shortened(version, LONGEST_NAME);
+            agent.session.resume();
+        }
+        self.agents.insert(id, agent);
+        self.stream_closed(id);
+        if again {
+            self.consent_came(id);
+            self.agent_joined(id);
+            self.take_up_again(id);
+        }
+    }
+
+    /// Binds what the agent asked an earlier hub to its session here; what was decided meanwhile is told.
+    fn take_up_again(&mut self, id: AgentId) {
+        let Some(agent) = self.agents.get(&id) else { return };
+        let (key, window) = (agent.key(), agent.window);
+        let effects = self.state.apply(review::Event::OwnerBack { agent: id, key, window });
+        for effect in &effects {
+            let Effect::Bound { review, .. } = *effect else { continue };
+            let name = self.state.review(review).map(asked_as).unwrap_or_default();
+            let Some(agent) = self.agents.get_mut(&id) else { continue };
+            if let Some(call) = agent.session.adopt(&name) {
+                agent.waiting.push((review, call));
+            }
+            self.has_its_agent(review);
+        }
+        self.carry_out(effects);
+    }
+
+    /// It hears us again, and is told where the person is.
+    pub(super) fn stream_opened(&mut self, id: AgentId) {
+        let Some(agent) = self.agents.get_mut(&id) else { return };
+        if let Some(timer) = agent.without_stream.take() {
+            self.timers.cancel(timer);
+        }
+        self.greet_with_context(id);
+        // Whatever waited for the stream is before it: its answer says that all has arrived.
+        self.ping_agent(id);
+    }
+
+    pub(super) fn stream_closed(&mut self, id: AgentId) {
+        let when = self.now_ms + WITHOUT_STREAM_MS;
+        let Some(agent) = self.agents.get_mut(&id) else { return };
+        agent.awaits_pong = false;
+        let timer = self.timers.add(when, Due::Stream(id));
+        if let Some(earlier) = agent.without_stream.replace(timer) {
+            self.timers.cancel(earlier);
+        }
+    }
+
+    pub(super) fn stream_grace_over(&mut self, id: AgentId) {
+        if self.agents.get(&id).is_some_and(|agent| agent.without_stream.is_some()) {
+            self.hang_up(id, 1001, "nobody listens to this session");
+        }
+    }
+
+    /// Its changes are withdrawn, and it is told so: it would wait for ever, for its calls are answered.
+    pub(super) fn close_changes(&mut self, id: AgentId, why: &str) {
+        let agent = self.agents.get(&id).filter(|agent| matches!(agent.reach, Reach::Stream));
+        let Some(agent) = agent else { return };
+        let waiting = agent.waiting.iter().copied();
+        let undecided: Vec<(ReviewId, CallId)> =
+            waiting.filter(|(review, _)| self.is_undecided(*review)).collect();
+        for (review, call) in undecided {
+            self.fail(id, call, FailureKind::Withdrawn, why);
+            self.apply(review::Event::Withdrawn { review });
+        }
+    }
+
+    pub(super) fn is_undecided(&self, id: ReviewId) -> bool {
+        let review = self.state.review(id);
+        review.is_some_and(|review| matches!(review.phase, Phase::Recording | Phase::Pending))
+    }
+}
+
+/// The path by which its agent knows a change: where the file really is, or else what the label says.
+fn asked_as(review: &Review) -> String {
+    match review.label.starts_with('/') {
+        true => review.label.clone(),
+        false => review.path.to_string_lossy().into_owned(),
+    }
+}

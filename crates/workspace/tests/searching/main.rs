@@ -1,0 +1,8 @@
+//! Listing and searching: the same answers as `rg` and `git ls-files` on a large tree, and each rule by itself.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod large;
+mod listing;
+mod matching;
+mod tree;
