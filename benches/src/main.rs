@@ -27,6 +27,7 @@ type Measure = fn(Effort) -> Result<Vec<Row>>;
 const MEASURES: &[(&str, Measure)] = &[
     ("calls", measure::calls::measure),
     ("clients", measure::clients::measure),
+    ("http", measure::http::measure),
     ("idle", measure::idle::measure),
     ("decision", measure::decision::measure),
     ("diff", measure::diff::measure),

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if all || named("command") {
         give(peers::PYTHON_VARIABLE, peers::python);
     }
-    if all || named("command") || named("page") {
+    if all || named("command") || named("http") || named("page") {
         give(peers::NODE_VARIABLE, peers::node_modules);
     }
     if all || named("search") {

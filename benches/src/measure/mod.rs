@@ -6,6 +6,7 @@ pub(crate) mod command;
 pub(crate) mod decision;
 pub(crate) mod diff;
 pub(crate) mod discover;
+pub(crate) mod http;
 pub(crate) mod idle;
 pub(crate) mod large;
 pub(crate) mod page;

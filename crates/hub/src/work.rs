@@ -13,6 +13,9 @@ use serde::Serialize;
 /// Where nobody says how many.
 const LOG_ENTRIES: usize = 20;
 
+/// All the texts of one answer together; more is read by nobody, and would be cut off with its client.
+const MOST_TEXT: usize = 16 * 1024 * 1024;
+
 /// What came of it.
 #[derive(Debug)]
 pub enum Done {
@@ -38,7 +41,8 @@ pub fn carry_out(workspace: &Workspace, work: &Work, cancel: &Cancel) -> Result<
                 limit: limit.map_or(ListFiles::LIMIT, count),
             };
             let files = list_files(workspace, &asked, cancel)?;
-            Ok(data(&files.paths, files.truncated))
+            let fit = fitting(&files.paths, String::len);
+            Ok(data(&fit, files.truncated || fit.len() < files.paths.len()))
         }
         Work::SearchFiles {
             query,
@@ -63,7 +67,12 @@ pub fn carry_out(workspace: &Workspace, work: &Work, cancel: &Cancel) -> Result<
                 context: count(*context),
             };
             let found = search_files(workspace, &asked, cancel)?;
-            Ok(data(&found.matches.iter().map(Line::of).collect::<Vec<_>>(), found.truncated))
+            let fit = fitting(&found.matches, |found| {
+                let around = found.before.iter().chain(&found.after).map(String::len).sum::<usize>();
+                found.path.len() + found.text.len() + around
+            });
+            let lines: Vec<Line<'_>> = fit.iter().map(Line::of).collect();
+            Ok(data(&lines, found.truncated || fit.len() < found.matches.len()))
         }
         Work::GitStatus { folder } => Ok(data(&git::status(workspace, &folder_of(folder), cancel)?, false)),
         Work::GitDiff { folder, path, staged } => {
@@ -83,6 +92,16 @@ pub fn carry_out(workspace: &Workspace, work: &Work, cancel: &Cancel) -> Result<
             Ok(data(&git::commit(workspace, &folder_of(folder), message, *all, cancel)?, false))
         }
     }
+}
+
+/// As many from the beginning as one answer may hold.
+fn fitting<T>(items: &[T], size: impl Fn(&T) -> usize) -> &[T] {
+    let mut held = 0;
+    let fit = items.iter().take_while(|item| {
+        held += size(item);
+        held <= MOST_TEXT
+    });
+    items.get(..fit.count()).unwrap_or_default()
 }
 
 fn count(count: u32) -> usize {
@@ -127,4 +146,17 @@ struct Staged {
 /// The folder of the workspace that a path is in.
 pub(crate) fn folder_around<'a>(workspace: &'a Workspace, path: &Path) -> Option<&'a Path> {
     workspace.folders.iter().map(AsRef::as_ref).find(|folder| path.starts_with(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_holds_so_much_and_no_more() {
+        let items = [MOST_TEXT / 2, MOST_TEXT / 2, 1, 0];
+        assert_eq!(fitting(&items, |size| *size).len(), 2);
+        assert_eq!(fitting(&items[2..], |size| *size).len(), 2);
+        assert_eq!(fitting(&[MOST_TEXT + 1], |size| *size).len(), 0);
+    }
 }

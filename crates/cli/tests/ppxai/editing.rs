@@ -94,6 +94,7 @@ fn edits_that_do_not_fit_change_nothing_and_say_why() {
             "INVALID_ARGUMENT",
         ),
         (json!({ "path": "a.txt" }), "INVALID_ARGUMENT"),
+        (json!({ "path": "a.txt", "edits": [] }), "INVALID_ARGUMENT"),
         (json!({ "files": [] }), "INVALID_ARGUMENT"),
         (
             json!({ "files": [{ "path": "a.txt", "content": "" }, { "path": "a.txt", "content": "" }] }),

@@ -7,6 +7,8 @@ mod door;
 #[cfg(test)]
 mod editing;
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
 mod git;
 #[cfg(test)]
 mod looking;

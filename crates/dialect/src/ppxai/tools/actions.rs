@@ -175,6 +175,9 @@ fn read<'a, T: Deserialize<'a>>(name: &str, raw: &'a RawValue) -> Result<T, Wron
 fn file_edit(file: File) -> Result<FileEdit, Wrong> {
     let File { path, edits, content } = file;
     let edits = match (edits, content) {
+        (Some(edits), None) if edits.is_empty() => {
+            return Err(Wrong(format!("{path} has no `edits`; send some")));
+        }
         (Some(edits), None) => edits.into_iter().map(splice).collect(),
         (None, Some(content)) => vec![whole(content)],
         (Some(_), Some(_)) => {
