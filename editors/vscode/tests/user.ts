@@ -11,8 +11,8 @@ export function user(): void {
   }
 
   it("asks, and takes the question back, without waiting for her", async () => {
-    const question = { ask: "q-in-host", question: "May it?", detail: "rm -r build", options: ["allowOnce", "deny"] };
-    const options = ["allowOnce", "deny"] as const;
+    const question = { ask: "q-in-host", question: "May it?", detail: "rm -r build" };
+    const options = ["allowOnce", "allowSession", "allowAlways", "deny"] as const;
     assert.equal(await soon(ask("user/ask", { ...question, options: [...options] })), null);
     assert.equal(await soon(ask("user/ask", { ...question, options: [...options] })), null);
     assert.equal(await soon(ask("user/unask", { ask: question.ask })), null);
