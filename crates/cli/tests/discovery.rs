@@ -122,6 +122,7 @@ mod tests {
         std::fs::write(&foreign, "{\"workspaceFolders\":[]}").unwrap();
 
         left.push(world.home().join(".qwen/ide").join(format!("{port}.lock")));
+        left.push(world.home().join(".clio/ide/bridge.json"));
         let mut removed = look(&world, &world.folder("elsewhere")).removed;
         let is_geminis = |path: &mut PathBuf| path.starts_with(world.root().join("t/gemini/ide"));
         assert_eq!(removed.extract_if(.., is_geminis).count(), 1);

@@ -121,9 +121,9 @@ mod tests {
         let both = door.and(format!("X-Nexus3-Ide-Authorization: {}", door.token));
         door.refuses(400, "twoTokens", get, &both);
         // In a place where no dialect has it.
-        let mut elsewhere = door.without(TOKEN);
-        elsewhere.push(format!("Authorization: Bearer {}", door.token));
-        door.refuses(401, "noToken", &format!("GET /?token={} HTTP/1.1", door.token), &elsewhere);
+        let mut elsewhere = strict.without(TOKEN);
+        elsewhere.push(format!("Authorization: Bearer {}", strict.token));
+        strict.refuses(401, "noToken", &format!("GET /?token={} HTTP/1.1", strict.token), &elsewhere);
         assert!(!door.world.log().contains(&door.token));
         assert!(door.world.log().contains("wrongToken"));
     }
