@@ -6,7 +6,8 @@
 
 use hyper::header::{COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::{Method, Uri};
-use linkspan_hub::page::head::{Asset, What, admit, cookies, is_json, offered};
+use linkspan_hub::guard::is_json;
+use linkspan_hub::page::head::{Asset, What, admit, cookies, offered};
 
 const PORT: u16 = 4711;
 

@@ -116,10 +116,7 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
     if let [floor, hub, peers @ ..] = lines.as_slice() {
         rows.push(hub.over("`POST /ide/execute`, p50 : raw TCP", floor));
         for peer in peers {
-            rows.push(
-                peer.over("a tool call by HTTP in Node's MCP SDK : `POST /ide/execute`, p50", hub)
-                    .at_least(40.0),
-            );
+            rows.push(peer.over("a tool call by HTTP in Node's MCP SDK : `POST /ide/execute`, p50", hub));
         }
     }
     Ok(rows)

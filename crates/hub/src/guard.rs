@@ -269,7 +269,7 @@ fn call(method: &Method, headers: &HeaderMap, route: &'static Route) -> Result<W
 }
 
 /// Whether the body says that it is JSON. A form cannot: what it may claim without asking first is another type.
-pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+pub fn is_json(headers: &HeaderMap) -> bool {
     let kind = only(headers, &header::CONTENT_TYPE).and_then(|kind| std::str::from_utf8(kind).ok());
     let kind = kind.and_then(|kind| kind.split(';').next());
     kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
