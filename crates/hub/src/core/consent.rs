@@ -27,7 +27,9 @@ pub(super) fn deed_of(request: &Request) -> Option<(Deed, Cow<'_, str>)> {
         Request::RunInTerminal { command, .. } => Some((Deed::Command, command.into())),
         Request::ExecuteCode { code } => Some((Deed::Code, code.into())),
         Request::Work(Work::GitStage { paths, .. }) => {
-            let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            // One line each, whatever their names hold.
+            let shown = |path: &std::path::PathBuf| api::visible::name(&path.display().to_string());
+            let paths: Vec<String> = paths.iter().map(shown).collect();
             Some((Deed::Git, format!("git add\n{}", paths.join("\n")).into()))
         }
         Request::Work(Work::GitCommit { message, all, .. }) => {
