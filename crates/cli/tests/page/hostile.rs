@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::person::*;
-use crate::site::Site;
+use crate::site::{Site, attacking};
 use crate::support::browser::Context;
 use crate::support::*;
 
@@ -66,7 +66,10 @@ impl Victim {
 }
 
 fn attack(against: &str, secret: &str, review: &str) -> String {
-    include_str!("attack.html").replace("VICTIM", against).replace("SECRET", secret).replace("REVIEW", review)
+    attacking(include_str!("attack.html"))
+        .replace("VICTIM", against)
+        .replace("SECRET", secret)
+        .replace("REVIEW", review)
 }
 
 /// What the attacker's page got, attempt by attempt.

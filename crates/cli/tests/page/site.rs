@@ -44,6 +44,11 @@ impl Site {
     }
 }
 
+/// An attacker's page, with what such pages share.
+pub(crate) fn attacking(page: &str) -> String {
+    page.replace("ATTEMPTS", include_str!("attempts.js"))
+}
+
 fn serve(stream: TcpStream, page: &str, head: &str, heard: &Mutex<Vec<String>>) -> Option<()> {
     stream.set_read_timeout(Some(DEADLINE)).ok()?;
     let mut reader = BufReader::new(stream);

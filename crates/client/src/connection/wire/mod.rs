@@ -3,8 +3,7 @@
 //! What every foreign server does alike is the default here; [`shapes`] reads what they answer.
 
 mod claude;
-mod clio;
-mod gemini;
+mod narrow;
 mod nexus3;
 mod own;
 mod ppxai;
@@ -23,8 +22,7 @@ use crate::discover::Wire;
 use shapes::Lines;
 
 pub(super) use claude::{CLAUDE, CLAUDE_CODE_IDE};
-pub(super) use clio::CLIO;
-pub(super) use gemini::GEMINI;
+pub(super) use narrow::{CLIO, GEMINI};
 pub(super) use nexus3::NEXUS3;
 pub(super) use own::OWN;
 pub(super) use ppxai::PPXAI;

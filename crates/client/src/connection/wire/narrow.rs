@@ -1,0 +1,96 @@
+//! Wires that know of changes and little else, as a client: Clio's, and that of Gemini CLI and Qwen Code. What one
+//! lacks is said by its name.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Ask, CLAUDE, Dialect, NEXUS3, Withdrawal, not_comparing, not_on, text_of};
+use crate::connection::error::CallError;
+use crate::connection::types::{Change, Decided, OpenAt, Tool, ToolResult};
+
+/// The editor's side writes before it answers, as in NEXUS3's.
+pub(in crate::connection) const CLIO: Narrow = Narrow {
+    name: "Clio's protocol",
+    decides_like: &NEXUS3,
+    change: |change, path| json!({ "file": path, "after": change.new_text, "description": change.label }),
+    lacks: |tool| match tool {
+        "getWorkspaceFolders" | "closeAllDiffTabs" => None,
+        "getOpenEditors" => Some("open documents"),
+        _ => Some("selections"),
+    },
+};
+
+/// The caller writes, as in Claude Code's.
+pub(in crate::connection) const GEMINI: Narrow = Narrow {
+    name: "Gemini's protocol",
+    decides_like: &CLAUDE,
+    change: |change, path| json!({ "filePath": path, "newContent": change.new_text }),
+    lacks: |_tool| None,
+};
+
+#[derive(Debug)]
+pub(in crate::connection) struct Narrow {
+    name: &'static str,
+    decides_like: &'static dyn Dialect,
+    /// What a change at this path is on the wire.
+    change: fn(&Change, &str) -> Value,
+    /// What it cannot tell, of what is asked without arguments.
+    lacks: fn(&str) -> Option<&'static str>,
+}
+
+impl Dialect for Narrow {
+    /// Gemini's own editors refuse a newer one.
+    fn revision(&self) -> &'static str {
+        "2025-06-18"
+    }
+
+    fn plain(&self, tool: &'static str) -> Result<Ask, CallError> {
+        match (self.lacks)(tool) {
+            None => Ok(Ask::new(tool, json!({}))),
+            Some(what) => Err(not_on(self.name, what)),
+        }
+    }
+
+    fn propose(&self, change: &Change, tab: &str) -> Result<Ask, CallError> {
+        not_comparing(change)?;
+        let mut arguments = (self.change)(change, text_of(&change.path)?);
+        arguments["tab_name"] = json!(tab);
+        Ok(Ask::new("openDiff", arguments))
+    }
+
+    fn read_decided(&self, change: &Change, answer: &ToolResult) -> Result<Decided, CallError> {
+        self.decides_like.read_decided(change, answer)
+    }
+
+    fn withdraw(&self, _tab: &str) -> Withdrawal {
+        Withdrawal::Cancel
+    }
+
+    fn open_file(
+        &self,
+        _path: &Path,
+        _at: Option<OpenAt>,
+        _preview: bool,
+        _tool: Option<&Tool>,
+    ) -> Result<Ask, CallError> {
+        Err(not_on(self.name, "opening a file"))
+    }
+
+    fn diagnostics(&self, _path: Option<&Path>, _wait: Option<Duration>) -> Result<Ask, CallError> {
+        Err(not_on(self.name, "diagnostics"))
+    }
+
+    fn dirty(&self, _path: &Path) -> Result<Ask, CallError> {
+        Err(not_on(self.name, "unsaved changes"))
+    }
+
+    fn save(&self, _path: &Path) -> Result<Ask, CallError> {
+        Err(not_on(self.name, "saving"))
+    }
+
+    fn close_tab(&self, tab: &str) -> Ask {
+        Ask::new("close_tab", json!({ "tab_name": tab }))
+    }
+}
