@@ -34,7 +34,8 @@ export function selection(context: vscode.ExtensionContext, hub: Hub): void {
     }),
   );
   hub.answers("selection/current", current);
-  hub.answers("selection/latest", () => current() ?? latest);
+  // What was told once is remembered, even if it has not rested yet.
+  hub.answers("selection/latest", () => (latest = current() ?? latest));
 }
 
 function current(): Selection | null {

@@ -49,7 +49,11 @@ export function documents(): void {
     const [left, right] = [file("left.txt", "l"), file("right.txt", "r")];
     await show(left);
     await show(right, { viewColumn: vscode.ViewColumn.Beside });
-    const { documents: listed } = await ask("documents/list", {});
+    // The window arranges its groups a moment after the editor is shown.
+    const listed = await until("both are there", async () => {
+      const { documents } = await ask("documents/list", {});
+      return documents.length === 2 && documents.some(({ groupIndex }) => groupIndex === 1) ? documents : undefined;
+    });
     assert.deepEqual(
       listed.map(({ path, groupIndex, groupActive, viewColumn }) => [path, groupIndex, groupActive, viewColumn]),
       [
