@@ -30,6 +30,8 @@ pub enum Refusal {
     BadBody,
     NotJson,
     TooLarge,
+    BrokenBody,
+    SlowBody,
     NoSessionId,
     UnknownSession,
     UnknownProtocol,
@@ -58,6 +60,8 @@ impl Refusal {
             Refusal::BadBody => "badBody",
             Refusal::NotJson => "notJson",
             Refusal::TooLarge => "tooLarge",
+            Refusal::BrokenBody => "brokenBody",
+            Refusal::SlowBody => "slowBody",
             Refusal::NoSessionId => "noSessionId",
             Refusal::UnknownSession => "unknownSession",
             Refusal::UnknownProtocol => "unknownProtocol",
@@ -80,7 +84,8 @@ impl Refusal {
             | Refusal::BadBody
             | Refusal::NoSessionId
             | Refusal::UnknownProtocol => StatusCode::BAD_REQUEST,
-            Refusal::SlowHead => StatusCode::REQUEST_TIMEOUT,
+            Refusal::SlowHead | Refusal::SlowBody => StatusCode::REQUEST_TIMEOUT,
+            Refusal::BrokenBody => StatusCode::BAD_REQUEST,
             Refusal::NotWebSocket => StatusCode::UPGRADE_REQUIRED,
             Refusal::UnknownPath | Refusal::UnknownSession => StatusCode::NOT_FOUND,
             Refusal::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
@@ -113,6 +118,8 @@ impl Refusal {
                 "this link was used already, or has expired: get another with `linkspan page`"
             }
             Refusal::WrongMethod => "this path is not asked for in this way",
+            Refusal::BrokenBody => "the body did not arrive whole, or is no UTF-8",
+            Refusal::SlowBody => "the body did not arrive in time",
             Refusal::NotJson => "send JSON, with `Content-Type: application/json`",
             Refusal::TooLarge => "the body is larger than `limits.message_mib` allows",
             Refusal::NoSessionId => {

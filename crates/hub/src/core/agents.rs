@@ -205,7 +205,10 @@ impl Core {
                     format!("{OPEN_CALLS_PER_AGENT} calls of this agent are open; wait for some answers");
                 self.fail(id, call, FailureKind::Denied, message);
             }
-            Step::Call { call, request } => self.tool_called(id, call, request),
+            Step::Call { call, request } => {
+                self.begin_patience(id, call);
+                self.tool_called(id, call, request);
+            }
             Step::Reply(text) => self.send_frame(id, Frame { text, answers: exchange }),
             Step::Malformed(text) => match exchange {
                 Some(exchange) => {
@@ -357,6 +360,9 @@ impl Core {
         self.bundles.retain(|(of, _), _| *of != id);
         self.cancel_tools(id, None);
         self.take_questions_back(id, None);
+        if said_goodbye {
+            self.permits.forget(&agent.key(), None);
+        }
         self.consent_left(&who(&agent), said_goodbye);
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);
         self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });

@@ -10,7 +10,9 @@ use linkspan_review::{AgentId, SurfaceId, WindowId};
 use super::Core;
 use super::agents::Agent;
 use super::clients::{Changing, Looking};
-use super::consent::{Deed, NotTaken, QUESTIONS_PER_AGENT, QUESTIONS_PER_MINUTE, Question, Who, deed_of};
+use super::consent::{
+    Deed, NotTaken, QUESTIONS_PER_AGENT, QUESTIONS_PER_MINUTE, QUESTIONS_PER_WINDOW, Question, Who, deed_of,
+};
 use super::editor::Resume;
 use super::event::LocalId;
 use super::tools::ToolCall;
@@ -87,7 +89,9 @@ impl Core {
             return self.allowed(tool);
         }
         let (who, dialect) = (who(agent), agent.session.dialect().name);
-        if self.consent.asked_lately(tool.agent, &who, self.now_ms) >= QUESTIONS_PER_MINUTE {
+        let lately = self.consent.asked_lately(tool.agent, &who, self.now_ms);
+        let here = self.consent.asked_here_lately(who.window, self.now_ms);
+        if lately >= QUESTIONS_PER_MINUTE || here >= QUESTIONS_PER_WINDOW {
             let message = format!(
                 "this agent asked the person {QUESTIONS_PER_MINUTE} times within a minute; ask again later"
             );

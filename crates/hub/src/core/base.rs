@@ -344,20 +344,27 @@ impl Core {
         self.enter(tool.agent, tool.call, change);
     }
 
+    /// Whether a person can be asked about so many more changes.
+    pub(super) fn has_room(&self, id: AgentId, more: usize) -> Result<(), String> {
+        let Some(agent) = self.agents.get(&id) else { return Ok(()) };
+        if agent.waiting.len() + more > OPEN_REVIEWS_PER_AGENT {
+            return Err(format!(
+                "{OPEN_REVIEWS_PER_AGENT} changes of this agent wait for a decision; ask again when some are decided"
+            ));
+        }
+        let open = |review: &&review::Review| review.window == agent.window && review.is_open();
+        if self.state.reviews().filter(open).count() + more > OPEN_REVIEWS_PER_WINDOW {
+            return Err(format!("{OPEN_REVIEWS_PER_WINDOW} changes wait in this window; decide some first"));
+        }
+        Ok(())
+    }
+
     /// Makes a question of it, unless nobody asks any more or there are too many.
     pub(super) fn enter(&mut self, id: AgentId, call: CallId, change: Change) {
         let Some(agent) = self.agents.get(&id) else { return };
         let (window, key) = (agent.window, agent.key());
         let taken_back = !agent.session.open_changes().any(|(open, _)| open == call);
-        if agent.waiting.len() >= OPEN_REVIEWS_PER_AGENT && !taken_back {
-            let message = format!(
-                "{OPEN_REVIEWS_PER_AGENT} changes of this agent wait for a decision; ask again when some are decided"
-            );
-            return self.fail(id, call, FailureKind::Denied, message);
-        }
-        let waiting = self.state.reviews().filter(|review| review.window == window && review.is_open());
-        if waiting.count() >= OPEN_REVIEWS_PER_WINDOW && !taken_back {
-            let message = format!("{OPEN_REVIEWS_PER_WINDOW} changes wait in this window; decide some first");
+        if !taken_back && let Err(message) = self.has_room(id, 1) {
             return self.fail(id, call, FailureKind::Denied, message);
         }
         let allowed = change.direct && !taken_back && self.is_allowed(id, &change);

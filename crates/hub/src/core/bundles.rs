@@ -1,9 +1,9 @@
 //! One call that asks for changes of several files: each is a review of its own, and the call is answered when all
 //! are decided.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use linkspan_dialect::{Answer, CallId};
+use linkspan_dialect::{Answer, CallId, FailureKind};
 use linkspan_review::{AgentId, ReviewId};
 
 use super::Core;
@@ -27,17 +27,20 @@ impl Core {
         let parts =
             changes.iter().map(|change| Part { path: change.path.clone(), review: None, answer: None });
         self.bundles.insert((id, call), Bundle { parts: parts.collect() });
+        // All or none: an accept of one that its agent was told is refused would write it all the same.
+        if let Err(message) = self.has_room(id, changes.len()) {
+            return self.fail(id, call, FailureKind::Denied, message);
+        }
         for change in changes {
             self.enter(id, call, change);
         }
     }
 
     /// The review that a part of a bundle became.
-    pub(super) fn bundled(&mut self, id: AgentId, call: CallId, review: ReviewId) {
-        let path = self.state.review(review).map(|review| review.path.clone());
+    pub(super) fn bundled(&mut self, id: AgentId, call: CallId, review: ReviewId, path: &Path) {
         let Some(bundle) = self.bundles.get_mut(&(id, call)) else { return };
         let mut open = bundle.parts.iter_mut().filter(|part| part.review.is_none());
-        if let Some(part) = open.find(|part| Some(&part.path) == path.as_ref()) {
+        if let Some(part) = open.find(|part| part.path == path) {
             part.review = Some(review);
         }
     }

@@ -241,6 +241,7 @@ impl Core {
 
     /// At once: what is carried out from now on needs another word.
     pub(super) fn clients_revoke(&mut self, local: LocalId, request: RequestId, revoke: api::ClientsRevoke) {
+        self.permits.forget_all();
         let revoked = self.consent.revoke(revoke.name.as_deref(), &revoke.deeds);
         let change = ClientsChange::Forget { name: revoke.name, deeds: revoke.deeds };
         self.change_clients(change, Changing::Revoke { local, request, revoked });

@@ -21,27 +21,37 @@ pub(super) const QUESTIONS_PER_AGENT: usize = 16;
 pub(super) const QUESTIONS_PER_MINUTE: usize = 30;
 const MINUTE_MS: u64 = 60_000;
 
+/// Of all agents of a window together: a program may come back under ever new names.
+pub(super) const QUESTIONS_PER_WINDOW: usize = 90;
+
 /// What carrying out this request does, and the text of it, where she is asked for her word.
 pub(super) fn deed_of(request: &Request) -> Option<(Deed, Cow<'_, str>)> {
     match request {
         Request::RunInTerminal { command, .. } => Some((Deed::Command, command.into())),
         Request::ExecuteCode { code } => Some((Deed::Code, code.into())),
-        Request::Work(Work::GitStage { paths, .. }) => {
+        Request::Work(Work::GitStage { folder, paths }) => {
             // One line each, whatever their names hold.
             let shown = |path: &std::path::PathBuf| api::visible::name(&path.display().to_string());
             let paths: Vec<String> = paths.iter().map(shown).collect();
-            Some((Deed::Git, format!("git add\n{}", paths.join("\n")).into()))
+            Some((Deed::Git, format!("git{} add\n{}", within(folder), paths.join("\n")).into()))
         }
-        Request::Work(Work::GitCommit { message, all, .. }) => {
+        Request::Work(Work::GitCommit { folder, message, all }) => {
             let all = if *all { " --all" } else { "" };
-            Some((Deed::Git, format!("git commit{all}\n\n{message}").into()))
+            Some((Deed::Git, format!("git{} commit{all}\n\n{message}", within(folder)).into()))
         }
         _ => None,
     }
 }
 
-fn question(deed: Deed, agent: &str, request: &Request) -> String {
-    let agent = api::visible::name(agent);
+/// Which repository it is about.
+fn within(folder: &Option<std::path::PathBuf>) -> String {
+    let named = folder.as_ref().map(|folder| api::visible::name(&folder.display().to_string()));
+    named.map(|folder| format!(" -C {folder}")).unwrap_or_default()
+}
+
+/// An agent calls itself what it likes; by which dialect it came is known.
+fn question(deed: Deed, agent: &str, dialect: &str, request: &Request) -> String {
+    let agent = format!("{} ({dialect})", api::visible::name(agent));
     match (deed, request) {
         (Deed::Command, Request::RunInTerminal { cwd: Some(cwd), .. }) => {
             let cwd = api::visible::name(&cwd.display().to_string());
@@ -145,6 +155,12 @@ impl Consent {
         self.asked.iter().filter(|(_, by, as_who)| *by == agent || as_who == who).count()
     }
 
+    /// How often she was asked in this window within the last minute, by whomever.
+    pub(super) fn asked_here_lately(&self, window: WindowId, now_ms: u64) -> usize {
+        let lately = |at: u64| now_ms.saturating_sub(at) < MINUTE_MS;
+        self.asked.iter().filter(|(at, _, who)| lately(*at) && who.window == window).count()
+    }
+
     pub(super) fn waiting(&self, agent: AgentId) -> usize {
         self.questions.values().filter(|question| question.tool.agent == agent).count()
     }
@@ -165,7 +181,7 @@ impl Consent {
         self.last += 1;
         let ask = api::UserAsk {
             ask: format!("q-{}-{}", self.life, self.last),
-            question: question(deed, &who.name, &tool.request),
+            question: question(deed, &who.name, dialect, &tool.request),
             detail: Some(api::visible::text(&text)),
             options,
         };

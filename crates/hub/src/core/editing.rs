@@ -36,9 +36,9 @@ pub(super) struct Editing {
     bases: Vec<Option<Base>>,
 }
 
-/// Texts that were accepted where nobody writes, each with whose it is.
+/// Texts that were accepted where nobody writes, each with whose it is and until when it counts.
 #[derive(Debug, Default)]
-pub(super) struct Permits(Vec<Permit>);
+pub(super) struct Permits(Vec<(u64, Permit)>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Permit {
@@ -49,19 +49,28 @@ struct Permit {
 }
 
 impl Permits {
-    fn grant(&mut self, permit: Permit) {
-        self.0.retain(|known| (&known.key, &known.path) != (&permit.key, &permit.path));
+    fn grant(&mut self, until_ms: u64, permit: Permit) {
+        self.forget(&permit.key, Some(&permit.path));
         if self.0.len() >= PERMITS {
             self.0.remove(0);
         }
-        self.0.push(permit);
+        self.0.push((until_ms, permit));
     }
 
-    /// Whether there was one, which is used up now.
-    fn take(&mut self, permit: &Permit) -> bool {
-        let before = self.0.len();
-        self.0.retain(|known| known != permit);
-        self.0.len() < before
+    /// Whether there was one that is not too old; it is used up now.
+    fn take(&mut self, now_ms: u64, permit: &Permit) -> bool {
+        let taken = self.0.extract_if(.., |(_, known)| known == permit).last();
+        taken.is_some_and(|(until_ms, _)| now_ms <= until_ms)
+    }
+
+    /// Those of an agent: for one file, or all.
+    pub(super) fn forget(&mut self, key: &str, path: Option<&Path>) {
+        self.0.retain(|(_, known)| known.key != key || path.is_some_and(|path| known.path != path));
+    }
+
+    /// Nothing that was accepted before counts any more.
+    pub(super) fn forget_all(&mut self) {
+        self.0.clear();
     }
 }
 
@@ -175,7 +184,7 @@ impl Core {
         let (key, allowed) = (asker.key(), self.may(asker, Deed::Edit).is_some());
         let before = change.base.as_ref().map_or("", |base| &base.text);
         let permit = permit(key, &change.path, before, &change.proposed);
-        self.permits.take(&permit) || allowed
+        self.permits.take(self.now_ms, &permit) || allowed
     }
 
     /// She accepted a text that nobody writes: the agent that asked for it may put it in the file.
@@ -184,16 +193,22 @@ impl Core {
             return;
         };
         let Some(outcome) = review.outcome() else { return };
-        if let review::Ended::Accepted(accepted) = &outcome.ended {
-            let key = review.owner_key.clone();
-            let permit = permit(key, &review.path, review.base_text(), &accepted.text);
-            self.permits.grant(permit);
+        match &outcome.ended {
+            review::Ended::Accepted(accepted) => {
+                let key = review.owner_key.clone();
+                let permit = permit(key, &review.path, review.base_text(), &accepted.text);
+                self.permits.grant(self.now_ms + self.config.agent_grace_seconds * 1000, permit);
+            }
+            // She has thought better of it.
+            _ => self.permits.forget(&review.owner_key, Some(&review.path)),
         }
     }
 
     /// The change is recorded, and needs no look.
     pub(super) fn decide_by_standing_word(&mut self, id: ReviewId) {
-        let Some(review) = self.state.review(id) else { return };
+        let Some(review) = self.state.review(id).filter(|review| review.draft.is_none()) else {
+            return self.show(id);
+        };
         let decision = Decision { verdict: Verdict::Accept, comments: Vec::new() };
         let (path, revision) = (review.path.clone(), review.revision);
         self.read_base(
@@ -213,8 +228,9 @@ impl Core {
         let Some(asker) = self.agents.get(&agent) else { return };
         let waiting = asker.waiting.iter().filter(|(_, waiting)| *waiting == call);
         let reviews: Vec<ReviewId> = waiting.map(|(review, _)| *review).collect();
-        let reviews: Vec<ReviewId> = reviews.into_iter().filter(|id| self.is_undecided(*id)).collect();
-        if reviews.is_empty() && !asker.session.open_changes().any(|(open, _)| open == call) {
+        let decided = reviews.iter().any(|id| !self.is_undecided(*id));
+        // If she was first, the answer is hers, and on its way.
+        if decided || !asker.session.open_changes().any(|(open, _)| open == call) {
             return;
         }
         self.fail(agent, call, FailureKind::Timeout, "nobody decided in time, and the change is withdrawn");

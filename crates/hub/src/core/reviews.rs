@@ -133,23 +133,36 @@ impl Core {
 
     /// A new proposal, or one that was made before; either way this call gets its answer.
     pub(super) fn proposed(&mut self, call: CallId, proposal: Proposal, manner: Manner) {
+        let path = proposal.path.clone();
         let effects = self.state.apply(review::Event::Proposed(proposal));
+        let mut by_standing_word = None;
         if let Some(&Effect::Bound { review, agent }) = effects.first() {
             if let Some(agent) = self.agents.get_mut(&agent) {
                 agent.waiting.push((review, call));
             }
             if let Some(age) = self.age(review) {
                 age.orphaned_ms = None;
-                age.manner = manner;
+                age.manner.inline = manner.inline;
             }
-            self.bundled(agent, call, review);
-            self.begin_patience(agent, call);
+            self.bundled(agent, call, review, &path);
             // One that was asked for before is recorded already.
-            if self.state.review(review).is_some_and(|review| review.phase != Phase::Recording) {
+            let known = self.state.review(review);
+            let is_recorded = known.is_some_and(|review| review.phase != Phase::Recording);
+            // What she has begun to change is hers to decide.
+            let untouched = known.is_some_and(|review| {
+                review.phase == Phase::Pending && review.draft.is_none() && review.conflicts.is_empty()
+            });
+            if is_recorded {
                 self.acknowledge(review);
+                by_standing_word = (manner.allowed && untouched).then_some(review);
+            } else if let Some(age) = self.age(review) {
+                age.manner.allowed = manner.allowed;
             }
         }
         self.carry_out(effects);
+        if let Some(review) = by_standing_word {
+            self.decide_by_standing_word(review);
+        }
     }
 
     fn record(&mut self, id: ReviewId, step: Step) {

@@ -187,6 +187,11 @@ impl Core {
         let name = name.as_ref().map(|name| shortened(api::visible::name(name), LONGEST_NAME));
         let Some(agent) = self.agents.get(&tool.agent) else { return };
         let Some(window) = self.windows.get(&agent.window) else { return };
+        let here = |kept: &&Kept| kept.who.window == agent.window;
+        if window.capabilities.terminal && self.terminals.kept.iter().filter(here).count() >= KEPT {
+            let message = format!("{KEPT} terminals were made for agents here; use one of them");
+            return self.fail(tool.agent, tool.call, FailureKind::Denied, message);
+        }
         if window.capabilities.terminal {
             let cwd = cwd.as_ref().map(|cwd| cwd.display().to_string());
             let create = api::TerminalCreate { name, cwd, environment: BTreeMap::new(), focus: false };
@@ -219,6 +224,11 @@ impl Core {
     /// The editor has one for this agent.
     pub(super) fn terminal_in_editor(&mut self, tool: &ToolCall, name: &str) {
         let Some(who) = self.agents.get(&tool.agent).map(who) else { return };
+        // Editors use one terminal for several agents: it is that of the last, and what it shows is hers alone.
+        let others = |kept: &Kept| {
+            kept.who.window == who.window && kept.who != who && kept.name == name && kept.own().is_none()
+        };
+        self.terminals.kept.retain(|kept| !others(kept));
         if self.terminals.used(&who, Some(name)).is_none() {
             let kept = Kept { name: name.to_owned(), who, place: Place::Editor };
             if let Some(closed) = self.terminals.keep(kept) {
@@ -257,6 +267,11 @@ impl Core {
                 *running = false;
             }
         }
+    }
+
+    /// An editor that went away takes its terminals along; the next one may call others by the same names.
+    pub(super) fn forget_editors_terminals(&mut self, window: WindowId) {
+        self.terminals.kept.retain(|kept| kept.who.window != window || kept.own().is_some());
     }
 
     /// With the window, what was made for its agents goes.

@@ -100,6 +100,7 @@ impl Core {
                 self.run_in_terminal(ToolCall { agent, call, request });
             }
             Request::ExecuteCode { .. } | Request::Work(_) => {
+                let request = self.in_its_place(agent, request);
                 self.with_consent(ToolCall { agent, call, request });
             }
         }

@@ -403,6 +403,7 @@ impl Core {
     fn folders_ready(&mut self, id: WindowId, folders: Vec<PathBuf>, prepared: Prepared) {
         let config = self.config_of(&prepared);
         let Some(window) = self.windows.get_mut(&id) else { return };
+        let grows = prepared.folders.iter().any(|folder| !window.folders.contains(folder));
         window.identity.folders = folders;
         window.policy = Policy::new(
             both_names(&window.identity.folders, &prepared.folders),
@@ -413,6 +414,10 @@ impl Core {
         window.config = config;
         self.folders_are(id);
         self.settle_well_known();
+        // What was allowed in these folders was not allowed in more.
+        if grows {
+            self.consent.closed(id);
+        }
         self.plan_discovery(id);
     }
 
@@ -426,6 +431,7 @@ impl Core {
                 self.timers.cancel(old);
             }
         }
+        self.forget_editors_terminals(id);
         self.publish(id, WindowEvent::Away);
         self.apply(review::Event::WindowGone { window: id });
     }

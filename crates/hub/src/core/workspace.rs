@@ -19,6 +19,9 @@ use crate::work::{Done, folder_around};
 /// What runs at the same time in one window; a program that wants more is not working with a person.
 const TOOLS_PER_WINDOW: usize = 32;
 
+/// In all windows together: each has a thread.
+const TOOLS_IN_ALL: usize = 64;
+
 /// Whatever takes longer hangs.
 const TOOL_SECONDS: u64 = 60;
 
@@ -47,10 +50,24 @@ impl Core {
         let Some(window) = self.agents.get(&agent).and_then(|agent| self.windows.get(&agent.window)) else {
             return;
         };
-        let workspace = Workspace { folders: window.folders.clone(), deny: window.policy.globs() };
+        let workspace = workspace_of(window);
         let work = placed(work, window, &workspace);
         let seconds = if matches!(work, Work::GitCommit { .. }) { COMMIT_SECONDS } else { TOOL_SECONDS };
         self.run_tool(agent, call, Tool::Work { workspace, work }, None, seconds * 1000);
+    }
+
+    /// She is asked about the repository that is meant, by its name.
+    pub(super) fn in_its_place(&self, agent: AgentId, request: Request) -> Request {
+        let window = self.agents.get(&agent).and_then(|agent| self.windows.get(&agent.window));
+        let (Some(window), Request::Work(work)) = (window, &request) else { return request };
+        let main = || window.folders.first().cloned();
+        Request::Work(match placed(work.clone(), window, &workspace_of(window)) {
+            Work::GitStage { folder, paths } => Work::GitStage { folder: folder.or_else(main), paths },
+            Work::GitCommit { folder, message, all } => {
+                Work::GitCommit { folder: folder.or_else(main), message, all }
+            }
+            other => other,
+        })
     }
 
     pub(super) fn run_tool(
@@ -62,7 +79,8 @@ impl Core {
         within_ms: u64,
     ) {
         let Some(window) = self.agents.get(&agent).map(|agent| agent.window) else { return };
-        if self.running.values().filter(|running| running.window == window).count() >= TOOLS_PER_WINDOW {
+        let here = self.running.values().filter(|running| running.window == window).count();
+        if here >= TOOLS_PER_WINDOW || self.running.len() >= TOOLS_IN_ALL {
             let message = format!("{TOOLS_PER_WINDOW} calls are carried out in this window; ask again later");
             return self.fail(agent, call, FailureKind::Denied, message);
         }
@@ -128,6 +146,10 @@ impl Core {
         };
         self.answer(tool.agent, tool.call, &answer);
     }
+}
+
+fn workspace_of(window: &Window) -> Workspace {
+    Workspace { folders: window.folders.clone(), deny: window.policy.globs() }
 }
 
 /// With real, absolute paths, and the folder whose repository is meant.

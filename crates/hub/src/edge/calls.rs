@@ -72,11 +72,10 @@ impl Caller {
         receiver.await.ok()
     }
 
-    pub(super) fn answer(&self, exchange: Exchange, answer: ExchangeAnswer) {
+    /// Whether somebody waited for it.
+    pub(super) fn answer(&self, exchange: Exchange, answer: ExchangeAnswer) -> bool {
         let waiting = self.waiting().as_mut().and_then(|waiting| waiting.remove(&exchange));
-        if let Some(waiting) = waiting {
-            let _ = waiting.send(answer);
-        }
+        waiting.is_some_and(|waiting| waiting.send(answer).is_ok())
     }
 
     /// Nobody is answered any more.
@@ -103,14 +102,16 @@ impl Drop for Place<'_> {
 }
 
 async fn hand_out(caller: Arc<Caller>, mut inbox: Inbox<ToAgent>, edge: Edge) {
+    let mut all_taken = true;
     while let Some(message) = inbox.recv().await {
         match message {
-            ToAgent::Answer { exchange, answer } => caller.answer(exchange, answer),
-            // HTTP has no word for "got it": the connection that takes the answers is there.
-            ToAgent::Ping { number } => {
+            ToAgent::Answer { exchange, answer } => all_taken &= caller.answer(exchange, answer),
+            // HTTP has no word for "got it": the connection that takes the answers is there. Not after one that
+            // nobody took, which would count as told.
+            ToAgent::Ping { number } if all_taken => {
                 edge.tell(Event::AgentPong { agent: caller.agent, number: Some(number) }).await;
             }
-            ToAgent::Text(_) => {}
+            ToAgent::Text(_) | ToAgent::Ping { .. } => {}
             ToAgent::Close { .. } => break,
         }
     }
@@ -135,10 +136,10 @@ pub(super) async fn body(request: Request<Incoming>, edge: &Edge) -> Result<Stri
     let bytes = match timeout(BODY_DEADLINE, body).await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(Refusal::TooLarge),
-        Ok(Err(_)) => return Err(Refusal::BadBody),
-        Err(_) => return Err(Refusal::SlowHead),
+        Ok(Err(_)) => return Err(Refusal::BrokenBody),
+        Err(_) => return Err(Refusal::SlowBody),
     };
-    String::from_utf8(bytes.into()).map_err(|_| Refusal::BadBody)
+    String::from_utf8(bytes.into()).map_err(|_| Refusal::BrokenBody)
 }
 
 pub(super) fn response(answer: Option<ExchangeAnswer>) -> Answer {

@@ -201,7 +201,16 @@ impl Hub {
                 }
                 Action::RunTool { ticket, tool, cancel } => {
                     let job = self.terminals.job(tool, cancel);
-                    self.blocking(move || Event::ToolRan { ticket, result: job() });
+                    let edge = self.edge.clone();
+                    // A thread of its own: commands and searches take long, and reading files must not wait for them.
+                    let thread = std::thread::Builder::new().name("linkspan-tool".to_owned());
+                    let spawned = thread.spawn(move || {
+                        let event = Event::ToolRan { ticket, result: job() };
+                        let _ = edge.inbox.blocking_send(Happening::Event(event));
+                    });
+                    if let Err(error) = spawned {
+                        tracing::error!("no thread for a tool: {error}");
+                    }
                 }
                 Action::CloseTerminal { terminal } => self.terminals.close(terminal),
                 Action::WriteFile { review, replacement } => {

@@ -186,7 +186,7 @@ impl Session {
 async fn hand_out(session: Arc<Session>, mut inbox: Inbox<ToAgent>, sessions: Arc<Sessions>, edge: Edge) {
     while let Some(message) = inbox.recv().await {
         match message {
-            ToAgent::Answer { exchange, answer } => session.caller.answer(exchange, answer),
+            ToAgent::Answer { exchange, answer } => drop(session.caller.answer(exchange, answer)),
             ToAgent::Text(text) => {
                 if !session.push(text) {
                     tracing::warn!("{} does not listen, and is let go", session.agent());
