@@ -54,7 +54,10 @@ mod tests {
         let arguments = json!({ "command": "make\u{202e}\n", "cwd": folder, "waitMs": 5000 });
         let call = agent.call("runInTerminal", arguments);
         let asked = editor.question(1);
-        assert_eq!(asked.question, format!("Allow tester to run this command in {}?", folder.display()));
+        assert_eq!(
+            asked.question,
+            format!("Allow tester (linkspan) to run this command in {}?", folder.display())
+        );
         assert_eq!(asked.detail.as_deref(), Some("make\\u{202e}\n"), "nothing in it is hidden from her");
         let offered =
             [AskOption::AllowOnce, AskOption::AllowSession, AskOption::AllowAlways, AskOption::Deny];
@@ -214,7 +217,7 @@ mod tests {
         assert!(shown.contains("    make\\u{202e} all\n") && shown.contains(&ask), "{shown}");
         assert!(agent.waits(call));
         let said = world.run(&["allow", &ask]).ok().stdout;
-        assert!(said.contains("allowed once: Allow tester to run this command"), "{said}");
+        assert!(said.contains("allowed once: Allow tester (linkspan) to run this command"), "{said}");
         assert_eq!(agent.told(call)["exitCode"], 3);
         assert_eq!(editor.desk().ran.len(), 1);
         let late = world.run(&["deny", &ask]);

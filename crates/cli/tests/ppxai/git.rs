@@ -65,17 +65,19 @@ fn staging_and_committing_are_asked_about_with_what_exactly() {
     let (told, question) = allowed(&mut editor, "ide.git_stage", json!({ "paths": ["a.txt", "b.txt"] }));
     assert_eq!(result(told), json!({ "staged": ["a.txt", "b.txt"] }));
     assert_eq!(question.question, "Allow ppxai to stage this?");
-    assert_eq!(question.detail.as_deref(), Some("git add\na.txt\nb.txt"));
+    let folder = world.workspace().display().to_string();
+    let expected = format!("git -C {folder} add\n{folder}/a.txt\n{folder}/b.txt");
+    assert_eq!(question.detail, Some(expected));
     let (told, question) = allowed(&mut editor, "ide.git_commit", json!({ "message": "Second\n\nWhy" }));
     let commit = result(told);
-    assert_eq!(question.detail.as_deref(), Some("git commit\n\nSecond\n\nWhy"));
+    assert_eq!(question.detail, Some(format!("git -C {folder} commit\n\nSecond\n\nWhy")));
     assert_eq!((&commit["summary"], &commit["branch"]), (&json!("Second"), &json!("main")));
     let log = Client::new(editor.port()).result("ide.git_log", json!({}));
     assert_eq!((&log[0]["hash"], log.as_array().unwrap().len()), (&commit["hash"], 2));
     world.file("a.txt", "three\n");
     let (told, question) = allowed(&mut editor, "ide.git_commit", json!({ "message": "Third", "all": true }));
     assert_eq!(result(told)["summary"], "Third");
-    assert!(question.detail.unwrap().starts_with("git commit --all"));
+    assert!(question.detail.unwrap().starts_with(&format!("git -C {folder} commit --all")));
 }
 
 #[test]

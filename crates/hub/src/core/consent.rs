@@ -51,7 +51,8 @@ fn within(folder: &Option<std::path::PathBuf>) -> String {
 
 /// An agent calls itself what it likes; by which dialect it came is known.
 fn question(deed: Deed, agent: &str, dialect: &str, request: &Request) -> String {
-    let agent = format!("{} ({dialect})", api::visible::name(agent));
+    let name = api::visible::name(agent);
+    let agent = if name == dialect { name } else { format!("{name} ({dialect})") };
     match (deed, request) {
         (Deed::Command, Request::RunInTerminal { cwd: Some(cwd), .. }) => {
             let cwd = api::visible::name(&cwd.display().to_string());

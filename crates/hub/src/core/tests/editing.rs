@@ -95,3 +95,34 @@ fn a_file_that_moved_after_the_accept_is_looked_at_again() {
     apply_diff(&mut desk, agent, 3, "ONE");
     assert_eq!((desk.shown().len(), desk.file()), (2, &b"one\ntwo\n"[..]));
 }
+
+#[test]
+fn what_was_accepted_once_does_not_count_for_ever() {
+    let later: [fn(&mut Desk, AgentId); 3] = [
+        |desk, agent| {
+            for _ in 0..31 {
+                desk.wait_seconds(20);
+                desk.pong(agent);
+            }
+        },
+        |desk, agent| {
+            desk.event(Event::AgentClosed { agent, said_goodbye: true });
+            clio(desk, 7);
+        },
+        |desk, agent| {
+            open_diff(desk, agent, "ONE!\n");
+            let decision = json!({ "verdict": { "kind": "reject" } });
+            desk.ask(COMMAND, "reviews/decide", json!({ "review": "r2", "decision": decision }));
+        },
+    ];
+    for happens in later {
+        let (mut desk, _) = desk("nexus3");
+        desk.files.insert("/ws/a.txt".into(), b"one\n".to_vec());
+        let agent = clio(&mut desk, 7);
+        open_diff(&mut desk, agent, "ONE\n");
+        desk.decide(COMMAND, "accept");
+        happens(&mut desk, agent);
+        apply_diff(&mut desk, agent, 3, "ONE");
+        assert_eq!(desk.file(), b"one\n");
+    }
+}

@@ -127,3 +127,92 @@ fn the_well_known_port_is_tried_again_and_moves_on_with_the_windows() {
     desk.tell(OTHER, "detach", json!({}));
     assert_eq!(desk.well_known, None);
 }
+
+fn put_all(desk: &mut Desk, agent: AgentId, id: u64, files: &[(&str, &str)]) {
+    let whole = |text: &str| {
+        let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9, "character": 0 } });
+        json!([{ "range": range, "newText": text }])
+    };
+    let files: Vec<Value> =
+        files.iter().map(|(path, text)| json!({ "path": path, "edits": whole(text) })).collect();
+    call(desk, agent, id, "ide.apply_edit", json!({ "files": files }));
+}
+
+fn decide(desk: &mut Desk, review: &str, verdict: &str) {
+    let decision = json!({ "verdict": { "kind": verdict } });
+    desk.ask(COMMAND, "reviews/decide", json!({ "review": review, "decision": decision }));
+}
+
+#[test]
+fn a_set_is_answered_though_one_of_its_files_cannot_hold_the_text() {
+    let mut desk = desk();
+    // Latin-1, which has no arrow.
+    desk.files.insert("/ws/old.txt".into(), b"caf\xe9 cr\xe8me br\xfbl\xe9e d\xe9j\xe0 vu\n".to_vec());
+    desk.files.insert("/ws/new.txt".into(), b"new\n".to_vec());
+    let agent = connect(&mut desk, 1);
+    put_all(&mut desk, agent, 1, &[("old.txt", "→\n"), ("new.txt", "NEW\n")]);
+    let waiting: Vec<String> = desk.reviews().iter().map(|review| review.id.to_string()).collect();
+    for review in waiting {
+        decide(&mut desk, &review, "accept");
+    }
+    let told = told(&desk, agent, 1).expect("an answer");
+    assert_eq!(told["success"], true, "{told}");
+    assert_eq!(desk.files.get(&std::path::PathBuf::from("/ws/new.txt")).unwrap(), b"NEW\n");
+}
+
+#[test]
+fn a_set_that_is_too_large_for_what_waits_leaves_nothing_behind() {
+    let mut desk = desk();
+    let agent = connect(&mut desk, 1);
+    for id in 0..250 {
+        call(
+            &mut desk,
+            agent,
+            1000 + id,
+            "ide.apply_edit",
+            json!({ "path": format!("n{id}"), "content": "x" }),
+        );
+    }
+    assert_eq!(desk.reviews().len(), 250);
+    let names: Vec<String> = (0..10).map(|number| format!("set{number}")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x\n")).collect();
+    put_all(&mut desk, agent, 1, &files);
+    assert_eq!(told(&desk, agent, 1).unwrap()["code"], "DENIED");
+    assert_eq!(desk.reviews().len(), 250);
+}
+
+#[test]
+fn what_a_person_has_begun_to_change_is_decided_by_nobody_else() {
+    let mut desk = desk();
+    desk.files.insert("/ws/a.txt".into(), b"one\n".to_vec());
+    let first = connect(&mut desk, 1);
+    let edit = json!({ "path": "a.txt", "content": "two\n" });
+    call(&mut desk, first, 1, "ide.apply_edit", edit.clone());
+    desk.lose(first);
+    let edited = json!({ "review": "r1", "revision": 0, "text": "half of wh" });
+    desk.ask(EDITOR, "review/edited", edited);
+    let allow =
+        json!({ "name": "ppxai", "dialect": "ppxai", "deeds": ["edit"], "folder": "/ws", "session": true });
+    let again = connect(&mut desk, 3);
+    let allowed = desk.ask(COMMAND, "clients/allow", allow);
+    assert!(
+        desk.answer_to(COMMAND, allowed).unwrap()["error"].is_null(),
+        "{:?}",
+        desk.answer_to(COMMAND, allowed)
+    );
+    call(&mut desk, again, 2, "ide.apply_edit", edit);
+    desk.tell(EDITOR, "focus/changed", json!({ "focused": true }));
+    assert_eq!(desk.file(), b"one\n");
+    decide(&mut desk, "r1", "accept");
+    assert_eq!(desk.file(), b"half of wh");
+}
+
+#[test]
+fn a_question_names_the_repository_and_the_dialect() {
+    let mut desk = desk();
+    let agent = connect(&mut desk, 1);
+    call(&mut desk, agent, 1, "ide.git_commit", json!({ "message": "done" }));
+    let asked = &desk.asked_of_editor("user/ask")[0]["params"];
+    assert_eq!(asked["detail"], "git -C /ws commit\n\ndone");
+    assert_eq!(asked["question"], "Allow ppxai to commit this?");
+}
