@@ -59,6 +59,33 @@ fn looking_at_a_repository_runs_nothing_that_it_names() {
 }
 
 #[test]
+fn a_repository_inside_runs_nothing_and_shows_nothing_of_its_own() {
+    let scene = Scene::new().denying("secret.txt");
+    let (trap, mark) = (scene.root.join(".git/trap"), scene.root.join(".git/sprung"));
+    program(&trap, &format!("echo \"$0 $*\" >> '{}'", mark.display()));
+    let inner = Scene::new();
+    let from = inner.root.to_str().unwrap();
+    scene.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", from, "sub"]);
+    scene.commit_all("With a repository inside");
+    scene.write("sub/secret.txt", "hidden words\n");
+    scene.git(&["-C", "sub", "add", "secret.txt"]);
+    let who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"];
+    scene.git(&[&["-C", "sub"], who.as_slice(), &["commit", "--quiet", "--message", "Ahead"]].concat());
+    for setting in ["diff.external", "core.fsmonitor"] {
+        scene.git(&["-C", "sub", "config", setting, trap.to_str().unwrap()]);
+    }
+    scene.git(&["config", "status.submoduleSummary", "true"]);
+    for form in ["diff", "log"] {
+        scene.git(&["config", "diff.submodule", form]);
+        assert_eq!(scene.status().unwrap().modified, ["sub"]);
+        let shown = diff(&scene.workspace, &scene.root, None, false, &scene.cancel).unwrap().text;
+        assert!(shown.contains("+Subproject commit "), "{form}: {shown}");
+        assert!(!shown.contains("hidden words"), "{form}: {shown}");
+    }
+    assert_eq!(fs::read_to_string(mark).unwrap_or_default(), "");
+}
+
+#[test]
 fn a_repository_whose_files_are_elsewhere_is_not_read() {
     let (scene, elsewhere) = (Scene::new(), Scene::bare_folder());
     elsewhere.write("private.txt", "x\n");
