@@ -184,7 +184,9 @@ fn failure_of(error: &WorkspaceError) -> Failure {
         }
         WorkspaceError::Outside(_) => FailureKind::OutsideWorkspace,
         WorkspaceError::Denied(_) => FailureKind::Denied,
-        WorkspaceError::NoGit | WorkspaceError::FilesElsewhere(_) => FailureKind::Unsupported,
+        WorkspaceError::NoGit
+        | WorkspaceError::FilesElsewhere(_)
+        | WorkspaceError::RepositoryElsewhere(_) => FailureKind::Unsupported,
         WorkspaceError::GitTooSlow { .. } => FailureKind::Timeout,
         WorkspaceError::GitTooMuch { .. } => FailureKind::TooLarge,
         _ => FailureKind::Io,

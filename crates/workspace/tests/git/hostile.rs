@@ -1,6 +1,7 @@
 //! A repository that somebody else made, configuration included: looking at it runs nothing of it.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use linkspan_workspace::WorkspaceError;
@@ -105,4 +106,44 @@ fn a_work_tree_above_shows_nothing_outside_of_the_workspace() {
     scene.git(&["-C", "work", "config", "core.worktree", scene.root.to_str().unwrap()]);
     let status = linkspan_workspace::git::status(&scene.workspace, &work, &scene.cancel).unwrap();
     assert_eq!(status.untracked, ["in.txt"]);
+}
+
+#[test]
+fn a_pointer_to_a_foreign_repository_is_not_followed() {
+    let foreign = Scene::new();
+    let git_dir = foreign.root.join(".git");
+    foreign.git(&["worktree", "add", "--quiet", "theirs"]);
+    let is_refused = |scene: &Scene, how: &str| {
+        let error = scene.status().unwrap_err();
+        assert!(matches!(error, WorkspaceError::RepositoryElsewhere(_)), "{how}: {error:?}");
+    };
+    for place in [git_dir.clone(), git_dir.join("worktrees/theirs")] {
+        let (by_file, by_link) = (Scene::bare_folder(), Scene::bare_folder());
+        by_file.write(".git", &format!("gitdir: {}\n", place.display()));
+        is_refused(&by_file, "a file");
+        symlink(&place, by_link.root.join(".git")).unwrap();
+        is_refused(&by_link, "a link");
+    }
+    let sharing = Scene::empty();
+    sharing.write(".git/commondir", git_dir.to_str().unwrap());
+    is_refused(&sharing, "shared commits");
+}
+
+#[test]
+fn a_repository_elsewhere_that_points_back_is_read() {
+    let main = Scene::new();
+    let mut scene = Scene::bare_folder();
+    let worktree = scene.root.join("worktree");
+    main.git(&["worktree", "add", "--quiet", worktree.to_str().unwrap()]);
+    let from = main.root.to_str().unwrap();
+    let outer = Scene::new();
+    outer.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", from, "sub"]);
+    let part = outer.root.join("part");
+    for folder in [&worktree, &worktree.join("part"), &outer.root.join("sub"), &part] {
+        fs::create_dir_all(folder).unwrap();
+        fs::write(folder.join("new.txt"), "new\n").unwrap();
+        scene.workspace.folders = vec![folder.clone()];
+        let status = linkspan_workspace::git::status(&scene.workspace, folder, &scene.cancel).unwrap();
+        assert!(status.untracked.contains(&"new.txt".to_owned()), "{}: {status:?}", folder.display());
+    }
 }
