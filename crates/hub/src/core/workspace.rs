@@ -47,7 +47,8 @@ impl Core {
         let Some(window) = self.agents.get(&agent).and_then(|agent| self.windows.get(&agent.window)) else {
             return;
         };
-        let workspace = Workspace { folders: window.folders.clone(), deny: window.policy.globs() };
+        let (folders, deny) = (window.folders.clone(), window.policy.globs());
+        let workspace = Workspace { folders, deny, kept: self.identity.own_places.clone() };
         let work = placed(work, window, &workspace);
         let seconds = if matches!(work, Work::GitCommit { .. }) { COMMIT_SECONDS } else { TOOL_SECONDS };
         self.run_tool(agent, call, Tool::Work { workspace, work }, None, seconds * 1000);

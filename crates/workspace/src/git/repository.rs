@@ -85,7 +85,7 @@ impl<'a> Repository<'a> {
     pub(super) fn shown(&self, from_top: &[u8]) -> Option<PathBuf> {
         let path = PathBuf::from(OsString::from_vec(from_top.strip_prefix(&*self.prefix)?.to_vec()));
         let file = self.folder.join(&path);
-        (!self.workspace.deny.denies(&self.workspace.folders, &file)).then_some(path)
+        (!self.workspace.denies(&file)).then_some(path)
     }
 
     /// A path that somebody named, as git reads it in the folder.
