@@ -46,6 +46,12 @@ pub enum WorkspaceError {
          its own files", .0.display()
     )]
     FilesElsewhere(PathBuf),
+    /// A folder that points to a repository which knows nothing of it.
+    #[error(
+        "{} points to a repository outside of the workspace that does not name this folder as its own, so it is not \
+         used; if it is a worktree that was moved, run `git worktree repair`, else open the repository's folder too", .0.display()
+    )]
+    RepositoryElsewhere(PathBuf),
     /// A commit without a message.
     #[error("a commit needs a message; say what it does and why")]
     EmptyMessage,

@@ -13,6 +13,8 @@ pub struct Workspace {
     pub folders: Vec<PathBuf>,
     /// What is kept from agents.
     pub deny: DenyGlobs,
+    /// Files and folders that are kept from them as well, whatever the globs say; real paths.
+    pub kept: Vec<PathBuf>,
 }
 
 impl Workspace {
@@ -38,14 +40,19 @@ impl Workspace {
         if !self.folders.iter().any(|folder| plain.starts_with(folder)) {
             return Err(WorkspaceError::outside(path));
         }
-        if self.deny.denies(&self.folders, &plain) {
+        if self.denies(&plain) {
             return Err(WorkspaceError::Denied(path.to_owned()));
         }
         Ok(plain)
     }
 
+    /// Whether a file is kept from agents, by itself or with a folder that it is in.
+    pub(crate) fn denies(&self, path: &Path) -> bool {
+        self.kept.iter().any(|kept| path.starts_with(kept)) || self.deny.denies(&self.folders, path)
+    }
+
     /// The highest folder on the way to a denied file that is denied as a whole, or the file itself.
     pub(crate) fn denied_part<'a>(&self, path: &'a Path) -> Option<&'a Path> {
-        path.ancestors().take_while(|path| self.deny.denies(&self.folders, path)).last()
+        path.ancestors().take_while(|path| self.denies(path)).last()
     }
 }

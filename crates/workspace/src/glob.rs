@@ -3,16 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::error::WorkspaceError;
 
 /// More is no glob that anyone wrote by hand.
 const LONGEST: usize = 2000;
+const DEEPEST_BRACES: usize = 20;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
-    matcher: GlobMatcher,
+    /// A set of one, because only a set says it when the glob is too much for the regular expression behind it.
+    matcher: GlobSet,
     /// The folders it begins with, as far as they are written out.
     base: PathBuf,
 }
@@ -26,9 +28,13 @@ impl Pattern {
             return Err(bad(format!("it is longer than {LONGEST} bytes")));
         }
         let plain = glob.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
+        if depth(plain) > DEEPEST_BRACES {
+            return Err(bad(format!("its braces are more than {DEEPEST_BRACES} deep")));
+        }
         let built = GlobBuilder::new(plain).literal_separator(true).build();
-        let glob = built.map_err(|error| bad(error.kind().to_string()))?;
-        Ok(Some(Pattern { matcher: glob.compile_matcher(), base: base(plain) }))
+        let matcher = built.and_then(|glob| GlobSetBuilder::new().add(glob).build());
+        let matcher = matcher.map_err(|error| bad(error.kind().to_string()))?;
+        Ok(Some(Pattern { matcher, base: base(plain) }))
     }
 
     /// `path` is written from the workspace folder.
@@ -40,6 +46,19 @@ impl Pattern {
     pub(crate) fn may_match_in(&self, folder: &Path) -> bool {
         self.base.starts_with(folder) || folder.starts_with(&self.base)
     }
+}
+
+/// How deep braces stand in each other; those that mean themselves count too, as nobody writes so many.
+fn depth(glob: &str) -> usize {
+    let depths = glob.chars().scan(0_usize, |depth, character| {
+        match character {
+            '{' => *depth += 1,
+            '}' => *depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        Some(*depth)
+    });
+    depths.max().unwrap_or_default()
 }
 
 fn base(glob: &str) -> PathBuf {
@@ -114,6 +133,17 @@ mod tests {
         let error = Pattern::read(Some("src/{a,b")).unwrap_err().to_string();
         assert!(error.contains("src/{a,b") && error.contains("unclosed"), "{error}");
         assert!(Pattern::read(Some(&"{a,".repeat(1000))).is_err());
+    }
+
+    #[test]
+    fn braces_deep_in_each_other_are_refused_not_choked_on() {
+        let nested = |open: &str, times: usize| open.repeat(times) + "a" + &"}".repeat(times);
+        assert!(matches(&nested("{", DEEPEST_BRACES), "a"));
+        let error = Pattern::read(Some(&nested("{", DEEPEST_BRACES + 1))).unwrap_err().to_string();
+        assert!(error.contains("20 deep"), "{error}");
+        assert!(Pattern::read(Some(&nested("{", 251))).is_err());
+        // A bracket hides how deep it is.
+        assert!(Pattern::read(Some(&nested("{[}]", 251))).is_err());
     }
 
     proptest! {

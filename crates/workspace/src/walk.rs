@@ -81,7 +81,7 @@ pub(crate) fn walk<W: Worker>(
     let found = Mutex::new(Vec::new());
     for (index, folder) in workspace.folders.iter().enumerate() {
         let is_again = workspace.folders.iter().take(index).any(|earlier| earlier == folder);
-        if is_again || workspace.deny.denies(&workspace.folders, folder) {
+        if is_again || workspace.denies(folder) {
             continue;
         }
         std::fs::read_dir(folder)
@@ -113,6 +113,7 @@ struct Place<'a> {
     prefix: String,
     selection: &'a Selection,
     deny: &'a DenyGlobs,
+    kept: &'a [PathBuf],
     /// Folders of the workspace that this one is in; a deny glob is written from each.
     around: Vec<&'a Path>,
     /// Those inside this one, which are walked by themselves.
@@ -133,6 +134,7 @@ impl<'a> Place<'a> {
             prefix: workspace.prefix(folder),
             selection,
             deny: &workspace.deny,
+            kept: &workspace.kept,
             around: others().map(PathBuf::as_path).filter(|other| folder.starts_with(other)).collect(),
             within: others().filter(|other| other.starts_with(folder)).collect(),
             stop,
@@ -144,6 +146,7 @@ impl<'a> Place<'a> {
         let from_around = self.around.iter().filter_map(|folder| path.strip_prefix(folder).ok());
         let from_root = path.strip_prefix("/").unwrap_or(path);
         [from_folder, from_root].into_iter().chain(from_around).any(|path| self.deny.is_match(path))
+            || self.kept.iter().any(|kept| kept == path)
             || self.selection.exclude.as_ref().is_some_and(|exclude| exclude.is_match(from_folder))
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linkspan_workspace::terminal::{Ran, Size, Terminal};
+use linkspan_workspace::terminal::{Output, Ran, Size, Terminal};
 use linkspan_workspace::{Cancel, WorkspaceError};
 
 const LONG: Duration = Duration::from_secs(30);
@@ -124,6 +124,17 @@ fn cancelling_ends_the_command_and_what_it_started() {
     assert!(!terminal.output().running);
     let pid = terminal.output().text.trim().to_owned();
     until("the background process is gone", || !is_alive(&pid));
+}
+
+#[test]
+fn what_was_cancelled_before_its_turn_never_starts() {
+    let (folder, terminal, cancel) = (tempfile::tempdir().unwrap(), terminal(), Cancel::new());
+    cancel.cancel();
+    let ran = terminal.run("touch started; sleep 1", Some(folder.path()), LONG, &cancel);
+    assert!(matches!(ran, Err(WorkspaceError::Cancelled)), "{ran:?}");
+    assert_eq!(terminal.output(), Output::default());
+    terminal.run("true", None, LONG, &Cancel::new()).unwrap();
+    assert!(!folder.path().join("started").exists());
 }
 
 #[test]

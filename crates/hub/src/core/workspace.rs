@@ -50,10 +50,15 @@ impl Core {
         let Some(window) = self.agents.get(&agent).and_then(|agent| self.windows.get(&agent.window)) else {
             return;
         };
-        let workspace = workspace_of(window);
+        let workspace = self.workspace_of(window);
         let work = placed(work, window, &workspace);
         let seconds = if matches!(work, Work::GitCommit { .. }) { COMMIT_SECONDS } else { TOOL_SECONDS };
         self.run_tool(agent, call, Tool::Work { workspace, work }, None, seconds * 1000);
+    }
+
+    fn workspace_of(&self, window: &Window) -> Workspace {
+        let (folders, deny) = (window.folders.clone(), window.policy.globs());
+        Workspace { folders, deny, kept: self.identity.own_places.clone() }
     }
 
     /// She is asked about the repository that is meant, by its name.
@@ -61,7 +66,7 @@ impl Core {
         let window = self.agents.get(&agent).and_then(|agent| self.windows.get(&agent.window));
         let (Some(window), Request::Work(work)) = (window, &request) else { return request };
         let main = || window.folders.first().cloned();
-        Request::Work(match placed(work.clone(), window, &workspace_of(window)) {
+        Request::Work(match placed(work.clone(), window, &self.workspace_of(window)) {
             Work::GitStage { folder, paths } => Work::GitStage { folder: folder.or_else(main), paths },
             Work::GitCommit { folder, message, all } => {
                 Work::GitCommit { folder: folder.or_else(main), message, all }
@@ -148,10 +153,6 @@ impl Core {
     }
 }
 
-fn workspace_of(window: &Window) -> Workspace {
-    Workspace { folders: window.folders.clone(), deny: window.policy.globs() }
-}
-
 /// With real, absolute paths, and the folder whose repository is meant.
 fn placed(work: Work, window: &Window, workspace: &Workspace) -> Work {
     let real = |path: Option<PathBuf>| path.map(|path| window.real(&path));
@@ -206,7 +207,9 @@ fn failure_of(error: &WorkspaceError) -> Failure {
         }
         WorkspaceError::Outside(_) => FailureKind::OutsideWorkspace,
         WorkspaceError::Denied(_) => FailureKind::Denied,
-        WorkspaceError::NoGit | WorkspaceError::FilesElsewhere(_) => FailureKind::Unsupported,
+        WorkspaceError::NoGit
+        | WorkspaceError::FilesElsewhere(_)
+        | WorkspaceError::RepositoryElsewhere(_) => FailureKind::Unsupported,
         WorkspaceError::GitTooSlow { .. } => FailureKind::Timeout,
         WorkspaceError::GitTooMuch { .. } => FailureKind::TooLarge,
         _ => FailureKind::Io,

@@ -81,7 +81,8 @@ fn refusal(
     cancel: &Cancel,
 ) -> Result<WorkspaceError, WorkspaceError> {
     if ran.status.code() == Some(1) {
-        let compare = repository.reading("diff").args(["--cached", "--quiet", "--ignore-submodules=dirty"]);
+        let compare = ["--cached", "--quiet", "--submodule=short", "--ignore-submodules=dirty"];
+        let compare = repository.reading("diff").args(compare);
         let nothing_is_staged = compare.run(cancel)?.status.success();
         return Ok(if nothing_is_staged && !adds {
             WorkspaceError::NothingToCommit

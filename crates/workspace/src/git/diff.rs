@@ -36,8 +36,14 @@ pub fn diff(
     let repository = Repository::open(workspace, folder, cancel)?;
     let path = repository.named(path.unwrap_or(Path::new(".")))?;
     let staged = staged.then_some("--cached");
-    let harmless =
-        ["--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--relative"];
+    let harmless = [
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-color",
+        "--submodule=short",
+        "--ignore-submodules=dirty",
+        "--relative",
+    ];
     let git = || repository.reading("diff").args(harmless).args(staged);
 
     // Without renames both names of a file are listed, so that neither slips through.

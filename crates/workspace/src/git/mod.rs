@@ -7,6 +7,7 @@ mod child;
 mod commit;
 mod diff;
 mod log;
+mod origin;
 mod program;
 mod repository;
 mod stage;

@@ -54,8 +54,15 @@ pub(super) struct Ran {
 impl Git {
     /// A subcommand that changes nothing and runs nothing of the repository's.
     pub(super) fn reading(folder: &Path, what: &'static str) -> Git {
-        // The last one is for a git that does not know the variable below.
-        let settings = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never"];
+        // With other forms of a submodule's diff, git runs another git inside it, which obeys what is configured
+        // there. The last one is for a git that does not know the variable below.
+        let settings = [
+            "core.fsmonitor=false",
+            "core.hooksPath=/dev/null",
+            "diff.submodule=short",
+            "status.submoduleSummary=false",
+            "protocol.allow=never",
+        ];
         let mut git = Git::new(folder, what, &settings);
         git.command.env("GIT_NO_LAZY_FETCH", "1");
         // Some of its words are understood here.

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::origin::Origin;
 use super::program::Git;
 use crate::cancel::Cancel;
 use crate::error::WorkspaceError;
@@ -28,7 +29,13 @@ impl<'a> Repository<'a> {
     ) -> Result<Repository<'a>, WorkspaceError> {
         let main = workspace.folders.first().ok_or(WorkspaceError::NoFolder)?;
         let folder = workspace.inside(main, folder)?;
-        let asked = ["--is-inside-work-tree", "--show-toplevel", "--show-prefix"];
+        let asked = [
+            "--is-inside-work-tree",
+            "--show-toplevel",
+            "--show-prefix",
+            "--absolute-git-dir",
+            "--git-common-dir",
+        ];
         let ran = Git::reading(&folder, "rev-parse").args(asked).run(cancel)?;
         if !ran.status.success() {
             let elsewhere = ran.errors.contains("must be run in a work tree");
@@ -46,6 +53,15 @@ impl<'a> Repository<'a> {
         // A name with a line break in it would be read wrongly; it is only trusted if it leads back here.
         if !is_inside || top.join(OsStr::from_bytes(&prefix)).components().ne(folder.components()) {
             return Err(WorkspaceError::FilesElsewhere(folder));
+        }
+        let mut place = || Some(folder.join(OsStr::from_bytes(lines.next()?)));
+        let (git_dir, common_dir) = (place(), place());
+        // Here too, a line break in a name would leave more lines than there should be.
+        let is_all = lines.next().is_some_and(<[u8]>::is_empty) && lines.next().is_none();
+        let origin = git_dir.zip(common_dir).and_then(|(git_dir, common)| Origin::of(&git_dir, &common));
+        let origin = origin.filter(|_| is_all);
+        if !origin.is_some_and(|origin| origin.belongs_to(&top, &workspace.folders, cancel)) {
+            return Err(WorkspaceError::RepositoryElsewhere(folder));
         }
         let harmless = harmless(&folder, cancel)?;
         Ok(Repository { workspace, folder, prefix, harmless })
@@ -69,7 +85,7 @@ impl<'a> Repository<'a> {
     pub(super) fn shown(&self, from_top: &[u8]) -> Option<PathBuf> {
         let path = PathBuf::from(OsString::from_vec(from_top.strip_prefix(&*self.prefix)?.to_vec()));
         let file = self.folder.join(&path);
-        (!self.workspace.deny.denies(&self.workspace.folders, &file)).then_some(path)
+        (!self.workspace.denies(&file)).then_some(path)
     }
 
     /// A path that somebody named, as git reads it in the folder.

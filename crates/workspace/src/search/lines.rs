@@ -13,6 +13,35 @@ use crate::walk::{File, Stop};
 
 const LONGEST_TEXT: usize = 500;
 
+/// All that is given away together; more is read by nobody.
+const MOST_TEXT: usize = 16 * 1024 * 1024;
+
+/// What there is still room for, counted by all threads.
+#[derive(Debug)]
+pub(super) struct Room {
+    limit: usize,
+    matches: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+impl Room {
+    pub(super) fn new(limit: usize) -> Room {
+        Room { limit, matches: AtomicUsize::new(0), bytes: AtomicUsize::new(0) }
+    }
+
+    fn has_one_more(&self) -> bool {
+        self.matches.fetch_add(1, Ordering::Relaxed) < self.limit && self.has_bytes()
+    }
+
+    fn has_bytes(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) < MOST_TEXT
+    }
+
+    fn fill(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
 /// The matches of one file.
 pub(super) struct Lines<'a> {
     matcher: &'a RegexMatcher,
@@ -22,8 +51,7 @@ pub(super) struct Lines<'a> {
     context: usize,
     /// The last lines, matching or not, with their numbers.
     recent: VecDeque<(u32, String)>,
-    count: &'a AtomicUsize,
-    limit: usize,
+    room: &'a Room,
     found: &'a mut Vec<Match>,
     /// Where this file's matches begin in `found`.
     first: usize,
@@ -35,13 +63,12 @@ impl<'a> Lines<'a> {
         matcher: &'a RegexMatcher,
         file: &'a File<'a>,
         context: usize,
-        count: &'a AtomicUsize,
-        limit: usize,
+        room: &'a Room,
         found: &'a mut Vec<Match>,
         stop: &'a Stop<'a>,
     ) -> Lines<'a> {
         let (first, recent) = (found.len(), VecDeque::new());
-        Lines { matcher, file, name: None, context, recent, count, limit, found, first, stop }
+        Lines { matcher, file, name: None, context, recent, room, found, first, stop }
     }
 
     /// A line that others have around them.
@@ -52,6 +79,7 @@ impl<'a> Lines<'a> {
         let reach = u32::try_from(self.context).unwrap_or(u32::MAX);
         let own = self.found.get_mut(self.first..).unwrap_or_default();
         for earlier in own.iter_mut().rev().take_while(|earlier| earlier.line.saturating_add(reach) >= line) {
+            self.room.fill(text.len());
             earlier.after.push(text.to_owned());
         }
         self.recent.push_back((line, text.to_owned()));
@@ -71,7 +99,7 @@ impl Sink for Lines<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        if self.count.fetch_add(1, Ordering::Relaxed) >= self.limit {
+        if !self.room.has_one_more() {
             self.stop.leave_out_the_rest();
         }
         if self.stop.is_due() {
@@ -83,12 +111,17 @@ impl Sink for Lines<'_> {
         let before = self.before(line);
         self.surround(line, &text);
         let path = self.name.get_or_insert_with(|| self.file.name()).clone();
+        self.room.fill(path.len() + text.len() + before.iter().map(String::len).sum::<usize>());
         let column = utf16_length(bytes.get(..start).unwrap_or_default());
         self.found.push(Match { path, line, column, text, before, after: Vec::new() });
         Ok(true)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        if !self.room.has_bytes() {
+            self.stop.leave_out_the_rest();
+            return Ok(false);
+        }
         self.surround(number(context.line_number()), &text(context.bytes()));
         Ok(true)
     }

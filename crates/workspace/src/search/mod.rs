@@ -4,7 +4,6 @@ mod lines;
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::AtomicUsize;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
@@ -16,7 +15,7 @@ use crate::error::WorkspaceError;
 use crate::folders::Workspace;
 use crate::glob::{Pattern, shortened};
 use crate::walk::{File, Selection, Stop, Worker, walk};
-use lines::Lines;
+use lines::{Lines, Room};
 
 const LARGEST_FILE: u64 = 50 * 1024 * 1024;
 const LONGEST_QUERY: usize = 10_000;
@@ -76,7 +75,7 @@ pub struct Found {
     pub matches: Vec<Match>,
     /// How many files they are in.
     pub files: usize,
-    /// There are more, or the time was up.
+    /// There are more, or more than 16 MiB of text, or the time was up.
     pub truncated: bool,
 }
 
@@ -109,9 +108,8 @@ pub fn search_files(
         ignored: asked.ignored,
     };
     let matcher = matcher(asked)?;
-    let limit = asked.limit.min(SearchFiles::MOST);
+    let room = Room::new(asked.limit.min(SearchFiles::MOST));
     let context = asked.context.min(SearchFiles::MOST_CONTEXT);
-    let count = AtomicUsize::new(0);
     let worker = || Searching {
         matcher: matcher.clone(),
         searcher: SearcherBuilder::new()
@@ -120,8 +118,7 @@ pub fn search_files(
             .after_context(context)
             .build(),
         context,
-        count: &count,
-        limit,
+        room: &room,
     };
     let (mut matches, truncated) = walk(workspace, &selection, cancel, worker)?;
     matches.sort_unstable();
@@ -156,8 +153,7 @@ struct Searching<'a> {
     matcher: RegexMatcher,
     searcher: Searcher,
     context: usize,
-    count: &'a AtomicUsize,
-    limit: usize,
+    room: &'a Room,
 }
 
 impl Worker for Searching<'_> {
@@ -165,7 +161,7 @@ impl Worker for Searching<'_> {
 
     fn look(&mut self, file: &File<'_>, found: &mut Vec<Match>, stop: &Stop<'_>) {
         let Some(handle) = open(file.path) else { return };
-        let lines = Lines::new(&self.matcher, file, self.context, self.count, self.limit, found, stop);
+        let lines = Lines::new(&self.matcher, file, self.context, self.room, found, stop);
         // A file that cannot be read to its end gives what was found up to there.
         let _ = self.searcher.search_file(&self.matcher, &handle, lines);
     }

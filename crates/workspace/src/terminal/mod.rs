@@ -104,7 +104,7 @@ impl Terminal {
     }
 
     /// Gives the command to the user's shell and waits for its end: at most until `timeout` is over, then it goes on
-    /// by itself. Cancelling ends it.
+    /// by itself. Cancelling ends it; what is cancelled before its turn never starts.
     pub fn run(
         &self,
         command: &str,
@@ -115,6 +115,10 @@ impl Terminal {
         let deadline = Deadline::after(timeout);
         let shared = {
             let mut last = self.last();
+            // Asked while nobody else can start one: whoever waited for the lock may have been given up.
+            if cancel.is_cancelled() {
+                return Err(WorkspaceError::Cancelled);
+            }
             if let Some(running) = last.as_ref().filter(|running| running.is_there()) {
                 let command = crate::glob::shortened(running.command());
                 return Err(WorkspaceError::Busy { name: self.name.clone(), command });

@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use vte::{Parser, Perform};
+use vte::{Params, Parser, Perform};
 
 const KEPT: usize = 256 * 1024;
+
+/// A sequence that is longer was never meant to end; the parser would keep all of it.
+const LONGEST_SEQUENCE: usize = 64 * 1024;
 
 /// Fed with bytes as they come, cut anywhere.
 #[derive(Default)]
@@ -12,6 +15,8 @@ pub(super) struct Text {
     parser: Parser,
     /// The beginning of a character whose rest has not come yet. The parser would lose what follows it.
     partial: Vec<u8>,
+    /// Bytes since the parser last understood something.
+    unheard: usize,
     end: End,
 }
 
@@ -19,7 +24,15 @@ impl Text {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let mut bytes = [std::mem::take(&mut self.partial).as_slice(), bytes].concat();
         self.partial = bytes.split_off(bytes.len() - begun(&bytes));
-        self.parser.advance(&mut self.end, &bytes);
+        // In parts, so that much at once is not kept either.
+        for part in bytes.chunks(LONGEST_SEQUENCE) {
+            self.parser.advance(&mut self.end, part);
+            let heard = std::mem::take(&mut self.end.heard);
+            self.unheard = if heard { 0 } else { self.unheard + part.len() };
+            if self.unheard >= LONGEST_SEQUENCE {
+                (self.parser, self.unheard) = (Parser::new(), 0);
+            }
+        }
         // Cut seldom, so that each byte is moved only once or so.
         if self.end.kept.len() > 2 * KEPT {
             self.end.cut();
@@ -46,6 +59,8 @@ struct End {
     returns: usize,
     kept: String,
     truncated: bool,
+    /// Something was printed, or a sequence came to its end.
+    heard: bool,
 }
 
 impl End {
@@ -63,10 +78,12 @@ impl End {
 
 impl Perform for End {
     fn print(&mut self, character: char) {
+        self.heard = true;
         self.add(character);
     }
 
     fn execute(&mut self, byte: u8) {
+        self.heard = true;
         match byte {
             // Endless returns are no more than many.
             b'\r' => self.returns = KEPT.min(self.returns + 1),
@@ -77,6 +94,23 @@ impl Perform for End {
             b'\t' => self.add('\t'),
             _ => {}
         }
+    }
+
+    /// A picture, for example: not kept by the parser, however long it is.
+    fn put(&mut self, _: u8) {
+        self.heard = true;
+    }
+
+    fn osc_dispatch(&mut self, _: &[&[u8]], _: bool) {
+        self.heard = true;
+    }
+
+    fn csi_dispatch(&mut self, _: &Params, _: &[u8], _: bool, _: char) {
+        self.heard = true;
+    }
+
+    fn esc_dispatch(&mut self, _: &[u8], _: bool, _: u8) {
+        self.heard = true;
     }
 }
 
@@ -119,6 +153,16 @@ mod tests {
         let (text, truncated) = read(&[&b"x".repeat(3 * KEPT), b"end"]);
         assert!(truncated && text.len() == KEPT && text.ends_with("xend"));
         assert!(!read(&[b"little"]).1);
+    }
+
+    #[test]
+    fn a_sequence_without_an_end_is_given_up() {
+        let endless = b"y\n".repeat(LONGEST_SEQUENCE);
+        let (text, _) = read(&[b"before\x1b]", &endless, b"after"]);
+        assert!(text.starts_with("before") && text.ends_with("y\ny\nafter"), "{}", text.len());
+        assert!(text.len() <= endless.len() - LONGEST_SEQUENCE + "before after".len(), "{}", text.len());
+        let title = [b"\x1b]0;".as_slice(), &b"t".repeat(LONGEST_SEQUENCE / 2), b"\x07"].concat();
+        assert_eq!(read(&[&title, &title, &title, b"end"]).0, "end");
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! A repository that somebody else made, configuration included: looking at it runs nothing of it.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use linkspan_workspace::WorkspaceError;
@@ -59,6 +60,33 @@ fn looking_at_a_repository_runs_nothing_that_it_names() {
 }
 
 #[test]
+fn a_repository_inside_runs_nothing_and_shows_nothing_of_its_own() {
+    let scene = Scene::new().denying("secret.txt");
+    let (trap, mark) = (scene.root.join(".git/trap"), scene.root.join(".git/sprung"));
+    program(&trap, &format!("echo \"$0 $*\" >> '{}'", mark.display()));
+    let inner = Scene::new();
+    let from = inner.root.to_str().unwrap();
+    scene.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", from, "sub"]);
+    scene.commit_all("With a repository inside");
+    scene.write("sub/secret.txt", "hidden words\n");
+    scene.git(&["-C", "sub", "add", "secret.txt"]);
+    let who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"];
+    scene.git(&[&["-C", "sub"], who.as_slice(), &["commit", "--quiet", "--message", "Ahead"]].concat());
+    for setting in ["diff.external", "core.fsmonitor"] {
+        scene.git(&["-C", "sub", "config", setting, trap.to_str().unwrap()]);
+    }
+    scene.git(&["config", "status.submoduleSummary", "true"]);
+    for form in ["diff", "log"] {
+        scene.git(&["config", "diff.submodule", form]);
+        assert_eq!(scene.status().unwrap().modified, ["sub"]);
+        let shown = diff(&scene.workspace, &scene.root, None, false, &scene.cancel).unwrap().text;
+        assert!(shown.contains("+Subproject commit "), "{form}: {shown}");
+        assert!(!shown.contains("hidden words"), "{form}: {shown}");
+    }
+    assert_eq!(fs::read_to_string(mark).unwrap_or_default(), "");
+}
+
+#[test]
 fn a_repository_whose_files_are_elsewhere_is_not_read() {
     let (scene, elsewhere) = (Scene::new(), Scene::bare_folder());
     elsewhere.write("private.txt", "x\n");
@@ -78,4 +106,44 @@ fn a_work_tree_above_shows_nothing_outside_of_the_workspace() {
     scene.git(&["-C", "work", "config", "core.worktree", scene.root.to_str().unwrap()]);
     let status = linkspan_workspace::git::status(&scene.workspace, &work, &scene.cancel).unwrap();
     assert_eq!(status.untracked, ["in.txt"]);
+}
+
+#[test]
+fn a_pointer_to_a_foreign_repository_is_not_followed() {
+    let foreign = Scene::new();
+    let git_dir = foreign.root.join(".git");
+    foreign.git(&["worktree", "add", "--quiet", "theirs"]);
+    let is_refused = |scene: &Scene, how: &str| {
+        let error = scene.status().unwrap_err();
+        assert!(matches!(error, WorkspaceError::RepositoryElsewhere(_)), "{how}: {error:?}");
+    };
+    for place in [git_dir.clone(), git_dir.join("worktrees/theirs")] {
+        let (by_file, by_link) = (Scene::bare_folder(), Scene::bare_folder());
+        by_file.write(".git", &format!("gitdir: {}\n", place.display()));
+        is_refused(&by_file, "a file");
+        symlink(&place, by_link.root.join(".git")).unwrap();
+        is_refused(&by_link, "a link");
+    }
+    let sharing = Scene::empty();
+    sharing.write(".git/commondir", git_dir.to_str().unwrap());
+    is_refused(&sharing, "shared commits");
+}
+
+#[test]
+fn a_repository_elsewhere_that_points_back_is_read() {
+    let main = Scene::new();
+    let mut scene = Scene::bare_folder();
+    let worktree = scene.root.join("worktree");
+    main.git(&["worktree", "add", "--quiet", worktree.to_str().unwrap()]);
+    let from = main.root.to_str().unwrap();
+    let outer = Scene::new();
+    outer.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", from, "sub"]);
+    let part = outer.root.join("part");
+    for folder in [&worktree, &worktree.join("part"), &outer.root.join("sub"), &part] {
+        fs::create_dir_all(folder).unwrap();
+        fs::write(folder.join("new.txt"), "new\n").unwrap();
+        scene.workspace.folders = vec![folder.clone()];
+        let status = linkspan_workspace::git::status(&scene.workspace, folder, &scene.cancel).unwrap();
+        assert!(status.untracked.contains(&"new.txt".to_owned()), "{}: {status:?}", folder.display());
+    }
 }

@@ -155,6 +155,24 @@ fn denied_files_are_in_no_status_and_no_diff() {
 }
 
 #[test]
+fn what_is_kept_is_in_no_status_and_no_diff() {
+    let mut scene = Scene::new();
+    scene.workspace.kept = vec![scene.root.join("own")];
+    scene.write("own/key", "new\n");
+    scene.write("own2", "new\n");
+    scene.git(&["add", "--all"]);
+    scene.write("own/key", "later\n");
+    scene.write("own/new", "new\n");
+    let status = scene.status().unwrap();
+    assert_eq!((status.staged, status.modified, status.untracked), (vec!["own2".into()], vec![], vec![]));
+    let shown = diff(&scene.workspace, &scene.root, None, true, &scene.cancel).unwrap().text;
+    assert!(shown.contains("own2") && !shown.contains("own/"), "{shown}");
+    let named = Some(Path::new("own/key"));
+    let error = diff(&scene.workspace, &scene.root, named, false, &scene.cancel);
+    assert!(matches!(error, Err(WorkspaceError::Denied(_))), "{error:?}");
+}
+
+#[test]
 fn a_denied_file_does_not_show_by_being_renamed() {
     let scene = Scene::new().denying("secret.txt");
     scene.write("secret.txt", "a text that is long enough to be recognised\n");

@@ -21,7 +21,8 @@ impl Scene {
     pub(crate) fn bare_folder() -> Scene {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let workspace = Workspace { folders: vec![root.clone()], deny: DenyGlobs::default() };
+        let workspace =
+            Workspace { folders: vec![root.clone()], deny: DenyGlobs::default(), kept: Vec::new() };
         Scene { _folder: folder, root, workspace, cancel: Cancel::new() }
     }
 

@@ -1,6 +1,6 @@
 //! Which files are listed, and how they are called.
 
-use linkspan_workspace::{Cancel, Files, ListFiles, Workspace, WorkspaceError, list_files};
+use linkspan_workspace::{Cancel, Files, ListFiles, SearchFiles, Workspace, WorkspaceError, list_files};
 use proptest::prelude::*;
 
 use crate::tree::Tree;
@@ -29,6 +29,18 @@ fn denied_files_and_folders_are_never_listed() {
     let files = [(".env", ""), ("a/.ENV", ""), ("keys/one/two", ""), ("a/keys", ""), ("open", "")];
     let tree = Tree::new(&files).denying(&[".env", "keys/"]);
     assert_eq!(tree.list(&ListFiles { ignored: true, ..ListFiles::default() }).paths, ["a/keys", "open"]);
+}
+
+#[test]
+fn what_is_kept_is_neither_listed_nor_searched() {
+    let files = [("own/deep/key", "x"), ("clients.toml", "x"), ("own2", "x"), ("open/clients.toml", "x")];
+    let mut tree = Tree::new(&files);
+    tree.workspace.kept = ["own", "clients.toml"].map(|place| tree.root.join(place)).into();
+    let asked = SearchFiles { query: "x".into(), ..SearchFiles::default() };
+    let found: Vec<String> = tree.search(&asked).matches.into_iter().map(|found| found.path).collect();
+    assert_eq!(found, ["open/clients.toml", "own2"]);
+    assert_eq!(tree.list(&ListFiles::default()).paths, found);
+    assert!(tree.open(&["own/deep"]).list(&ListFiles::default()).paths.is_empty());
 }
 
 #[test]
@@ -93,7 +105,7 @@ proptest! {
         let all = tree.list(&ListFiles::default()).paths;
         let globs: Vec<&str> = globs.iter().map(String::as_str).collect();
         let tree = tree.denying(&globs);
-        let Workspace { folders, deny } = &tree.workspace;
+        let Workspace { folders, deny, .. } = &tree.workspace;
         let allowed: Vec<String> =
             all.into_iter().filter(|path| !deny.denies(folders, &tree.root.join(path))).collect();
         prop_assert_eq!(tree.list(&ListFiles::default()).paths, allowed);

@@ -1,6 +1,6 @@
 //! Which lines are found, and what is told about each.
 
-use linkspan_workspace::{Cancel, SearchFiles, WorkspaceError, search_files};
+use linkspan_workspace::{Cancel, Match, SearchFiles, WorkspaceError, search_files};
 
 use crate::tree::Tree;
 
@@ -86,6 +86,20 @@ fn a_limit_that_is_reached_is_not_yet_exceeded() {
     assert!(!tree.search(&SearchFiles { limit: 3, ..query("x") }).truncated);
     let found = tree.search(&SearchFiles { limit: 2, ..query("x") });
     assert!(found.truncated && found.matches.len() == 2);
+}
+
+#[test]
+fn more_text_than_anyone_reads_is_not_collected() {
+    let tree = Tree::new(&[("a", &("x".repeat(500) + "\n").repeat(5000))]);
+    let asked = |context| SearchFiles { context, limit: SearchFiles::MOST, ..query("x") };
+    assert!(!tree.search(&asked(0)).truncated);
+    let found = tree.search(&asked(SearchFiles::MOST_CONTEXT));
+    let texts = |one: &Match| {
+        let around = one.before.iter().chain(&one.after).map(String::len).sum::<usize>();
+        one.path.len() + one.text.len() + around
+    };
+    let bytes: usize = found.matches.iter().map(texts).sum();
+    assert!(found.truncated && (15 << 20..17 << 20).contains(&bytes), "{bytes}");
 }
 
 #[test]

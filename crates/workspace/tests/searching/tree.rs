@@ -17,7 +17,8 @@ impl Tree {
     pub(crate) fn new(files: &[(&str, &str)]) -> Tree {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let workspace = Workspace { folders: vec![root.clone()], deny: DenyGlobs::default() };
+        let workspace =
+            Workspace { folders: vec![root.clone()], deny: DenyGlobs::default(), kept: Vec::new() };
         let tree = Tree { _folder: folder, root, workspace };
         for (path, text) in files {
             tree.write(path, text.as_bytes());

@@ -1,5 +1,7 @@
 //! What is done for agents elsewhere: when it is given up, what is ended, and where the well-known port leads.
 
+use std::path::Path;
+
 use linkspan_dialect::Exchange;
 use linkspan_review::{AgentId, WindowId};
 use linkspan_workspace::terminal::Ran;
@@ -60,6 +62,16 @@ fn what_takes_too_long_is_given_up_and_its_late_answer_is_nobodys() {
     let json = "[]".to_owned();
     desk.event(Event::ToolRan { ticket, result: Ok(Done::Data { json, truncated: false }) });
     assert_eq!(desk.to_agents.len(), 1);
+}
+
+#[test]
+fn linkspans_own_places_are_kept_from_whoever_lists_and_searches() {
+    let mut desk = desk();
+    let agent = connect(&mut desk, 1);
+    call(&mut desk, agent, 1, "ide.list_files", json!({}));
+    let (_, tool, _) = take(&mut desk);
+    let Tool::Work { workspace, .. } = tool else { panic!("{tool:?}") };
+    assert_eq!(workspace.kept, [Path::new("/ws/own")]);
 }
 
 #[test]
