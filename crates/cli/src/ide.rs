@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use linkspan_client::discover::{Discovery, Verdict, Wire};
-use linkspan_client::{Candidate, discover};
+use linkspan_client::{Candidate, ConnectError, discover};
+use linkspan_editor_api::{HubStatus, WindowStatus};
 use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::output::{DIM, Report, styled, table};
 use crate::path_args::from_here;
 use crate::pins::{self, Pin};
-use crate::reach::Reach;
+use crate::reach::{GreetError, Reach, greet_and};
 use crate::visible::name;
 use crate::window::{
     Choice, Chosen, ChosenBy, WindowName, WindowOptions, choose, choose_among, described, find, here, id,
@@ -67,7 +68,12 @@ fn window_of_here(reach: &Reach) -> Result<String, Failure> {
         Wire::Hub { window, port: of } if *of == port => Some(window.clone()),
         _ => None,
     });
-    ids.next().ok_or_else(|| {
+    let id = match ids.next() {
+        Some(id) => Some(id),
+        None if matches!(chosen.wire, Wire::Ppxai { .. }) => behind_port(port, reach)?,
+        None => None,
+    };
+    id.ok_or_else(|| {
         let message = format!(
             "{} is no window of Linkspan's hub, which alone remembers what was done: undo it in the editor, or \
              attach the editor to the hub",
@@ -75,6 +81,17 @@ fn window_of_here(reach: &Reach) -> Result<String, Failure> {
         );
         Failure::new(Exit::Refused, message)
     })
+}
+
+/// The window that the hub's own well-known port leads to.
+fn behind_port(port: u16, reach: &Reach) -> Result<Option<String>, Failure> {
+    let status = match greet_and(|| reach.connect(), &HubStatus {}) {
+        Err(GreetError::Connect(ConnectError::NoHub { .. })) => return Ok(None),
+        greeted => greeted?.1,
+    };
+    let leads_there =
+        |window: &WindowStatus| window.dialects.iter().any(|dialect| dialect.port == Some(port));
+    Ok(status.windows.into_iter().find(leads_there).map(|window| window.window))
 }
 
 fn status(options: &WindowOptions, reach: &Reach) -> Result<Report, Failure> {

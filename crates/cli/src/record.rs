@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use linkspan_client::discover;
-use linkspan_client::http::LoopbackUrl;
+use linkspan_client::http::{LoopbackUrl, LoopbackUrlError};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
@@ -56,7 +56,12 @@ pub(crate) fn target(text: &str) -> Result<LoopbackUrl, String> {
         Some(rest) => format!("http://{rest}"),
         None => text.to_owned(),
     };
-    text.parse().map_err(|error: linkspan_client::http::LoopbackUrlError| error.to_string())
+    let url: LoopbackUrl = text.parse().map_err(|error: LoopbackUrlError| error.to_string())?;
+    // The paths are those that the agent asks for.
+    if url.to_string() != format!("http://{}", url.authority()) {
+        return Err(format!("{url} has a path: leave it away, as in http://{}", url.authority()));
+    }
+    Ok(url)
 }
 
 pub(crate) fn run(args: &Args, json: bool) -> Result<Report, Failure> {
@@ -97,10 +102,13 @@ pub(crate) fn run(args: &Args, json: bool) -> Result<Report, Failure> {
     Ok(Report::default())
 }
 
-/// What a loopback address is for the system.
+/// What a loopback address is for the system, whose name for itself may have been given to another machine.
 pub(crate) fn address(to: &LoopbackUrl) -> Result<SocketAddr, Failure> {
-    let found = to.authority().to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
-    found.ok_or_else(|| Failure::usage(format!("{to} is not known on this machine")))
+    let mut addresses = to.authority().to_socket_addrs().into_iter().flatten();
+    let found = addresses.find(|address| address.ip().is_loopback());
+    found.ok_or_else(|| {
+        Failure::usage(format!("{to} is no address of this machine here: write it with 127.0.0.1"))
+    })
 }
 
 fn created(path: &Path) -> Result<std::fs::File, Failure> {

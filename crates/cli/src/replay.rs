@@ -15,7 +15,7 @@ use std::time::Duration;
 use linkspan_client::discover;
 use linkspan_client::discover::{Discovery, Wire};
 use linkspan_client::http::LoopbackUrl;
-use linkspan_client::ppxai::TOKEN_VARIABLE;
+use linkspan_client::ppxai;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -26,6 +26,9 @@ use crate::visible::name;
 use crate::window::{Choice, WindowOptions, choose_among, here, surroundings};
 use lines::Lines;
 use play::{Exchange, Player};
+
+/// The token that the server wants.
+const TOKEN_VARIABLE: &str = "LINKSPAN_REPLAY_TOKEN";
 
 /// A longer transcript is not of one conversation.
 const LARGEST: u64 = 256 * 1024 * 1024;
@@ -42,7 +45,8 @@ pub(crate) struct Args {
     /// The editor's server: its port on this machine, or its address; otherwise the window for this folder.
     #[arg(long, value_name = "PORT|URL", value_parser = target)]
     to: Option<LoopbackUrl>,
-    /// The token that the server wants; otherwise that of its discovery file, or of PPXAI_BRIDGE_TOKEN.
+    /// The token that the server wants. Better set LINKSPAN_REPLAY_TOKEN: others on this machine may see what is
+    /// written here. Otherwise that of its discovery file, or of PPXAI_BRIDGE_TOKEN.
     #[arg(long)]
     token: Option<String>,
     /// A member of messages that may differ; may be given several times.
@@ -65,7 +69,8 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
             Choice::NoneFits(failure) => return Err(failure),
         },
     };
-    let token = |header: &str| args.token.clone().or_else(|| token_for(header, to.port(), &discovery));
+    let given = args.token.clone().or_else(|| variable(TOKEN_VARIABLE));
+    let token = |header: &str| given.clone().or_else(|| token_for(header, to.port(), &discovery));
     let mut player = Player {
         to: &to,
         token: &token,
@@ -92,11 +97,15 @@ fn read(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
 /// The token that a discovery file has for this port, in the dialect that the header is of.
 fn token_for(header: &str, port: u16, discovery: &Discovery) -> Option<String> {
     let header = header.to_ascii_lowercase();
     if header == "x-ppxai-token" {
-        return std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
+        return variable(ppxai::TOKEN_VARIABLE);
     }
     let is_of_it = |wire: &Wire| match wire {
         Wire::Claude { .. } => header == "x-claude-code-ide-authorization",

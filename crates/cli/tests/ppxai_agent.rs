@@ -152,4 +152,26 @@ mod tests {
         assert_eq!(world.read_text("a.txt"), "one\n");
         assert_eq!(world.run(&["ide", "undo", "--last"]).code, 4, "the other window's stays");
     }
+
+    #[test]
+    fn history_and_undo_are_those_of_the_window_behind_the_well_known_port() {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let world = World::with_config(&format!("ppxai_port = {port}\n"));
+        let mut editor = Editor::attach(&world);
+        let path = world.file("a.txt", "one\n");
+        let mut agent = Agent::nexus3(&world, editor.port());
+        let asked = agent.propose(&path, "two\n", "a");
+        let shown = editor.shown(&path);
+        editor.accept(&shown);
+        agent.texts(asked);
+        agent.is_served();
+        let url = format!("http://127.0.0.1:{port}");
+        eventually("the port is listened on", || {
+            (world.run(&["ide", "connect", &url]).code == 0).then_some(())
+        });
+        let entries = world.json(&["ide", "history"])["entries"].clone();
+        assert_eq!(entries[0]["path"], path.as_str(), "{entries}");
+        world.run(&["ide", "undo", "--last"]).ok();
+        assert_eq!(world.read_text("a.txt"), "one\n");
+    }
 }

@@ -234,9 +234,10 @@ mod tests {
         for (arguments, says) in [
             (&["record", "--to", "http://example.com:1"][..], "not this machine"),
             (&["record", "--to", "0"], "http://"),
+            (&["record", "--to", "http://127.0.0.1:1/mcp"], "has a path"),
             (&["replay", "nothing.jsonl", "--to", "1"], "cannot be read"),
             (&["replay", "empty.jsonl", "--to", "1"], "nothing that an agent said"),
-            (&["replay", "one.jsonl", "--to", "1"], "--token"),
+            (&["replay", "one.jsonl", "--to", "1"], "LINKSPAN_REPLAY_TOKEN"),
             (&["replay", "one.jsonl", "--to", "1", "--token", "t"], "nothing listens"),
         ] {
             world.file("empty.jsonl", "");
@@ -247,6 +248,10 @@ mod tests {
             let ran = world.run(arguments);
             assert!(ran.code != 0 && ran.stderr.contains(says), "{arguments:?}: {}", ran.stderr);
         }
+        let mut with_token = world.command(&["replay", "one.jsonl", "--to", "1"]);
+        with_token.env("LINKSPAN_REPLAY_TOKEN", "t").stdout(Stdio::piped()).stderr(Stdio::piped());
+        let ran = finish(with_token.spawn().unwrap());
+        assert!(ran.stderr.contains("nothing listens"), "{}", ran.stderr);
         let path = world.file("there.jsonl", "mine");
         let ran = world.run(&["record", "--to", "1", "-o", &path]);
         assert!(ran.stderr.contains("there already"), "{}", ran.stderr);

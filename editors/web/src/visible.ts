@@ -1,5 +1,5 @@
 // Makes text from files, agents and editors safe to show: nothing in it can hide, or read differently from what it is.
-// The set is that of `crates/client/src/visible.rs`.
+// The set is that of `crates/editor-api/src/visible.rs`.
 
 export const HIDDEN = new RegExp(
   "[\\u{0}-\\u{1f}\\u{7f}-\\u{9f}\\u{ad}\\u{34f}\\u{61c}\\u{115f}\\u{1160}\\u{17b4}\\u{17b5}\\u{180b}-\\u{180f}" +

@@ -4,7 +4,7 @@
 use linkspan_client::http::Events;
 use serde_json::{Map, Value, json};
 
-use super::http1::{Head, Piece, Pieces, Side};
+use super::http1::{Head, Piece, Pieces, Side, Unanswered};
 use super::websocket::{Frame, Frames};
 
 /// A message that is longer is recorded as its length and hash.
@@ -35,10 +35,11 @@ pub(crate) struct Ear {
 }
 
 impl Ear {
-    pub(crate) fn new(side: Side) -> Ear {
+    /// The ears for both directions of a connection share what is not answered yet.
+    pub(crate) fn new(side: Side, unanswered: Unanswered) -> Ear {
         Ear {
             side,
-            pieces: Pieces::new(side),
+            pieces: Pieces::new(side, unanswered),
             frames: Frames::default(),
             body: Gathered::default(),
             events: None,
@@ -49,15 +50,14 @@ impl Ear {
     /// Nothing is lost: what cannot be understood is passed on too.
     pub(crate) fn hear(&mut self, bytes: &[u8]) -> Vec<Heard> {
         if self.deaf {
-            return vec![Heard::Pass(bytes.to_vec())];
+            return vec![Heard::Pass([self.pieces.rest().as_slice(), bytes].concat())];
         }
-        match self.pieces.push(bytes) {
-            Ok(pieces) => pieces.into_iter().flat_map(|piece| self.piece(piece)).collect(),
-            Err(why) => {
-                let rest = self.pieces.rest();
-                vec![self.give_up(&why), Heard::Pass(rest)]
-            }
+        let (pieces, why) = self.pieces.push(bytes);
+        let mut heard: Vec<Heard> = pieces.into_iter().flat_map(|piece| self.piece(piece)).collect();
+        if let Some(why) = why {
+            heard.extend([self.give_up(&why), Heard::Pass(self.pieces.rest())]);
         }
+        heard
     }
 
     fn give_up(&mut self, why: &str) -> Heard {
@@ -67,7 +67,9 @@ impl Ear {
 
     /// The end of the connection ends a body that has no other end.
     pub(crate) fn end(&mut self) -> Vec<Heard> {
-        self.end_of_body(false)
+        let mut heard = vec![Heard::Pass(self.pieces.rest())];
+        heard.extend(self.end_of_body(false));
+        heard
     }
 
     fn piece(&mut self, piece: Piece) -> Vec<Heard> {
@@ -194,7 +196,7 @@ mod tests {
     use super::*;
 
     fn lines(side: Side, bytes: &[u8]) -> Vec<Value> {
-        let mut ear = Ear::new(side);
+        let mut ear = Ear::new(side, Unanswered::default());
         let mut heard = ear.hear(bytes);
         heard.extend(ear.end());
         let line = |heard| match heard {
@@ -223,19 +225,46 @@ mod tests {
         assert_eq!(lines(Side::Request, &[head.as_bytes(), &body].concat()), [json!({ "large": expected })]);
     }
 
+    /// All bytes that are passed on, and the reasons why some were not understood.
+    fn passed(side: Side, parts: &[&[u8]]) -> (Vec<u8>, usize) {
+        let mut ear = Ear::new(side, Unanswered::default());
+        let mut heard: Vec<Heard> = parts.iter().flat_map(|part| ear.hear(part)).collect();
+        heard.extend(ear.end());
+        let (mut bytes, mut unreadable) = (Vec::new(), 0);
+        for heard in heard {
+            match heard {
+                Heard::Head(head) => bytes.extend(head.to_bytes()),
+                Heard::Pass(raw) => bytes.extend(raw),
+                Heard::Line(fields) => {
+                    unreadable += usize::from(fields.get("ev").is_some_and(|ev| ev == "unreadable"));
+                }
+            }
+        }
+        (bytes, unreadable)
+    }
+
     #[test]
     fn what_is_not_understood_is_passed_on_and_said() {
-        let mut ear = Ear::new(Side::Request);
-        let heard = ear.hear(b"\x16\x03\x01hello\r\n\r\n");
-        let passed: Vec<u8> = heard
-            .iter()
-            .filter_map(|heard| match heard {
-                Heard::Pass(bytes) => Some(bytes.clone()),
-                _ => None,
-            })
-            .flatten()
-            .collect();
-        assert_eq!(passed, b"\x16\x03\x01hello\r\n\r\n");
-        assert!(matches!(&heard[0], Heard::Line(fields) if fields["ev"] == "unreadable"));
+        let cut_before = b"POST /a HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi\x16\x03\x01hello\r\n\r\nrest";
+        let bad_chunk = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nzz\r\nrest";
+        for (side, bytes) in [
+            (Side::Request, &b"\x16\x03\x01hello\r\n\r\n"[..]),
+            (Side::Request, cut_before),
+            (Side::Response, bad_chunk),
+        ] {
+            for step in [1, 5, 1000] {
+                let parts: Vec<&[u8]> = bytes.chunks(step).collect();
+                assert_eq!(passed(side, &parts), (bytes.to_vec(), 1));
+            }
+        }
+    }
+
+    #[test]
+    fn what_ends_too_early_is_passed_on() {
+        for bytes in
+            [&b"GET / HTTP/1.1\r\nHost"[..], b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1"]
+        {
+            assert_eq!(passed(Side::Request, &[bytes]), (bytes.to_vec(), 0));
+        }
     }
 }

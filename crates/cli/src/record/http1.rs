@@ -1,6 +1,9 @@
 //! One direction of an HTTP/1.1 connection, cut into heads and pieces of bodies as the bytes arrive. Pure; keeps every
 //! byte as it came, so that it can be passed on.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_CHUNK_LINE: usize = 1024;
 
@@ -136,25 +139,52 @@ enum State {
     Upgraded,
 }
 
+/// What both directions of a connection know: which of the requests without an answer, oldest first, are `HEAD`. Their
+/// answers have no bodies, whatever their heads say.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unanswered(Arc<Mutex<VecDeque<bool>>>);
+
+impl Unanswered {
+    pub(crate) fn asked(&self, request_line: &[u8]) {
+        self.locked().push_back(request_line.starts_with(b"HEAD "));
+    }
+
+    /// Whether an answer is to a `HEAD`.
+    fn answered(&self, head: &Head) -> bool {
+        let is_last = !matches!(head.status(), Some(100 | 102..=199));
+        is_last && self.locked().pop_front().unwrap_or(false)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, VecDeque<bool>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// One direction.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     side: Side,
+    unanswered: Unanswered,
     state: State,
     buffer: Vec<u8>,
 }
 
 impl Pieces {
-    pub(crate) fn new(side: Side) -> Pieces {
-        Pieces { side, state: State::Head, buffer: Vec::new() }
+    pub(crate) fn new(side: Side, unanswered: Unanswered) -> Pieces {
+        Pieces { side, unanswered, state: State::Head, buffer: Vec::new() }
     }
 
-    /// Takes bytes that arrived. After an error the rest cannot be understood.
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Piece>, String> {
+    /// Takes bytes that arrived. What is whole comes also with a reason why the rest cannot be understood.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> (Vec<Piece>, Option<String>) {
         self.buffer.extend_from_slice(bytes);
         let mut pieces = Vec::new();
-        while self.step(&mut pieces)? {}
-        Ok(pieces)
+        loop {
+            match self.step(&mut pieces) {
+                Ok(true) => {}
+                Ok(false) => return (pieces, None),
+                Err(why) => return (pieces, Some(why)),
+            }
+        }
     }
 
     /// What is left when nothing more can be understood.
@@ -167,10 +197,10 @@ impl Pieces {
         std::mem::replace(&mut self.buffer, rest)
     }
 
-    /// A line with its end, once it is whole.
-    fn line(&mut self) -> Result<Option<Vec<u8>>, String> {
+    /// The length of a line with its end, once it is whole.
+    fn line(&self) -> Result<Option<usize>, String> {
         match self.buffer.iter().position(|byte| *byte == b'\n') {
-            Some(end) => Ok(Some(self.take(end + 1))),
+            Some(end) => Ok(Some(end + 1)),
             None if self.buffer.len() > MAX_CHUNK_LINE => {
                 Err("a line of a chunked body has no end".to_owned())
             }
@@ -188,7 +218,15 @@ impl Pieces {
                     return if endless { Err("a head has no end".to_owned()) } else { Ok(false) };
                 };
                 let head = Head::parse(self.buffer.get(..end + 2).unwrap_or_default())?;
-                self.state = head.body(self.side)?;
+                let body = head.body(self.side)?;
+                self.state = match self.side {
+                    Side::Request => {
+                        self.unanswered.asked(head.line.as_bytes());
+                        body
+                    }
+                    Side::Response if self.unanswered.answered(&head) => State::Head,
+                    Side::Response => body,
+                };
                 self.take(end + 4);
                 pieces.push(Piece::Head(head));
                 if matches!(self.state, State::Head | State::Body(0)) {
@@ -222,22 +260,25 @@ impl Pieces {
                 Ok(true)
             }
             State::ChunkLine => {
-                let Some(raw) = self.line()? else { return Ok(false) };
-                let text = String::from_utf8_lossy(&raw);
+                let Some(length) = self.line()? else { return Ok(false) };
+                let text = String::from_utf8_lossy(self.buffer.get(..length).unwrap_or_default());
                 let size = text.split(';').next().unwrap_or_default().trim();
                 let size = u64::from_str_radix(size, 16).map_err(|_| "a chunk has no size".to_owned())?;
+                let raw = self.take(length);
                 self.state = if size == 0 { State::Trailer } else { State::Chunk(size) };
                 pieces.push(Piece::Body { raw, content: Vec::new() });
                 Ok(true)
             }
             State::AfterChunk => {
-                let Some(raw) = self.line()? else { return Ok(false) };
+                let Some(length) = self.line()? else { return Ok(false) };
+                let raw = self.take(length);
                 self.state = State::ChunkLine;
                 pieces.push(Piece::Body { raw, content: Vec::new() });
                 Ok(true)
             }
             State::Trailer => {
-                let Some(raw) = self.line()? else { return Ok(false) };
+                let Some(length) = self.line()? else { return Ok(false) };
+                let raw = self.take(length);
                 let last = matches!(raw.as_slice(), b"\r\n" | b"\n");
                 pieces.push(Piece::Body { raw, content: Vec::new() });
                 if last {
@@ -257,11 +298,15 @@ mod tests {
 
     /// The heads, the contents of the bodies, and all bytes as they would be passed on.
     fn read(side: Side, text: &str, step: usize) -> Result<(Vec<String>, Vec<String>, String), String> {
-        let mut pieces = Pieces::new(side);
+        let mut pieces = Pieces::new(side, Unanswered::default());
         let (mut heads, mut bodies, mut passed) = (vec![], vec![], vec![]);
         let mut body = Vec::new();
         for part in text.as_bytes().chunks(step) {
-            for piece in pieces.push(part)? {
+            let (cut, why) = pieces.push(part);
+            if let Some(why) = why {
+                return Err(why);
+            }
+            for piece in cut {
                 match piece {
                     Piece::Head(head) => {
                         passed.extend(head.to_bytes());
@@ -309,5 +354,18 @@ mod tests {
         head.set("host", "b:2");
         head.retain(|name| !name.eq_ignore_ascii_case("x"));
         assert_eq!(head.to_bytes(), b"GET / HTTP/1.1\r\nhOST: b:2\r\n\r\n");
+    }
+
+    #[test]
+    fn the_answer_to_a_head_has_no_body() {
+        let unanswered = Unanswered::default();
+        let requests = b"HEAD /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n";
+        Pieces::new(Side::Request, unanswered.clone()).push(requests);
+        let answers = b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n\
+                        HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+        let (pieces, why) = Pieces::new(Side::Response, unanswered).push(answers);
+        let heads = pieces.iter().filter(|piece| matches!(piece, Piece::Head(_))).count();
+        let bodies = pieces.iter().filter(|piece| matches!(piece, Piece::Body { .. })).count();
+        assert_eq!((heads, bodies, why), (3, 1, None));
     }
 }

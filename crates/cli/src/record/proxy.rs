@@ -11,7 +11,7 @@ use linkspan_client::http::LoopbackUrl;
 use linkspan_hub::peer;
 
 use super::ear::{Ear, Heard};
-use super::http1::{Head, Side};
+use super::http1::{Head, Side, Unanswered};
 use super::transcript::Transcript;
 
 /// More than any agent opens.
@@ -31,16 +31,30 @@ pub(crate) fn serve(listener: &TcpListener, proxy: &Arc<Proxy>) {
     for stream in listener.incoming() {
         // Out of sockets for a moment, or the peer was faster.
         let Ok(stream) = stream else { continue };
-        let proxy = Arc::clone(proxy);
-        if proxy.open.fetch_add(1, Ordering::SeqCst) >= MOST || !is_our_user(&stream) {
-            proxy.open.fetch_sub(1, Ordering::SeqCst);
-            continue;
+        let Some(place) = Place::take(proxy) else { continue };
+        if is_our_user(&stream) {
+            let _ = spawn(move || pass_on(stream, &place.0));
         }
-        let pass = move || {
-            pass_on(stream, &proxy);
-            proxy.open.fetch_sub(1, Ordering::SeqCst);
-        };
-        let _ = thread::Builder::new().name("linkspan-record".into()).spawn(pass);
+    }
+}
+
+fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<thread::JoinHandle<()>> {
+    thread::Builder::new().name("linkspan-record".into()).spawn(work)
+}
+
+/// One of the connections that may be open; free again once this is dropped, whatever became of the connection.
+struct Place(Arc<Proxy>);
+
+impl Place {
+    fn take(proxy: &Arc<Proxy>) -> Option<Place> {
+        let place = Place(Arc::clone(proxy));
+        (proxy.open.fetch_add(1, Ordering::SeqCst) < MOST).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -59,16 +73,20 @@ fn pass_on(agent: TcpStream, proxy: &Arc<Proxy>) {
     let _ = agent.set_nodelay(true).and_then(|()| editor.set_nodelay(true));
     if let (Ok(from_editor), Ok(to_agent)) = (editor.try_clone(), agent.try_clone()) {
         let theirs = Arc::clone(proxy);
-        let back = thread::spawn(move || carry(from_editor, to_agent, Side::Response, conn, &theirs));
-        carry(agent, editor, Side::Request, conn, proxy);
-        let _ = back.join();
+        let unanswered = Unanswered::default();
+        let answers = Ear::new(Side::Response, unanswered.clone());
+        // Without it nothing may be said either: the agent would wait for ever.
+        if let Ok(back) = spawn(move || carry(from_editor, to_agent, answers, Side::Response, conn, &theirs))
+        {
+            carry(agent, editor, Ear::new(Side::Request, unanswered), Side::Request, conn, proxy);
+            let _ = back.join();
+        }
     }
     proxy.transcript.event(conn, "closed");
 }
 
 /// Until one end is over.
-fn carry(mut from: TcpStream, mut to: TcpStream, side: Side, conn: u64, proxy: &Proxy) {
-    let mut ear = Ear::new(side);
+fn carry(mut from: TcpStream, mut to: TcpStream, mut ear: Ear, side: Side, conn: u64, proxy: &Proxy) {
     let mut bytes = vec![0; 64 * 1024];
     loop {
         let length = match from.read(&mut bytes) {
@@ -131,4 +149,31 @@ fn for_the_target(mut head: Head, side: Side, to: &LoopbackUrl) -> Head {
         head.retain(|name| !compressing.iter().any(|known| known.eq_ignore_ascii_case(name)));
     }
     head
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::secrets::Secrets;
+
+    #[test]
+    fn a_connection_that_comes_to_grief_leaves_its_place() {
+        let to = LoopbackUrl::of_port(9);
+        let proxy = Arc::new(Proxy {
+            target: ([127, 0, 0, 1], 9).into(),
+            to,
+            transcript: Transcript::new(Box::new(io::sink()), Secrets::default()),
+            open: AtomicUsize::new(0),
+        });
+        let places: Vec<Place> = std::iter::from_fn(|| Place::take(&proxy)).collect();
+        assert_eq!((places.len(), proxy.open.load(Ordering::SeqCst)), (MOST, MOST));
+        for place in places {
+            let _ = thread::spawn(move || {
+                let _place = place;
+                std::panic::resume_unwind(Box::new("without a word"));
+            })
+            .join();
+        }
+        assert_eq!(proxy.open.load(Ordering::SeqCst), 0);
+    }
 }

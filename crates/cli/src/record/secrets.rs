@@ -7,19 +7,40 @@ pub(crate) const REDACTED: &str = "REDACTED";
 /// Shorter ones are taken out of their own place only: everywhere else they would be parts of words.
 const SHORTEST: usize = 6;
 
-/// Headers whose value is a secret, or has one behind the name of its scheme.
-const HEADERS: [&str; 7] = [
+/// Headers whose value is a secret.
+const HEADERS: [&str; 9] = [
     "authorization",
     "proxy-authorization",
     "cookie",
     "set-cookie",
+    "x-api-key",
+    "x-auth-token",
     "x-claude-code-ide-authorization",
     "x-nexus3-ide-authorization",
     "x-ppxai-token",
 ];
 
-/// Members of messages whose value is a secret.
-const MEMBERS: [&str; 4] = ["authToken", "auth_token", "token", "accessToken"];
+/// Those that have it behind the name of a scheme.
+const WITH_SCHEME: [&str; 2] = ["authorization", "proxy-authorization"];
+
+/// Members of messages whose value is a secret, in small letters and without signs. No others that only sound like
+/// it: a `progressToken` is none.
+const MEMBERS: [&str; 9] = [
+    "accesstoken",
+    "apikey",
+    "authtoken",
+    "clientsecret",
+    "idtoken",
+    "password",
+    "refreshtoken",
+    "secret",
+    "token",
+];
+
+/// What the name of a secret has in it in an address, where nothing else sounds like it.
+const IN_ADDRESSES: [&str; 4] = ["token", "secret", "password", "apikey"];
+/// And what it may be as a whole.
+const WHOLE_IN_ADDRESSES: [&str; 6] = ["auth", "authorization", "code", "key", "sig", "signature"];
 
 /// The secrets of a recording.
 #[derive(Debug, Default)]
@@ -30,6 +51,16 @@ pub(crate) struct Secrets {
 /// Whether a header's value is a secret.
 pub(crate) fn is_secret_header(name: &str) -> bool {
     HEADERS.iter().any(|secret| secret.eq_ignore_ascii_case(name.trim()))
+}
+
+fn is_secret_in_addresses(name: &str) -> bool {
+    let name = plain(name);
+    WHOLE_IN_ADDRESSES.contains(&name.as_str()) || IN_ADDRESSES.iter().any(|part| name.contains(part))
+}
+
+/// `Access_Token`, `access-token` and `accessToken` are the same.
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|sign| sign.to_ascii_lowercase()).collect()
 }
 
 impl Secrets {
@@ -43,12 +74,23 @@ impl Secrets {
 
     /// A header as it may be recorded.
     pub(crate) fn header(&mut self, header: &str) -> String {
+        // The rest of the one before, as nobody writes it any more: who knows what it is.
+        if header.starts_with([' ', '\t']) {
+            return format!(" {REDACTED}");
+        }
         let Some((name, value)) = header.split_once(':').filter(|(name, _)| is_secret_header(name)) else {
-            return header.to_owned();
+            return self.addresses(header);
         };
         let value = value.trim();
         self.learn(value);
-        match value.split_once(' ') {
+        let is = |known: &str| known.eq_ignore_ascii_case(name.trim());
+        if is("cookie") {
+            value.split(';').for_each(|cookie| self.learn_cookie(cookie));
+        } else if is("set-cookie") {
+            // What follows are its attributes.
+            self.learn_cookie(value.split(';').next().unwrap_or_default());
+        }
+        match value.split_once(' ').filter(|_| WITH_SCHEME.into_iter().any(is)) {
             Some((scheme, secret)) => {
                 self.learn(secret.trim());
                 format!("{name}: {scheme} {REDACTED}")
@@ -57,13 +99,36 @@ impl Secrets {
         }
     }
 
+    fn learn_cookie(&mut self, cookie: &str) {
+        let value = cookie.split_once('=').map_or(cookie, |(_, value)| value);
+        self.learn(value.trim().trim_matches('"'));
+    }
+
+    /// A text with addresses in it, such as the first line of a request, without the secrets in their queries.
+    pub(crate) fn addresses(&mut self, text: &str) -> String {
+        let ends = |sign: char| "?&#;,<>\"' \t".contains(sign);
+        let parts = text.split_inclusive(ends).map(|part| {
+            let (pair, end) = part.split_at(part.trim_end_matches(ends).len());
+            match pair.split_once('=') {
+                Some((name, secret)) if is_secret_in_addresses(name) && !secret.is_empty() => {
+                    self.learn(secret);
+                    format!("{name}={REDACTED}{end}")
+                }
+                _ => part.to_owned(),
+            }
+        });
+        parts.collect()
+    }
+
     /// Learns what a message has to hide, and hides it.
     pub(crate) fn message(&mut self, value: &mut Value) {
         match value {
             Value::Object(fields) => {
                 for (key, value) in fields {
                     match value {
-                        Value::String(secret) if MEMBERS.contains(&key.as_str()) && !secret.is_empty() => {
+                        Value::String(secret)
+                            if MEMBERS.contains(&plain(key).as_str()) && !secret.is_empty() =>
+                        {
                             self.learn(secret);
                             *secret = REDACTED.to_owned();
                         }
@@ -118,5 +183,50 @@ mod tests {
         let mut later = json!("quiet-please, t is a letter");
         secrets.hide(&mut later);
         assert_eq!(later, "REDACTED, t is a letter");
+    }
+
+    #[test]
+    fn cookies_are_hidden_whole_and_wherever_they_come_again() {
+        let mut secrets = Secrets::default();
+        assert_eq!(
+            secrets.header("Set-Cookie: sid=first-word; Path=/home/me; HttpOnly"),
+            "Set-Cookie: REDACTED"
+        );
+        assert_eq!(secrets.header("cookie: a=second-one; b=\"third-one\""), "cookie: REDACTED");
+        let mut later = json!("first-word second-one third-one /home/me");
+        secrets.hide(&mut later);
+        assert_eq!(later, "REDACTED REDACTED REDACTED /home/me");
+        assert_eq!(secrets.header("X-Api-Key: two words"), "X-Api-Key: REDACTED");
+        assert_eq!(
+            secrets.header("Proxy-Authorization: Basic dXNlcjpwYXNz"),
+            "Proxy-Authorization: Basic REDACTED"
+        );
+    }
+
+    #[test]
+    fn secrets_in_addresses_are_hidden_by_their_names() {
+        let mut secrets = Secrets::default();
+        for (said, recorded) in [
+            ("GET /a?x=1&Access_Token=abc==&y=2 HTTP/1.1", "GET /a?x=1&Access_Token=REDACTED&y=2 HTTP/1.1"),
+            ("GET /?my-secret=s&key=k HTTP/1.1", "GET /?my-secret=REDACTED&key=REDACTED HTTP/1.1"),
+            ("GET /?author=me&monkey=1 HTTP/1.1", "GET /?author=me&monkey=1 HTTP/1.1"),
+            ("GET /?token= HTTP/1.1", "GET /?token= HTTP/1.1"),
+        ] {
+            assert_eq!(secrets.addresses(said), recorded);
+        }
+        let location = "Location: http://127.0.0.1:1/#id_token=of-a-header";
+        assert_eq!(secrets.header(location), "Location: http://127.0.0.1:1/#id_token=REDACTED");
+        let mut later = json!("it was of-a-header");
+        secrets.hide(&mut later);
+        assert_eq!(later, "it was REDACTED");
+    }
+
+    #[test]
+    fn members_are_secret_however_they_are_written() {
+        let mut message =
+            json!({ "AUTHTOKEN": "a", "access_token": "b", "api-key": "c", "progressToken": "d" });
+        Secrets::default().message(&mut message);
+        let expected = json!({ "AUTHTOKEN": REDACTED, "access_token": REDACTED, "api-key": REDACTED, "progressToken": "d" });
+        assert_eq!(message, expected);
     }
 }

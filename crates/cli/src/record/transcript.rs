@@ -47,11 +47,12 @@ impl Transcript {
     }
 
     pub(crate) fn head(&self, conn: u64, side: Side, head: &Head) {
-        let headers: Vec<String> = {
-            let mut inner = self.locked();
-            head.headers.iter().map(|header| inner.secrets.header(header)).collect()
+        let (line, headers) = {
+            let secrets = &mut self.locked().secrets;
+            let headers: Vec<String> = head.headers.iter().map(|header| secrets.header(header)).collect();
+            (secrets.addresses(&head.line), headers)
         };
-        let fields = [("http".to_owned(), json!(head.line)), ("headers".to_owned(), json!(headers))];
+        let fields = [("http".to_owned(), json!(line)), ("headers".to_owned(), json!(headers))];
         self.write(conn, Some(side), Map::from_iter(fields));
     }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use crate::record::ear::{Ear, Heard};
-use crate::record::http1::{Head, Side};
+use crate::record::http1::{Head, Side, Unanswered};
 use crate::record::websocket;
 
 /// What came.
@@ -65,7 +65,10 @@ impl Lines {
         let writer = Writer(Arc::new(Mutex::new(stream)));
         writer.write(bytes)?;
         self.open.insert(conn, writer.clone());
-        let hear = move || read(reading, &writer, conn, &arrivals);
+        let unanswered = Unanswered::default();
+        unanswered.asked(bytes);
+        let ear = Ear::new(Side::Response, unanswered);
+        let hear = move || read(reading, ear, &writer, conn, &arrivals);
         thread::Builder::new().name("linkspan-replay".into()).spawn(hear)?;
         Ok(())
     }
@@ -115,8 +118,7 @@ impl Lines {
     }
 }
 
-fn read(mut stream: TcpStream, writer: &Writer, conn: u64, arrivals: &Sender<(u64, Came)>) {
-    let mut ear = Ear::new(Side::Response);
+fn read(mut stream: TcpStream, mut ear: Ear, writer: &Writer, conn: u64, arrivals: &Sender<(u64, Came)>) {
     let mut bytes = vec![0; 64 * 1024];
     loop {
         let (heard, over) = match stream.read(&mut bytes) {

@@ -7,12 +7,16 @@ use std::time::Duration;
 use linkspan_client::http::LoopbackUrl;
 use serde_json::Value;
 
+use super::TOKEN_VARIABLE;
 use super::lines::{Came, Lines};
 use super::meaning::differences;
 use super::script::{Act, Step};
 use crate::exit::{Exit, Failure};
 use crate::record::http1::Head;
-use crate::record::secrets::is_secret_header;
+use crate::record::secrets::{REDACTED, is_secret_header};
+
+/// Where a token may be, beside headers.
+const ADDRESS: &str = "its address";
 
 /// What became of one thing that the agent had heard.
 #[derive(Debug)]
@@ -65,7 +69,12 @@ impl Player<'_> {
     fn request(&mut self, step: &Step, head: &Head, body: Option<&str>) -> Result<(), Failure> {
         let mut head = head.clone();
         if let Some(host) = head.header("host") {
-            self.texts.push((host.to_owned(), self.to.authority()));
+            let host = (host.to_owned(), self.to.authority());
+            self.is_now(host);
+        }
+        if head.line.contains(REDACTED) {
+            let token = (self.token)(ADDRESS).ok_or_else(|| no_token(ADDRESS))?;
+            head.line = head.line.replace(REDACTED, &token);
         }
         head.retain(|name| {
             let dropped =
@@ -92,6 +101,13 @@ impl Player<'_> {
         let mut bytes = head.to_bytes();
         bytes.extend(body.unwrap_or_default().into_bytes());
         self.lines.request(step.conn, &bytes).map_err(|error| failed(step, &error))
+    }
+
+    /// Once: what replaced a text may hold it again.
+    fn is_now(&mut self, text: (String, String)) {
+        if !self.texts.contains(&text) {
+            self.texts.push(text);
+        }
     }
 
     /// What the agent said, as it has to be said now; none for the answer to a question that was not asked this time.
@@ -121,10 +137,7 @@ impl Player<'_> {
         };
         let sessions = recorded.header("mcp-session-id").zip(head.header("mcp-session-id"));
         if let Some((before, after)) = sessions.filter(|(before, _)| !before.is_empty()) {
-            let session = (before.to_owned(), after.to_owned());
-            if !self.texts.contains(&session) {
-                self.texts.push(session);
-            }
+            self.is_now((before.to_owned(), after.to_owned()));
         }
         let (before, after) = (recorded.status(), head.status());
         let differences = match before == after {
@@ -180,7 +193,8 @@ fn now(texts: &[(String, String)], text: &str) -> String {
 
 fn no_token(header: &str) -> Failure {
     Failure::usage(format!(
-        "the agent sent a token in `{}`, and none is known for this server: give it with --token",
+        "the agent sent a token in `{}`, and none is known for this server: give it in {TOKEN_VARIABLE}, or with \
+         --token, where other users of this machine may see it",
         header.trim()
     ))
 }
@@ -192,4 +206,28 @@ fn failed(step: &Step, error: &std::io::Error) -> Failure {
         _ => error.to_string(),
     };
     Failure::new(Exit::NoWindow, format!("what line {} says cannot be said: {why}", step.line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_replaced_once_whatever_it_becomes() {
+        let to: LoopbackUrl = "http://127.0.0.1:54321".parse().unwrap();
+        let mut player = Player {
+            to: &to,
+            token: &|_| None,
+            patience: Duration::ZERO,
+            volatile: &[],
+            lines: Lines::new(([127, 0, 0, 1], 9).into()),
+            texts: Vec::new(),
+            asked: BTreeMap::new(),
+            ids: BTreeMap::new(),
+        };
+        for _ in 0..3 {
+            player.is_now(("127.0.0.1:5432".into(), to.authority()));
+        }
+        assert_eq!(player.agents("http://127.0.0.1:5432/a").unwrap(), "http://127.0.0.1:54321/a");
+    }
 }

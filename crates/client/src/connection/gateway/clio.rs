@@ -1,5 +1,6 @@
 //! Clio's protocol from the agent's side, as pure translation. It has no ids: an answer belongs to the question that is
-//! under way, if it is about the same file. So there is one question at a time, and others wait for their turn.
+//! under way, if it is about the same file. So there is one question at a time, and others wait for their turn; also
+//! until all that the editor had said before it heard of a withdrawal has arrived.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -37,11 +38,18 @@ pub(super) struct Clio {
     read: ReadFile,
     /// The introduction that is not answered yet.
     hello: Option<RequestId>,
-    /// The editor decides in the text itself, and by a person.
+    /// The editor asks a person, and writes what she accepts.
     proposes: bool,
     current: Option<Diff>,
     waiting: VecDeque<Diff>,
+    /// The probe behind the last withdrawal that is not answered yet. Ours are negative, those of our session are not.
+    settling: Option<i64>,
+    last_probe: i64,
 }
+
+/// What these editors accept by themselves is shown, and nothing is written.
+const NO_PROPOSALS: &str = "this editor only shows changes: it neither asks a person nor writes what was accepted. \
+    Update its Clio extension to one that has `proposeDiff`, or attach the editor to Linkspan's hub";
 
 #[derive(Debug)]
 struct Diff {
@@ -63,6 +71,8 @@ impl Clio {
             proposes: false,
             current: None,
             waiting: VecDeque::new(),
+            settling: None,
+            last_probe: 0,
         }
     }
 
@@ -103,6 +113,9 @@ impl Clio {
     fn call(&mut self, id: RequestId, mut call: ToolCall) -> Vec<Act> {
         let tab = call.take_tab();
         match call.name.as_str() {
+            "openDiff" | "proposeDiff" if !self.proposes => {
+                vec![Act::Tell(replies::tool_failed(id, NO_PROPOSALS))]
+            }
             "openDiff" | "proposeDiff" => {
                 let (Some(file), Some(after)) = (call.text("file"), call.text("after")) else {
                     return vec![Act::Tell(replies::no_arguments(id, &call.name, "`file` and `after`"))];
@@ -155,7 +168,7 @@ impl Clio {
     /// Asks the next question, if none is under way.
     fn next(&mut self) -> Vec<Act> {
         let mut acts = Vec::new();
-        while self.current.is_none() {
+        while self.current.is_none() && self.settling.is_none() {
             let Some(diff) = self.waiting.pop_front() else { break };
             let before = match &diff.before {
                 Some(before) => Ok(before.clone()),
@@ -163,7 +176,7 @@ impl Clio {
             };
             match before {
                 Ok(before) => {
-                    acts.push(Act::Say(self.question(&diff, &before)));
+                    acts.push(Act::Say(question(&diff, &before)));
                     self.current = Some(diff);
                 }
                 Err(why) => acts.push(Act::Tell(replies::tool_failed(diff.id, &why))),
@@ -172,27 +185,33 @@ impl Clio {
         acts
     }
 
-    fn question(&self, diff: &Diff, before: &str) -> Value {
-        let Diff { file, after, description, .. } = diff;
-        if self.proposes {
-            let edits = [whole_file::edit(before, after)];
-            return json!({ "type": "proposeDiff", "file": file, "edits": edits, "description": description });
-        }
-        json!({ "type": "openDiff", "file": file, "before": before, "after": after, "description": description })
-    }
-
     /// Takes questions back; whoever asked hears it.
     fn withdraw(&mut self, which: impl Fn(&Diff) -> bool) -> Vec<Act> {
         let mut acts = Vec::new();
         if let Some(diff) = self.current.take_if(|diff| which(diff)) {
             acts.push(Act::Say(json!({ "type": "closeDiff", "file": diff.file })));
             acts.push(Act::Tell(replies::withdrawn(diff.id)));
+            // A decision may be on its way already: it must not answer the next question.
+            self.last_probe -= 1;
+            self.settling = Some(self.last_probe);
+            acts.push(Act::Probe(self.last_probe));
         }
         let (taken_back, kept) = self.waiting.drain(..).partition::<Vec<Diff>, _>(|diff| which(diff));
         self.waiting.extend(kept);
         acts.extend(taken_back.into_iter().map(|diff| Act::Tell(replies::withdrawn(diff.id))));
         acts.extend(self.next());
         acts
+    }
+
+    /// The editor answers a probe.
+    pub(super) fn pong(&mut self, id: i64) -> Vec<Act> {
+        if id >= 0 {
+            return vec![Act::Tell(Message::response(RequestId::Number(id), &Value::Null))];
+        }
+        match self.settling.take_if(|probe| *probe == id) {
+            Some(_) => self.next(),
+            None => vec![],
+        }
     }
 
     /// Something that the editor says.
@@ -237,4 +256,10 @@ impl Clio {
         acts.extend(self.next());
         acts
     }
+}
+
+fn question(diff: &Diff, before: &str) -> Value {
+    let Diff { file, after, description, .. } = diff;
+    let edits = [whole_file::edit(before, after)];
+    json!({ "type": "proposeDiff", "file": file, "edits": edits, "description": description })
 }

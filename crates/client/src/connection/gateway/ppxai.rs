@@ -129,9 +129,18 @@ impl Ppxai {
         self.execute(id, Kind::Apply(change), "ide.apply_edit", &args)
     }
 
-    fn read(&mut self, id: RequestId, change: Change, said: Result<Value, Refused>) -> Vec<Act> {
+    fn read(&mut self, id: RequestId, change: Change, said: Result<Said, Refused>) -> Vec<Act> {
         match said {
-            Ok(result) => match result.get("content").and_then(Value::as_str) {
+            // An edit of the beginning would leave the old rest behind the new text.
+            Ok(Said { truncated: true, .. }) => {
+                let why = format!(
+                    "the bridge gives only the beginning of {}, which is too long for it: change it in another way, \
+                     or attach the editor to Linkspan's hub",
+                    change.path
+                );
+                vec![Act::Tell(replies::tool_failed(id, &why))]
+            }
+            Ok(Said { result, .. }) => match result.get("content").and_then(Value::as_str) {
                 Some(content) => {
                     let edit = whole_file::edit(content, &change.new_text);
                     self.apply(id, change, &edit)
@@ -187,13 +196,21 @@ impl Translator for Ppxai {
                 Err(why) => replies::failed(id, why),
             })],
             Kind::Call => vec![Act::Tell(match said(tag, answer) {
-                Ok(result) => replies::data(id, &result),
+                Ok(Said { result, .. }) => replies::data(id, &result),
                 Err(refused) => refused.told(id),
             })],
             Kind::Read(change) => self.read(id, change, said(tag, answer)),
             Kind::Apply(_) => vec![Act::Tell(decision(id, said(tag, answer)))],
         }
     }
+}
+
+/// The result of a tool.
+#[derive(Debug)]
+struct Said {
+    result: Value,
+    /// It is only the beginning.
+    truncated: bool,
 }
 
 /// Why there is no result.
@@ -212,7 +229,7 @@ impl Refused {
     }
 }
 
-fn said(tag: Tag, answer: Result<Answer, HttpError>) -> Result<Value, Refused> {
+fn said(tag: Tag, answer: Result<Answer, HttpError>) -> Result<Said, Refused> {
     #[derive(Deserialize)]
     struct Reply {
         id: Value,
@@ -221,6 +238,8 @@ fn said(tag: Tag, answer: Result<Answer, HttpError>) -> Result<Value, Refused> {
         result: Value,
         #[serde(default)]
         error: Value,
+        #[serde(default)]
+        truncated: Value,
     }
     let unclear = |why: String| Refused::Unclear(why);
     let body = ppxai::body(answer).map_err(unclear)?;
@@ -230,7 +249,11 @@ fn said(tag: Tag, answer: Result<Answer, HttpError>) -> Result<Value, Refused> {
         return Err(unclear("the bridge answers another question than the one that was asked".into()));
     }
     match (reply.success, reply.error) {
-        (true, _) => Ok(reply.result),
+        (true, _) => {
+            let inside = reply.result.get("truncated");
+            let truncated = [Some(&reply.truncated), inside].contains(&Some(&Value::Bool(true)));
+            Ok(Said { result: reply.result, truncated })
+        }
         (false, Value::String(why)) => Err(Refused::ByTool(why)),
         (false, Value::Null) => Err(Refused::ByTool("the bridge says that it failed, and not why".into())),
         (false, other) => Err(Refused::ByTool(match other.get("message").and_then(Value::as_str) {
@@ -241,24 +264,28 @@ fn said(tag: Tag, answer: Result<Answer, HttpError>) -> Result<Value, Refused> {
 }
 
 /// Only a plain yes is one. The bridge writes before it says so.
-fn decision(id: RequestId, said: Result<Value, Refused>) -> Message {
+fn decision(id: RequestId, said: Result<Said, Refused>) -> Message {
     let word = |result: &Value, key: &str| result.get(key).and_then(Value::as_bool);
     match said {
-        Ok(result) => match (result.as_bool().or(word(&result, "applied")), word(&result, "accepted")) {
-            (Some(true), _) => replies::texts(id, &["FILE_SAVED"]),
-            (Some(false), None | Some(false)) => match result.get("reason").and_then(Value::as_str) {
-                Some(reason) => replies::texts(id, &["DIFF_REJECTED", reason]),
-                None => replies::texts(id, &["DIFF_REJECTED"]),
-            },
-            _ => replies::failed(id, "the bridge says neither that the edit was applied nor that it was not"),
-        },
+        Ok(Said { result, .. }) => {
+            match (result.as_bool().or(word(&result, "applied")), word(&result, "accepted")) {
+                (Some(true), _) => replies::texts(id, &["FILE_SAVED"]),
+                (Some(false), None | Some(false)) => match result.get("reason").and_then(Value::as_str) {
+                    Some(reason) => replies::texts(id, &["DIFF_REJECTED", reason]),
+                    None => replies::texts(id, &["DIFF_REJECTED"]),
+                },
+                _ => replies::failed(
+                    id,
+                    "the bridge says neither that the edit was applied nor that it was not",
+                ),
+            }
+        }
         Err(Refused::ByTool(why)) if is_a_persons_no(&why) => replies::texts(id, &["DIFF_REJECTED", &why]),
         Err(refused) => refused.told(id),
     }
 }
 
-/// The reference bridge has no other word for it than an error's text.
+/// The reference bridge has no other word for it than this error; others that sound like it are of tools.
 fn is_a_persons_no(why: &str) -> bool {
-    let why = why.to_ascii_lowercase();
-    ["user cancelled", "rejected", "declined"].iter().any(|no| why.contains(no))
+    why.trim().eq_ignore_ascii_case("User cancelled")
 }

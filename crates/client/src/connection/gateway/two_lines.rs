@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use linkspan_editor_api::{Message, RequestId};
+use linkspan_editor_api::Message;
 use serde_json::Value;
 
 use super::super::transport::{Link, Listener, Socket};
@@ -83,7 +83,7 @@ impl Listener for EditorEars {
     }
 
     fn pong(&mut self, id: i64) {
-        self.0.act(|_| vec![Act::Tell(Message::response(RequestId::Number(id), &Value::Null))]);
+        self.0.act(|translator| translator.pong(id));
     }
 
     fn closed(&mut self) {

@@ -9,6 +9,7 @@ use super::server::{Kind, Say, Server};
 use crate::connection::{CallError, Change, DiffOutcome};
 
 const NEW: &str = "new\n";
+const PROPOSES: &[&str] = &["diff", "apply", "status", "proposeDiff"];
 
 fn connected(capabilities: &[&str]) -> Say {
     Say::Json(json!({ "type": "connected", "serverVersion": "0.1.0", "capabilities": capabilities }))
@@ -33,12 +34,17 @@ fn about(kind: &str, file: &Value) -> Say {
     Say::Json(json!({ "type": kind, "file": file }))
 }
 
+/// The new text of a question.
+fn proposed(message: &Value) -> &Value {
+    &message["edits"][0]["newText"]
+}
+
 #[test]
 fn the_answer_is_the_next_one_about_that_file() {
     for (kind, outcome) in
         [("diffAccepted", DiffOutcome::FileSaved), ("diffRejected", DiffOutcome::DiffRejected)]
     {
-        let (server, _folder, file) = clio(&["diff", "apply", "status"], move |message| {
+        let (server, _folder, file) = clio(PROPOSES, move |message| {
             let other = json!("/somebody/else.py");
             vec![about("diffAccepted", &other), about("diffRejected", &other), about(kind, &message["file"])]
         });
@@ -46,24 +52,44 @@ fn the_answer_is_the_next_one_about_that_file() {
         let decided = editor.open_diff(&Change::new(&file, NEW)).unwrap();
         assert_eq!((decided.outcome, decided.written), (outcome, outcome == DiffOutcome::FileSaved));
         assert_eq!(server.hears(|message| message["type"] == "connect")["clientVersion"], "1");
-        let asked = server.hears(|message| message["type"] == "openDiff");
-        assert_eq!((&asked["before"], &asked["after"]), (&json!("old\n"), &json!(NEW)));
+        let asked = server.hears(|message| message["type"] == "proposeDiff");
+        let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 1, "character": 0 } });
+        assert_eq!(asked["edits"], json!([{ "range": range, "oldText": "old\n", "newText": NEW }]));
     }
 }
 
 #[test]
-fn an_editor_that_can_propose_is_asked_to() {
+fn an_editor_that_only_shows_changes_is_not_said_to_have_written_one() {
     let (server, _folder, file) =
-        clio(&["proposeDiff"], |message| vec![about("diffRejected", &message["file"])]);
-    assert!(!server.connect().open_diff(&Change::new(&file, NEW)).unwrap().is_accepted());
-    let asked = server.hears(|message| message["type"] == "proposeDiff");
-    let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 1, "character": 0 } });
-    assert_eq!(asked["edits"], json!([{ "range": range, "oldText": "old\n", "newText": NEW }]));
+        clio(&["diff", "apply", "status"], |message| vec![about("diffAccepted", &message["file"])]);
+    let editor = server.connect();
+    let refused = editor.open_diff(&Change::new(&file, NEW)).unwrap_err();
+    assert!(refused.to_string().contains("`proposeDiff`"), "{refused}");
+    assert!(editor.is_connected());
+}
+
+#[test]
+fn a_decision_that_crosses_a_withdrawal_answers_no_other_question() {
+    let (server, _folder, file) = clio(PROPOSES, |message| match message["type"].as_str() {
+        // The person was faster than the withdrawal.
+        Some("closeDiff") => vec![about("diffAccepted", &message["file"])],
+        Some("proposeDiff") if proposed(message) == "second" => {
+            vec![about("diffRejected", &message["file"])]
+        }
+        _ => vec![],
+    });
+    let editor = server.connect();
+    let first = editor.propose(&Change::new(&file, "first")).unwrap();
+    let second = editor.propose(&Change::new(&file, "second")).unwrap();
+    server.hears(|message| proposed(message) == "first");
+    first.withdraw();
+    assert_eq!(first.wait(), Err(CallError::Withdrawn));
+    assert!(!second.wait().unwrap().is_accepted());
 }
 
 #[test]
 fn one_question_at_a_time_and_a_withdrawn_one_makes_room() {
-    let (server, _folder, file) = clio(&[], |message| match message["after"].as_str() {
+    let (server, _folder, file) = clio(PROPOSES, |message| match proposed(message).as_str() {
         Some("third") => vec![about("diffAccepted", &message["file"])],
         _ => vec![],
     });
@@ -71,7 +97,7 @@ fn one_question_at_a_time_and_a_withdrawn_one_makes_room() {
     let first = editor.propose(&Change::new(&file, "first")).unwrap();
     let second = editor.propose(&Change::new(&file, "second")).unwrap();
     let third = editor.propose(&Change::new(&file, "third")).unwrap();
-    server.hears(|message| message["after"] == "first");
+    server.hears(|message| proposed(message) == "first");
     second.withdraw();
     assert_eq!(second.wait(), Err(CallError::Withdrawn));
     assert_eq!(third.wait_timeout(Duration::from_millis(50)), None, "the first is still on the screen");
@@ -83,8 +109,8 @@ fn one_question_at_a_time_and_a_withdrawn_one_makes_room() {
 
 #[test]
 fn errors_come_with_their_code_and_end_only_the_question() {
-    let (server, _folder, file) = clio(&[], |message| match message["type"].as_str() {
-        Some("openDiff") => {
+    let (server, _folder, file) = clio(PROPOSES, |message| match message["type"].as_str() {
+        Some("proposeDiff") => {
             vec![Say::Json(json!({ "type": "error", "message": "File not found", "code": "FILE_NOT_FOUND" }))]
         }
         _ => vec![],
@@ -114,7 +140,7 @@ fn what_the_wire_has_no_words_for_is_said() {
 
 #[test]
 fn a_lost_extension_decides_nothing() {
-    let (server, _folder, file) = clio(&[], |_| vec![Say::HangUp]);
+    let (server, _folder, file) = clio(PROPOSES, |_| vec![Say::HangUp]);
     let editor = server.connect();
     assert_eq!(editor.open_diff(&Change::new(&file, NEW)), Err(CallError::Closed));
     assert!(!editor.is_connected());

@@ -69,9 +69,36 @@ fn a_new_file_is_proposed_and_one_that_cannot_be_read_is_not() {
 }
 
 #[test]
+fn a_file_of_which_only_the_beginning_is_told_is_not_changed() {
+    for inside in [false, true] {
+        let server = bridge(move |heard| match heard.what() {
+            "ide.read_file" => {
+                let mut answer = json!({
+                    "id": heard.body["id"], "success": true, "result": { "content": "the beginning" },
+                });
+                match inside {
+                    true => answer["result"]["truncated"] = json!(true),
+                    false => answer["truncated"] = json!(true),
+                }
+                Reply::json(&answer)
+            }
+            _ => result(heard, json!(true)),
+        });
+        let refused = connect(&server).open_diff(&Change::new("/w/a.txt", "new")).unwrap_err();
+        assert!(refused.to_string().contains("only the beginning of /w/a.txt"), "{refused}");
+    }
+}
+
+#[test]
 fn a_persons_no_is_a_no_and_anything_unclear_is_neither() {
-    for (says, rejected) in [("User cancelled", true), ("rejected in the editor", true), ("disk full", false)]
-    {
+    for (says, rejected) in [
+        ("User cancelled", true),
+        ("user CANCELLED", true),
+        ("the write was rejected by the disk", false),
+        ("connection declined", false),
+        ("User cancelled the upload of a.txt", false),
+        ("disk full", false),
+    ] {
         let server = bridge(move |heard| match heard.what() {
             "ide.read_file" => result(heard, json!({ "content": "" })),
             _ => error(heard, says),
