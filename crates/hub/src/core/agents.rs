@@ -278,6 +278,7 @@ impl Core {
             let arrived = |(ping, _): &mut (u64, ReviewId)| *ping <= number;
             let arrived: Vec<ReviewId> =
                 agent.unconfirmed.extract_if(.., arrived).map(|(_, review)| review).collect();
+            self.untold.arrived(&agent.key(), number);
             for review in arrived {
                 self.apply(review::Event::Delivered { review });
             }
