@@ -6,7 +6,7 @@ use linkspan_review as review;
 use linkspan_review::{AgentId, Effect, Phase, Review, ReviewId, WindowId};
 
 use super::Core;
-use super::agents::{LONGEST_NAME, Reach, shortened};
+use super::agents::Reach;
 use super::event::Introduction;
 use super::present::asker;
 use super::timers::Due;
@@ -15,7 +15,7 @@ use super::timers::Due;
 const WITHOUT_STREAM_MS: u64 = 60_000;
 
 impl Core {
-    /// `known`: an earlier hub let it in, and it may still wait for decisions.
+    /// `known`: an earlier hub let it in under that name, and it may still wait for decisions.
     pub(super) fn session_opened(
         &mut self,
         id: AgentId,
@@ -32,8 +32,7 @@ impl Core {
         agent.introduced = known.is_some();
         let again = known.is_some();
         if let Some(Introduction { name, version }) = known {
-            agent.name = shortened(name, LONGEST_NAME);
-            agent.version = shortened(version, LONGEST_NAME);
+            (agent.name, agent.version) = (name, version);
             agent.session.resume();
         }
         self.agents.insert(id, agent);

@@ -110,7 +110,7 @@ async fn hand_out(caller: Arc<Caller>, mut inbox: Inbox<ToAgent>, edge: Edge) {
             ToAgent::Ping { number } => {
                 edge.tell(Event::AgentPong { agent: caller.agent, number: Some(number) }).await;
             }
-            ToAgent::Text(_) => {}
+            ToAgent::Text(_) | ToAgent::Confirmed { .. } => {}
             ToAgent::Close { .. } => break,
         }
     }

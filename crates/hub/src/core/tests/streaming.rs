@@ -342,6 +342,54 @@ fn where_the_person_is_is_told_when_it_has_come_to_rest() {
 }
 
 #[test]
+fn whoever_moves_on_is_not_at_rest_but_for_half_a_second() {
+    let mut desk = Desk::new();
+    editor_with(&mut desk, json!([document("/ws/a.txt", true)]));
+    let agent = listening(&mut desk, 1, "k");
+    desk.wait_seconds(1);
+    let mut told_after = Vec::new();
+    for character in 1..=25_u64 {
+        let at = json!({ "line": 0, "character": character });
+        let range = json!({ "start": at, "end": at });
+        let selection = json!({ "path": "/ws/a.txt", "range": range, "isEmpty": true });
+        desk.tell(EDITOR, "selection/changed", json!({ "selection": selection }));
+        desk.wait_ms(40);
+        told_after.push(contexts(&desk, agent).len() - 1);
+    }
+    assert_eq!((told_after[11], told_after[13]), (0, 1), "{told_after:?}");
+    desk.wait_seconds(1);
+    assert_eq!(contexts(&desk, agent).last().unwrap()[0]["cursor"]["character"], 26);
+}
+
+#[test]
+fn what_cannot_be_seen_is_no_part_of_a_name() {
+    let mut desk = desk();
+    let (agent, dialect) = (AgentId(1), linkspan_dialect::by_name("gemini").unwrap());
+    desk.event(Event::SessionOpened { agent, window: WindowId(1), dialect, key: "k".into(), known: None });
+    let client = json!({ "name": "A\u{1f}ge\u{200b}nt", "version": "1\u{1f}2" });
+    let hello = json!({ "protocolVersion": "2025-06-18", "clientInfo": client });
+    desk.frame(agent, &json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }));
+    propose(&mut desk, agent);
+    assert_eq!(desk.reviews()[0].owner_key, "gemini:Agent\u{1f}k");
+}
+
+#[test]
+fn the_path_by_which_an_agent_knows_a_change_is_kept_whole() {
+    let mut before = desk();
+    let agent = listening(&mut before, 1, "k");
+    let long = format!("/ws/{}../a.txt", "./".repeat(400));
+    before.call(agent, 71, "openDiff", json!({ "filePath": long, "newContent": NEW }));
+    let mut desk = before.restart();
+    desk.attach(EDITOR, json!({ "reviews": true }));
+    desk.event(Event::LocalOpened { local: COMMAND });
+    let again = open(&mut desk, 5, "k", Some(gemini()));
+    accept_latest(&mut desk);
+    let last =
+        desk.to_agents.iter().rfind(|(to, frame)| *to == again && frame["method"] == "ide/diffAccepted");
+    assert_eq!(last.unwrap().1["params"]["filePath"], long);
+}
+
+#[test]
 fn the_file_she_went_to_last_is_the_newest_and_one_without_a_file_is_none() {
     let mut desk = Desk::new();
     editor_with(&mut desk, json!([document("/ws/a.txt", true), document("/ws/b.txt", false)]));
