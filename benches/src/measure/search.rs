@@ -52,7 +52,7 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
     let folder = root.path().canonicalize()?.join("tree");
     make(&folder)?;
     let deny = DenyGlobs::new(&DENIED.map(str::to_owned))?;
-    let workspace = Workspace { folders: vec![folder.clone()], deny };
+    let workspace = Workspace { folders: vec![folder.clone()], deny, kept: Vec::new() };
     TASKS.iter().map(|task| compare(task, &workspace, &folder, effort)).collect()
 }
 

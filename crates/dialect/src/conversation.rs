@@ -86,6 +86,9 @@ pub(crate) trait Conversation: Debug + Send {
         None
     }
 
+    /// The agent waits for that change no more: once its call is answered, nothing is told later.
+    fn hush(&mut self, _call: CallId) {}
+
     /// The handshake was made with an earlier hub.
     fn resume(&mut self) {}
 
@@ -160,6 +163,11 @@ impl Session {
     /// A change that an agent waits for since before [`Session::resume`], by the name it takes it back by.
     pub fn adopt(&mut self, name: &str) -> Option<CallId> {
         self.conversation.adopt(name)
+    }
+
+    /// What becomes of that change is of no use to the agent any more; a call that is not answered yet still is.
+    pub fn hush(&mut self, call: CallId) {
+        self.conversation.hush(call);
     }
 
     /// The frame that answers the call; none when it is no longer open.

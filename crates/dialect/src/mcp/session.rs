@@ -255,6 +255,12 @@ impl Conversation for Session {
         Some(self.open.begin(None, OpenCall { id: None, asked, unheard: false }))
     }
 
+    fn hush(&mut self, call: CallId) {
+        if let Some(open) = self.open.get_mut(call) {
+            open.what.unheard = true;
+        }
+    }
+
     fn resume(&mut self) {
         self.initialized = true;
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use linkspan_dialect::{
     Answer, CallId, Dialect, Door, EditorEvent, Exchange, Failure, FailureKind, Frame, Server, Session, Step,
 };
+use linkspan_editor_api::visible::is_hidden;
 use linkspan_editor_api::{Capabilities, DocumentVersion, Mentioned, Selection, WindowEvent};
 use linkspan_review as review;
 use linkspan_review::{AgentId, ReviewId, SetId, WindowId};
@@ -102,6 +103,12 @@ impl NotLetIn {
 /// An agent may call itself anything; it stands in every list.
 pub(super) const LONGEST_NAME: usize = 64;
 
+/// What an agent calls itself, as it stands in lists and keys: what cannot be seen tells nobody apart.
+pub(super) fn called(name: &str) -> String {
+    let seen = name.chars().filter(|character| !is_hidden(*character));
+    shortened(seen.collect(), LONGEST_NAME)
+}
+
 pub(super) fn shortened(text: String, longest: usize) -> String {
     if text.chars().nth(longest).is_none() {
         text
@@ -116,7 +123,7 @@ impl Core {
         id: AgentId,
         window: WindowId,
         dialect: &'static Dialect,
-        called: Option<String>,
+        name: Option<String>,
     ) {
         let reach = match dialect.door {
             Door::WebSocket { .. } | Door::OpenWebSocket | Door::Local => Reach::Port,
@@ -125,10 +132,10 @@ impl Core {
         };
         match self.let_in(window, dialect, reach) {
             Ok(mut agent) => {
-                agent.introduced = called.is_some();
-                if let Some(called) = called {
-                    let name = if called.is_empty() { dialect.name.to_owned() } else { called };
-                    agent.name = shortened(name, LONGEST_NAME);
+                agent.introduced = name.is_some();
+                if let Some(name) = name {
+                    let name = called(&name);
+                    agent.name = if name.is_empty() { dialect.name.to_owned() } else { name };
                 }
                 let introduced = agent.introduced;
                 self.agents.insert(id, agent);
@@ -221,8 +228,8 @@ impl Core {
                 let before = agent.introduced.then(|| who(agent));
                 // Whoever is found again by who it said it is stays that.
                 if agent.key.is_none() || !agent.introduced {
-                    agent.name = shortened(name, LONGEST_NAME);
-                    agent.version = shortened(version, LONGEST_NAME);
+                    agent.name = called(&name);
+                    agent.version = called(&version);
                 }
                 agent.introduced = true;
                 let who = Introduction { name: agent.name.clone(), version: agent.version.clone() };
@@ -281,6 +288,10 @@ impl Core {
             let arrived = |(ping, _): &mut (u64, ReviewId)| *ping <= number;
             let arrived: Vec<ReviewId> =
                 agent.unconfirmed.extract_if(.., arrived).map(|(_, review)| review).collect();
+            self.untold.arrived(&agent.key(), number);
+            if matches!(agent.reach, Reach::Stream) {
+                self.act(Action::ConfirmAgent { agent: id, number });
+            }
             for review in arrived {
                 self.apply(review::Event::Delivered { review });
             }
@@ -300,8 +311,12 @@ impl Core {
             Reach::Port | Reach::Calls => self.act(Action::PingAgent { agent: id, number }),
             // These frames have no pings of their own.
             Reach::Stream | Reach::Local(_) => {
+                let kept_until_it_arrives = matches!(agent.reach, Reach::Stream);
                 if let Some(text) = agent.session.ping(number) {
                     self.send_agent(id, text);
+                }
+                if kept_until_it_arrives {
+                    self.act(Action::PingAgent { agent: id, number });
                 }
             }
         }

@@ -26,6 +26,9 @@ use crate::files::{FileError, FileState, Want};
 /// A title above a change, repeated in every list and message about it.
 const LONGEST_LABEL: usize = 300;
 
+/// As long as a path can be: by its label, an agent that listens knows the change.
+const LONGEST_NAMING_LABEL: usize = 4096;
+
 /// Who wants to know.
 #[derive(Debug)]
 pub(super) enum BaseWanted {
@@ -331,6 +334,10 @@ impl Core {
     }
 
     fn propose(&mut self, tool: ToolCall, base: Base) {
+        if !self.is_newest_of_its_name(tool.agent, tool.call) {
+            let message = "a newer change of this file was asked for meanwhile";
+            return self.fail(tool.agent, tool.call, FailureKind::Withdrawn, message);
+        }
         let Request::Propose { path: asked, proposed, mut label, set, writer } = tool.request else { return };
         let Some(agent) = self.agents.get(&tool.agent) else { return };
         // Told by the path that it asked for, also after a restart: the review keeps only where that really is.
@@ -363,6 +370,10 @@ impl Core {
     pub(super) fn enter(&mut self, id: AgentId, call: CallId, change: Change) {
         let Some(agent) = self.agents.get(&id) else { return };
         let (window, key) = (agent.window, agent.key());
+        let longest = match agent.reach {
+            Reach::Stream => LONGEST_NAMING_LABEL,
+            Reach::Port | Reach::Calls | Reach::Local(_) => LONGEST_LABEL,
+        };
         let taken_back = !agent.session.open_changes().any(|(open, _)| open == call);
         if !taken_back && let Err(message) = self.has_room(id, 1) {
             return self.fail(id, call, FailureKind::Denied, message);
@@ -374,7 +385,7 @@ impl Core {
             window,
             set: self.set_of(id, set),
             path,
-            label: shortened(label, LONGEST_LABEL),
+            label: shortened(label, longest),
             writer,
             base,
             proposed,

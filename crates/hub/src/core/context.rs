@@ -18,6 +18,9 @@ use super::timers::{Due, TimerId};
 /// As long as nothing changes for this time, it is at rest.
 const REST_MS: u64 = 50;
 
+/// Whoever never rests is somewhere all the same.
+const LONGEST_MS: u64 = 500;
+
 #[derive(Debug, Default)]
 pub(super) struct Context {
     /// Open files, with when the person was last in each, since 1970.
@@ -26,6 +29,8 @@ pub(super) struct Context {
     selection: Option<Selection>,
     told: Option<EditorEvent>,
     due: Option<TimerId>,
+    /// The first change that was not told.
+    moving_since_ms: Option<u64>,
 }
 
 impl Context {
@@ -103,14 +108,18 @@ impl Core {
             return;
         }
         let Some(window) = self.windows.get_mut(&id) else { return };
-        if window.context.due.is_none() {
-            window.context.due = Some(self.timers.add(self.now_ms + REST_MS, Due::Context(id)));
+        let since_ms = *window.context.moving_since_ms.get_or_insert(self.now_ms);
+        let when = (self.now_ms + REST_MS).min(since_ms + LONGEST_MS);
+        let timer = self.timers.add(when, Due::Context(id));
+        if let Some(earlier) = window.context.due.replace(timer) {
+            self.timers.cancel(earlier);
         }
     }
 
     pub(super) fn context_due(&mut self, id: WindowId) {
         let Some(window) = self.windows.get_mut(&id) else { return };
         window.context.due = None;
+        window.context.moving_since_ms = None;
         let (has, local) = (window.capabilities, window.local);
         match local {
             Some(local) if has.selection && window.context.selection.is_none() => {

@@ -196,7 +196,13 @@ pub enum Action {
         exchange: Exchange,
         answer: ExchangeAnswer,
     },
+    /// Where pings are messages, the one that was sent last.
     PingAgent {
+        agent: AgentId,
+        number: u64,
+    },
+    /// It has got everything up to that ping, and need not be sent it again.
+    ConfirmAgent {
         agent: AgentId,
         number: u64,
     },

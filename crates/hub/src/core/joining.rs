@@ -6,7 +6,7 @@ use linkspan_editor_api::{AgentJoin, AgentJoinResult, Message, RequestId, RpcErr
 use linkspan_review::{AgentId, SetId, WindowId};
 
 use super::Core;
-use super::agents::{LONGEST_NAME, NotLetIn, Reach, shortened};
+use super::agents::{NotLetIn, Reach, called};
 use super::event::{Action, LocalId};
 
 /// A word, not a text: it stands in the key of every review of its agent.
@@ -30,7 +30,7 @@ impl Core {
             return Err(RpcError::new(errors::INVALID_PARAMS, message));
         }
         let window = self.window_named(&join.window)?;
-        let name = shortened(join.name, LONGEST_NAME);
+        let name = called(&join.name);
         // The same agent come back before we saw it leave.
         let stale = self.agents.iter().find(|(_, other)| {
             other.window == window && other.name == name && other.key.as_ref() == Some(session)
@@ -41,7 +41,7 @@ impl Core {
         let mut agent = self.let_in(window, OWN, Reach::Local(local)).map_err(|not| refused(&not))?;
         agent.introduced = true;
         agent.name = name;
-        agent.version = shortened(join.version, LONGEST_NAME);
+        agent.version = called(&join.version);
         agent.pid = join.pid;
         agent.key = Some(join.session);
         self.joined += 1;

@@ -30,6 +30,7 @@ mod tests;
 mod timers;
 mod tools;
 mod undo;
+mod untold;
 mod watch;
 mod well_known;
 mod windows;
@@ -62,6 +63,7 @@ use editor::Local;
 use history::History;
 use terminals::Terminals;
 use timers::{Due, TimerId, Timers};
+use untold::Untold;
 use well_known::WellKnown;
 use windows::{Preparing, Window};
 use workspace::Running;
@@ -101,6 +103,8 @@ pub struct Core {
     /// Windows in the order in which the person was last in them.
     focused: Vec<WindowId>,
     agents: BTreeMap<AgentId, Agent>,
+    /// What agents wait for that will not come.
+    untold: Untold,
     /// Calls that ask for several changes at once.
     bundles: BTreeMap<(AgentId, CallId), Bundle>,
     /// Calls whose files are being read.
@@ -175,6 +179,7 @@ impl Core {
             next_window: remembered.next_window,
             focused: Vec::new(),
             agents: BTreeMap::new(),
+            untold: Untold::default(),
             bundles: BTreeMap::new(),
             editing: BTreeMap::new(),
             permits: Permits::default(),

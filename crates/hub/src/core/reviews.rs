@@ -91,7 +91,7 @@ impl Core {
         let grace_ms = self.config.agent_grace_seconds * 1000;
         let settled = self.state.review(past.review).is_some_and(|review| !review.is_open());
         if settled && past.decided_ms.is_some_and(|ago_ms| ago_ms > grace_ms) {
-            self.apply(review::Event::Expired { review: past.review });
+            self.expire(past.review);
         }
     }
 
@@ -440,7 +440,7 @@ impl Core {
         let grace_ms = self.config.agent_grace_seconds * 1000;
         let since = self.ages.get(&id).and_then(|age| age.orphaned_ms);
         if since.is_some_and(|since| since + grace_ms <= self.now_ms) {
-            self.apply(review::Event::Expired { review: id });
+            self.expire(id);
         }
     }
 

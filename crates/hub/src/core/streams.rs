@@ -1,20 +1,21 @@
 //! Agents that ask by requests and listen on a stream: their sessions outlive both, and even the hub. Such an agent is
 //! told a decision long after its call was answered, so it must also be told when none will come.
 
-use linkspan_dialect::{CallId, Dialect, FailureKind};
+use linkspan_dialect::{CallId, Dialect, Door, FailureKind};
 use linkspan_review as review;
 use linkspan_review::{AgentId, Effect, Phase, Review, ReviewId, WindowId};
 
 use super::Core;
-use super::agents::{LONGEST_NAME, Reach, shortened};
+use super::agents::Reach;
 use super::event::Introduction;
+use super::present::asker;
 use super::timers::Due;
 
 /// How long a session stays that nobody listens to.
 const WITHOUT_STREAM_MS: u64 = 60_000;
 
 impl Core {
-    /// `known`: an earlier hub let it in, and it may still wait for decisions.
+    /// `known`: an earlier hub let it in under that name, and it may still wait for decisions.
     pub(super) fn session_opened(
         &mut self,
         id: AgentId,
@@ -31,8 +32,7 @@ impl Core {
         agent.introduced = known.is_some();
         let again = known.is_some();
         if let Some(Introduction { name, version }) = known {
-            agent.name = shortened(name, LONGEST_NAME);
-            agent.version = shortened(version, LONGEST_NAME);
+            (agent.name, agent.version) = (name, version);
             agent.session.resume();
         }
         self.agents.insert(id, agent);
@@ -69,6 +69,7 @@ impl Core {
             self.timers.cancel(timer);
         }
         self.greet_with_context(id);
+        self.tell_untold(id);
         // Whatever waited for the stream is before it: its answer says that all has arrived.
         self.ping_agent(id);
     }
@@ -88,6 +89,61 @@ impl Core {
         if self.agents.get(&id).is_some_and(|agent| agent.without_stream.is_some()) {
             self.hang_up(id, 1001, "nobody listens to this session");
         }
+    }
+
+    /// Nobody came back for what became of it. An agent that listens would ask never again, and wait for ever: it is
+    /// told when it is back.
+    pub(super) fn expire(&mut self, id: ReviewId) {
+        let waits = |review: &&Review| {
+            let dialect = linkspan_dialect::by_name(asker(&review.owner_key).0);
+            review.owner.is_none() && dialect.is_some_and(|it| matches!(it.door, Door::Stream { .. }))
+        };
+        if let Some(review) = self.state.review(id).filter(waits) {
+            self.untold.remember(&review.owner_key, asked_as(review));
+        }
+        self.apply(review::Event::Expired { review: id });
+    }
+
+    /// The changes that it waits for, and that nobody will decide.
+    fn tell_untold(&mut self, id: AgentId) {
+        let Some(agent) = self.agents.get(&id) else { return };
+        let names = self.untold.told(&agent.key(), agent.pings + 1);
+        for name in names {
+            let Some(agent) = self.agents.get_mut(&id) else { return };
+            if agent.session.open_changes().any(|(_, open)| open == name) {
+                continue;
+            }
+            if let Some(call) = agent.session.adopt(&name) {
+                let why = "the agent was away for too long: ask again";
+                self.fail(id, call, FailureKind::Withdrawn, why);
+            }
+        }
+    }
+
+    /// Agents of this kind know a change by its path alone, and wait for the newest of each. True when this call is
+    /// the newest; what was asked before it ends without a word.
+    pub(super) fn is_newest_of_its_name(&mut self, id: AgentId, call: CallId) -> bool {
+        let Some(agent) = self.agents.get_mut(&id).filter(|agent| matches!(agent.reach, Reach::Stream))
+        else {
+            return true;
+        };
+        let name = agent.session.open_changes().find(|(open, _)| *open == call);
+        let Some(name) = name.map(|(_, name)| name.to_owned()) else { return true };
+        let same = agent.session.open_changes().filter(|(_, other)| *other == name);
+        let same: Vec<CallId> = same.map(|(other, _)| other).collect();
+        if same.iter().any(|other| *other > call) {
+            return false;
+        }
+        self.untold.asked_again(&agent.key(), &name);
+        let waiting = agent.waiting.iter().copied();
+        let older: Vec<(ReviewId, CallId)> = waiting.filter(|(_, other)| same.contains(other)).collect();
+        for (review, other) in older {
+            if let Some(agent) = self.agents.get_mut(&id) {
+                agent.session.hush(other);
+            }
+            self.apply(review::Event::Withdrawn { review });
+        }
+        true
     }
 
     /// Its changes are withdrawn, and it is told so: it would wait for ever, for its calls are answered.

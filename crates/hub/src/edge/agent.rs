@@ -31,6 +31,10 @@ pub(crate) enum ToAgent {
     Ping {
         number: u64,
     },
+    /// It has answered that ping.
+    Confirmed {
+        number: u64,
+    },
     Close {
         code: u16,
         reason: &'static str,
@@ -42,7 +46,7 @@ impl ToAgent {
         match self {
             ToAgent::Text(text) => text.len(),
             ToAgent::Answer { answer, .. } => answer.size(),
-            ToAgent::Ping { .. } | ToAgent::Close { .. } => 0,
+            ToAgent::Ping { .. } | ToAgent::Confirmed { .. } | ToAgent::Close { .. } => 0,
         }
     }
 }
@@ -159,7 +163,7 @@ async fn send<S: AsyncRead + AsyncWrite + Unpin>(
             match message {
                 ToAgent::Text(text) => socket.feed(Message::text(text)).await?,
                 // Frames of a socket are no requests of their own.
-                ToAgent::Answer { .. } => {}
+                ToAgent::Answer { .. } | ToAgent::Confirmed { .. } => {}
                 ToAgent::Ping { number } => socket.feed(Message::ping(number.to_string())).await?,
                 ToAgent::Close { code, reason } => {
                     socket.flush().await?;

@@ -111,7 +111,7 @@ async fn hand_out(caller: Arc<Caller>, mut inbox: Inbox<ToAgent>, edge: Edge) {
             ToAgent::Ping { number } if all_taken => {
                 edge.tell(Event::AgentPong { agent: caller.agent, number: Some(number) }).await;
             }
-            ToAgent::Text(_) | ToAgent::Ping { .. } => {}
+            ToAgent::Text(_) | ToAgent::Ping { .. } | ToAgent::Confirmed { .. } => {}
             ToAgent::Close { .. } => break,
         }
     }

@@ -165,6 +165,9 @@ impl Hub {
                     }
                 }
                 Action::PingAgent { agent, number } => self.to_agent(agent, ToAgent::Ping { number }),
+                Action::ConfirmAgent { agent, number } => {
+                    self.to_agent(agent, ToAgent::Confirmed { number });
+                }
                 Action::CloseAgent { agent, code, reason } => {
                     self.to_agent(agent, ToAgent::Close { code, reason });
                     self.agents.remove(&agent);

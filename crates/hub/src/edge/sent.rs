@@ -16,12 +16,25 @@ pub(super) struct Sent {
     newest: u64,
     /// The newest that a stream has taken.
     taken: u64,
+    /// The newest that is known to have arrived; what a stream took may be lost with it.
+    arrived: u64,
+    /// Pings on the way, each with the newest event that its answer confirms.
+    pings: VecDeque<(u64, u64)>,
 }
 
 impl Sent {
     /// `limit`: how many bytes are kept, beside one event of any size.
     pub(super) fn new(life: String, limit: usize) -> Sent {
-        Sent { life, kept: VecDeque::new(), bytes: 0, limit, newest: 0, taken: 0 }
+        Sent {
+            life,
+            kept: VecDeque::new(),
+            bytes: 0,
+            limit,
+            newest: 0,
+            taken: 0,
+            arrived: 0,
+            pings: VecDeque::new(),
+        }
     }
 
     /// False when something had to go that no stream has taken: its agent would never know.
@@ -38,9 +51,24 @@ impl Sent {
         all
     }
 
-    /// Where a stream begins: behind what it says it has got, else behind what any stream has taken.
+    /// A ping of this number is the newest event.
+    pub(super) fn pinged(&mut self, number: u64) {
+        if self.pings.len() >= EVENTS {
+            self.pings.pop_front();
+        }
+        self.pings.push_back((number, self.newest));
+    }
+
+    /// That ping was answered: all up to it has arrived.
+    pub(super) fn confirmed(&mut self, number: u64) {
+        while let Some((_, newest)) = self.pings.pop_front_if(|(ping, _)| *ping <= number) {
+            self.arrived = self.arrived.max(newest);
+        }
+    }
+
+    /// Where a stream begins: behind what it says it has got, else behind what is known to have arrived.
     pub(super) fn position(&self, last_event_id: Option<&str>) -> u64 {
-        let Some(last) = last_event_id else { return self.taken };
+        let Some(last) = last_event_id else { return self.arrived };
         let ours = last.rsplit_once('-').filter(|(life, _)| *life == self.life);
         let number = ours.and_then(|(_, number)| number.parse().ok());
         number.filter(|number| *number <= self.newest).unwrap_or(0)
@@ -74,12 +102,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_while_nobody_listened_is_heard_once() {
+    fn what_was_sent_is_heard_until_it_is_known_to_have_arrived() {
         let mut sent = sent();
         assert!(sent.push("1".into()) && sent.push("2".into()));
         let heard = stream(&mut sent, None);
         assert_eq!(heard[0], "event: message\nid: a1-1\ndata: 1\n\n");
-        assert_eq!((heard.len(), stream(&mut sent, None).len()), (2, 0));
+        sent.pinged(1);
+        sent.push("3".into());
+        assert_eq!((heard.len(), stream(&mut sent, None).len()), (2, 3), "the first may have been lost");
+        sent.confirmed(1);
+        assert_eq!(stream(&mut sent, None), ["event: message\nid: a1-3\ndata: 3\n\n"]);
     }
 
     #[test]

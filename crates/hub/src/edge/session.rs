@@ -194,8 +194,9 @@ async fn hand_out(session: Arc<Session>, mut inbox: Inbox<ToAgent>, sessions: Ar
                     break;
                 }
             }
-            // Pings are messages here.
-            ToAgent::Ping { .. } => {}
+            // It is a message here, and was the last one.
+            ToAgent::Ping { number } => session.stream().sent.pinged(number),
+            ToAgent::Confirmed { number } => session.stream().sent.confirmed(number),
             ToAgent::Close { .. } => break,
         }
     }

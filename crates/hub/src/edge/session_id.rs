@@ -10,7 +10,7 @@ use crate::token::Token;
 /// Longer names than ours come from nobody we know.
 const LONGEST: usize = 2 * 1024;
 
-/// Between the name and the version of an agent; in neither, for it cannot be seen.
+/// Between the name and the version of an agent; in neither, for the core has taken out what cannot be seen.
 const SEPARATOR: char = '\u{1f}';
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl SessionIds {
 
     pub(super) fn name(&self, key: &str, who: &Introduction) -> String {
         let Introduction { name, version } = who;
-        let who = URL_SAFE_NO_PAD.encode(format!("{}{SEPARATOR}{version}", name.replace(SEPARATOR, "")));
+        let who = URL_SAFE_NO_PAD.encode(format!("{name}{SEPARATOR}{version}"));
         let said = format!("{key}.{who}");
         let proof = self.proof(&said);
         format!("{said}.{proof}")

@@ -205,7 +205,12 @@ fn form(headers: &HeaderMap) -> Result<Form, Refusal> {
 fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
     let offered = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let mut kinds = offered.flat_map(|value| value.split(',')).filter_map(|kind| kind.split(';').next());
-    kinds.any(|kind| kind.trim().eq_ignore_ascii_case(wanted) || kind.trim() == "*/*")
+    kinds.any(|kind| {
+        let kind = kind.trim();
+        let of_its_sort = kind.strip_suffix("/*").zip(wanted.split_once('/'));
+        kind.eq_ignore_ascii_case(wanted)
+            || of_its_sort.is_some_and(|(sort, (ours, _))| sort == "*" || sort.eq_ignore_ascii_case(ours))
+    })
 }
 
 fn formed(answer: Option<ExchangeAnswer>, form: Form) -> Answer {
@@ -227,4 +232,23 @@ fn empty(status: StatusCode) -> Answer {
     let mut response = Response::new(Full::default().boxed());
     *response.status_mut() = status;
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_of_kinds_accepts_each_of_them() {
+        let form_of = |accept: &'static str| {
+            form(&HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))])).ok()
+        };
+        for json in ["application/*", "text/html, Application/*;q=0.8", "*/*", "application/json"] {
+            assert!(form_of(json) == Some(Form::Json), "{json}");
+        }
+        assert!(form_of("text/*") == Some(Form::Events));
+        for neither in ["image/*", "/*", "text", "app/*", "", "application"] {
+            assert!(form_of(neither).is_none(), "{neither}");
+        }
+    }
 }

@@ -168,6 +168,7 @@ impl Desk {
                     ExchangeAnswer::Nothing => {}
                 },
                 Action::PingAgent { agent, number } => self.pings.push((agent, number)),
+                Action::ConfirmAgent { .. } => {}
                 Action::CloseAgent { agent, .. } => self.closed_agents.push(agent),
                 Action::SendLocal { local, body } => {
                     let message = parse(&body);
@@ -335,7 +336,11 @@ impl Desk {
     }
 
     pub(super) fn wait_seconds(&mut self, seconds: u64) {
-        let until = self.now_ms + seconds * 1000;
+        self.wait_ms(seconds * 1000);
+    }
+
+    pub(super) fn wait_ms(&mut self, ms: u64) {
+        let until = self.now_ms + ms;
         while let Some(due) = self.core.next_deadline().filter(|due| *due <= until) {
             self.now_ms = due;
             self.event(Event::Tick);

@@ -226,6 +226,88 @@ fn a_decision_stands_though_the_hub_is_stopped_before_it_was_told() {
     assert_eq!(told(&desk, again), ["ide/diffAccepted"]);
 }
 
+fn accept_latest(desk: &mut Desk) {
+    let decision = json!({ "verdict": { "kind": "accept" } });
+    desk.ask(COMMAND, "reviews/decide", json!({ "review": "latest", "decision": decision }));
+}
+
+/// Paths of the changes that an agent was told to be over.
+fn closed(desk: &Desk, agent: AgentId) -> Vec<&str> {
+    let closed =
+        desk.to_agents.iter().filter(|(to, frame)| *to == agent && frame["method"] == "ide/diffClosed");
+    closed.filter_map(|(_, frame)| frame["params"]["filePath"].as_str()).collect()
+}
+
+#[test]
+fn an_agent_that_was_away_for_too_long_is_told_that_no_decision_will_come() {
+    for decided in [false, true] {
+        let mut desk = desk();
+        let agent = listening(&mut desk, 1, "k");
+        propose(&mut desk, agent);
+        desk.lose(agent);
+        if decided {
+            desk.decide(COMMAND, "accept");
+        }
+        desk.wait_seconds(crate::config::Config::default().agent_grace_seconds + 1);
+        assert!(desk.reviews().is_empty());
+        let again = open(&mut desk, 5, "k", Some(gemini()));
+        assert!(closed(&desk, again).is_empty(), "nobody listens");
+        desk.event(Event::StreamOpened { agent: again, stream: 1 });
+        assert_eq!(closed(&desk, again), [PATH], "decided: {decided}");
+        pong(&mut desk, again);
+        desk.event(Event::StreamOpened { agent: again, stream: 2 });
+        assert_eq!(closed(&desk, again).len(), 1, "it has heard that");
+    }
+}
+
+#[test]
+fn a_change_that_is_asked_again_is_not_closed_by_what_became_of_the_one_before() {
+    let mut desk = desk();
+    let agent = listening(&mut desk, 1, "k");
+    propose(&mut desk, agent);
+    desk.lose(agent);
+    desk.wait_seconds(crate::config::Config::default().agent_grace_seconds + 1);
+    let again = open(&mut desk, 5, "k", Some(gemini()));
+    propose(&mut desk, again);
+    desk.event(Event::StreamOpened { agent: again, stream: 1 });
+    accept_latest(&mut desk);
+    desk.event(Event::StreamOpened { agent: again, stream: 2 });
+    assert!(closed(&desk, again).is_empty());
+    assert!(told(&desk, again).contains(&"ide/diffAccepted"));
+}
+
+#[test]
+fn of_two_changes_of_one_path_the_newer_one_is_decided() {
+    let mut desk = desk();
+    let agent = listening(&mut desk, 1, "k");
+    propose(&mut desk, agent);
+    let other = "another\n";
+    desk.call(agent, 72, "openDiff", json!({ "filePath": PATH, "newContent": other }));
+    assert_eq!(desk.reviews().len(), 1);
+    assert!(closed(&desk, agent).is_empty(), "it waits for the newer one under that name");
+    assert_eq!(desk.answers(agent, 72)[0]["result"], json!({ "content": [] }));
+    accept_latest(&mut desk);
+    let last = desk.to_agents.iter().rfind(|(_, frame)| frame["method"] == "ide/diffAccepted").unwrap();
+    assert_eq!(last.1["params"]["content"], other);
+    assert_eq!(told(&desk, agent).iter().filter(|method| method.starts_with("ide/diff")).count(), 1);
+}
+
+#[test]
+fn the_later_of_two_changes_stands_though_its_file_was_read_first() {
+    let mut desk = desk();
+    let agent = listening(&mut desk, 1, "k");
+    desk.hold_reads = true;
+    propose(&mut desk, agent);
+    desk.call(agent, 72, "openDiff", json!({ "filePath": PATH, "newContent": "another\n" }));
+    let mut reads = desk.take_reads();
+    desk.hold_reads = false;
+    reads.reverse();
+    desk.give(reads);
+    assert_eq!(desk.answers(agent, 71)[0]["result"]["isError"], true);
+    assert_eq!(desk.answers(agent, 72)[0]["result"], json!({ "content": [] }));
+    assert_eq!(desk.reviews().len(), 1);
+}
+
 fn editor_with(desk: &mut Desk, documents: Value) {
     desk.attach(EDITOR, json!({ "reviews": true, "documents": true, "selection": true }));
     desk.editor_answers.insert("ping", json!({}));
@@ -257,6 +339,54 @@ fn where_the_person_is_is_told_when_it_has_come_to_rest() {
     desk.tell(EDITOR, "documents/changed", json!({}));
     desk.wait_seconds(1);
     assert_eq!(contexts(&desk, agent).len(), 2, "nothing changed");
+}
+
+#[test]
+fn whoever_moves_on_is_not_at_rest_but_for_half_a_second() {
+    let mut desk = Desk::new();
+    editor_with(&mut desk, json!([document("/ws/a.txt", true)]));
+    let agent = listening(&mut desk, 1, "k");
+    desk.wait_seconds(1);
+    let mut told_after = Vec::new();
+    for character in 1..=25_u64 {
+        let at = json!({ "line": 0, "character": character });
+        let range = json!({ "start": at, "end": at });
+        let selection = json!({ "path": "/ws/a.txt", "range": range, "isEmpty": true });
+        desk.tell(EDITOR, "selection/changed", json!({ "selection": selection }));
+        desk.wait_ms(40);
+        told_after.push(contexts(&desk, agent).len() - 1);
+    }
+    assert_eq!((told_after[11], told_after[13]), (0, 1), "{told_after:?}");
+    desk.wait_seconds(1);
+    assert_eq!(contexts(&desk, agent).last().unwrap()[0]["cursor"]["character"], 26);
+}
+
+#[test]
+fn what_cannot_be_seen_is_no_part_of_a_name() {
+    let mut desk = desk();
+    let (agent, dialect) = (AgentId(1), linkspan_dialect::by_name("gemini").unwrap());
+    desk.event(Event::SessionOpened { agent, window: WindowId(1), dialect, key: "k".into(), known: None });
+    let client = json!({ "name": "A\u{1f}ge\u{200b}nt", "version": "1\u{1f}2" });
+    let hello = json!({ "protocolVersion": "2025-06-18", "clientInfo": client });
+    desk.frame(agent, &json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }));
+    propose(&mut desk, agent);
+    assert_eq!(desk.reviews()[0].owner_key, "gemini:Agent\u{1f}k");
+}
+
+#[test]
+fn the_path_by_which_an_agent_knows_a_change_is_kept_whole() {
+    let mut before = desk();
+    let agent = listening(&mut before, 1, "k");
+    let long = format!("/ws/{}../a.txt", "./".repeat(400));
+    before.call(agent, 71, "openDiff", json!({ "filePath": long, "newContent": NEW }));
+    let mut desk = before.restart();
+    desk.attach(EDITOR, json!({ "reviews": true }));
+    desk.event(Event::LocalOpened { local: COMMAND });
+    let again = open(&mut desk, 5, "k", Some(gemini()));
+    accept_latest(&mut desk);
+    let last =
+        desk.to_agents.iter().rfind(|(to, frame)| *to == again && frame["method"] == "ide/diffAccepted");
+    assert_eq!(last.unwrap().1["params"]["filePath"], long);
 }
 
 #[test]
