@@ -3,6 +3,7 @@
 //!
 //! Also the words and the care with foreign text that everything on a terminal shares.
 
+mod asked;
 mod cells;
 mod document;
 mod draw;

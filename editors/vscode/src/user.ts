@@ -8,7 +8,7 @@ import { sayBriefly, showText } from "./status";
 import { plain } from "./wording";
 
 /** VS Code cuts a notification at 1,000 characters without a word; what is asked for must not hide behind that. */
-const LONGEST_DETAIL = 700;
+const LONGEST = 900;
 const SHOW_ALL = "Show All";
 const TITLES: Record<AskOption, string> = {
   allowOnce: "Allow once",
@@ -85,18 +85,25 @@ export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.Log
 }
 
 async function choose({ question, detail, options }: UserAsk): Promise<UserAskResult> {
-  const whole = plain(detail ?? "");
-  const more = whole.length - LONGEST_DETAIL;
-  const part = more > 0 ? `${whole.slice(0, LONGEST_DETAIL)}… (${more} characters more)` : whole;
-  const titles = [...options.map((option) => TITLES[option]), ...(more > 0 ? [SHOW_ALL] : [])];
+  const [asks, about] = [plain(question), plain(detail ?? "")];
+  // Both are as long as the agent likes: neither takes the other's room.
+  const asked = cut(asks, Math.max(LONGEST / 2, LONGEST - about.length));
+  const part = cut(about, LONGEST - Math.min(asked.length, LONGEST / 2));
+  const isWhole = asked === asks && part === about;
+  const titles = [...options.map((option) => TITLES[option]), ...(isWhole ? [] : [SHOW_ALL])];
   for (;;) {
-    const title = await warn(`${plain(question)} ${part}`, titles);
+    const title = await warn(`${asked} ${part}`, titles);
     if (title !== SHOW_ALL) {
       const option = options.find((each) => TITLES[each] === title);
       return option === undefined ? { kind: "dismissed" } : { kind: "answered", option };
     }
     showText(`${question}\n${detail ?? ""}`);
   }
+}
+
+function cut(text: string, longest: number): string {
+  const more = text.length - longest;
+  return more > 0 ? `${text.slice(0, longest)}… (${more} characters more)` : text;
 }
 
 /** VS Code puts away a notification when the same text comes again, as if she had closed it: no two are the same. */

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use linkspan_editor_api::{Position, Range, ReviewShow, ReviewWords, ReviewsGetResult};
+use linkspan_editor_api::{
+    AskOption, AskSummary, Deed, Position, Range, ReviewShow, ReviewWords, ReviewsGetResult,
+};
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::{Terminal, style::Color};
@@ -188,4 +190,46 @@ fn a_huge_file_is_drawn_in_no_time() {
     }
     // Unoptimised code on a busy machine; a person would not notice a tenth of it.
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}
+
+fn asked(question: &str, detail: &str) -> AskSummary {
+    AskSummary {
+        ask: "q1".into(),
+        window: "w1".into(),
+        folders: vec!["/w".into()],
+        agent: "agent".into(),
+        dialect: "claude".into(),
+        deed: Deed::Command,
+        question: question.into(),
+        detail: Some(detail.into()),
+        options: vec![AskOption::AllowOnce, AskOption::AllowSession, AskOption::AllowAlways, AskOption::Deny],
+        age_ms: 0,
+    }
+}
+
+#[test]
+fn a_long_question_hides_neither_what_it_is_about_nor_its_answers() {
+    for (width, height) in [(80, 24), (40, 16), (200, 50)] {
+        let mut screen = screen(width, height, &[]);
+        let question = format!("Allow it in {}?", "/a/long/folder".repeat(300));
+        screen.handle(Duration::ZERO, Input::Hub(News::Asks(vec![asked(&question, "rm -r THE-END")])));
+        press(&mut screen, "!");
+        let first = text(&screen);
+        for part in ["rows 1 to", "once", "this session", "always", "deny", "later"] {
+            assert!(first.contains(part), "{part} at {width}:\n{first}");
+        }
+        press(&mut screen, &"j".repeat(1_000));
+        let last = text(&screen);
+        assert!(last.contains("rm -r THE-END") && last.contains("deny"), "{last}");
+        press(&mut screen, "k");
+        assert_ne!(text(&screen), last, "it does not go further than what there is");
+    }
+}
+
+#[test]
+fn a_screen_without_room_for_a_question_says_so() {
+    let mut screen = screen(60, 6, &[]);
+    screen.handle(Duration::ZERO, Input::Hub(News::Asks(vec![asked("Allow it?", "make")])));
+    press(&mut screen, "!");
+    assert!(text(&screen).contains("too small for the question"), "{}", text(&screen));
 }

@@ -5,6 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use linkspan_editor_api::{AskOption, AskSummary, AsksAnswer};
 
 use super::{Command, Overlay, Screen, Tone};
+use crate::asked::Asked;
 use crate::visible;
 
 /// The key of each answer, and what it says.
@@ -47,11 +48,13 @@ impl Screen {
         if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
             return;
         }
+        // What was drawn; the screen may be of another size since.
+        let last = || Asked::of(asked, self.area).last_top();
         match key.code {
-            KeyCode::Down | KeyCode::Char('j') => *top = top.saturating_add(1).min(longest(asked)),
-            KeyCode::Up | KeyCode::Char('k') => *top = top.saturating_sub(1),
-            KeyCode::PageDown | KeyCode::Char(' ') => *top = top.saturating_add(10).min(longest(asked)),
-            KeyCode::PageUp => *top = top.saturating_sub(10),
+            KeyCode::Down | KeyCode::Char('j') => *top = top.saturating_add(1).min(last()),
+            KeyCode::Up | KeyCode::Char('k') => *top = (*top).min(last()).saturating_sub(1),
+            KeyCode::PageDown | KeyCode::Char(' ') => *top = top.saturating_add(10).min(last()),
+            KeyCode::PageUp => *top = (*top).min(last()).saturating_sub(10),
             KeyCode::Tab => {
                 let place = self.asks.iter().position(|known| known.ask == asked.ask);
                 self.show_question(place.map_or(0, |place| place + 1));
@@ -61,7 +64,8 @@ impl Screen {
                 let option = found.map(|(option, ..)| *option);
                 let Some(option) = option.filter(|option| asked.options.contains(option)) else { return };
                 let answer = AsksAnswer { ask: asked.ask.clone(), option };
-                if self.was_seen() {
+                let fits = Asked::of(asked, self.area).room.is_some();
+                if fits && self.was_seen() {
                     self.overlay = Overlay::None;
                     self.asks.retain(|known| known.ask != answer.ask);
                     self.answering += 1;
@@ -83,9 +87,4 @@ impl Screen {
         // What did not count may still wait.
         self.commands.push(Command::List);
     }
-}
-
-/// No text has more rows than characters.
-fn longest(asked: &AskSummary) -> usize {
-    asked.detail.as_ref().map_or(0, String::len)
 }

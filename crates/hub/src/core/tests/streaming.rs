@@ -377,8 +377,16 @@ fn what_cannot_be_seen_is_no_part_of_a_name() {
 fn the_path_by_which_an_agent_knows_a_change_is_kept_whole() {
     let mut before = desk();
     let agent = listening(&mut before, 1, "k");
-    let long = format!("/ws/{}../a.txt", "./".repeat(400));
+    let long = format!("/ws/{}link.txt", "folder/".repeat(100));
+    before.hold_reads = true;
     before.call(agent, 71, "openDiff", json!({ "filePath": long, "newContent": NEW }));
+    let mut reads = before.take_reads();
+    for read in &mut reads {
+        if let Event::FileRead { result: Ok(file), .. } = read {
+            (file.path, file.exists, file.bytes) = (PATH.into(), true, OLD.into());
+        }
+    }
+    before.give(reads);
     let mut desk = before.restart();
     desk.attach(EDITOR, json!({ "reviews": true }));
     desk.event(Event::LocalOpened { local: COMMAND });
