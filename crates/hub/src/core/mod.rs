@@ -5,6 +5,7 @@
 
 mod active;
 mod agents;
+mod announcing;
 mod asking;
 mod base;
 mod bundles;

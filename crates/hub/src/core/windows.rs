@@ -1,9 +1,10 @@
-//! Windows: how an editor joins, keeps its port, token and agents while it is away, and how agents find it.
+//! Windows: how an editor joins, and keeps its port, token and agents while it is away. How agents find it is in
+//! `announcing`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use linkspan_dialect::{Dialect, DiscoveryFile, Folders, WindowFacts};
+use linkspan_dialect::{DiscoveryFile, Folders};
 use linkspan_editor_api::{
     Attach, AttachResult, Capabilities, Editor, Message, PROTOCOL, RequestId, RpcError, WindowEvent, errors,
     version_notice,
@@ -378,17 +379,6 @@ impl Core {
         self.go_on_writing(|review| review.window == id);
     }
 
-    /// Variables for the terminals of the window, so that agents in them find it first.
-    pub(super) fn terminal_environment(&self, id: WindowId) -> BTreeMap<String, String> {
-        let environment = self.with_facts(id, |facts, dialects| {
-            let variables = dialects.iter().flat_map(|dialect| dialect.terminal_environment(facts));
-            variables.collect::<BTreeMap<String, String>>()
-        });
-        let mut environment = environment.unwrap_or_default();
-        environment.insert("LINKSPAN_WINDOW".to_owned(), id.to_string());
-        environment
-    }
-
     pub(super) fn folders_changed(&mut self, window: WindowId, folders: Vec<String>) {
         let folders: Vec<PathBuf> =
             folders.into_iter().map(PathBuf::from).filter(|folder| folder.is_absolute()).collect();
@@ -479,105 +469,7 @@ impl Core {
         }
     }
 
-    pub(super) fn dialects_of(&self, config: &Config) -> Vec<&'static Dialect> {
-        linkspan_dialect::ALL.iter().copied().filter(|dialect| config.dialect_enabled(dialect.name)).collect()
-    }
-
-    /// For the dialects that ask for a token only where the person has set one.
-    pub(super) fn set_token(&self) -> Option<Token> {
-        let set = (self.lookup)("PPXAI_BRIDGE_TOKEN")?.into_string().ok()?;
-        Some(Token::remembered(set)).filter(|token| !token.secret().is_empty())
-    }
-
-    /// What agents are told of a window. They may stand in the folder as the editor names it or as it really is:
-    /// both are listed.
-    fn with_facts<T>(
-        &self,
-        id: WindowId,
-        tell: impl FnOnce(&WindowFacts<'_>, &[&'static Dialect]) -> T,
-    ) -> Option<T> {
-        let window = self.windows.get(&id)?;
-        let mut folders = window.identity.folders.clone();
-        folders.extend(
-            window.folders.iter().filter(|folder| !window.identity.folders.contains(folder)).cloned(),
-        );
-        let facts = WindowFacts {
-            port: window.port,
-            token: window.token.secret(),
-            pid: window.pid,
-            editor_name: &window.editor.name,
-            folders: &folders,
-            port_space: self.identity.port_space.as_deref(),
-            mark: &window.token.mark(),
-            unix_ms: self.identity.started_at_ms + self.now_ms,
-        };
-        Some(tell(&facts, &self.dialects_of(&window.config)))
-    }
-
-    fn discovery_of(&self, id: WindowId) -> Vec<(&'static str, DiscoveryFile)> {
-        let files = self.with_facts(id, |facts, dialects| {
-            let files = dialects.iter().flat_map(|dialect| {
-                let files = dialect.discovery_files(facts, &self.lookup).into_iter();
-                files.map(|file| (dialect.name, file))
-            });
-            files.collect()
-        });
-        files.unwrap_or_default()
-    }
-
-    fn plan_discovery(&mut self, id: WindowId) {
-        let files = self.discovery_of(id);
-        let Some(window) = self.windows.get(&id) else { return };
-        let token = window.token.clone();
-        let gone: Vec<PathBuf> = window.discovery.iter().map(|(_, file)| file.path()).collect();
-        for path in gone.into_iter().filter(|path| !files.iter().any(|(_, file)| file.path() == *path)) {
-            self.act(Action::RemoveDiscovery { path, token: token.clone() });
-        }
-        if let Some(window) = self.windows.get_mut(&id) {
-            window.discovery = files;
-        }
-        self.remember_window(id);
-    }
-
-    /// The person is in this window now: files that there is only one of speak of it.
-    pub(super) fn focus(&mut self, id: WindowId) {
-        self.focused.retain(|other| *other != id);
-        self.focused.push(id);
-        let shared = self.discovery_of(id).into_iter().filter(|(_, file)| file.shared);
-        for (_, file) in shared.collect::<Vec<_>>() {
-            self.act(Action::WriteDiscovery { file });
-        }
-        self.settle_well_known();
-    }
-
-    /// It is closed; the one she was in before takes its place.
-    fn unfocus(&mut self, id: WindowId) {
-        let was_last = self.focused.last() == Some(&id);
-        self.focused.retain(|other| *other != id);
-        if let Some(before) = self.focused.last().copied().filter(|_| was_last) {
-            self.focus(before);
-        }
-    }
-
-    pub(super) fn remove_discovery(&mut self, id: WindowId) {
-        let Some(window) = self.windows.get_mut(&id) else { return };
-        let token = window.token.clone();
-        for (_, file) in std::mem::take(&mut window.discovery) {
-            self.actions.push(Action::RemoveDiscovery { path: file.path(), token: token.clone() });
-        }
-    }
-
-    /// A hub that was killed could not remove its discovery files; they name ports where nobody listens.
-    pub(super) fn sweep_discovery(&mut self) {
-        for window in &self.remembered {
-            let token = Token::remembered(window.token.clone());
-            for path in &window.discovery {
-                self.actions.push(Action::RemoveDiscovery { path: path.clone(), token: token.clone() });
-            }
-        }
-    }
-
-    fn remember_window(&mut self, id: WindowId) {
+    pub(super) fn remember_window(&mut self, id: WindowId) {
         let Some(window) = self.windows.get(&id) else { return };
         let row = RememberedWindow {
             id,
