@@ -436,7 +436,7 @@ fn a_question_of_an_agent_is_read_and_answered() {
         tty.sees("! 1 question for you");
         tty.types("!");
         tty.sees("Allow tester (linkspan) to run");
-        tty.sees("of 61; j and k scroll");
+        tty.sees("; j and k scroll");
         tty.types(&" ".repeat(7));
         tty.sees("echo 59");
         tty.looks_and_types("o");
