@@ -436,7 +436,8 @@ fn a_question_of_an_agent_is_read_and_answered() {
         tty.sees("! 1 question for you");
         tty.types("!");
         tty.sees("Allow tester (linkspan) to run");
-        tty.sees("; j and k scroll");
+        // Its 61 rows, and the question, who asks and an empty row before them.
+        tty.sees("of 64; j and k scroll");
         tty.types(&" ".repeat(7));
         tty.sees("echo 59");
         tty.looks_and_types("o");

@@ -95,9 +95,13 @@ export async function setting(name: string, value: unknown): Promise<() => Promi
 
 /** No tab is left, whatever is unsaved. */
 export async function closeEverything(): Promise<void> {
-  for (const document of vscode.workspace.textDocuments.filter(({ isDirty }) => isDirty)) {
-    await vscode.window.showTextDocument(document);
-    await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
-  }
-  await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+  // On a busy machine the active editor is not always the one that was just shown: then another round.
+  await until("no tab is left", async () => {
+    for (const document of vscode.workspace.textDocuments.filter(({ isDirty }) => isDirty)) {
+      await vscode.window.showTextDocument(document);
+      await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+    }
+    await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+    return vscode.window.tabGroups.all.every(({ tabs }) => tabs.length === 0) || undefined;
+  });
 }

@@ -52,8 +52,7 @@ export function documents(): void {
     // The window arranges its groups a moment after the editor is shown.
     const listed = await until("both are there", async () => {
       const { documents } = await ask("documents/list", {});
-      const ours = documents.filter(({ path }) => path === left || path === right);
-      return ours.length === 2 && ours.some(({ groupIndex }) => groupIndex === 1) ? ours : undefined;
+      return documents.some(({ groupIndex }) => groupIndex === 1) ? documents : undefined;
     });
     assert.deepEqual(
       listed.map(({ path, groupIndex, groupActive, viewColumn }) => [path, groupIndex, groupActive, viewColumn]),
