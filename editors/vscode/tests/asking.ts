@@ -102,6 +102,9 @@ export async function closeEverything(): Promise<void> {
       await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
     }
     await vscode.commands.executeCommand("workbench.action.closeAllEditors");
-    return vscode.window.tabGroups.all.every(({ tabs }) => tabs.length === 0) || undefined;
+    // Newer versions keep tabs that are pinned.
+    const left = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs);
+    await vscode.window.tabGroups.close(left);
+    return left.length === 0 || undefined;
   });
 }
