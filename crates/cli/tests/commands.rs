@@ -469,6 +469,28 @@ mod tests {
     }
 
     #[test]
+    fn a_goodbye_counts_though_its_sender_heard_nothing_of_what_it_was_told() {
+        let world = World::new();
+        world.run(&["hub", "start"]).ok();
+        let attach = json!({ "jsonrpc": "2.0", "id": 1, "method": "attach", "params": {
+            "protocol": 1, "version": "0", "editor": { "name": "Brief", "version": "0" },
+            "pid": std::process::id(), "folders": [world.workspace()], "capabilities": {},
+        } });
+        let ask = json!({ "jsonrpc": "2.0", "id": 2, "method": "hub/status", "params": {} });
+        let detach = json!({ "jsonrpc": "2.0", "method": "detach", "params": {} });
+        let mut line = Line::to(&world);
+        let answer = line.say(&attach.to_string()).unwrap();
+        assert!(answer["error"].is_null(), "{answer}");
+        // More questions than the hub has answered when the goodbye is sent.
+        (0..2000).for_each(|_| line.send(&ask.to_string()));
+        line.send(&detach.to_string());
+        drop(line);
+        eventually("no window is left", || {
+            world.status()["windows"].as_array().unwrap().is_empty().then_some(())
+        });
+    }
+
+    #[test]
     fn attach_ends_with_its_editor() {
         let world = World::new();
         let mut editor = Editor::attach(&world);

@@ -149,7 +149,8 @@ mod tests {
     proptest! {
         #[test]
         fn every_path_matches_itself(path in "[a-z0-9_.-]{1,8}(/[a-z0-9_.-]{1,8}){0,4}") {
-            prop_assume!(!path.starts_with("./"));
+            // Nothing in a folder has these names.
+            prop_assume!(!path.split('/').any(|name| name == "." || name == ".."));
             prop_assert!(matches(&path, &path));
             let deeper = format!("deep/er/{path}");
             let anywhere = format!("**/{path}");

@@ -1,5 +1,6 @@
 //! The hub's own socket: framed JSON-RPC with editors and commands of the same user.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -81,10 +82,15 @@ pub(super) async fn accept(listener: UnixListener, edge: Edge) {
 async fn serve(from: FromLocal, stream: UnixStream, inbox: Inbox<Vec<u8>>, edge: Edge) {
     let local = from.local;
     let (reading, writing) = stream.into_split();
-    tokio::select! {
-        () = inbox.cut_off() => {}
-        () = read(from, reading, &edge) => {}
-        () = write(writing, inbox, SEND_DEADLINE) => {}
+    let mut read = pin!(read(from, reading, &edge));
+    let said = tokio::select! {
+        () = inbox.cut_off() => Said::Enough,
+        () = &mut read => Said::Enough,
+        said = write(writing, inbox, SEND_DEADLINE) => said,
+    };
+    if said == Said::ToNobody {
+        // It has gone without hearing us out; what it said before that still counts.
+        let _ = timeout(SEND_DEADLINE, read).await;
     }
     edge.tell(Event::LocalClosed { local }).await;
 }
@@ -116,21 +122,30 @@ async fn read(from: FromLocal, mut stream: OwnedReadHalf, edge: &Edge) {
     }
 }
 
+/// How speaking to a peer ended.
+#[derive(Debug, PartialEq, Eq)]
+enum Said {
+    Enough,
+    /// The peer has closed its end.
+    ToNobody,
+}
+
 /// Ends with what the hub has to say, or with a peer that does not take it.
-async fn write(mut stream: OwnedWriteHalf, mut inbox: Inbox<Vec<u8>>, deadline: Duration) {
+async fn write(mut stream: OwnedWriteHalf, mut inbox: Inbox<Vec<u8>>, deadline: Duration) -> Said {
     while let Some(body) = inbox.recv().await {
         let framed = linkspan_editor_api::encode(&body);
         match timeout(deadline, stream.write_all(&framed)).await {
             Ok(Ok(())) => {}
-            Ok(Err(_)) => return,
+            Ok(Err(_)) => return Said::ToNobody,
             Err(_) => {
                 tracing::warn!(
                     "a connection on the hub's socket is closed: it does not read what it is sent"
                 );
-                return;
+                return Said::Enough;
             }
         }
     }
+    Said::Enough
 }
 
 #[cfg(test)]
