@@ -1,7 +1,7 @@
 //! Commands that ask the editor: what they ask for, what they print, and how they end.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

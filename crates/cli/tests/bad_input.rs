@@ -2,7 +2,7 @@
 //! WebSocket protocol allows it, and everybody else's goes on in any case.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Which editor window a command asks: named, pinned, or the one that fits; and what is said when there is none.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

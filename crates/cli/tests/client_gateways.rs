@@ -1,7 +1,7 @@
 //! The client library as an agent of Gemini's, Clio's and ppxai's kind, against the real hub.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

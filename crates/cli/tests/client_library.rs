@@ -1,7 +1,7 @@
 //! The client library against the real hub, over each wire that it speaks.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

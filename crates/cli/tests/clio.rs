@@ -1,7 +1,7 @@
 //! The dialect of Clio over the wire: six messages in, four out, one discovery file for all windows.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Every command from outside: what it prints, with and without `--json`, and how it ends.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

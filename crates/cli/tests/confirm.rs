@@ -1,7 +1,7 @@
 //! An agent's question about a tool call, through the real hub, with a terminal beside it.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Commands and code run only with the person's word: how she is asked, and what agents hear of it.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

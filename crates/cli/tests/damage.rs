@@ -2,7 +2,7 @@
 //! held, and the hub goes on.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

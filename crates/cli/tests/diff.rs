@@ -2,7 +2,7 @@
 //! comes whatever happens to the hub.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

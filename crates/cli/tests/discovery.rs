@@ -2,7 +2,7 @@
 //! and what it left behind is tidied up.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! `linkspan doctor`: what it finds healthy, and what it says about each thing that is not.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

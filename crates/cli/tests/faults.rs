@@ -2,7 +2,7 @@
 //! the file holds all of the old bytes or all of the new, nobody is asked twice, nothing is written twice.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

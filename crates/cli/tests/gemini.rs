@@ -2,7 +2,7 @@
 //! wrong on their wire does not.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Nobody comes in uninvited: every refusal over real sockets, with raw bytes.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //! rejected, nothing does; what cannot be read faithfully is refused by name.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //! client on the WebSocket library that NEXUS3 itself uses.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

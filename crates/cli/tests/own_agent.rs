@@ -2,7 +2,7 @@
 //! killed hubs.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! The hub's own socket under bad input: framing, methods, parameters, decisions on what is not there.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //! the page lets whom do is in `page_access`.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

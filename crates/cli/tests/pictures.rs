@@ -1,7 +1,7 @@
 //! The pictures in the docs are what the binary prints: made here from real output, and compared.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 use std::path::Path;
 

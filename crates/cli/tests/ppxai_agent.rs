@@ -1,7 +1,7 @@
 //! `linkspan ide connect URL`: a bridge of ppxai that is none of ours, and commands that ask it.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //! anywhere.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

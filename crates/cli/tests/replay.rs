@@ -2,7 +2,7 @@
 //! of the recorded shape and meaning.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

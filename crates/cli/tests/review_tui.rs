@@ -1,7 +1,7 @@
 //! `linkspan review` as a person meets it: the real binary in a real terminal, real keys, and the bytes on disk.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 use support::{Agent, Serve, Tty, World};

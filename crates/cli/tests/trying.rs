@@ -1,7 +1,7 @@
 //! `linkspan try` from outside: what the script decides, what a person decides, and that nothing is left of it.
 
 #[cfg(test)]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {

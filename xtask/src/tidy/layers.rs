@@ -35,6 +35,11 @@ const LAYERS: &[Layer] = &[
     Layer { folder: "crates/cli", below: LIBRARIES, never: &[] },
     Layer { folder: "benches", below: LIBRARIES, never: &[] },
     Layer {
+        folder: "testkit",
+        below: &["linkspan-client", "linkspan-dialect", "linkspan-editor-api"],
+        never: &["tokio"],
+    },
+    Layer {
         folder: "fuzz",
         below: &["linkspan-dialect", "linkspan-editor-api", "linkspan-hub", "linkspan-review"],
         never: &["tokio"],
@@ -49,6 +54,7 @@ const LIBRARIES: &[&str] = &[
     "linkspan-hub",
     "linkspan-review",
     "linkspan-reviewer",
+    "linkspan-testkit",
     "linkspan-workspace",
 ];
 

@@ -2,8 +2,7 @@
 //! watcher hears of it.
 
 #[cfg(test)]
-#[path = "../support/mod.rs"]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod undoing;

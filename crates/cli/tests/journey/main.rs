@@ -11,7 +11,6 @@ mod many;
 #[cfg(test)]
 mod moving;
 #[cfg(test)]
-#[path = "../support/mod.rs"]
-mod support;
+use linkspan_testkit as support;
 #[cfg(test)]
 mod windows;

@@ -11,8 +11,7 @@ mod losses;
 #[cfg(test)]
 mod peers;
 #[cfg(test)]
-#[path = "../support/mod.rs"]
-mod support;
+use linkspan_testkit as support;
 #[cfg(test)]
 mod talk;
 #[cfg(test)]

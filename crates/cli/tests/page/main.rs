@@ -28,8 +28,7 @@ mod restart;
 #[cfg(test)]
 mod site;
 #[cfg(test)]
-#[path = "../support/mod.rs"]
-mod support;
+use linkspan_testkit as support;
 #[cfg(test)]
 mod texts;
 #[cfg(test)]

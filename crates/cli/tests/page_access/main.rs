@@ -2,8 +2,7 @@
 //! gets nothing, and access ends when it is said to end.
 
 #[cfg(test)]
-#[path = "../support/mod.rs"]
-mod support;
+use linkspan_testkit as support;
 
 #[cfg(test)]
 mod door;

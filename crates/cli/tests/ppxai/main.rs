@@ -17,7 +17,6 @@ mod port;
 #[cfg(test)]
 mod reading;
 #[cfg(test)]
-#[path = "../support/mod.rs"]
-mod support;
+use linkspan_testkit as support;
 #[cfg(test)]
 mod terminal;

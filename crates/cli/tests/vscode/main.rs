@@ -25,8 +25,7 @@ mod returning;
 #[cfg(test)]
 mod starting;
 #[cfg(test)]
-#[path = "../support/mod.rs"]
-mod support;
+use linkspan_testkit as support;
 #[cfg(test)]
 mod terminal;
 

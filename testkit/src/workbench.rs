@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Browser, Page, VsCode, World};
+use super::{Browser, Page, VsCode, World, place};
 
 /// A picture of this size fits into a page of the docs.
 const SCREEN: (u32, u32) = (1280, 800);
@@ -438,7 +438,7 @@ impl Drop for Workbench {
     fn drop(&mut self) {
         if thread::panicking() {
             let test = thread::current().name().unwrap_or("test").replace("::", "-");
-            let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}.png"));
+            let path = place::scratch().join(format!("{test}.png"));
             if self.page.try_picture(&path).is_ok() {
                 eprintln!("--- as it was seen then: {}", path.display());
             }

@@ -4,17 +4,18 @@
 use std::fs;
 use std::path::Path;
 
+use super::place;
+
 /// A picture in a README has to come quickly.
 const MOST_BYTES: u64 = 160_000;
 
 #[track_caller]
 pub fn keep(name: &str, draw: impl Fn(&Path)) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let fresh = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let fresh = place::scratch().join(name);
     draw(&fresh);
     let size = fs::metadata(&fresh).unwrap().len();
     assert!(size < MOST_BYTES, "{name} has {size} bytes");
-    let kept = root.join("docs/pictures").join(name);
+    let kept = place::root().join("docs/pictures").join(name);
     if std::env::var_os("LINKSPAN_KEEP_PICTURES").is_some() {
         fs::copy(&fresh, &kept).unwrap();
     }

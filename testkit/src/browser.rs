@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::place;
+
 /// A browser is many processes, so it gets longer than one of ours.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -78,7 +80,7 @@ impl Browser {
     pub fn with_flags(flags: &[&str]) -> Option<Browser> {
         let (modules, chromium) = found()?;
         let mut child = Command::new("node")
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/web/tests/driver.mjs"))
+            .arg(place::root().join("editors/web/tests/driver.mjs"))
             .args([&modules, &chromium])
             .args(flags)
             .stdin(Stdio::piped())

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{DEADLINE, eventually};
+use super::{DEADLINE, eventually, place};
 
 pub struct World {
     root: TempDir,
@@ -50,6 +50,7 @@ impl Ran {
 }
 
 impl World {
+    #[expect(clippy::new_without_default, reason = "no two worlds are the same")]
     pub fn new() -> World {
         // Short, because sockets cannot have long paths, whatever TMPDIR the tests run with.
         let root = tempfile::Builder::new().prefix("lk").rand_bytes(8).tempdir_in("/tmp").unwrap();
@@ -152,7 +153,7 @@ impl World {
 
     /// A command of the binary in this world.
     pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
-        let mut command = self.program(env!("CARGO_BIN_EXE_linkspan"));
+        let mut command = self.program(place::linkspan());
         command.args(args);
         command
     }

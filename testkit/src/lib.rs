@@ -1,9 +1,10 @@
-//! What the tests of the binary share: a world of its own for each test, agents, editors, and waiting.
-//! Knows the outside of Linkspan only: its commands, sockets and files.
+//! What tests and proofs of the binary share: a world of its own for each, agents, editors, and waiting.
+//! Knows the outside of Linkspan only: its commands, sockets and files. Says by a panic that something is not as it
+//! should be, as tests do.
 
-#![expect(dead_code, reason = "each test file uses its own part of this")]
-#![expect(unused_imports, reason = "each test file uses its own part of this")]
-#![expect(unreachable_pub, reason = "each test file is a crate of its own")]
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a panic is how a trial fails")]
+#![expect(clippy::print_stdout, reason = "what was not tried is said as tests say it")]
+#![expect(missing_debug_implementations, reason = "nobody prints a browser")]
 
 pub mod agent;
 pub mod browser;
@@ -12,6 +13,7 @@ pub mod foreign;
 pub mod gemini;
 pub mod line;
 pub mod pictures;
+pub mod place;
 pub mod raw;
 pub mod tty;
 pub mod vscode;
