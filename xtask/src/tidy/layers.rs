@@ -39,6 +39,7 @@ const LAYERS: &[Layer] = &[
         below: &["linkspan-client", "linkspan-dialect", "linkspan-editor-api"],
         never: &["tokio"],
     },
+    Layer { folder: "proof", below: LIBRARIES, never: &[] },
     Layer {
         folder: "fuzz",
         below: &["linkspan-dialect", "linkspan-editor-api", "linkspan-hub", "linkspan-review"],
