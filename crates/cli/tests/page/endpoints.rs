@@ -4,12 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::site::{Site, attacking};
+use crate::support::site::{Site, attack_on_agents_port};
 use crate::support::*;
-
-fn attack(against: &str) -> String {
-    attacking(include_str!("endpoints.html")).replace("VICTIM", against)
-}
 
 fn report(page: &Page) -> serde_json::Map<String, Value> {
     page.evaluate("all").as_object().unwrap().clone()
@@ -21,7 +17,7 @@ fn the_attacks_on_the_agents_port_work_against_a_server_that_does_not_defend_its
     let Some(browser) = Browser::start() else { return };
     let head = "Content-Type: text/javascript\r\nAccess-Control-Allow-Origin: *\r\n";
     let naive = Site::with_head("'private'", head);
-    let attacker = Site::serving(attack(&format!("http://127.0.0.1:{}", naive.port)));
+    let attacker = Site::serving(attack_on_agents_port(&format!("http://127.0.0.1:{}", naive.port)));
     let page = browser.page();
     page.goto(&attacker.url()).unwrap();
     let report = report(&page);
@@ -44,7 +40,7 @@ fn no_page_reads_or_changes_anything_through_the_agents_port() {
     world.file("confidential.txt", "one\n");
     let editor = Editor::attach(&world);
     let port = editor.port();
-    let attacker = |against: &str| Site::serving(attack(against));
+    let attacker = |against: &str| Site::serving(attack_on_agents_port(against));
     let direct = attacker(&format!("http://127.0.0.1:{port}"));
     // Bound to this machine after its page was loaded.
     let rebound = attacker(&format!("http://evil.test:{port}"));

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::person::*;
-use crate::site::{Site, attacking};
 use crate::support::browser::Context;
+use crate::support::site::{Site, attack_on_page};
 use crate::support::*;
 
 /// A person with one review open, and what an attacker would like to have.
@@ -45,7 +45,7 @@ impl Victim {
 
     fn attack(&self, against: &str) -> String {
         let secret = self.link.rsplit('#').next().unwrap();
-        attack(against, secret, &self.review)
+        attack_on_page(against, secret, &self.review)
     }
 
     fn refusals(&self) -> u64 {
@@ -65,13 +65,6 @@ impl Victim {
     }
 }
 
-fn attack(against: &str, secret: &str, review: &str) -> String {
-    attacking(include_str!("attack.html"))
-        .replace("VICTIM", against)
-        .replace("SECRET", secret)
-        .replace("REVIEW", review)
-}
-
 /// What the attacker's page got, attempt by attempt.
 fn report(page: &Page) -> serde_json::Map<String, Value> {
     page.evaluate("all").as_object().unwrap().clone()
@@ -85,13 +78,27 @@ fn got_nothing(report: &serde_json::Map<String, Value>) {
     assert!(got.is_empty(), "{got:#?}");
 }
 
+#[test]
+fn a_browser_shows_what_a_site_serves_and_the_site_hears_what_it_asks() {
+    let Some(browser) = Browser::start() else { return };
+    let site = Site::serving("<title>t</title><p id=a>one</p><script>console.error('bad')</script>");
+    let page = browser.page();
+    assert_eq!(page.goto(&site.url()), Ok(200));
+    assert_eq!(page.text("#a"), "one");
+    assert_eq!(page.attribute("p", "id").as_deref(), Some("a"));
+    assert_eq!(page.evaluate("fetch('/x', { method: 'POST', body: 'told' }).then(r => r.status)"), 200);
+    assert!(site.heard().iter().any(|heard| heard.starts_with("POST /x ") && heard.ends_with("told")));
+    assert_eq!(page.complaints(), ["bad"]);
+    assert!(page.requests().contains(&format!("{}x", site.url())));
+}
+
 /// Without this, an attack that is broken by itself would prove nothing.
 #[test]
 fn the_attacks_work_against_a_site_that_does_not_defend_itself() {
     let Some(browser) = Browser::start() else { return };
     let head = "Content-Type: text/javascript\r\nAccess-Control-Allow-Origin: *\r\n";
     let naive = Site::with_head("'private'", head);
-    let attacker = Site::serving(attack(&format!("http://127.0.0.1:{}", naive.port), "s3cret", "r1"));
+    let attacker = Site::serving(attack_on_page(&format!("http://127.0.0.1:{}", naive.port), "s3cret", "r1"));
     let page = browser.page();
     page.goto(&attacker.url()).unwrap();
     let report = report(&page);

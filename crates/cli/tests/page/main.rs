@@ -26,8 +26,6 @@ mod pictures;
 #[cfg(test)]
 mod restart;
 #[cfg(test)]
-mod site;
-#[cfg(test)]
 use linkspan_testkit as support;
 #[cfg(test)]
 mod texts;

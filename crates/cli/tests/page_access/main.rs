@@ -2,10 +2,8 @@
 //! gets nothing, and access ends when it is said to end.
 
 #[cfg(test)]
-use linkspan_testkit as support;
+use linkspan_testkit::{self as support, page_door as door};
 
-#[cfg(test)]
-mod door;
 #[cfg(test)]
 mod open_page;
 #[cfg(test)]

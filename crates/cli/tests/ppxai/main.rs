@@ -1,8 +1,6 @@
 //! The ppxai dialect from outside: raw HTTP to the real hub, each tool with its successes, errors and limits.
 
 #[cfg(test)]
-mod client;
-#[cfg(test)]
 mod door;
 #[cfg(test)]
 mod editing;
@@ -17,6 +15,6 @@ mod port;
 #[cfg(test)]
 mod reading;
 #[cfg(test)]
-use linkspan_testkit as support;
+use linkspan_testkit::{self as support, ppxai as client};
 #[cfg(test)]
 mod terminal;

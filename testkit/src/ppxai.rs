@@ -6,38 +6,38 @@ use std::thread::{self, JoinHandle};
 
 use serde_json::{Value, json};
 
-use crate::support::raw;
+use super::raw;
 
 /// The status and the body.
-pub(crate) type Answer = (u16, Value);
+pub type Answer = (u16, Value);
 
-pub(crate) struct Client {
+pub struct Client {
     stream: TcpStream,
     port: u16,
-    pub(crate) headers: Vec<String>,
+    pub headers: Vec<String>,
 }
 
 impl Client {
-    pub(crate) fn new(port: u16) -> Client {
+    pub fn new(port: u16) -> Client {
         Client { stream: raw::connect(port), port, headers: vec!["User-Agent: python-httpx/0.28".to_owned()] }
     }
 
-    pub(crate) fn called(port: u16, name: &str) -> Client {
+    pub fn called(port: u16, name: &str) -> Client {
         Client { headers: vec![format!("User-Agent: {name}/1.0")], ..Client::new(port) }
     }
 
-    pub(crate) fn with(mut self, header: &str) -> Client {
+    pub fn with(mut self, header: &str) -> Client {
         self.headers.push(header.to_owned());
         self
     }
 
     /// Anything to anywhere.
-    pub(crate) fn send(&mut self, first: &str, body: &str) -> Answer {
+    pub fn send(&mut self, first: &str, body: &str) -> Answer {
         self.write(first, body);
         self.read()
     }
 
-    pub(crate) fn write(&mut self, first: &str, body: &str) {
+    pub fn write(&mut self, first: &str, body: &str) {
         let mut lines = vec![format!("Host: 127.0.0.1:{}", self.port)];
         lines.extend(self.headers.iter().cloned());
         if !body.is_empty() {
@@ -51,7 +51,7 @@ impl Client {
     }
 
     /// One whole answer.
-    pub(crate) fn read(&mut self) -> Answer {
+    pub fn read(&mut self) -> Answer {
         let mut head = Vec::new();
         let mut byte = [0];
         while !head.ends_with(b"\r\n\r\n") {
@@ -69,13 +69,13 @@ impl Client {
         (status, body)
     }
 
-    pub(crate) fn execute(&mut self, request: &Value) -> Answer {
+    pub fn execute(&mut self, request: &Value) -> Answer {
         self.send("POST /ide/execute", &request.to_string())
     }
 
     /// The whole answer of a tool.
     #[track_caller]
-    pub(crate) fn call(&mut self, tool: &str, args: Value) -> Value {
+    pub fn call(&mut self, tool: &str, args: Value) -> Value {
         let (status, answer) = self.execute(&json!({ "id": "7", "tool": tool, "args": args }));
         assert_eq!((status, &answer["id"]), (200, &json!("7")), "{answer}");
         answer
@@ -83,32 +83,32 @@ impl Client {
 
     /// What a tool gives that succeeds.
     #[track_caller]
-    pub(crate) fn result(&mut self, tool: &str, args: Value) -> Value {
+    pub fn result(&mut self, tool: &str, args: Value) -> Value {
         result(self.call(tool, args))
     }
 
     /// The code and the words of a tool that fails.
     #[track_caller]
-    pub(crate) fn error(&mut self, tool: &str, args: Value) -> (String, String) {
+    pub fn error(&mut self, tool: &str, args: Value) -> (String, String) {
         error(&self.call(tool, args))
     }
 
     /// Asks, and waits in the background.
-    pub(crate) fn asking(mut self, tool: &str, args: Value) -> JoinHandle<Value> {
+    pub fn asking(mut self, tool: &str, args: Value) -> JoinHandle<Value> {
         let tool = tool.to_owned();
         thread::spawn(move || self.call(&tool, args))
     }
 }
 
 #[track_caller]
-pub(crate) fn result(answer: Value) -> Value {
+pub fn result(answer: Value) -> Value {
     assert_eq!(answer["success"], true, "{answer}");
     assert!(answer.get("error").is_none(), "{answer}");
     answer["result"].clone()
 }
 
 #[track_caller]
-pub(crate) fn error(answer: &Value) -> (String, String) {
+pub fn error(answer: &Value) -> (String, String) {
     assert_eq!(answer["success"], false, "{answer}");
     let word = |name: &str| answer[name].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
     (word("code"), word("error"))

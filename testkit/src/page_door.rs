@@ -2,39 +2,39 @@
 
 use serde_json::{Value, json};
 
-use crate::support::raw::{exchange, head};
-use crate::support::*;
+use super::raw::{exchange, head};
+use super::{Agent, Line, World, eventually};
 
 /// A hub whose page is served.
-pub(crate) struct Door {
-    pub(crate) port: u16,
-    pub(crate) secret: String,
-    pub(crate) world: World,
+pub struct Door {
+    pub port: u16,
+    pub secret: String,
+    pub world: World,
 }
 
 /// A browser that was let in.
-pub(crate) struct Browser {
-    pub(crate) port: u16,
-    pub(crate) cookie: String,
+pub struct Browser {
+    pub port: u16,
+    pub cookie: String,
 }
 
-pub(crate) fn door() -> Door {
+pub fn door() -> Door {
     door_in(World::new())
 }
 
-pub(crate) fn door_in(world: World) -> Door {
+pub fn door_in(world: World) -> Door {
     world.run(&["hub", "start"]).ok();
     let (port, secret) = link(&world);
     Door { port, secret, world }
 }
 
-pub(crate) fn ask(world: &World, method: &str) -> Value {
+pub fn ask(world: &World, method: &str) -> Value {
     Line::to(world).ask(method, json!({}))
 }
 
 /// The port and the secret of a fresh link.
 #[track_caller]
-pub(crate) fn link(world: &World) -> (u16, String) {
+pub fn link(world: &World) -> (u16, String) {
     let answer = ask(world, "page/link");
     let link = &answer["result"];
     let port = u16::try_from(link["port"].as_u64().unwrap_or_else(|| panic!("{answer}"))).unwrap();
@@ -45,52 +45,52 @@ pub(crate) fn link(world: &World) -> (u16, String) {
 }
 
 /// The lines that every request has.
-pub(crate) fn plain(port: u16) -> Vec<String> {
+pub fn plain(port: u16) -> Vec<String> {
     vec![format!("Host: 127.0.0.1:{port}"), "Connection: close".into()]
 }
 
-pub(crate) fn own(port: u16) -> String {
+pub fn own(port: u16) -> String {
     format!("Origin: http://127.0.0.1:{port}")
 }
 
-pub(crate) fn with(lines: &[String], line: impl Into<String>) -> Vec<String> {
+pub fn with(lines: &[String], line: impl Into<String>) -> Vec<String> {
     let line = line.into();
     let name = format!("{}:", line.split(':').next().unwrap_or_default());
     lines.iter().filter(|other| !other.starts_with(&name)).cloned().chain([line]).collect()
 }
 
-pub(crate) fn body_lines(port: u16, body: &str) -> Vec<String> {
+pub fn body_lines(port: u16, body: &str) -> Vec<String> {
     let mut lines = plain(port);
     lines.extend([own(port), "Content-Type: application/json".into()]);
     lines.push(format!("Content-Length: {}", body.len()));
     lines
 }
 
-pub(crate) fn offer(port: u16, secret: &str) -> String {
+pub fn offer(port: u16, secret: &str) -> String {
     let body = json!({ "secret": secret }).to_string();
     exchange(port, &(head("POST /session HTTP/1.1", &body_lines(port, &body)) + &body))
 }
 
-pub(crate) fn cookie(said: &str) -> Option<String> {
+pub fn cookie(said: &str) -> Option<String> {
     let line = said.lines().find_map(|line| line.strip_prefix("set-cookie: "))?;
     Some(line.split(';').next()?.to_owned())
 }
 
-pub(crate) fn status(said: &str) -> u16 {
+pub fn status(said: &str) -> u16 {
     said.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_else(|| panic!("{said:?}"))
 }
 
 impl Door {
-    pub(crate) fn get(&self, path: &str) -> String {
+    pub fn get(&self, path: &str) -> String {
         exchange(self.port, &head(&format!("GET {path} HTTP/1.1"), &plain(self.port)))
     }
 
-    pub(crate) fn refused(&self, name: &str) -> u64 {
+    pub fn refused(&self, name: &str) -> u64 {
         self.world.status()["refused"][name].as_u64().unwrap_or(0)
     }
 
     #[track_caller]
-    pub(crate) fn refuses(&self, code: u16, name: &str, bytes: &str) {
+    pub fn refuses(&self, code: u16, name: &str, bytes: &str) {
         let before = self.refused(name);
         let said = exchange(self.port, bytes);
         assert_eq!(status(&said), code, "{name}: {bytes}\n{said}");
@@ -100,31 +100,31 @@ impl Door {
     }
 
     #[track_caller]
-    pub(crate) fn let_in(&self) -> Browser {
+    pub fn let_in(&self) -> Browser {
         Browser::with(self.port, &link(&self.world).1)
     }
 }
 
 impl Browser {
     #[track_caller]
-    pub(crate) fn with(port: u16, secret: &str) -> Browser {
+    pub fn with(port: u16, secret: &str) -> Browser {
         let said = offer(port, secret);
         assert_eq!(status(&said), 204, "{said}");
         Browser { port, cookie: cookie(&said).unwrap() }
     }
 
-    pub(crate) fn session(&self) -> u16 {
+    pub fn session(&self) -> u16 {
         let lines = with(&plain(self.port), format!("Cookie: other=1; {}", self.cookie));
         status(&exchange(self.port, &head("GET /session HTTP/1.1", &lines)))
     }
 
     #[track_caller]
-    pub(crate) fn open(&self) -> Agent {
+    pub fn open(&self) -> Agent {
         let origin = format!("http://127.0.0.1:{}", self.port);
         Agent::open_at(self.port, "/socket", &[("Origin", &origin), ("Cookie", &self.cookie)]).unwrap()
     }
 
-    pub(crate) fn handshake(&self) -> Vec<String> {
+    pub fn handshake(&self) -> Vec<String> {
         let mut lines = vec![format!("Host: 127.0.0.1:{}", self.port), own(self.port)];
         lines.extend(["Connection: Upgrade".into(), "Upgrade: websocket".into()]);
         lines.extend(["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: x"].map(String::from));

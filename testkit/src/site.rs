@@ -6,20 +6,20 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use crate::support::*;
+use super::DEADLINE;
 
-pub(crate) struct Site {
-    pub(crate) port: u16,
+pub struct Site {
+    pub port: u16,
     heard: Arc<Mutex<Vec<String>>>,
 }
 
 impl Site {
-    pub(crate) fn serving(page: impl Into<String>) -> Site {
+    pub fn serving(page: impl Into<String>) -> Site {
         Site::with_head(page, "Content-Type: text/html; charset=utf-8\r\n")
     }
 
     /// With these lines in the head of each answer.
-    pub(crate) fn with_head(page: impl Into<String>, head: &'static str) -> Site {
+    pub fn with_head(page: impl Into<String>, head: &'static str) -> Site {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (port, page) = (listener.local_addr().unwrap().port(), page.into());
         let heard = Arc::<Mutex<Vec<String>>>::default();
@@ -34,19 +34,28 @@ impl Site {
         Site { port, heard }
     }
 
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/", self.port)
     }
 
     /// Each request as its head and body.
-    pub(crate) fn heard(&self) -> Vec<String> {
+    pub fn heard(&self) -> Vec<String> {
         self.heard.lock().unwrap().clone()
     }
 }
 
-/// An attacker's page, with what such pages share.
-pub(crate) fn attacking(page: &str) -> String {
-    page.replace("ATTEMPTS", include_str!("attempts.js"))
+/// A page that tries all it can against the address of the browser page, and leaves in `all` what came of it.
+pub fn attack_on_page(against: &str, secret: &str, review: &str) -> String {
+    attack(include_str!("attacks/attack.html"), against).replace("SECRET", secret).replace("REVIEW", review)
+}
+
+/// The same against a port where agents come in.
+pub fn attack_on_agents_port(against: &str) -> String {
+    attack(include_str!("attacks/endpoints.html"), against)
+}
+
+fn attack(page: &str, against: &str) -> String {
+    page.replace("ATTEMPTS", include_str!("attacks/attempts.js")).replace("VICTIM", against)
 }
 
 fn serve(stream: TcpStream, page: &str, head: &str, heard: &Mutex<Vec<String>>) -> Option<()> {
@@ -67,18 +76,4 @@ fn serve(stream: TcpStream, page: &str, head: &str, heard: &Mutex<Vec<String>>) 
     let head =
         format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n{head}\r\n", page.len());
     reader.get_mut().write_all((head + page).as_bytes()).ok()
-}
-
-#[test]
-fn a_browser_shows_what_a_site_serves_and_the_site_hears_what_it_asks() {
-    let Some(browser) = Browser::start() else { return };
-    let site = Site::serving("<title>t</title><p id=a>one</p><script>console.error('bad')</script>");
-    let page = browser.page();
-    assert_eq!(page.goto(&site.url()), Ok(200));
-    assert_eq!(page.text("#a"), "one");
-    assert_eq!(page.attribute("p", "id").as_deref(), Some("a"));
-    assert_eq!(page.evaluate("fetch('/x', { method: 'POST', body: 'told' }).then(r => r.status)"), 200);
-    assert!(site.heard().iter().any(|heard| heard.starts_with("POST /x ") && heard.ends_with("told")));
-    assert_eq!(page.complaints(), ["bad"]);
-    assert!(page.requests().contains(&format!("{}x", site.url())));
 }
