@@ -12,6 +12,7 @@ pub mod editor;
 pub mod foreign;
 pub mod gemini;
 pub mod line;
+pub mod mcp;
 pub mod page_door;
 pub mod pictures;
 pub mod place;

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::raw::{exchange, head};
+pub use super::raw::with;
+use super::raw::{exchange, head, upgrade};
 use super::{Agent, Line, World, eventually};
 
 /// A hub whose page is served.
@@ -51,12 +52,6 @@ pub fn plain(port: u16) -> Vec<String> {
 
 pub fn own(port: u16) -> String {
     format!("Origin: http://127.0.0.1:{port}")
-}
-
-pub fn with(lines: &[String], line: impl Into<String>) -> Vec<String> {
-    let line = line.into();
-    let name = format!("{}:", line.split(':').next().unwrap_or_default());
-    lines.iter().filter(|other| !other.starts_with(&name)).cloned().chain([line]).collect()
 }
 
 pub fn body_lines(port: u16, body: &str) -> Vec<String> {
@@ -125,10 +120,7 @@ impl Browser {
     }
 
     pub fn handshake(&self) -> Vec<String> {
-        let mut lines = vec![format!("Host: 127.0.0.1:{}", self.port), own(self.port)];
-        lines.extend(["Connection: Upgrade".into(), "Upgrade: websocket".into()]);
-        lines.extend(["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: x"].map(String::from));
-        lines.push(format!("Cookie: {}", self.cookie));
-        lines
+        let more = [own(self.port), format!("Cookie: {}", self.cookie)];
+        upgrade(self.port).into_iter().chain(more).collect()
     }
 }

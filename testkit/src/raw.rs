@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 
 use super::DEADLINE;
 
+/// The one of RFC 6455.
+const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
+
 pub fn connect(port: u16) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
@@ -14,6 +17,87 @@ pub fn connect(port: u16) -> TcpStream {
 
 pub fn head(first: &str, lines: &[String]) -> String {
     format!("{first}\r\n{}\r\n\r\n", lines.join("\r\n"))
+}
+
+/// The same lines, this one in place of all others of its name.
+pub fn with(lines: &[String], line: impl Into<String>) -> Vec<String> {
+    let line = line.into();
+    without(lines, line.split(':').next().unwrap_or_default()).into_iter().chain([line]).collect()
+}
+
+pub fn without(lines: &[String], name: &str) -> Vec<String> {
+    let prefix = format!("{name}:");
+    lines.iter().filter(|line| !line.starts_with(&prefix)).cloned().collect()
+}
+
+/// The lines by which a WebSocket is asked for.
+pub fn upgrade(port: u16) -> Vec<String> {
+    vec![
+        format!("Host: 127.0.0.1:{port}"),
+        "Connection: Upgrade".into(),
+        "Upgrade: websocket".into(),
+        "Sec-WebSocket-Version: 13".into(),
+        format!("Sec-WebSocket-Key: {KEY}"),
+    ]
+}
+
+/// A request that can be changed line by line before it is sent.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub port: u16,
+    pub first: String,
+    pub lines: Vec<String>,
+    pub body: String,
+}
+
+impl Request {
+    pub fn get(port: u16, path: &str, lines: &[String]) -> Request {
+        Request { port, first: format!("GET {path} HTTP/1.1"), lines: lines.to_vec(), body: String::new() }
+    }
+
+    /// JSON, with the line that says so.
+    pub fn post(port: u16, path: &str, lines: &[String], body: impl Into<String>) -> Request {
+        let body = body.into();
+        let mut lines = lines.to_vec();
+        lines.push("Content-Type: application/json".into());
+        lines.push(format!("Content-Length: {}", body.len()));
+        Request { port, first: format!("POST {path} HTTP/1.1"), lines, body }
+    }
+
+    #[must_use]
+    pub fn with(&self, line: impl Into<String>) -> Request {
+        Request { lines: with(&self.lines, line), ..self.clone() }
+    }
+
+    #[must_use]
+    pub fn and(&self, line: impl Into<String>) -> Request {
+        let lines = self.lines.iter().cloned().chain([line.into()]).collect();
+        Request { lines, ..self.clone() }
+    }
+
+    #[must_use]
+    pub fn without(&self, name: &str) -> Request {
+        Request { lines: without(&self.lines, name), ..self.clone() }
+    }
+
+    #[must_use]
+    pub fn asking(&self, first: &str) -> Request {
+        Request { first: first.to_owned(), ..self.clone() }
+    }
+
+    pub fn text(&self) -> String {
+        head(&self.first, &self.lines) + &self.body
+    }
+
+    /// The whole answer.
+    pub fn send(&self) -> String {
+        exchange(self.port, &self.text())
+    }
+}
+
+/// The status of an answer; 0 where there was none.
+pub fn status(said: &str) -> u16 {
+    said.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0)
 }
 
 /// Everything up to the end of the connection, or the head of an upgrade.
@@ -26,7 +110,7 @@ pub fn answer(stream: &mut TcpStream) -> String {
             break;
         }
     }
-    String::from_utf8(bytes).unwrap()
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The answer to these bytes.
@@ -39,15 +123,18 @@ pub fn exchange(port: u16, bytes: &str) -> String {
 /// The same as another user of the machine; `None` where that cannot be tried.
 pub fn exchange_as_another_user(port: u16, bytes: &str) -> Option<String> {
     let script = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; printf '%s' \"$HEAD\" >&3; cat <&3");
-    let ran = Command::new("setpriv")
-        .args(["--reuid=65534", "--regid=65534", "--clear-groups", "bash", "-c", &script])
-        .env("HEAD", bytes)
-        .stdin(Stdio::null())
-        .output()
-        .ok()
-        .filter(|_| rustix::process::getuid().is_root());
-    if ran.is_none() {
+    let ran = another_user(&script)?.env("HEAD", bytes).output().ok()?;
+    Some(String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr))
+}
+
+/// A script of another user of the machine; `None` where that cannot be tried.
+pub fn another_user(script: &str) -> Option<Command> {
+    if !rustix::process::getuid().is_root() {
         println!("skipped: only root can become another user");
+        return None;
     }
-    ran.map(|ran| String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr))
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "bash", "-c", script]);
+    command.stdin(Stdio::null());
+    Some(command)
 }

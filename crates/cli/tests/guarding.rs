@@ -13,10 +13,8 @@ mod tests {
 
     use serde_json::Value;
 
-    use crate::support::raw::{answer, connect, exchange, exchange_as_another_user, head};
+    use crate::support::raw::{answer, connect, exchange, exchange_as_another_user, head, upgrade};
     use crate::support::*;
-
-    const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 
     /// A window, and the head of a request that it lets in.
     struct Door {
@@ -43,25 +41,16 @@ mod tests {
 
         /// The header lines that are let in.
         fn lines(&self) -> Vec<String> {
-            vec![
-                format!("Host: 127.0.0.1:{}", self.port),
-                "Connection: Upgrade".into(),
-                "Upgrade: websocket".into(),
-                "Sec-WebSocket-Version: 13".into(),
-                format!("Sec-WebSocket-Key: {KEY}"),
-                format!("X-Claude-Code-Ide-Authorization: {}", self.token),
-            ]
+            let token = format!("X-Claude-Code-Ide-Authorization: {}", self.token);
+            upgrade(self.port).into_iter().chain([token]).collect()
         }
 
         fn without(&self, name: &str) -> Vec<String> {
-            let prefix = format!("{name}:");
-            self.lines().into_iter().filter(|line| !line.starts_with(&prefix)).collect()
+            raw::without(&self.lines(), name)
         }
 
         fn with(&self, line: impl Into<String>) -> Vec<String> {
-            let line = line.into();
-            let name = line.split(':').next().unwrap_or_default().to_owned();
-            self.without(&name).into_iter().chain([line]).collect()
+            raw::with(&self.lines(), line)
         }
 
         fn and(&self, line: impl Into<String>) -> Vec<String> {

@@ -11,8 +11,6 @@ mod losses;
 #[cfg(test)]
 mod peers;
 #[cfg(test)]
-use linkspan_testkit as support;
-#[cfg(test)]
-mod talk;
+use linkspan_testkit::{self as support, mcp as talk};
 #[cfg(test)]
 mod tools;

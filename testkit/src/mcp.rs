@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::world::signal;
-use crate::support::{DEADLINE, World, eventually};
+use super::world::signal;
+use super::{DEADLINE, World, eventually};
 
 /// Which way a client begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Era {
+pub enum Era {
     /// With a handshake, at this revision.
     Handshake(&'static str),
     /// Without one: each request says who asks.
     Now,
 }
 
-pub(crate) struct Client {
+pub struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     heard: Arc<(Mutex<Vec<Value>>, Condvar)>,
@@ -31,19 +31,19 @@ pub(crate) struct Client {
     capabilities: Value,
     last_id: i64,
     /// How long an answer may take.
-    pub(crate) patience: Duration,
+    pub patience: Duration,
 }
 
 impl Client {
-    pub(crate) fn start(world: &World) -> Client {
+    pub fn start(world: &World) -> Client {
         Client::start_in(world, &world.workspace(), Era::Handshake("2025-11-25"), json!({}))
     }
 
-    pub(crate) fn of(world: &World, era: Era) -> Client {
+    pub fn of(world: &World, era: Era) -> Client {
         Client::start_in(world, &world.workspace(), era, json!({}))
     }
 
-    pub(crate) fn start_in(world: &World, folder: &Path, era: Era, capabilities: Value) -> Client {
+    pub fn start_in(world: &World, folder: &Path, era: Era, capabilities: Value) -> Client {
         let mut client = Client::silent(world, folder);
         client.era = era;
         client.capabilities = capabilities;
@@ -61,7 +61,7 @@ impl Client {
     }
 
     /// One that has not said anything yet.
-    pub(crate) fn silent(world: &World, folder: &Path) -> Client {
+    pub fn silent(world: &World, folder: &Path) -> Client {
         let mut command = world.command(&["mcp"]);
         command.current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -79,11 +79,11 @@ impl Client {
         Client { child, stdin, heard, era: Era::Now, capabilities: json!({}), last_id: 0, patience: DEADLINE }
     }
 
-    pub(crate) fn send(&mut self, message: &Value) {
+    pub fn send(&mut self, message: &Value) {
         self.send_line(&message.to_string());
     }
 
-    pub(crate) fn send_line(&mut self, line: &str) {
+    pub fn send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(line.as_bytes()).unwrap();
         stdin.write_all(b"\n").unwrap();
@@ -91,7 +91,7 @@ impl Client {
     }
 
     /// Sends a request and does not wait; gives its id.
-    pub(crate) fn ask(&mut self, method: &str, mut params: Value) -> i64 {
+    pub fn ask(&mut self, method: &str, mut params: Value) -> i64 {
         self.last_id += 1;
         if self.era == Era::Now {
             params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
@@ -105,13 +105,13 @@ impl Client {
     }
 
     #[track_caller]
-    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.ask(method, params);
         self.answer(id)
     }
 
     /// Calls a tool and does not wait.
-    pub(crate) fn start_call(&mut self, tool: &str, arguments: Value) -> i64 {
+    pub fn start_call(&mut self, tool: &str, arguments: Value) -> i64 {
         let token = format!("token {}", self.last_id + 1);
         let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": token } });
         self.ask("tools/call", params)
@@ -119,14 +119,14 @@ impl Client {
 
     /// Calls a tool; its result.
     #[track_caller]
-    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let id = self.start_call(tool, arguments);
         self.result(id)
     }
 
     /// The data of a tool that must succeed.
     #[track_caller]
-    pub(crate) fn data(&mut self, tool: &str, arguments: Value) -> Value {
+    pub fn data(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
         assert_ne!(result["isError"], true, "{result}");
         result["structuredContent"].clone()
@@ -134,7 +134,7 @@ impl Client {
 
     /// The words of a tool that must fail.
     #[track_caller]
-    pub(crate) fn refusal(&mut self, tool: &str, arguments: Value) -> String {
+    pub fn refusal(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{result}");
         assert!(result.get("structuredContent").is_none(), "an error is not of the output's shape: {result}");
@@ -142,14 +142,14 @@ impl Client {
     }
 
     #[track_caller]
-    pub(crate) fn result(&self, id: i64) -> Value {
+    pub fn result(&self, id: i64) -> Value {
         let answer = self.answer(id);
         assert!(answer["result"].is_object(), "{answer}");
         answer["result"].clone()
     }
 
     #[track_caller]
-    pub(crate) fn answer(&self, id: i64) -> Value {
+    pub fn answer(&self, id: i64) -> Value {
         self.until(&format!("an answer to {id}"), |message| {
             message["id"] == id && message.get("method").is_none()
         })
@@ -157,7 +157,7 @@ impl Client {
 
     /// The first message like this, whenever it came.
     #[track_caller]
-    pub(crate) fn until(&self, what: &str, like: impl Fn(&Value) -> bool) -> Value {
+    pub fn until(&self, what: &str, like: impl Fn(&Value) -> bool) -> Value {
         let until = Instant::now() + self.patience;
         let mut heard = self.heard.0.lock().unwrap();
         loop {
@@ -170,12 +170,12 @@ impl Client {
         }
     }
 
-    pub(crate) fn heard(&self) -> Vec<Value> {
+    pub fn heard(&self) -> Vec<Value> {
         self.heard.0.lock().unwrap().clone()
     }
 
     /// What the client was told while call `id` waited.
-    pub(crate) fn progress(&self, id: i64) -> Vec<Value> {
+    pub fn progress(&self, id: i64) -> Vec<Value> {
         let token = format!("token {id}");
         let of_it = |message: &Value| {
             message["method"] == "notifications/progress" && message["params"]["progressToken"] == token
@@ -183,18 +183,18 @@ impl Client {
         self.heard().into_iter().filter(of_it).map(|message| message["params"].clone()).collect()
     }
 
-    pub(crate) fn cancel(&mut self, id: i64) {
+    pub fn cancel(&mut self, id: i64) {
         let params = json!({ "requestId": id, "reason": "the test changed its mind" });
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
     }
 
     /// Closes standard input; the exit code.
-    pub(crate) fn hang_up(&mut self) -> i32 {
+    pub fn hang_up(&mut self) -> i32 {
         self.stdin = None;
         self.ended()
     }
 
-    pub(crate) fn terminate(&mut self) -> i32 {
+    pub fn terminate(&mut self) -> i32 {
         signal(self.child.id(), Signal::TERM);
         self.ended()
     }

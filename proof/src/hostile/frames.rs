@@ -1,0 +1,162 @@
+//! WebSocket frames that never end, claim to be huge, or are not allowed.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use super::door::Door;
+use super::stage::Stage;
+use super::wire::{BINARY, CLOSE, CONTINUE, LAST, PING, PONG, TEXT, close_code, frame, head, open, until_closed};
+use super::{Attack, OF_AGENTS, SMALL, Seen};
+
+pub(super) fn attacks() -> Vec<Attack> {
+    let doors = "claude, nexus3, clio, page's socket";
+    vec![
+        Attack { name: "fragments without end", doors, config: SMALL, run: fragments, ..OF_AGENTS },
+        Attack { name: "huge declared lengths", doors, run: declared, ..OF_AGENTS },
+        Attack { name: "frames that are not allowed", doors, run: not_allowed, ..OF_AGENTS },
+        Attack { name: "many unfinished messages", doors, config: SMALL, run: unfinished, ..OF_AGENTS },
+        Attack { name: "ping and control frame floods", doors, config: SMALL, run: control_frames, ..OF_AGENTS },
+    ]
+}
+
+const DOORS: [Door; 4] = [Door::Claude, Door::Nexus3, Door::Clio, Door::PageSocket];
+
+#[track_caller]
+fn is_closed(stream: &mut TcpStream, codes: &[u16], what: &str) {
+    let said = until_closed(stream, Duration::from_secs(5)).unwrap_or_else(|| panic!("{what}: it is not closed"));
+    // Bytes that were on their way make a reset of the close; the code may be lost by it.
+    let code = close_code(&said);
+    assert!(code.is_none_or(|code| codes.contains(&code)), "{what}: {code:?}");
+}
+
+fn fragments(stage: &mut Stage) -> Seen {
+    let mut tries = 0;
+    for door in DOORS {
+        for size in [0, 1, 1_000, 65_536] {
+            let mut stream = open(&door.request(stage));
+            let piece = frame(CONTINUE, &vec![b'x'; size]);
+            // Written as often as the hub takes it: empty ones are never too large.
+            let mut batch = piece.repeat((262_144 / piece.len()).max(1));
+            let first = frame(TEXT, b"x");
+            stream.write_all(&first).unwrap();
+            let (begun, mut sent) = (Instant::now(), 0);
+            while begun.elapsed() < Duration::from_millis(1_500) && sent < 64 << 20 {
+                if stream.write_all(&batch).is_err() {
+                    break;
+                }
+                sent += batch.len();
+            }
+            batch.clear();
+            if size > 0 {
+                is_closed(&mut stream, &[1009], &format!("{} pieces of {size}", door.name()));
+            }
+            tries += 1;
+        }
+        stage.others_are_served();
+    }
+    Seen::new(tries, "1009 once `message_mib` is reached; empty ones cost nothing and fill nothing")
+}
+
+fn declared(stage: &mut Stage) -> Seen {
+    let mut tries = 0;
+    for door in DOORS {
+        for length in [(64 << 20) + 1, 1 << 31, 1 << 32, 1 << 40, (1 << 63) - 1, 1 << 63, u64::MAX] {
+            let mut stream = open(&door.request(stage));
+            let _ = stream.write_all(&head(LAST | TEXT, length));
+            let _ = stream.write_all(b"{");
+            // What an open page may send is less: its largest is a person's own version of a file.
+            if door != Door::PageSocket || length > 1 << 30 {
+                is_closed(&mut stream, &[1009, 1002], &format!("{} {length}", door.name()));
+            }
+            tries += 1;
+        }
+    }
+    // Allowed, announced by many, and never sent: room is not made for what did not come.
+    let many = stage.so_many(100, 200);
+    let held: Vec<TcpStream> = (0..many)
+        .map(|_| {
+            let mut stream = open(&Door::Clio.request(stage));
+            stream.write_all(&head(LAST | TEXT, 60 << 20)).unwrap();
+            stream.write_all(b"{").unwrap();
+            stream
+        })
+        .collect();
+    std::thread::sleep(Duration::from_millis(300));
+    stage.others_are_served();
+    drop(held);
+    Seen::new(tries + many, "1009 at once; no room is made for what was only announced")
+}
+
+fn not_allowed(stage: &mut Stage) -> Seen {
+    let mut tries = 0;
+    let unmasked = b"\x81\x01x".to_vec();
+    let long_control = frame(LAST | PING, &[b'x'; 126]);
+    let cases = [
+        ("a continuation of nothing", frame(LAST | CONTINUE, b"x"), 1002),
+        ("a second beginning", [frame(TEXT, b"x"), frame(TEXT, b"x")].concat(), 1002),
+        ("an unmasked frame", unmasked, 1002),
+        ("reserved bits", frame(LAST | 0x20 | TEXT, b"x"), 1002),
+        ("a reserved kind", frame(LAST | 0x3, b"x"), 1002),
+        ("a reserved control", frame(LAST | 0xb, b"x"), 1002),
+        ("a control in pieces", frame(PING, b"x"), 1002),
+        ("a long control", long_control, 1002),
+        ("a close code of one byte", frame(LAST | CLOSE, b"x"), 1002),
+        ("a close code that is none", frame(LAST | CLOSE, &[0, 1]), 1002),
+        ("no UTF-8", frame(LAST | TEXT, b"\"\xff\""), 1007),
+        ("a surrogate", frame(LAST | TEXT, b"\xed\xa0\x80"), 1007),
+        ("no UTF-8, split", [frame(TEXT, b"\xe2\x82"), frame(LAST | CONTINUE, b"x")].concat(), 1007),
+        ("no UTF-8 in a close", frame(LAST | CLOSE, b"\x03\xe8\xff"), 1007),
+    ];
+    for door in DOORS {
+        for (what, bytes, code) in &cases {
+            let mut stream = open(&door.request(stage));
+            stream.write_all(bytes).unwrap();
+            is_closed(&mut stream, &[*code, 1002], &format!("{} {what}", door.name()));
+            tries += 1;
+        }
+    }
+    Seen::new(tries, "1002 or 1007, for that connection only")
+}
+
+/// Each may keep one message that it has not finished; together they fill so much and no more.
+fn unfinished(stage: &mut Stage) -> Seen {
+    let many = stage.so_many(40, 60);
+    let piece = frame(TEXT, &vec![b'x'; 1_000_000]);
+    let mut held: Vec<TcpStream> = (0..many).map(|_| open(&Door::Clio.request(stage))).collect();
+    for stream in &mut held {
+        stream.write_all(&piece).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let now = stage.memory.now();
+    stage.others_are_served();
+    drop(held);
+    Seen::new(many, format!("at most `message_mib` (here 1) for each: {now} MB while {many} are held"))
+}
+
+fn control_frames(stage: &mut Stage) -> Seen {
+    let mut tries = 0;
+    let long = stage.so_many(1_500, 10_000);
+    for door in DOORS {
+        for (first, size) in [(LAST | PING, 125), (LAST | PONG, 0), (LAST | BINARY, 1), (LAST | TEXT, 0)] {
+            let mut stream = open(&door.request(stage));
+            stream.set_nonblocking(true).unwrap();
+            let batch = frame(first, &vec![b'x'; size]).repeat(500);
+            let begun = Instant::now();
+            let mut slowest = Duration::ZERO;
+            // Reads nothing of what it is answered.
+            while begun.elapsed() < Duration::from_millis(long as u64 / 4) {
+                match stream.write(&batch) {
+                    Ok(written) => tries += written / (batch.len() / 500),
+                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    Err(_) => break,
+                }
+            }
+            slowest = slowest.max(stage.others_are_served());
+            assert!(slowest < Duration::from_secs(2), "{slowest:?}");
+        }
+    }
+    Seen::new(tries, "slowed down or let go; others are answered meanwhile")
+}

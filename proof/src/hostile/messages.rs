@@ -1,0 +1,187 @@
+//! Messages that are well framed and mean harm: deep, huge, double, or no text at all.
+
+use std::io::Write;
+use std::time::Duration;
+
+use linkspan_testkit::raw::{Request, answer, connect, status};
+use linkspan_testkit::gemini::Gemini;
+use linkspan_testkit::{Agent, Line};
+use serde_json::{Value, json};
+
+use super::door::Door;
+use super::stage::Stage;
+use super::tokens::tells_nothing;
+use super::{Attack, OF_AGENTS, Seen};
+
+pub(super) fn attacks() -> Vec<Attack> {
+    let doors = "claude, nexus3, clio, gemini, ppxai, the hub's socket";
+    vec![
+        Attack { name: "deep JSON", doors, run: |stage| all_doors(stage, &deep()), ..OF_AGENTS },
+        Attack { name: "huge ids", doors, run: |stage| all_doors(stage, &huge_ids()), ..OF_AGENTS },
+        Attack { name: "duplicate keys", doors, run: |stage| all_doors(stage, &duplicates()), ..OF_AGENTS },
+        Attack { name: "no messages at all", doors, run: |stage| all_doors(stage, &nonsense()), ..OF_AGENTS },
+        Attack { name: "invalid UTF-8", doors: "gemini, ppxai, the hub's socket", run: no_text, ..OF_AGENTS },
+    ]
+}
+
+fn around(open: &str, close: &str, depth: usize) -> String {
+    format!("{}1{}", open.repeat(depth), close.repeat(depth))
+}
+
+fn deep() -> Vec<String> {
+    let mut bodies = Vec::new();
+    for depth in [200, 10_000, 400_000] {
+        let (list, object) = (around("[", "]", depth), around("{\"a\":", "}", depth));
+        for inner in [&list, &object] {
+            bodies.push(inner.clone());
+            bodies.push(call("1", inner));
+            bodies.push(format!(r#"{{"id":{inner},"jsonrpc":"2.0","method":"ping","tool":"ide.read_file"}}"#));
+            bodies.push(format!(r#"{{"type":"propose_edit","file":{inner},"edits":{inner},"id":7,"tool":{inner}}}"#));
+        }
+        bodies.push("[".repeat(depth));
+        bodies.push("{\"a\":".repeat(depth));
+    }
+    bodies
+}
+
+/// A call in the words of every dialect at once: each sees its own.
+fn call(id: &str, inner: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","tool":"ide.read_file","args":{{"path":{inner}}},"type":"propose_edit","file":{inner},"params":{{"name":"openDiff","arguments":{inner}}}}}"#
+    )
+}
+
+fn huge_ids() -> Vec<String> {
+    let long = "9".repeat(1_000_000);
+    let ids = [
+        long.clone(),
+        format!("\"{long}\""),
+        format!("-{long}"),
+        format!("1e{}", "9".repeat(400)),
+        "1e308".into(),
+        "18446744073709551616".into(),
+        "-9223372036854775809".into(),
+        "1.5".into(),
+        "null".into(),
+        "true".into(),
+        "[]".into(),
+        "{}".into(),
+        "\"\\u0000\"".into(),
+        "\"\\ud800\"".into(),
+    ];
+    ids.iter().map(|id| call(id, "\"/nowhere\"")).collect()
+}
+
+fn duplicates() -> Vec<String> {
+    let path = "\"/etc/passwd\"";
+    vec![
+        r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping","tool":"ide.get_workspace_info"}"#.into(),
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list","tool":"x","tool":"y"}"#.into(),
+        call("1", path).replacen("\"params\"", "\"params\":{},\"params\"", 1),
+        format!(r#"{{"id":1,"tool":"ide.read_file","args":{{"path":"a.txt","path":{path}}}}}"#),
+        format!(r#"{{"type":"connect","type":"propose_edit","file":"a","file":{path},"edits":[]}}"#),
+        format!("{{{}\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}}", "\"a\":1,".repeat(100_000)),
+    ]
+}
+
+fn nonsense() -> Vec<String> {
+    ["", " ", "{", "}", "nul", "\"", "42", "[]", "[{}]", "{}", "\u{0}", "\u{feff}{}", "{\"a\":\"\\ud800\"}", "\\", "'{}'"]
+        .map(str::to_owned)
+        .to_vec()
+}
+
+/// Each body by each door: answered with an error or closed, never taken for something to do.
+fn all_doors(stage: &mut Stage, bodies: &[String]) -> Seen {
+    let mut tries = 0;
+    for door in Door::SOCKETS {
+        for body in bodies {
+            let header = door.token_line(&stage.token).and_then(|line| line.split_once(": ").map(|(a, b)| (a.to_owned(), b.to_owned())));
+            let headers: Vec<(&str, &str)> = header.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            let mut agent = Agent::open(stage.port, &headers).unwrap();
+            agent.send_text(body.as_str());
+            // Something comes, or the connection ends.
+            let said = agent.next_frame(Duration::from_secs(5));
+            assert!(said.is_some() || agent.closed.is_some(), "{} {}: silence", door.name(), shown(body));
+            is_no_success(said.as_ref(), body);
+            tries += 1;
+        }
+        stage.others_are_served();
+    }
+    let gemini = Gemini::ready(&stage.world, stage.port);
+    for body in bodies {
+        let answer = gemini.post_text(body, &[]);
+        assert!(answer.status < 500, "{} {answer:?}", shown(body));
+        is_no_success(serde_json::from_str(&answer.body).ok().as_ref(), body);
+        tries += 1;
+    }
+    for door in [Door::Ppxai, Door::WellKnown] {
+        let good = door.request(stage);
+        for body in bodies {
+            let request = Request { body: body.clone(), ..good.with(format!("Content-Length: {}", body.len())) };
+            let said = request.send();
+            assert!((200..500).contains(&status(&said)), "{} {said}", shown(body));
+            tells_nothing(&said, &shown(body));
+            assert!(said.len() < 10_000, "an error repeats too much of what was sent: {}", said.len());
+            tries += 1;
+        }
+    }
+    for body in bodies {
+        let mut line = Line::to(&stage.world);
+        let said = line.say(body);
+        is_no_success(said.as_ref(), body);
+        tries += 1;
+    }
+    stage.nothing_was_done();
+    Seen::new(tries, "an error of less than 10 kB, or closed")
+}
+
+fn shown(body: &str) -> String {
+    body.chars().take(100).collect()
+}
+
+#[track_caller]
+fn is_no_success(said: Option<&Value>, body: &str) {
+    let Some(said) = said else { return };
+    let text = said.to_string();
+    assert!(text.len() < 10_000, "{}: an error repeats too much of what was sent: {}", shown(body), text.len());
+    assert!(!text.contains("root:"), "{}: {text}", shown(body));
+}
+
+fn no_text(stage: &mut Stage) -> Seen {
+    let mut tries = 0;
+    let invalid: [&[u8]; 4] = [
+        b"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}",
+        b"\xc0\xaf",
+        b"{\"id\":1,\"tool\":\"ide.read_file\",\"args\":{\"path\":\"\xed\xa0\x80\"}}",
+        b"\xfe\xff\x00{\x00}",
+    ];
+    let gemini = Gemini::ready(&stage.world, stage.port);
+    let session = format!("Mcp-Session-Id: {}", gemini.session.as_ref().unwrap());
+    for door in [Door::Gemini, Door::Ppxai, Door::WellKnown] {
+        for body in invalid {
+            let request = door.request(stage).with(format!("Content-Length: {}", body.len())).with(session.as_str());
+            let mut stream = connect(request.port);
+            stream.write_all(Request { body: String::new(), ..request }.text().as_bytes()).unwrap();
+            stream.write_all(body).unwrap();
+            let said = answer(&mut stream);
+            assert_eq!(status(&said), 400, "{} {said}", door.name());
+            tries += 1;
+        }
+    }
+    for body in invalid {
+        let mut line = Line::to(&stage.world);
+        line.stream.write_all(&linkspan_editor_api::encode(body)).unwrap();
+        let said = line.hear();
+        assert!(said.is_none_or(|said| said["error"]["code"] == -32700), "{}", String::from_utf8_lossy(body));
+        tries += 1;
+    }
+    // Names of files are bytes: what is no text is shown to nobody and breaks nothing.
+    let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"bad\xff\xfename.txt");
+    std::fs::write(stage.world.workspace().join(name), "one\n").unwrap();
+    let mut client = linkspan_testkit::ppxai::Client::new(stage.port)
+        .with(&Door::Ppxai.token_line(super::stage::PPXAI_TOKEN).unwrap());
+    let listed = client.call("ide.list_files", json!({ "path": "." }));
+    assert_eq!(listed["success"], true, "{listed}");
+    std::fs::remove_file(stage.world.workspace().join(name)).unwrap();
+    Seen::new(tries + 1, "400, or a parse error; a file's name that is no text breaks no listing")
+}

@@ -1,0 +1,7 @@
+//! x
+
+use super::Attack;
+
+pub(super) fn attacks() -> Vec<Attack> {
+    vec![]
+}
