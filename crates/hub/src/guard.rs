@@ -3,7 +3,7 @@
 //! Pure: the edge hands in what it saw and carries out the refusal.
 
 use hyper::header::{self, HeaderMap, HeaderName};
-use hyper::{Method, StatusCode};
+use hyper::{Method, StatusCode, Uri};
 use linkspan_dialect::{Dialect, Door, Route};
 
 use crate::token::Token;
@@ -139,7 +139,7 @@ impl Refusal {
 #[derive(Debug)]
 pub struct Head<'a> {
     pub method: &'a Method,
-    pub path: &'a str,
+    pub uri: &'a Uri,
     pub headers: &'a HeaderMap,
 }
 
@@ -169,19 +169,20 @@ pub fn admit(
     tokens: &Tokens,
     dialects: &[&'static Dialect],
 ) -> Result<(&'static Dialect, Way), Refusal> {
-    let Head { method, path, headers } = head;
-    host(headers, port)?;
+    let Head { method, uri, headers } = head;
+    let path = uri.path();
+    host(headers, uri, port)?;
     if headers.contains_key(header::ORIGIN) || fetched_by_a_page(headers) {
         return Err(Refusal::FromBrowser);
     }
     for dialect in dialects.iter().copied() {
         match dialect.door {
-            Door::Stream { path: ours } if ours == *path => {
+            Door::Stream { path: ours } if ours == path => {
                 bearer(headers, &tokens.window)?;
                 return stream(method, headers).map(|way| (dialect, way));
             }
             Door::Calls { token_header, routes } => {
-                if let Some(route) = routes.iter().find(|route| route.path == *path) {
+                if let Some(route) = routes.iter().find(|route| route.path == path) {
                     optional_token(headers, token_header, tokens)?;
                     return call(method, headers, route).map(|way| (dialect, way));
                 }
@@ -203,7 +204,8 @@ fn web_socket(
     token: &Token,
     dialects: &[&'static Dialect],
 ) -> Result<&'static Dialect, Refusal> {
-    let Head { method, path, headers } = head;
+    let Head { method, uri, headers } = head;
+    let at_root = uri.path() == "/";
     let has_socket =
         |dialect: &&Dialect| matches!(dialect.door, Door::WebSocket { .. } | Door::OpenWebSocket);
     if !dialects.iter().any(has_socket) {
@@ -224,14 +226,14 @@ fn web_socket(
     }
     let without_token = || {
         let open = dialects.iter().copied().find(|dialect| dialect.door == Door::OpenWebSocket);
-        open.filter(|_| *path == "/" && upgrades(method, headers)).ok_or(Refusal::NoToken)
+        open.filter(|_| at_root && upgrades(method, headers)).ok_or(Refusal::NoToken)
     };
     let dialect = match spoken {
         None => without_token()?,
         Some((_, false)) => return Err(Refusal::WrongToken),
         Some((dialect, true)) => dialect,
     };
-    if *path != "/" {
+    if !at_root {
         return Err(Refusal::UnknownPath);
     }
     if upgrades(method, headers) { Ok(dialect) } else { Err(Refusal::NotWebSocket) }
@@ -282,8 +284,12 @@ pub fn is_json(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// By which of our names the caller knows this port. A DNS name that was bound to our address is none.
-pub(crate) fn host(headers: &HeaderMap, port: u16) -> Result<String, Refusal> {
+/// By which of our names the caller knows this port. A DNS name that was bound to our address is none. An address in
+/// the request line would count instead of `Host`: only proxies are sent one.
+pub(crate) fn host(headers: &HeaderMap, uri: &Uri, port: u16) -> Result<String, Refusal> {
+    if uri.authority().is_some() {
+        return Err(Refusal::WrongHost);
+    }
     let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
     let host = only(headers, &header::HOST).ok_or(Refusal::WrongHost)?;
     let known = hosts.into_iter().find(|known| known.as_bytes().eq_ignore_ascii_case(host));

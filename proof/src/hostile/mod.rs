@@ -55,6 +55,8 @@ struct Attack {
     config: &'static str,
     /// What the hub may take at its peak, in MB.
     bound: u64,
+    /// Beside others its clock would measure them.
+    alone: bool,
     /// Whether agents that mean harm were let in and could propose; if not, nothing may have come into being.
     by_agents: bool,
     run: fn(&mut Stage) -> Seen,
@@ -74,13 +76,17 @@ impl Seen {
 }
 
 /// The largest message is one MiB where a message's size is not the point, so that what is kept shows.
-const SMALL: &str = "[limits]\nmessage_mib = 1\nheartbeat_seconds = 1\n";
+const SMALL: &str = "[limits]\nmessage_mib = 1\n";
 
 /// A hub that does nothing takes some 25 MB in a build for tests.
 const BOUND: u64 = 100;
 
 const OF_STRANGERS: Attack =
-    Attack { name: "", doors: "", config: "", bound: BOUND, by_agents: false, run: |_| Seen::new(0, "") };
+    Attack { name: "", doors: "", config: "", bound: BOUND, alone: false, by_agents: false, run: nothing };
+
+fn nothing(_: &mut Stage) -> Seen {
+    Seen::new(0, "")
+}
 
 const OF_AGENTS: Attack = Attack { by_agents: true, ..OF_STRANGERS };
 
@@ -115,20 +121,28 @@ pub(crate) fn run(args: &Args) -> Report {
         return report;
     }
     let seed = args.seed.unwrap_or_else(fresh_seed);
-    let chosen: Vec<Attack> =
-        attacks.into_iter().filter(|attack| args.case.as_ref().is_none_or(|case| case == attack.name)).collect();
+    let chosen: Vec<Attack> = attacks
+        .into_iter()
+        .filter(|attack| args.case.as_ref().is_none_or(|case| case == attack.name))
+        .collect();
     if chosen.is_empty() {
         report.broken("no attack of that name; `cargo xtask hostile --list` names them");
         return report;
     }
     let results = Arc::<Mutex<BTreeMap<&'static str, (Seen, String)>>>::default();
-    let trials: Vec<Trial> = chosen.iter().map(|attack| trial(attack, args.all, seed, &results)).collect();
-    let tried = try_all(&trials, AT_ONCE);
+    let (alone, together): (Vec<Attack>, Vec<Attack>) = chosen.into_iter().partition(|attack| attack.alone);
+    let trials = |attacks: &[Attack]| -> Vec<Trial> {
+        attacks.iter().map(|attack| trial(attack, args.all, seed, &results)).collect()
+    };
+    let mut tried = try_all(&trials(&alone), 1);
+    tried.extend(try_all(&trials(&together), AT_ONCE));
+    let chosen: Vec<Attack> = alone.into_iter().chain(together).collect();
     let results = results.lock().unwrap();
     let rows: Vec<[String; 5]> = chosen
         .iter()
         .map(|attack| {
-            let (seen, peak) = results.get(attack.name).cloned().unwrap_or((Seen::new(0, "**broken**"), "?".into()));
+            let (seen, peak) =
+                results.get(attack.name).cloned().unwrap_or((Seen::new(0, "**broken**"), "?".into()));
             [attack.name.into(), attack.doors.into(), seen.tries.to_string(), seen.what, peak]
         })
         .collect();

@@ -48,7 +48,11 @@ fn hosts(stage: &mut Stage) -> Seen {
             format!("{own}\u{e9}"),
             String::new(),
         ] {
-            is_refused(&good.with(format!("Host: {host}")), &[421, 400], &format!("{} {host:?}", door.name()));
+            is_refused(
+                &good.with(format!("Host: {host}")),
+                &[421, 400],
+                &format!("{} {host:?}", door.name()),
+            );
             tries += 1;
         }
         let two = format!("Host: {own}");
@@ -64,7 +68,8 @@ fn hosts(stage: &mut Stage) -> Seen {
         let shouted = if door == Door::PageSocket { shouted.with(origin) } else { shouted.without("Origin") };
         let said = shouted.send();
         // The cookie is of the name that it was given for.
-        let expected = if matches!(door, Door::PageSession | Door::PageSocket) { 401 } else { door.lets_in_with() };
+        let expected =
+            if matches!(door, Door::PageSession | Door::PageSocket) { 401 } else { door.lets_in_with() };
         let found = linkspan_testkit::raw::status(&said);
         assert!([expected, door.lets_in_with()].contains(&found), "{said}");
         tries += 2;
@@ -100,11 +105,16 @@ fn origins(stage: &mut Stage) -> Seen {
         // The page's own is the page itself; for an agent there is none.
         variants.extend((!page).then_some(own));
         for origin in variants {
-            is_refused(&good.with(format!("Origin: {origin}")), &[403], &format!("{} {origin:?}", door.name()));
+            is_refused(
+                &good.with(format!("Origin: {origin}")),
+                &[403],
+                &format!("{} {origin:?}", door.name()),
+            );
             tries += 1;
         }
         is_refused(&good.and("Origin: null").and("Origin: null"), &[403], "many Origins");
-        let sites: &[&str] = if page { &["cross-site", "same-site", "x"] } else { &["cross-site", "same-origin"] };
+        let sites: &[&str] =
+            if page { &["cross-site", "same-site", "x"] } else { &["cross-site", "same-origin"] };
         for site in sites {
             is_refused(&good.and(format!("Sec-Fetch-Site: {site}")), &[403], site);
             tries += 1;
@@ -156,7 +166,11 @@ fn forms(stage: &mut Stage) -> Seen {
     for door in doors {
         let good = door.request(stage);
         for kind in kinds {
-            is_refused(&good.with(format!("Content-Type: {kind}")), &[415], &format!("{} {kind}", door.name()));
+            is_refused(
+                &good.with(format!("Content-Type: {kind}")),
+                &[415],
+                &format!("{} {kind}", door.name()),
+            );
             tries += 1;
         }
         is_refused(&good.without("Content-Type"), &[415], "no type");

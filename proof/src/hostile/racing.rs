@@ -1,7 +1,135 @@
-//! x
+//! A folder that turns into a symlink and back while files in it are read, written, listed and searched.
 
-use super::Attack;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use linkspan_editor_api as api;
+use linkspan_testkit::{Agent, ppxai};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde_json::json;
+
+use super::door::Door;
+use super::stage::{PPXAI_TOKEN, SECRET, Stage};
+use super::{Attack, OF_AGENTS, Seen};
+use crate::chance::Chance;
 
 pub(super) fn attacks() -> Vec<Attack> {
-    vec![]
+    vec![
+        Attack { name: "symlink race, writing", doors: "nexus3", run: writing, ..OF_AGENTS },
+        Attack { name: "symlink race, reading", doors: "ppxai, nexus3", run: reading, ..OF_AGENTS },
+    ]
+}
+
+const INSIDE: &str = "inside\n";
+
+/// Swaps `d`, a folder, with `l`, a symlink to the folder outside, for as long as it is held.
+struct Swapping<'s> {
+    over: &'s AtomicBool,
+    swaps: &'s AtomicUsize,
+}
+
+impl Drop for Swapping<'_> {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+fn swap(folder: &Path, link: &Path, mut chance: Chance, over: &AtomicBool, swaps: &AtomicUsize) {
+    while !over.load(Ordering::Relaxed) || swaps.load(Ordering::Relaxed) % 2 == 1 {
+        renameat_with(CWD, folder, CWD, link, RenameFlags::EXCHANGE).expect("they change places");
+        swaps.fetch_add(1, Ordering::Relaxed);
+        // From within one system call to over several.
+        let pause = u64::try_from(chance.below(400)).unwrap();
+        thread::sleep(Duration::from_micros(pause));
+    }
+}
+
+/// Runs `attack` while they change places; gives how often they did.
+fn while_swapping(stage: &mut Stage, attack: impl FnOnce(&mut Stage)) -> usize {
+    let world = &stage.world;
+    world.file("d/secret.txt", INSIDE);
+    let (folder, link) = (world.path("d"), world.path("l"));
+    std::os::unix::fs::symlink(stage.outside(), &link).unwrap();
+    let (over, swaps) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let chance = stage.chance();
+    thread::scope(|scope| {
+        scope.spawn(|| swap(&folder, &link, chance, &over, &swaps));
+        let swapping = Swapping { over: &over, swaps: &swaps };
+        attack(stage);
+        assert!(swapping.swaps.load(Ordering::Relaxed) > 50, "they hardly changed places");
+    });
+    swaps.into_inner()
+}
+
+/// New files and changed ones, each accepted as soon as it is shown.
+fn writing(stage: &mut Stage) -> Seen {
+    let (mut tries, mut written, mut refused) = (0, 0, 0);
+    let patience = Duration::from_secs(if stage.all { 60 } else { 6 });
+    let swaps = while_swapping(stage, |stage| {
+        let mut agent = Agent::nexus3(&stage.world, stage.port);
+        let begun = Instant::now();
+        while begun.elapsed() < patience {
+            tries += 1;
+            let name = if tries % 3 == 0 { "d/secret.txt".to_owned() } else { format!("d/new-{tries}.txt") };
+            let path = stage.world.path_str(&name);
+            let before = stage.editor.desk().shown.len();
+            let call = agent.propose(&path, &format!("written {tries}\n"), &name);
+            let mut answer = None;
+            while answer.is_none() {
+                answer = agent.answer_within(call, Duration::from_millis(2));
+                let shown = stage.editor.desk().shown.get(before..).and_then(<[_]>::last).cloned();
+                if let Some(shown) = shown.filter(|_| answer.is_none()) {
+                    assert!(!shown.base.contains(SECRET), "the file outside was read");
+                    let decided = stage.editor.decide(&shown, api::Verdict::Accept);
+                    // One that is asked again is not answered: it is taken back.
+                    if decided != api::ReviewDecidedResult::Taken {
+                        agent.send_call("closeAllDiffTabs", json!({}));
+                    }
+                    answer = agent.answer_within(call, Duration::from_secs(2));
+                    if answer.is_none() {
+                        agent.send_call("closeAllDiffTabs", json!({}));
+                    }
+                }
+                assert!(begun.elapsed() < patience + Duration::from_secs(20), "it is never answered");
+            }
+            if answer.is_some_and(|answer| answer["error"].is_null()) {
+                written += 1;
+            } else {
+                refused += 1;
+            }
+        }
+        agent.drop_socket();
+    });
+    stage.files_are_as_they_were();
+    assert!(written > 0, "nothing was written at all: the race was not run");
+    Seen::new(tries, format!("{swaps} swaps; {written} written inside, {refused} refused, none outside"))
+}
+
+fn reading(stage: &mut Stage) -> Seen {
+    let (mut tries, mut read) = (0, 0);
+    let patience = Duration::from_secs(if stage.all { 60 } else { 6 });
+    let swaps = while_swapping(stage, |stage| {
+        let mut client = ppxai::Client::new(stage.port).with(&Door::Ppxai.token_line(PPXAI_TOKEN).unwrap());
+        let begun = Instant::now();
+        while begun.elapsed() < patience {
+            for (tool, args) in [
+                ("ide.read_file", json!({ "path": "d/secret.txt" })),
+                ("ide.read_file", json!({ "path": "d/secret.txt" })),
+                ("ide.search_files", json!({ "query": &SECRET[..12] })),
+            ] {
+                let answer = client.call(tool, args).to_string();
+                // The one in the workspace may be found.
+                let elsewhere = answer.replace("confidential.txt", "");
+                let leaked = tool == "ide.read_file" && answer.contains(SECRET)
+                    || tool == "ide.search_files" && elsewhere.contains("secret.txt");
+                assert!(!leaked, "{tool} after {tries} tries: {answer}");
+                read += usize::from(answer.contains(INSIDE.trim_end()));
+                tries += 1;
+            }
+        }
+    });
+    assert!(read > 0, "nothing was read at all: the race was not run");
+    Seen::new(tries, format!("{swaps} swaps; {read} reads of the file inside, none of the one outside"))
 }

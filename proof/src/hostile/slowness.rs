@@ -19,15 +19,25 @@ use super::{Attack, OF_AGENTS, OF_STRANGERS, SMALL, Seen};
 pub(super) fn attacks() -> Vec<Attack> {
     vec![
         Attack { name: "slow bodies", doors: "gemini, ppxai, page", run: bodies, ..OF_STRANGERS },
-        Attack { name: "slow heads", doors: "window's port, ppxai's own port, page", run: heads, ..OF_STRANGERS },
+        Attack {
+            name: "slow heads",
+            doors: "window's port, ppxai's own port, page",
+            run: heads,
+            ..OF_STRANGERS
+        },
         Attack {
             name: "slow frames",
             doors: "claude, nexus3, clio, page's socket",
-            config: SMALL,
+            config: "[limits]\nheartbeat_seconds = 2\n",
             run: frames,
             ..OF_AGENTS
         },
-        Attack { name: "slow on the hub's socket", doors: "the hub's socket", run: own_socket, ..OF_STRANGERS },
+        Attack {
+            name: "slow on the hub's socket",
+            doors: "the hub's socket",
+            run: own_socket,
+            ..OF_STRANGERS
+        },
         Attack {
             name: "answers that nobody takes",
             doors: "claude, nexus3, ppxai, the hub's socket",
@@ -119,7 +129,7 @@ fn frames(stage: &mut Stage) -> Seen {
     });
     let took = all_at_once(stage, drips.collect());
     let longest = took.into_iter().map(|took| took.expect("a slow frame is waited for")).max().unwrap();
-    Seen::new(doors.len(), format!("given up by heartbeat (here 1 s) within {longest:.1?}"))
+    Seen::new(doors.len(), format!("given up by heartbeat (here 2 s) within {longest:.1?}"))
 }
 
 fn own_socket(stage: &mut Stage) -> Seen {

@@ -21,10 +21,10 @@ pub(super) const PPXAI_TOKEN: &str = "ppxai-token-of-the-person";
 
 /// Those who mean well are answered within this, whatever goes on. A port that is full of strangers is free again
 /// when their time for a head is over, which is five seconds.
-const IN_TIME: Duration = Duration::from_secs(8);
+const IN_TIME: Duration = Duration::from_secs(15);
 
 /// Those who were there before are not even slowed down.
-const AT_ONCE: Duration = Duration::from_secs(3);
+const AT_ONCE: Duration = Duration::from_secs(5);
 
 pub(super) struct Stage {
     /// Longer floods and races.
@@ -122,7 +122,8 @@ impl Stage {
     #[track_caller]
     pub(super) fn files_are_as_they_were(&self) {
         assert_eq!(self.world.read_text("confidential.txt"), SECRET);
-        let outside: Vec<_> = fs::read_dir(self.outside()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let outside: Vec<_> =
+            fs::read_dir(self.outside()).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(outside, [self.outside().join("secret.txt")], "something was made outside the workspace");
         assert_eq!(fs::read_to_string(&outside[0]).unwrap(), SECRET);
     }

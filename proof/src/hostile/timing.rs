@@ -12,6 +12,7 @@ pub(super) fn attacks() -> Vec<Attack> {
     vec![Attack {
         name: "timing of the token compare",
         doors: "claude, gemini, ppxai",
+        alone: true,
         run: timing,
         ..OF_STRANGERS
     }]

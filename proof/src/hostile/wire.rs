@@ -88,7 +88,12 @@ pub(super) fn until_closed(wire: &mut impl Wire, within: Duration) -> Option<Vec
 }
 
 /// Sends a little at a time until the other side has had enough; none if it never has.
-pub(super) fn drip(wire: &mut impl Wire, bytes: &[u8], pause: Duration, within: Duration) -> Option<Duration> {
+pub(super) fn drip(
+    wire: &mut impl Wire,
+    bytes: &[u8],
+    pause: Duration,
+    within: Duration,
+) -> Option<Duration> {
     let begun = Instant::now();
     for byte in bytes.iter().cycle() {
         if wire.write_all(&[*byte]).is_err() || until_closed(wire, pause).is_some() {

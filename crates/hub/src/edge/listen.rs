@@ -158,7 +158,7 @@ impl Drop for Streaming {
 impl Connection {
     async fn answer(&self, request: Request<Incoming>) -> calls::Answer {
         let Entrance { port, tokens, dialects, .. } = &*self.entrance;
-        let head = Head { method: request.method(), path: request.uri().path(), headers: request.headers() };
+        let head = Head { method: request.method(), uri: request.uri(), headers: request.headers() };
         let answered = match guard::admit(&head, *port, tokens, dialects) {
             Ok((dialect, Way::WebSocket)) => {
                 Ok(upgrade(request, dialect, self.entrance.window, &self.edge, &self.inside)

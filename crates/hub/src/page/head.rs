@@ -53,11 +53,7 @@ const PATHS: [(&str, Method, What); 8] = [
 
 /// The order matters: what tells least about us is checked first.
 pub fn admit(method: &Method, uri: &Uri, headers: &HeaderMap, port: u16) -> Result<Wanted, Refusal> {
-    let host = guard::host(headers, port)?;
-    // An address in the request line would count instead of `Host`; browsers never send one.
-    if uri.authority().is_some() {
-        return Err(Refusal::WrongHost);
-    }
+    let host = guard::host(headers, uri, port)?;
     let origin = Origin::of(headers, &host)?;
     let at_path = || PATHS.iter().filter(|(path, ..)| *path == uri.path());
     if at_path().next().is_none() {
