@@ -9,6 +9,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use linkspan_review::{Digest, ReviewId};
+use linkspan_workspace::open_straight;
+use rustix::fs::{FileType, OFlags};
+
+use crate::held::Held;
 
 /// What stands at a path that may be shown to an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +139,7 @@ fn regular(place: &Path) -> Result<Option<u64>, FileError> {
 
 /// Without waiting for the other end of a pipe that someone put there a moment ago.
 pub fn open_regular(place: &Path) -> io::Result<File> {
-    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
     let file = fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(place)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
@@ -143,24 +147,52 @@ pub fn open_regular(place: &Path) -> io::Result<File> {
     }
 }
 
+/// `place` is real: a symlink that was put in its way since is not followed.
 fn read_regular(place: &Path, limit_mib: usize) -> Result<Option<Vec<u8>>, FileError> {
     let Some(size) = regular(place)? else { return Ok(None) };
-    let limit = limit_mib as u64 * 1024 * 1024;
-    let too_large = |size: u64| {
-        let path = place.display().to_string();
-        FileError::TooLarge { path, mib: size.div_ceil(1024 * 1024), limit: limit_mib }
-    };
-    if size > limit {
-        return Err(too_large(size));
+    if size > bytes_of(limit_mib) {
+        return Err(too_large(place, size, limit_mib));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
-    let file = open_regular(place).map_err(|error| FileError::io(place, &error))?;
+    let file = open_straight(place, OFlags::RDONLY).map_err(|error| FileError::io(place, &error))?;
+    read_file(place, file.into(), limit_mib).map(Some)
+}
+
+/// The same from a folder that is held.
+fn read_held(held: &Held, place: &Path, limit_mib: usize) -> Result<Option<Vec<u8>>, FileError> {
+    let io_error = |error| FileError::io(place, &error);
+    match held.kind().map_err(io_error)? {
+        None => Ok(None),
+        Some(FileType::RegularFile) => read_file(place, held.open().map_err(io_error)?, limit_mib).map(Some),
+        Some(FileType::Directory) => Err(FileError::Folder(place.display().to_string())),
+        Some(_) => Err(FileError::Special(place.display().to_string())),
+    }
+}
+
+fn read_file(place: &Path, file: File, limit_mib: usize) -> Result<Vec<u8>, FileError> {
+    let io_error = |error| FileError::io(place, &error);
+    let about = file.metadata().map_err(io_error)?;
+    if !about.is_file() {
+        return Err(FileError::Special(place.display().to_string()));
+    }
+    let limit = bytes_of(limit_mib);
+    if about.len() > limit {
+        return Err(too_large(place, about.len(), limit_mib));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or_default());
     // The file may grow while it is read.
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| FileError::io(place, &error))?;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(io_error)?;
     if bytes.len() as u64 > limit {
-        return Err(too_large(bytes.len() as u64));
+        return Err(too_large(place, bytes.len() as u64, limit_mib));
     }
-    Ok(Some(bytes))
+    Ok(bytes)
+}
+
+fn bytes_of(limit_mib: usize) -> u64 {
+    limit_mib as u64 * 1024 * 1024
+}
+
+fn too_large(place: &Path, size: u64, limit: usize) -> FileError {
+    FileError::TooLarge { path: place.display().to_string(), mib: size.div_ceil(1024 * 1024), limit }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -221,52 +253,50 @@ pub fn restore(order: &Restoration) -> Result<Option<u32>, WriteError> {
 /// target, renamed over it, and the folder synced. Already holding the result counts as written.
 pub fn replace(order: &Replacement) -> Result<(), WriteError> {
     let path = &order.path;
-    let io_error = |error: &io::Error| WriteError::Failed(FileError::io(path, error));
+    let io_error = |error: io::Error| WriteError::Failed(FileError::io(path, &error));
     if resolve(&order.folders, path)? != *path {
         return Err(FileError::Outside(path.display().to_string()).into());
     }
-    let identity = identity_of(path);
-    let now = read_regular(path, order.limit_mib)?;
+    let held = Held::of(path).map_err(io_error)?;
+    let read = |held: &Held| read_held(held, path, order.limit_mib);
+    let identity = held.as_ref().and_then(Held::identity);
+    let now = held.as_ref().map(read).transpose()?.flatten();
     if now.as_deref() == Some(&order.bytes[..]) {
         return Ok(());
     }
     if now.as_deref().map(Digest::of) != order.expect {
         return Err(WriteError::BaseMoved(now));
     }
+    let held = match held {
+        Some(held) => held,
+        None => Held::making_folders(path).map_err(io_error)?,
+    };
     // A rename would replace what the person may not write.
     if now.is_some() {
-        let writable = rustix::fs::access(path, rustix::fs::Access::WRITE_OK);
-        writable.map_err(|error| io_error(&error.into()))?;
+        held.is_writable().map_err(io_error)?;
     }
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    create_folders(folder).map_err(|error| io_error(&error))?;
     let name = temporary_name(order.review);
     // Left by a hub that was killed just here.
-    let _ = fs::remove_file(folder.join(&name));
-    let mut temporary = tempfile::Builder::new()
-        .prefix(&name)
-        .rand_bytes(0)
-        .permissions(fs::Permissions::from_mode(0o600))
-        .tempfile_in(folder)
-        .map_err(|error| io_error(&error))?;
-    temporary.write_all(&order.bytes).map_err(|error| io_error(&error))?;
-    keep_mode(path, temporary.as_file(), order.mode).map_err(|error| io_error(&error))?;
-    temporary.as_file().sync_all().map_err(|error| io_error(&error))?;
+    held.remove_beside(&name);
+    let mut temporary = held.temporary(&name).map_err(io_error)?;
+    temporary.file.write_all(&order.bytes).map_err(io_error)?;
+    keep_mode(&held, &temporary.file, order.mode).map_err(io_error)?;
+    temporary.file.sync_all().map_err(io_error)?;
     let alone = one_at_a_time();
     // Someone may have written while we did; the window left is the rename itself.
-    if identity_of(path) != identity {
-        return Err(WriteError::BaseMoved(read_regular(path, order.limit_mib)?));
+    if held.identity() != identity {
+        return Err(WriteError::BaseMoved(read(&held)?));
     }
     if order.expect.is_some() {
-        temporary.persist(path).map_err(|error| io_error(&error.error))?;
-    } else if let Err(error) = temporary.persist_noclobber(path) {
-        return match read_regular(path, order.limit_mib)? {
+        temporary.replace().map_err(io_error)?;
+    } else if let Err(error) = temporary.appear() {
+        return match read(&held)? {
             Some(bytes) => Err(WriteError::BaseMoved(Some(bytes))),
-            None => Err(io_error(&error.error)),
+            None => Err(io_error(error)),
         };
     }
     drop(alone);
-    sync_folder(folder).map_err(|error| io_error(&error))
+    held.sync().map_err(io_error)
 }
 
 /// Of all that this process writes: whoever has seen that a file is as expected also replaces it before another looks.
@@ -276,70 +306,41 @@ fn one_at_a_time() -> impl Drop {
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Some file systems cannot, and what was renamed is renamed all the same.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    use rustix::io::Errno;
-    let cannot = |error: &io::Error| {
-        Errno::from_io_error(error).is_some_and(|errno| [Errno::INVAL, Errno::NOTSUP].contains(&errno))
-    };
-    match File::open(folder)?.sync_all() {
-        Err(error) if !cannot(&error) => Err(error),
-        _ => Ok(()),
-    }
-}
-
 fn temporary_name(review: ReviewId) -> String {
     format!(".linkspan-{}-{review}", rustix::process::getuid().as_raw())
 }
 
 /// Clears away what a hub left beside the file that was killed while it replaced it.
 pub fn sweep(folders: &[PathBuf], path: &Path, review: ReviewId) {
-    if let Some(folder) = resolve(folders, path).ok().as_deref().and_then(Path::parent) {
-        let _ = fs::remove_file(folder.join(temporary_name(review)));
+    if let Some(held) = resolve(folders, path).ok().and_then(|path| Held::of(&path).ok().flatten()) {
+        held.remove_beside(&temporary_name(review));
     }
 }
 
 /// Removes the file if it holds what is expected; gives its mode.
 pub fn remove(order: &Removal) -> Result<u32, WriteError> {
     let path = &order.path;
-    let io_error = |error: &io::Error| WriteError::Failed(FileError::io(path, error));
+    let io_error = |error: io::Error| WriteError::Failed(FileError::io(path, &error));
     if resolve(&order.folders, path)? != *path {
         return Err(FileError::Outside(path.display().to_string()).into());
     }
-    let identity = identity_of(path);
-    let now = read_regular(path, order.limit_mib)?;
+    let Some(held) = Held::of(path).map_err(io_error)? else { return Err(WriteError::BaseMoved(None)) };
+    let identity = held.identity();
+    let now = read_held(&held, path, order.limit_mib)?;
     let alone = one_at_a_time();
-    if now.as_deref().map(Digest::of) != Some(order.expect) || identity_of(path) != identity {
+    if now.as_deref().map(Digest::of) != Some(order.expect) || held.identity() != identity {
         return Err(WriteError::BaseMoved(now));
     }
-    let mode = fs::symlink_metadata(path).map_err(|error| io_error(&error))?.mode();
-    fs::remove_file(path).map_err(|error| io_error(&error))?;
+    let mode = held.metadata().map_err(io_error)?.mode();
+    held.remove().map_err(io_error)?;
     drop(alone);
-    sync_folder(path.parent().unwrap_or(Path::new("/"))).map_err(|error| io_error(&error))?;
+    held.sync().map_err(io_error)?;
     Ok(mode & 0o777)
 }
 
-/// Inode, size and time of change: differs when anyone wrote or replaced the file.
-fn identity_of(path: &Path) -> Option<(u64, u64, i64, i64)> {
-    fs::symlink_metadata(path).ok().map(|m| (m.ino(), m.len(), m.ctime(), m.ctime_nsec()))
-}
-
-fn create_folders(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let parent = folder.parent().unwrap_or(Path::new("/"));
-    create_folders(parent)?;
-    match fs::create_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
-        Ok(()) => sync_folder(parent),
-    }
-}
-
 /// An existing file keeps mode and owner; a new one gets the mode it had before, else what the user's umask says.
-fn keep_mode(path: &Path, temporary: &File, before: Option<u32>) -> io::Result<()> {
-    match fs::metadata(path) {
+fn keep_mode(held: &Held, temporary: &File, before: Option<u32>) -> io::Result<()> {
+    match held.metadata() {
         Ok(old) => {
             let new = temporary.metadata()?;
             if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
@@ -545,8 +546,8 @@ mod tests {
     fn a_write_that_already_happened_is_not_done_twice() {
         let ws = workspace();
         fs::write(ws.root.join("a"), "new").unwrap();
-        let before = identity_of(&ws.root.join("a"));
+        let before = Held::of(&ws.root.join("a")).unwrap().unwrap().identity();
         replace(&ws.order("a", b"new", Some(b"old"))).unwrap();
-        assert_eq!(identity_of(&ws.root.join("a")), before);
+        assert_eq!(Held::of(&ws.root.join("a")).unwrap().unwrap().identity(), before);
     }
 }

@@ -7,6 +7,7 @@ pub mod core;
 mod edge;
 pub mod files;
 pub mod guard;
+mod held;
 pub mod journal;
 pub mod page;
 pub mod peer;

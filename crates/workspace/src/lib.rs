@@ -11,6 +11,7 @@ mod group;
 mod language;
 mod list;
 mod search;
+mod straight;
 pub mod terminal;
 mod walk;
 
@@ -20,3 +21,4 @@ pub use folders::Workspace;
 pub use language::language_of;
 pub use list::{Files, ListFiles, list_files};
 pub use search::{Found, Match, SearchFiles, search_files};
+pub use straight::open_straight;

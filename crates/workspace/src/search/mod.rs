@@ -7,13 +7,14 @@ use std::path::Path;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
 use serde::Serialize;
 
 use crate::cancel::Cancel;
 use crate::error::WorkspaceError;
 use crate::folders::Workspace;
 use crate::glob::{Pattern, shortened};
+use crate::straight::open_straight;
 use crate::walk::{File, Selection, Stop, Worker, walk};
 use lines::{Lines, Room};
 
@@ -167,10 +168,9 @@ impl Worker for Searching<'_> {
     }
 }
 
-/// What became a link or a pipe since it was listed is neither followed nor waited for.
+/// What became a link or a pipe since it was listed, or a folder on the way to it, is neither followed nor waited for.
 fn open(path: &Path) -> Option<fs::File> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = fs::File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    let file = fs::File::from(open_straight(path, OFlags::RDONLY).ok()?);
     let about = file.metadata().ok()?;
     (about.is_file() && about.len() <= LARGEST_FILE).then_some(file)
 }
