@@ -20,6 +20,7 @@ pub struct Tty {
     keys: File,
     child: Child,
     parser: Arc<Mutex<vt100::Parser>>,
+    printed: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Tty {
@@ -48,14 +49,16 @@ impl Tty {
         let keys = File::from(master);
         let mut output = keys.try_clone().unwrap();
         let parser = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 2000)));
-        let emulated = Arc::clone(&parser);
+        let printed = Arc::<Mutex<Vec<u8>>>::default();
+        let (emulated, kept) = (Arc::clone(&parser), Arc::clone(&printed));
         thread::spawn(move || {
             let mut buffer = [0; 64 * 1024];
             while let Ok(length @ 1..) = output.read(&mut buffer) {
+                kept.lock().unwrap().extend_from_slice(&buffer[..length]);
                 emulated.lock().unwrap().process(&buffer[..length]);
             }
         });
-        Tty { keys, child, parser }
+        Tty { keys, child, parser, printed }
     }
 
     /// The reviewer, at the review it shows first.
@@ -68,6 +71,11 @@ impl Tty {
 
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Every byte that came to the terminal.
+    pub fn raw(&self) -> Vec<u8> {
+        self.printed.lock().unwrap().clone()
     }
 
     /// What the terminal shows.
