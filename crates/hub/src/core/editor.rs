@@ -42,6 +42,10 @@ impl Local {
     pub(super) fn page() -> Local {
         Local { role: "the browser page".to_owned(), is_page: true, ..Local::default() }
     }
+
+    pub(super) fn open_requests(&self) -> usize {
+        self.asked.len()
+    }
 }
 
 #[derive(Debug)]

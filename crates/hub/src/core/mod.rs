@@ -17,6 +17,7 @@ mod editing;
 mod editor;
 mod event;
 mod history;
+mod holdings;
 mod joining;
 mod language;
 mod notices;

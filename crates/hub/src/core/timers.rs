@@ -71,6 +71,10 @@ impl Timers {
         self.due.remove(&id);
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.due.len()
+    }
+
     pub(super) fn next(&self) -> Option<u64> {
         self.due.first_key_value().map(|(id, _)| id.when_ms)
     }

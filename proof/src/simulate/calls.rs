@@ -1,0 +1,196 @@
+//! Requests to the hub: each is answered once and in time, and what a status calls connected is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use linkspan_review::{AgentId, Digest};
+use serde_json::Value;
+
+use super::agent::{Heard, heard};
+use super::wire::{Name, Peer, WireId};
+use super::world::World;
+
+#[derive(Default)]
+pub(super) struct Calls {
+    open: BTreeMap<(WireId, i64), Call>,
+    due: BTreeSet<(u64, WireId, i64)>,
+    /// Questions of the hub about a document.
+    texts: BTreeMap<(WireId, i64), String>,
+    /// Agents on the hub's own socket, by the name that the hub gave them.
+    joined: BTreeMap<String, WireId>,
+    windows: BTreeMap<String, WireId>,
+}
+
+struct Call {
+    arrived: u64,
+    method: String,
+    answers: u32,
+    cancelled: bool,
+    /// The change it is about.
+    change: Option<(PathBuf, Digest)>,
+}
+
+/// How long a machine may take in all: a disk that does not answer, then an editor that does not.
+const MACHINE_MS: u64 = 30_000;
+/// A status waits for signs of life.
+const STATUS_MS: u64 = 1_000;
+/// A decision that is written: several disks and editors in turn may have to be given up, and looked at again.
+const DECISION_MS: u64 = 300_000;
+
+impl World {
+    pub(super) fn call_arrives(&mut self, wire: WireId, text: &str) {
+        if self.wires[wire.0].over_for_hub {
+            return;
+        }
+        let frame: Value = serde_json::from_str(text).expect("peers send JSON");
+        let Some(id) = frame["id"].as_i64() else { return };
+        let Some(method) = frame["method"].as_str() else {
+            if let Some(path) = self.promises.calls.texts.remove(&(wire, id)) {
+                match frame["result"]["dirty"] == true {
+                    true => drop(self.promises.unsaved.insert(path, wire)),
+                    false => drop(self.promises.unsaved.remove(&path)),
+                }
+            }
+            return;
+        };
+        let params = &frame["params"];
+        let arguments = &params["arguments"];
+        let of = |one: &str, other: &str| arguments[one].as_str().or(arguments[other].as_str());
+        let change = of("new_file_path", "path").zip(of("new_file_contents", "newText"));
+        let change = change.map(|(path, text)| (PathBuf::from(path), Digest::of(text.as_bytes())));
+        let within = match method {
+            "tools/call" if change.is_some() => None,
+            "hub/status" => Some(STATUS_MS),
+            "review/decided" | "reviews/decide" | "review/edited" => Some(DECISION_MS),
+            // The folders are looked at by the edge.
+            "attach" => None,
+            _ => Some(MACHINE_MS),
+        };
+        let calls = &mut self.promises.calls;
+        if let Some(within) = within {
+            calls.due.insert((self.now + within, wire, id));
+        }
+        let (arrived, method) = (self.now, method.to_owned());
+        let cancelled = calls.open.remove(&(wire, id)).is_some_and(|call| call.cancelled);
+        calls.open.insert((wire, id), Call { arrived, method, answers: 0, cancelled, change });
+    }
+
+    pub(super) fn call_cancelled(&mut self, wire: WireId, id: i64) {
+        let (arrived, method) = (self.now, String::new());
+        let fresh = Call { arrived, method, answers: 0, cancelled: true, change: None };
+        self.promises.calls.open.entry((wire, id)).or_insert(fresh).cancelled = true;
+    }
+
+    pub(super) fn hub_says(&mut self, wire: WireId, frame: &Value) {
+        let Some(id) = frame["id"].as_i64() else { return };
+        if let Some(method) = frame["method"].as_str() {
+            if method == "document/text" {
+                let path = frame["params"]["path"].as_str().unwrap_or_default().to_owned();
+                self.promises.calls.texts.insert((wire, id), path);
+            }
+            return;
+        }
+        self.promises.looked("7: each request is answered at most once");
+        let Some(call) = self.promises.calls.open.get_mut(&(wire, id)) else {
+            return self.promises.broken(format!("7: an answer to a request {id} that nobody made on {wire:?}"));
+        };
+        call.answers += 1;
+        if call.answers > 1 {
+            let what = format!("7: `{}` {id} on {wire:?} is answered {} times", call.method, call.answers);
+            return self.promises.broken(what);
+        }
+        let (method, arrived, change) = (call.method.clone(), call.arrived, call.change.clone());
+        match method.as_str() {
+            "hub/status" => self.look_at_status(arrived, &frame["result"]),
+            "agent/join" => {
+                if let Some(agent) = frame["result"]["agent"].as_str() {
+                    self.promises.calls.joined.insert(agent.to_owned(), wire);
+                }
+            }
+            "attach" => {
+                if let Some(window) = frame["result"]["window"].as_str() {
+                    self.promises.calls.windows.insert(window.to_owned(), wire);
+                }
+            }
+            _ => {}
+        }
+        let (Some((path, original)), Peer::Agent(number)) = (change, self.wires[wire.0].peer) else { return };
+        let name = self.agents[number].name.clone();
+        match heard(frame) {
+            Heard::Accepted { text } => {
+                let text = text.as_deref().or_else(|| match self.agents[number].dialect {
+                    "claude" => frame["result"]["content"][1]["text"].as_str(),
+                    _ => None,
+                });
+                self.look_at_outcome(&name, &path, original, Some(text));
+            }
+            Heard::Rejected => self.look_at_outcome(&name, &path, original, None),
+            Heard::Failed(_) | Heard::Other => {}
+        }
+    }
+
+    fn look_at_status(&mut self, asked: u64, status: &Value) {
+        let is_gone = |wire: WireId| {
+            let wire = &self.wires[wire.0];
+            wire.over_for_hub || wire.life != self.hub.life || wire.cut_at.is_some_and(|cut| cut < asked)
+        };
+        let (mut listed, mut lies) = (0, Vec::new());
+        for window in status["windows"].as_array().into_iter().flatten() {
+            let name = window["window"].as_str().unwrap_or_default();
+            if window["attached"] == true {
+                listed += 1;
+                if self.promises.calls.windows.get(name).copied().is_none_or(is_gone) {
+                    lies.push(name.to_owned());
+                }
+            }
+            for agent in window["agents"].as_array().into_iter().flatten() {
+                listed += 1;
+                let name = agent["agent"].as_str().unwrap_or_default();
+                let number = name.trim_start_matches('a').parse().map(AgentId).ok();
+                let by_port = number.and_then(|agent| self.hub.wire_of(agent));
+                let wire = by_port.or_else(|| self.promises.calls.joined.get(name).copied());
+                if wire.is_none_or(is_gone) {
+                    lies.push(name.to_owned());
+                }
+            }
+        }
+        if listed > 0 {
+            self.promises.looked("8: who is called connected is");
+        }
+        if !lies.is_empty() {
+            self.promises.broken(format!("8: the status calls connected what was gone before it was asked: {lies:?}"));
+        }
+    }
+
+    /// After each step; only when the hub has had its turn for all that is due.
+    pub(super) fn look_at_deadlines(&mut self) {
+        let Some(&(due, wire, id)) = self.promises.calls.due.first() else { return };
+        if due >= self.now || !self.is_caught_up() {
+            return;
+        }
+        self.promises.calls.due.pop_first();
+        self.promises.looked("7: each machine's request is answered in time");
+        let waits = self.wires[wire.0].life == self.hub.life && self.hub.is_up() && !self.wires[wire.0].over_for_hub;
+        let call = self.promises.calls.open.get(&(wire, id));
+        if let Some(call) = call.filter(|call| waits && call.answers == 0 && !call.cancelled) {
+            let what = format!("7: `{}` {id} on {wire:?} is without an answer since {} ms", call.method, call.arrived);
+            self.promises.broken(what);
+        }
+    }
+
+    /// When everything is settled: no call on a connection that is still there waits for its answer.
+    pub(super) fn look_for_unanswered(&mut self) {
+        let mut unanswered = Vec::new();
+        for ((wire, id), call) in &self.promises.calls.open {
+            let there = &self.wires[wire.0];
+            let named = matches!(there.name, Some(Name::Agent(_) | Name::Local(_)));
+            if there.is_whole() && there.life == self.hub.life && named && call.answers == 0 && !call.cancelled {
+                unanswered.push(format!("`{}` {id} on {wire:?}", call.method));
+            }
+        }
+        self.promises.looked("7: nobody waits in the end");
+        if !unanswered.is_empty() {
+            self.promises.broken(format!("7: never answered: {unanswered:?}"));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Simulated commands: a second surface that lists reviews, decides one, or asks for the status, and is gone.
+
+use linkspan_editor_api::{ReviewShow, ReviewsGetResult};
+use serde_json::{Value, json};
+
+use super::wire::{Door, Peer, ToHub, ToPeer, WireId};
+use super::world::{Happening, World};
+
+#[derive(Default)]
+pub(super) struct Command {
+    wire: Option<WireId>,
+    asked: Asked,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    #[default]
+    List,
+    Get,
+    Decide,
+    Status,
+}
+
+impl World {
+    pub(super) fn command_turn(&mut self, number: usize) {
+        if let Some(wire) = self.commands[number].wire.take() {
+            self.to_hub(wire, ToHub::Closed);
+        }
+        if self.leaving {
+            return;
+        }
+        let pause = if self.calm { 5_000 } else { 2_000 + self.chance.below(20_000) as u64 };
+        self.later(pause, Happening::Turn(Peer::Command(number)));
+        if !self.hub.is_up() {
+            return;
+        }
+        self.count("commands");
+        let wire = self.open(Peer::Command(number), Door::Socket);
+        self.commands[number].wire = Some(wire);
+        match self.chance.in_hundred(30) {
+            true => self.command_asks(number, wire, "hub/status", &json!({}), Asked::Status),
+            false => self.command_asks(number, wire, "reviews/list", &json!({ "all": false }), Asked::List),
+        }
+    }
+
+    fn command_asks(&mut self, number: usize, wire: WireId, method: &str, params: &Value, asked: Asked) {
+        self.commands[number].asked = asked;
+        let id = match asked {
+            Asked::List | Asked::Status => 1,
+            Asked::Get => 2,
+            Asked::Decide => 3,
+        };
+        self.says_to_hub(wire, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+    }
+
+    pub(super) fn command_hears(&mut self, number: usize, wire: WireId, what: ToPeer) {
+        if self.commands[number].wire != Some(wire) {
+            return;
+        }
+        let frame = match what {
+            ToPeer::Closed => return self.commands[number].wire = None,
+            ToPeer::Ping(_) => return,
+            ToPeer::Frame(frame) => frame,
+        };
+        match self.commands[number].asked {
+            Asked::List => {
+                let reviews = frame["result"]["reviews"].as_array().cloned().unwrap_or_default();
+                if !reviews.is_empty() {
+                    let review = &reviews[self.chance.below(reviews.len())]["review"];
+                    self.command_asks(number, wire, "reviews/get", &json!({ "review": review }), Asked::Get);
+                }
+            }
+            Asked::Get => {
+                let got: Result<ReviewsGetResult, _> = serde_json::from_value(frame["result"].clone());
+                if let Some(got) = got.ok().filter(|got| got.phase == "pending" || got.phase == "conflict") {
+                    self.command_decides(number, wire, &got.shown);
+                }
+            }
+            Asked::Status => {
+                let agents = frame["result"]["windows"].as_array().into_iter().flatten();
+                let listed: usize = agents.map(|window| window["agents"].as_array().map_or(0, Vec::len)).sum();
+                if listed > 0 {
+                    self.count("status answers with agents");
+                }
+            }
+            Asked::Decide => self.count("decisions answered to a command"),
+        }
+    }
+
+    fn command_decides(&mut self, number: usize, wire: WireId, show: &ReviewShow) {
+        let verdict = self.verdict_on(show, "decisions by a command");
+        let decide =
+            json!({ "review": show.review, "revision": show.revision, "decision": { "verdict": verdict } });
+        self.command_asks(number, wire, "reviews/decide", &decide, Asked::Decide);
+        if self.fault(200) {
+            self.commands[number].wire = None;
+            self.to_hub(wire, ToHub::Closed);
+        }
+    }
+}

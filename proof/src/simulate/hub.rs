@@ -1,0 +1,383 @@
+//! The edge of the simulated hub: turns what arrives into events for the real core, and its actions into what happens
+//! later. Kills the hub and starts it again from what was durable.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use linkspan_hub::config::{Clients, Config};
+use linkspan_hub::core::{Action, Core, Event, Identity, LocalId, Prepared, Ticket};
+use linkspan_hub::files::{FileError, FileState, Replacement, WriteError};
+use linkspan_hub::journal::Entry;
+use linkspan_hub::token::Token;
+use linkspan_review::{AgentId, Digest, ReviewId, WindowId};
+use serde_json::Value;
+
+use super::journal::{Books, Job};
+use super::wire::{Door, Name, Peer, ToHub, ToPeer, WireId};
+use super::world::{Happening, World};
+
+pub(super) struct Hub {
+    core: Option<Core>,
+    /// Counts the hubs there have been.
+    pub(super) life: u64,
+    started: u64,
+    books: Books,
+    agents: BTreeMap<AgentId, WireId>,
+    locals: BTreeMap<LocalId, WireId>,
+    pub(super) ports: BTreeMap<u16, WindowId>,
+    connections: u64,
+    next_port: u16,
+    /// When the journal's last word arrives: they come in order.
+    told_at: u64,
+    /// It said itself that there is nothing to do.
+    pub(super) left: bool,
+}
+
+impl Hub {
+    pub(super) fn new() -> Hub {
+        Hub {
+            core: None,
+            life: 0,
+            started: 0,
+            books: Books::new(),
+            agents: BTreeMap::new(),
+            locals: BTreeMap::new(),
+            ports: BTreeMap::new(),
+            connections: 0,
+            next_port: 40_000,
+            told_at: 0,
+            left: false,
+        }
+    }
+
+    pub(super) fn is_up(&self) -> bool {
+        self.core.is_some()
+    }
+
+    pub(super) fn alarm(&self) -> Option<u64> {
+        self.core.as_ref()?.next_deadline().map(|due| due + self.started)
+    }
+
+    pub(super) fn wire_of(&self, agent: AgentId) -> Option<WireId> {
+        self.agents.get(&agent).copied()
+    }
+}
+
+impl World {
+    pub(super) fn hub_starts(&mut self) {
+        if self.hub.is_up() || (self.leaving && self.hub.left) {
+            return;
+        }
+        let remembered = self.hub.books.read_back(self.now);
+        self.hub.life += 1;
+        self.hub.started = self.now;
+        self.hub.told_at = self.now;
+        self.count("hubs started");
+        self.trace.tell(self.now, || format!("a hub starts with {} reviews", remembered.reviews.len()));
+        let identity = Identity {
+            version: "0.0.0",
+            pid: 1,
+            started_at_ms: self.now,
+            life: format!("life{}", self.hub.life),
+            socket: "/run/hub.sock".to_owned(),
+            resident_bytes: || None,
+            port_space: None,
+            clients_file: "/home/me/clients.toml".to_owned(),
+            own_places: vec!["/home/me/own".into()],
+        };
+        let lookup = |name: &str| (name == "HOME").then(|| "/home/me".into());
+        let (core, actions) = Core::new(identity, Config::default(), Box::new(lookup), remembered);
+        self.hub.core = Some(core);
+        self.carry_out(actions);
+    }
+
+    /// Killed: all that is left of it are the files and what was durable.
+    pub(super) fn crash(&mut self) {
+        if !self.hub.is_up() {
+            return;
+        }
+        self.count("hub crashes");
+        self.trace.tell(self.now, || "the hub is killed".to_owned());
+        self.hub.books.lose();
+        self.hub_ends();
+        let pause = match self.chance.below(3) {
+            0 => 0,
+            1 => self.chance.below(10_000) as u64,
+            _ => self.chance.below(900_000) as u64,
+        };
+        self.later(pause, Happening::HubStarts);
+    }
+
+    fn hub_ends(&mut self) {
+        self.hub.core = None;
+        // Nothing that was under way in this life happens in the next.
+        self.hub.life += 1;
+        self.hub.ports.clear();
+        let wires: Vec<WireId> =
+            std::mem::take(&mut self.hub.agents).into_values().chain(std::mem::take(&mut self.hub.locals).into_values()).collect();
+        for id in wires {
+            if !self.wires[id.0].over_for_hub {
+                self.over_for_hub(id);
+                self.to_peer(id, ToPeer::Closed);
+            }
+        }
+    }
+
+    pub(super) fn hub_event(&mut self, event: Event) {
+        let now = self.now - self.hub.started;
+        let Some(core) = &mut self.hub.core else { return };
+        let mut actions = core.handle(now, event);
+        // As the real edge does.
+        if core.next_deadline().is_some_and(|due| due <= now) {
+            actions.extend(core.handle(now, Event::Tick));
+        }
+        let overdue = core.next_deadline().filter(|due| *due <= now);
+        self.promises.looked("7: no deadline is left behind");
+        if let Some(due) = overdue {
+            self.promises.broken(format!("7: a deadline of {due} ms is still there at {now} ms"));
+        }
+        self.carry_out(actions);
+    }
+
+    pub(super) fn at_hub(&mut self, id: WireId, what: ToHub) {
+        let wire = &self.wires[id.0];
+        let closed = matches!(what, ToHub::Closed);
+        if wire.cut_at.is_some() && !closed {
+            return;
+        }
+        let (peer, door) = (wire.peer, wire.door);
+        let serves = self.hub.is_up() && wire.life == self.hub.life;
+        if matches!(what, ToHub::Opened) {
+            if !serves || !self.lets_in(id, peer, door) {
+                self.over_for_hub(id);
+                self.to_peer(id, ToPeer::Closed);
+            }
+            return;
+        }
+        let Some(name) = self.wires[id.0].name.filter(|_| serves) else { return };
+        self.trace.tell(self.now, || format!("the hub hears of {peer:?} on {id:?}: {what:?}"));
+        match (name, what) {
+            (Name::Agent(agent), ToHub::Text(text)) => {
+                self.trace.mix(text.as_bytes());
+                self.call_arrives(id, &text);
+                self.hub_event(Event::AgentFrame { agent, text, exchange: None });
+            }
+            (Name::Agent(agent), ToHub::Pong(number)) => {
+                self.hub_event(Event::AgentPong { agent, number: Some(number) });
+            }
+            (Name::Agent(agent), ToHub::Closed) => {
+                self.over_for_hub(id);
+                self.hub.agents.remove(&agent);
+                self.hub_event(Event::AgentClosed { agent, said_goodbye: false });
+            }
+            (Name::Local(local), ToHub::Text(text)) => {
+                self.trace.mix(text.as_bytes());
+                self.call_arrives(id, &text);
+                self.hub_event(Event::LocalMessage { local, body: text.into_bytes() });
+            }
+            (Name::Local(local), ToHub::Closed) => {
+                self.over_for_hub(id);
+                self.hub.locals.remove(&local);
+                self.hub_event(Event::LocalClosed { local });
+            }
+            (Name::Local(_), ToHub::Pong(_)) | (_, ToHub::Opened) => {}
+        }
+    }
+
+    fn lets_in(&mut self, id: WireId, peer: Peer, door: Door) -> bool {
+        self.hub.connections += 1;
+        let number = self.hub.connections;
+        match door {
+            Door::Port(port) => {
+                let (Some(window), Peer::Agent(agent)) = (self.hub.ports.get(&port).copied(), peer) else { return false };
+                let agent_id = AgentId(2 * number + 1);
+                self.wire(id).name = Some(Name::Agent(agent_id));
+                self.hub.agents.insert(agent_id, id);
+                let dialect = linkspan_dialect::by_name(self.agents[agent].dialect).expect("a dialect");
+                self.hub_event(Event::AgentOpened { agent: agent_id, window, dialect, called: None });
+            }
+            Door::Socket => {
+                let local = LocalId(number);
+                self.wire(id).name = Some(Name::Local(local));
+                self.hub.locals.insert(local, id);
+                self.hub_event(Event::LocalOpened { local });
+            }
+        }
+        true
+    }
+
+    fn carry_out(&mut self, actions: Vec<Action>) {
+        let mut follows = Vec::new();
+        let mut leaves = false;
+        for action in actions {
+            match action {
+                Action::SendAgent { agent, text } => {
+                    if let Some(wire) = self.hub.wire_of(agent) {
+                        self.says(wire, text.as_bytes());
+                    }
+                }
+                Action::SendLocal { local, body } => {
+                    if let Some(wire) = self.hub.locals.get(&local).copied() {
+                        self.says(wire, &body);
+                    }
+                }
+                Action::PingAgent { agent, number } => {
+                    if let Some(wire) = self.hub.wire_of(agent) {
+                        self.to_peer(wire, ToPeer::Ping(number));
+                    }
+                }
+                Action::CloseAgent { agent, .. } => {
+                    if let Some(wire) = self.hub.agents.remove(&agent) {
+                        self.hangs_up(wire);
+                    }
+                }
+                Action::CloseLocal { local } => {
+                    if let Some(wire) = self.hub.locals.remove(&local) {
+                        self.hangs_up(wire);
+                    }
+                }
+                Action::PrepareWindow { ticket, folders, listen } => {
+                    let door = listen.map(|listen| {
+                        let (port, token) = listen.before.unwrap_or_else(|| {
+                            self.hub.next_port += 1;
+                            (self.hub.next_port, Token::remembered(format!("token{}", self.hub.next_port)))
+                        });
+                        self.hub.ports.insert(port, listen.window);
+                        (port, token)
+                    });
+                    let result = Ok(Prepared { folders, workspace: Vec::new(), door });
+                    self.finds_out(Event::WindowPrepared { ticket, result });
+                }
+                Action::ClosePort { window } => self.hub.ports.retain(|_, of| *of != window),
+                Action::ReadFile { ticket, path, .. } => {
+                    let (life, delay) = (self.hub.life, self.delay());
+                    self.later(delay, Happening::ReadDisk(life, ticket, path));
+                }
+                Action::WriteFile { review, replacement } => {
+                    self.count("writes ordered");
+                    self.write_ordered(review, &replacement);
+                    let (life, delay) = (self.hub.life, self.delay());
+                    self.later(delay, Happening::WriteDisk(life, review, replacement));
+                }
+                Action::Record { review, step, by } => {
+                    self.count("records");
+                    self.record_asked(&review, step);
+                    self.hand_in(Job::Review(Box::new(Entry { review: *review, step, by })));
+                }
+                Action::RememberWindow { window } => self.hand_in(Job::Window(Box::new(window))),
+                Action::ServeWellKnown { .. } => self.finds_out(Event::WellKnownServed { open: false }),
+                Action::LookAtClients => {
+                    follows.push(Event::ClientsLookedAt { found: Some(Ok(Clients::default())) });
+                }
+                Action::Stop => leaves = true,
+                Action::PaceLocal { .. }
+                | Action::ConfirmAgent { .. }
+                | Action::WriteDiscovery { .. }
+                | Action::RemoveDiscovery { .. }
+                | Action::SweepBeside { .. } => {}
+                // Nobody here asks for any of these.
+                other => self.promises.broken(format!("the hub does what nobody asked for: {other:?}")),
+            }
+        }
+        for event in follows {
+            self.hub_event(event);
+        }
+        if leaves {
+            self.leaves();
+        }
+    }
+
+    /// It leaves because nobody needs it: then it must hold nothing.
+    fn leaves(&mut self) {
+        self.count("hubs that left by themselves");
+        self.trace.tell(self.now, || "the hub leaves".to_owned());
+        let held: Vec<_> = self.hub.core.iter().flat_map(Core::holdings).filter(|(_, held)| *held > 0).collect();
+        self.promises.looked("nothing is left behind");
+        if !held.is_empty() {
+            self.promises.broken(format!("a hub with nothing to do holds {held:?}"));
+        }
+        // What waits for the journal is still recorded: the real one waits for it too.
+        self.sync_journal();
+        self.hub_ends();
+        self.hub.left = true;
+        if !self.leaving {
+            self.later(1000, Happening::HubStarts);
+        }
+    }
+
+    fn says(&mut self, wire: WireId, body: &[u8]) {
+        self.trace.mix(body);
+        let frame: Value = serde_json::from_slice(body).expect("the hub sends JSON");
+        self.hub_says(wire, &frame);
+        self.to_peer(wire, ToPeer::Frame(frame));
+    }
+
+    fn hangs_up(&mut self, wire: WireId) {
+        self.count("hang-ups by the hub");
+        self.over_for_hub(wire);
+        self.to_peer(wire, ToPeer::Closed);
+    }
+
+    fn finds_out(&mut self, event: Event) {
+        let (life, delay) = (self.hub.life, self.delay());
+        self.later(delay, Happening::Edge(life, event));
+    }
+
+    fn hand_in(&mut self, job: Job) {
+        if self.hub.books.hand_in(job) {
+            let (life, delay) = (self.hub.life, self.delay().min(4_000));
+            self.later(delay, Happening::Sync(life));
+        }
+    }
+
+    pub(super) fn sync_journal(&mut self) {
+        let fails = self.fault(5);
+        if fails {
+            self.count("failures of the journal");
+        }
+        let (events, recorded) = self.hub.books.sync(self.now, fails);
+        for (review, step) in recorded {
+            self.trace.tell(self.now, || format!("durable: {} {step:?}", review.id));
+            self.became_durable(review, step);
+        }
+        let delay = self.delay().min(4_000);
+        self.hub.told_at = self.hub.told_at.max(self.now + delay);
+        let (when, life) = (self.hub.told_at, self.hub.life);
+        for event in events {
+            self.at(when, Happening::Edge(life, event));
+        }
+    }
+
+    pub(super) fn read_disk(&mut self, ticket: Ticket, path: PathBuf) {
+        let result = if self.fault(3) {
+            self.count("failures of the disk");
+            Err(FileError::Io { path: path.display().to_string(), error: "input/output error".to_owned() })
+        } else {
+            let bytes = self.disk.get(&path).cloned();
+            Ok(FileState { path, exists: bytes.is_some(), bytes: bytes.unwrap_or_default() })
+        };
+        self.finds_out(Event::FileRead { ticket, result });
+    }
+
+    /// As `files::replace` does: only over what is expected, and not at all if it is there already.
+    pub(super) fn write_disk(&mut self, review: ReviewId, order: Replacement) {
+        let now = self.disk.get(&order.path).cloned();
+        let result = if now.as_ref() == Some(&order.bytes) {
+            Ok(())
+        } else if now.as_deref().map(Digest::of) != order.expect {
+            self.count("writes that found another file");
+            Err(WriteError::BaseMoved(now))
+        } else if self.fault(10) {
+            self.count("failures of the disk");
+            let (path, error) = (order.path.display().to_string(), "no space left on device".to_owned());
+            Err(WriteError::Failed(FileError::Io { path, error }))
+        } else {
+            self.count("writes to disk");
+            self.trace.tell(self.now, || format!("{review} is written to {}", order.path.display()));
+            self.applied(review, "the disk");
+            self.disk.insert(order.path, order.bytes);
+            Ok(())
+        };
+        self.finds_out(Event::FileWritten { review, result });
+    }
+}

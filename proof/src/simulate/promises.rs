@@ -1,0 +1,299 @@
+//! What is looked at whenever something is recorded, written or applied: the promises about files and decisions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use linkspan_hub::files::Replacement;
+use linkspan_review::{Digest, Ended, Review, ReviewId, Step, Text, Writer, decode};
+
+use super::agent::Asked;
+use super::calls::Calls;
+use super::lines::{is_carried, keeps_endings};
+use super::person::Word;
+use super::wire::{Peer, WireId};
+use super::world::World;
+
+#[derive(Default)]
+pub(super) struct Promises {
+    /// How often each check had something to look at.
+    pub(super) looked: BTreeMap<&'static str, u64>,
+    pub(super) broken: Option<String>,
+    /// What the person said of each review.
+    pub(super) words: BTreeMap<ReviewId, Vec<Word>>,
+    /// Which of them were recorded as decisions.
+    counted: BTreeMap<ReviewId, BTreeSet<usize>>,
+    /// How often the decisions about a review changed a file or a document.
+    applied: BTreeMap<ReviewId, usize>,
+    durable: BTreeMap<ReviewId, Vec<Durable>>,
+    /// Files that an editor has said to hold unsaved text of, by the last word that the hub has got.
+    pub(super) unsaved: BTreeMap<String, WireId>,
+    /// The same at the moment when a decision was made.
+    unsaved_at_decision: BTreeMap<ReviewId, WireId>,
+    pub(super) calls: Calls,
+}
+
+/// A review as the journal has it.
+struct Durable {
+    at: u64,
+    step: Step,
+    review: Review,
+}
+
+impl Durable {
+    fn accepted(&self) -> Option<&linkspan_review::Accepted> {
+        match &self.review.outcome()?.ended {
+            Ended::Accepted(accepted) => Some(accepted),
+            _ => None,
+        }
+    }
+
+    fn is_rejected(&self) -> bool {
+        self.review.outcome().is_some_and(|outcome| matches!(outcome.ended, Ended::Rejected { .. }))
+    }
+}
+
+impl Promises {
+    pub(super) fn looked(&mut self, at: &'static str) {
+        *self.looked.entry(at).or_default() += 1;
+    }
+
+    /// The first is what counts: the others may follow from it.
+    pub(super) fn broken(&mut self, what: String) {
+        self.broken.get_or_insert(what);
+    }
+
+    fn look(&mut self, at: &'static str, result: Result<(), String>) {
+        self.looked(at);
+        if let Err(what) = result {
+            self.broken(format!("{at}: {what}"));
+        }
+    }
+
+    /// Which of her words is this decision, to the byte.
+    fn said(&self, review: &Review) -> Result<usize, String> {
+        let words = self.words.get(&review.id).map(Vec::as_slice).unwrap_or_default();
+        let mut why = format!("nobody said a word about {}", review.id);
+        for (at, word) in words.iter().enumerate().rev() {
+            match fits(word, review) {
+                Ok(()) => return Ok(at),
+                Err(error) => why = error,
+            }
+        }
+        Err(why)
+    }
+}
+
+fn fits(word: &Word, review: &Review) -> Result<(), String> {
+    let Some(outcome) = review.outcome() else { return Err("it has no outcome".to_owned()) };
+    let (accepted, wants) = match (&outcome.ended, &word.wants) {
+        (Ended::Rejected { .. }, None) if word.revision == review.revision.0 => return Ok(()),
+        (Ended::Accepted(accepted), Some(wants)) => (accepted, wants),
+        (ended, wants) => return Err(format!("she said {wants:?}, recorded is {ended:?}")),
+    };
+    let held = review.base.clone().unwrap_or(Text::utf8(""));
+    let result = decode(&accepted.bytes).map_err(|error| error.to_string())?;
+    if result.format != held.format {
+        return Err(format!("{:?} became {:?}", held.format, result.format));
+    }
+    if word.new_file != review.base.is_none() {
+        return Err("she decided on a file that was there, or on one that was not".to_owned());
+    }
+    if held.text != word.base {
+        return is_carried(&word.base, wants, &held.text, &result.text);
+    }
+    let plain = |text: &str| text.replace("\r\n", "\n");
+    if plain(&result.text) != plain(wants) {
+        return Err(format!("she wanted {wants:?}, recorded is {:?}", result.text));
+    }
+    keeps_endings(&held.text, &result.text)
+}
+
+impl World {
+    pub(super) fn record_asked(&mut self, review: &Review, step: Step) {
+        match step {
+            Step::Proposed => self.look_at_proposal(review),
+            Step::Decided => {
+                let said = self.promises.said(review);
+                if let Ok(word) = &said {
+                    self.promises.counted.entry(review.id).or_default().insert(*word);
+                }
+                let which = match review.outcome().map(|outcome| &outcome.ended) {
+                    Some(Ended::Accepted(_)) => "2, 4: what is accepted is what she saw and said, and not a byte else",
+                    _ => "2: what is rejected is what she rejected",
+                };
+                self.promises.look(which, said.map(|_| ()));
+                let unsaved = self.promises.unsaved.get(&*review.path.to_string_lossy()).copied();
+                match unsaved {
+                    Some(wire) => drop(self.promises.unsaved_at_decision.insert(review.id, wire)),
+                    None => drop(self.promises.unsaved_at_decision.remove(&review.id)),
+                }
+            }
+            // Without an owner it was not delivered: nobody came to fetch it in time.
+            Step::Delivered if review.owner.is_some() => {
+                let got = self.ask_of(review).is_none_or(|(_, state, _)| state != Asked::Wanted);
+                let result = if got { Ok(()) } else { Err(format!("its agent never got {}", review.id)) };
+                self.promises.look("3: what counts as delivered has arrived", result);
+            }
+            Step::Edited | Step::Rebased | Step::Written | Step::Ended | Step::Delivered => {}
+        }
+    }
+
+    /// The number of the agent that asked for it, whether it still wants it, and how often it asks right now.
+    fn ask_of(&self, review: &Review) -> Option<(usize, Asked, usize)> {
+        let name = review.owner_key.split([':', '\u{1f}']).nth(1)?;
+        let number = self.agents.iter().position(|agent| agent.name == name)?;
+        let asks = &self.agents[number].asks;
+        let ask = asks.iter().find(|ask| {
+            ask.path == review.path && Digest::of(ask.text.as_bytes()) == review.original
+        })?;
+        Some((number, ask.state, ask.times))
+    }
+
+    fn look_at_proposal(&mut self, review: &Review) {
+        let id = review.id;
+        if self.promises.durable.contains_key(&id) {
+            return self.promises.broken(format!("3: {id} is the name of an older review"));
+        }
+        // A name whose first review was never durable is free again.
+        self.promises.counted.remove(&id);
+        self.promises.words.remove(&id);
+        self.promises.applied.remove(&id);
+        let Some((number, Asked::Wanted, 1)) = self.ask_of(review) else { return };
+        // Only where it is sure that the hub knows nothing else of this agent, and has not forgotten it yet.
+        const KEPT_MS: u64 = 500_000;
+        const SETTLED_MS: u64 = 10_000;
+        let wires = || {
+            let its = |wire: &&super::wire::Wire| wire.peer == Peer::Agent(number) && wire.life == self.hub.life;
+            self.wires.iter().filter(its)
+        };
+        let alone = wires().filter(|wire| !wire.over_for_hub).count() == 1;
+        let gone = wires().filter_map(|wire| wire.over_at).max().unwrap_or(self.now);
+        if !alone || self.now - gone > KEPT_MS {
+            return;
+        }
+        let same = |other: &Review| {
+            (&other.owner_key, &other.path, other.original, other.window, other.writer)
+                == (&review.owner_key, &review.path, review.original, review.window, review.writer)
+        };
+        let mut asked_twice = None;
+        let mut compared = false;
+        for known in self.promises.durable.values() {
+            let Some(last) = known.last().filter(|last| same(&last.review)) else { continue };
+            let age = self.now - last.at;
+            if !(SETTLED_MS..KEPT_MS).contains(&age) {
+                continue;
+            }
+            let still_holds = match (last.step, last.review.writer, last.accepted()) {
+                (Step::Written, Writer::Editor, Some(accepted)) => {
+                    review.base_digest() == Some(Digest::of(&accepted.bytes))
+                }
+                (Step::Decided, Writer::Agent, Some(_)) => last.review.base == review.base,
+                (Step::Decided, _, None) if last.is_rejected() => last.review.base == review.base,
+                _ => continue,
+            };
+            compared = true;
+            if still_holds {
+                asked_twice = Some(last.review.id);
+            }
+        }
+        if compared {
+            let result = asked_twice.map_or(Ok(()), |before| {
+                Err(format!("{id} asks the person again for what she decided as {before}"))
+            });
+            self.promises.look("3: nobody is asked again for what was decided", result);
+        }
+    }
+
+    pub(super) fn became_durable(&mut self, review: Review, step: Step) {
+        if step == Step::Decided {
+            self.count("durable decisions");
+        }
+        let durable = Durable { at: self.now, step, review };
+        self.promises.durable.entry(durable.review.id).or_default().push(durable);
+    }
+
+    pub(super) fn write_ordered(&mut self, id: ReviewId, order: &Replacement) {
+        let known = self.promises.durable.get(&id).into_iter().flatten();
+        let bound = known.filter(|durable| durable.step == Step::Decided).any(|durable| {
+            let review = &durable.review;
+            durable.accepted().is_some_and(|accepted| accepted.bytes == order.bytes)
+                && (review.base_digest(), review.writer, &review.path) == (order.expect, Writer::Editor, &order.path)
+        });
+        let result = match bound {
+            true => Ok(()),
+            false => Err(format!("no durable decision of {id} is about these bytes for {}", order.path.display())),
+        };
+        self.promises.look("2: each write is bound to a durable decision", result);
+        let unsaved = self.promises.unsaved_at_decision.get(&id).copied();
+        let result = match unsaved.filter(|wire| !self.wires[wire.0].over_for_hub) {
+            Some(_) => Err(format!("{id} is written under unsaved text: {}", order.path.display())),
+            None => Ok(()),
+        };
+        self.promises.look("5: no file is written under text known to be unsaved", result);
+    }
+
+    /// An editor is about to put this text in place of what its document holds.
+    pub(super) fn edit_applied(&mut self, path: &Path, held: &str, dirty: bool, text: &str) {
+        let all = self.promises.durable.iter().rev();
+        let found = all.map(|(id, known)| (*id, known)).find(|(_, known)| {
+            known.iter().any(|durable| {
+                let review = &durable.review;
+                let decided = durable.accepted().and_then(|accepted| decode(&accepted.bytes).ok());
+                durable.step == Step::Decided
+                    && (review.writer, review.path.as_path(), review.base_text()) == (Writer::Editor, path, held)
+                    && decided.is_some_and(|decided| decided.text == text)
+            })
+        });
+        let which = if dirty {
+            "5: unsaved text changes only into what was decided about it"
+        } else {
+            "2: each edit of a document is bound to a durable decision"
+        };
+        match found.map(|(id, _)| id) {
+            Some(id) => {
+                self.promises.look(which, Ok(()));
+                self.applied(id, "an editor");
+            }
+            None => self.promises.look(which, Err(format!("{} gets a text nobody decided on", path.display()))),
+        }
+    }
+
+    pub(super) fn applied(&mut self, id: ReviewId, by: &str) {
+        *self.promises.applied.entry(id).or_default() += 1;
+        let (times, said) = (self.promises.applied[&id], self.promises.counted.get(&id).map_or(0, BTreeSet::len));
+        let result = match times <= said {
+            true => Ok(()),
+            false => Err(format!("{id} is applied {times} times, now by {by}, for {said} decisions")),
+        };
+        self.promises.look("1: each decision is applied once, by one party", result);
+    }
+
+    /// Whether somebody decided what an agent is told.
+    pub(super) fn look_at_outcome(
+        &mut self,
+        name: &str,
+        path: &Path,
+        original: Digest,
+        accepted: Option<Option<&str>>,
+    ) {
+        let decided = self.promises.durable.values().flatten().any(|durable| {
+            let review = &durable.review;
+            let same = review.path == path
+                && review.original == original
+                && review.owner_key.split([':', '\u{1f}']).nth(1) == Some(name);
+            same && match accepted {
+                None => durable.is_rejected(),
+                // Where Linkspan writes, nobody hears of it before it is known to be in the file.
+                Some(text) => {
+                    (review.writer != Writer::Editor || durable.step == Step::Written)
+                        && durable.accepted().is_some_and(|told| text.is_none_or(|text| told.text == text))
+                }
+            }
+        });
+        let result = match decided {
+            true => Ok(()),
+            false => Err(format!("{name} hears of {} what nobody decided", path.display())),
+        };
+        self.promises.look("3: agents hear durable decisions, exactly as made", result);
+    }
+}

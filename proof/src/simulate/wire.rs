@@ -1,0 +1,68 @@
+//! Connections as TCP and Unix sockets are: in order each way, at any pace, and with nothing across one another. One
+//! that is cut loses what is on the way, and each end finds out in its own time, or never.
+
+use linkspan_hub::core::LocalId;
+use linkspan_review::AgentId;
+use serde_json::Value;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct WireId(pub(super) usize);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Peer {
+    Agent(usize),
+    Editor(usize),
+    Command(usize),
+}
+
+/// Which door of the hub it leads to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Door {
+    Port(u16),
+    Socket,
+}
+
+/// What the hub knows it as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Name {
+    Agent(AgentId),
+    Local(LocalId),
+}
+
+#[derive(Debug)]
+pub(super) struct Wire {
+    pub(super) peer: Peer,
+    pub(super) door: Door,
+    /// Of the hub that it was opened to.
+    pub(super) life: u64,
+    pub(super) name: Option<Name>,
+    pub(super) cut_at: Option<u64>,
+    /// The hub has seen its end, or made it.
+    pub(super) over_for_hub: bool,
+    pub(super) over_at: Option<u64>,
+    pub(super) over_for_peer: bool,
+    /// When the last thing on the way to each end arrives.
+    pub(super) to_hub_at: u64,
+    pub(super) to_peer_at: u64,
+}
+
+impl Wire {
+    pub(super) fn is_whole(&self) -> bool {
+        self.cut_at.is_none() && !self.over_for_hub && !self.over_for_peer
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum ToHub {
+    Opened,
+    Text(String),
+    Pong(u64),
+    Closed,
+}
+
+#[derive(Debug)]
+pub(super) enum ToPeer {
+    Frame(Value),
+    Ping(u64),
+    Closed,
+}
