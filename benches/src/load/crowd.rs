@@ -78,9 +78,8 @@ impl Crowd {
                     let round = number / self.windows.len();
                     let dialect = if round.is_multiple_of(2) { Dialect::Claude } else { Dialect::Nexus3 };
                     let door = self.windows.get(window).map(|window| window.door.clone());
-                    let coming = spawn_blocking(move || {
-                        Agent::introduced(&door.context("no window")?, dialect)
-                    });
+                    let coming =
+                        spawn_blocking(move || Agent::introduced(&door.context("no window")?, dialect));
                     (number, window, dialect, coming)
                 })
                 .collect();

@@ -122,7 +122,16 @@ impl Stage {
         let door = crowd.windows.first().context("no window")?.door.clone();
         let caller = Agent::introduced(&door, Dialect::Claude)?;
         let courier = crowd.agents.len() - 1;
-        Ok(Stage { thing, world, crowd, caller, courier, ledger: Ledger::default(), next_call: 1, pending: 0 })
+        Ok(Stage {
+            thing,
+            world,
+            crowd,
+            caller,
+            courier,
+            ledger: Ledger::default(),
+            next_call: 1,
+            pending: 0,
+        })
     }
 
     /// How many there are, besides the few that measure.
@@ -211,7 +220,11 @@ impl Stage {
             let mut command = self.world.command(self.world.program());
             let start = Instant::now();
             let output = spawn_blocking(move || command.args(args).output()).await??;
-            ensure!(output.status.success(), "linkspan {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+            ensure!(
+                output.status.success(),
+                "linkspan {args:?}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
             times.push(start.elapsed().as_secs_f64());
         }
         Ok(median(&times))
@@ -312,8 +325,16 @@ fn tell(thing: Thing, levels: &[Level], report: &mut Report) {
 
 impl Level {
     fn row(&self) -> Vec<String> {
-        let times =
-            [self.adding, self.call, self.call_cpu, self.shown, self.told, self.journey_cpu, self.status, self.list];
+        let times = [
+            self.adding,
+            self.call,
+            self.call_cpu,
+            self.shown,
+            self.told,
+            self.journey_cpu,
+            self.status,
+            self.list,
+        ];
         let mut row = vec![self.count.to_string()];
         row.extend(times.map(time));
         row.push(super::report::mib(self.memory));

@@ -30,7 +30,14 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// A file is made, and a change of it noted as asked for now.
-    pub(crate) fn asked(&mut self, path: &Path, agent: usize, dialect: Dialect, call: u64, texts: [String; 2]) {
+    pub(crate) fn asked(
+        &mut self,
+        path: &Path,
+        agent: usize,
+        dialect: Dialect,
+        call: u64,
+        texts: [String; 2],
+    ) {
         let [before, proposed] = texts;
         let change = Change {
             agent,
@@ -85,7 +92,9 @@ impl Ledger {
         self.told += 1;
         let first = texts.first().map_or("", String::as_str);
         match change.decided {
-            None => self.broken.push(format!("agent {agent} was told `{first}` of {name} before anyone decided")),
+            None => {
+                self.broken.push(format!("agent {agent} was told `{first}` of {name} before anyone decided"))
+            }
             Some((_, accepted)) => {
                 let expected = if accepted { "FILE_SAVED" } else { "DIFF_REJECTED" };
                 if first != expected {
@@ -93,7 +102,8 @@ impl Ledger {
                 }
                 let whole = change.dialect == Dialect::Claude && accepted;
                 if whole && texts.get(1) != Some(&change.proposed) {
-                    self.broken.push(format!("agent {agent} was told another text of {name} than was accepted"));
+                    self.broken
+                        .push(format!("agent {agent} was told another text of {name} than was accepted"));
                 }
             }
         }
@@ -108,7 +118,10 @@ impl Ledger {
     }
 
     pub(crate) fn untold(&self) -> impl Iterator<Item = (&Path, &Change)> {
-        self.changes.iter().filter(|(_, change)| change.told.is_none()).map(|(path, change)| (path.as_path(), change))
+        self.changes
+            .iter()
+            .filter(|(_, change)| change.told.is_none())
+            .map(|(path, change)| (path.as_path(), change))
     }
 
     /// From the proposal to the screen, of each.

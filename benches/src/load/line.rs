@@ -235,7 +235,8 @@ impl<W: AsyncWrite + Unpin> Window<W> {
         match Message::parse(body)? {
             Message::Request { id, method, params } => {
                 let id = serde_json::to_string(&id)?;
-                let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}}}"#, self.answers.to(&method));
+                let answer =
+                    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}}}"#, self.answers.to(&method));
                 self.output.write_all(&encode(answer.as_bytes())).await?;
                 self.output.flush().await?;
                 if method == "review/show" {

@@ -123,9 +123,10 @@ impl Rush {
         self.end(phase, self.ledger.len())?;
         let until_shown = self.ledger.until_shown();
         self.latency("proposal → shown", &until_shown);
-        for (dialect, name) in
-            [(Dialect::Claude, "decide → told, the agent writes"), (Dialect::Nexus3, "decide → written, told")]
-        {
+        for (dialect, name) in [
+            (Dialect::Claude, "decide → told, the agent writes"),
+            (Dialect::Nexus3, "decide → written, told"),
+        ] {
             let until_told = self.ledger.until_told(dialect);
             self.latency(name, &until_told);
         }
@@ -295,7 +296,9 @@ impl Rush {
         let text = String::from_utf8(output.stdout)?;
         let listed = text.matches("\"review\":").count();
         if args[0] == "reviews" && listed != pending {
-            self.ledger.broken.push(format!("`linkspan reviews` lists {listed} of {pending} pending reviews"));
+            self.ledger
+                .broken
+                .push(format!("`linkspan reviews` lists {listed} of {pending} pending reviews"));
         }
         Ok(())
     }
@@ -384,8 +387,18 @@ impl Rush {
             agents * reviews_each
         ));
         let header = [
-            "what happens", "took", "throughput", "CPU", "resident", "its own", "descriptors", "threads",
-            "small call p50", "p95", "p99", "max",
+            "what happens",
+            "took",
+            "throughput",
+            "CPU",
+            "resident",
+            "its own",
+            "descriptors",
+            "threads",
+            "small call p50",
+            "p95",
+            "p99",
+            "max",
         ];
         report.table(&header, &self.phases);
         report.table(&["latency", "count", "p50", "p95", "p99", "max"], &self.latencies);
