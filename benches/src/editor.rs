@@ -141,7 +141,7 @@ fn read_body(input: &mut impl BufRead, body: &mut Vec<u8>) -> Result<()> {
 }
 
 /// Results, ready to be sent but for their id.
-struct Answers {
+pub(crate) struct Answers {
     documents: String,
     text: String,
     selection: String,
@@ -149,7 +149,7 @@ struct Answers {
 }
 
 impl Answers {
-    fn new(folder: &Path) -> Result<Answers> {
+    pub(crate) fn new(folder: &Path) -> Result<Answers> {
         let path = folder.join("src/main.rs").display().to_string();
         let range =
             Range { start: Position { line: 2, character: 4 }, end: Position { line: 2, character: 9 } };
@@ -179,7 +179,7 @@ impl Answers {
         })
     }
 
-    fn to(&self, method: &str) -> &str {
+    pub(crate) fn to(&self, method: &str) -> &str {
         match method {
             "documents/list" => &self.documents,
             "document/text" => &self.text,

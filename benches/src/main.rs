@@ -6,6 +6,7 @@ mod browser;
 mod editor;
 mod floor;
 mod frame;
+mod load;
 mod measure;
 mod process;
 mod report;
@@ -50,6 +51,7 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.split_first() {
         Some((first, rest)) if first == "role" => role::play(rest),
+        Some((first, rest)) if first == "load" => load::run(rest),
         _ => run(&read(&args)?),
     }
 }

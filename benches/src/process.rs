@@ -27,6 +27,25 @@ pub(crate) fn cpu_time(pid: u32) -> Result<Duration> {
     Ok(Duration::from_nanos(times.values().sum()))
 }
 
+/// On a core since the process began, threads that ended included; in ticks of 10 ms.
+pub(crate) fn cpu_time_of_all(pid: u32) -> Result<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).context("the process is gone")?;
+    // The name, which may hold anything, ends with the last parenthesis.
+    let (_, after) = stat.rsplit_once(") ").context("an odd /proc/PID/stat")?;
+    let ticks = after.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>();
+    Ok(Duration::from_millis(10 * ticks))
+}
+
+pub(crate) fn thread_count(pid: u32) -> Result<usize> {
+    Ok(threads(pid)?.len())
+}
+
+/// Open files, sockets and the like.
+pub(crate) fn descriptors(pid: u32) -> Result<usize> {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).with_context(|| format!("process {pid} is gone"))?;
+    Ok(open.count())
+}
+
 /// How often each thread went to sleep of its own will, each of which needs a wake-up.
 #[derive(Debug)]
 pub(crate) struct Sleeps(BTreeMap<String, u64>);

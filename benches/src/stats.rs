@@ -29,7 +29,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 }
 
 /// A percentile of sorted values.
-fn at(sorted: &[f64], percent: usize) -> f64 {
+pub(crate) fn at(sorted: &[f64], percent: usize) -> f64 {
     let index = (sorted.len().saturating_sub(1) * percent + 50) / 100;
     sorted.get(index).copied().unwrap_or(f64::NAN)
 }

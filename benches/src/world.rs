@@ -29,21 +29,31 @@ pub(crate) struct World {
 impl World {
     /// With a hub that runs and has no window.
     pub(crate) fn start() -> Result<World> {
+        World::start_with(CONFIG)
+    }
+
+    /// The same under another configuration.
+    pub(crate) fn start_with(config: &str) -> Result<World> {
         let program = std::env::var_os("LINKSPAN_BIN").map(PathBuf::from);
         let program = program.context("LINKSPAN_BIN is not set: run `cargo xtask bench`")?;
         let world = World { root: scratch()?, program, hub: 0 };
         for folder in ["home", "run", "state", "config/linkspan", "workspace"] {
             fs::create_dir_all(world.path(folder))?;
         }
-        fs::write(world.path("config/linkspan/config.toml"), CONFIG)?;
+        fs::write(world.path("config/linkspan/config.toml"), config)?;
         let mut world = world;
-        let started = world.run(&["hub", "start", "--json"])?;
-        let pid = started.get("pid").and_then(Value::as_u64).context("no pid in `hub start --json`")?;
-        world.hub = u32::try_from(pid)?;
+        world.hub = world.start_hub()?;
         Ok(world)
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    /// The process of the hub, which is started unless there is one.
+    pub(crate) fn start_hub(&self) -> Result<u32> {
+        let started = self.run(&["hub", "start", "--json"])?;
+        let pid = started.get("pid").and_then(Value::as_u64).context("no pid in `hub start --json`")?;
+        Ok(u32::try_from(pid)?)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
 
@@ -72,7 +82,8 @@ impl World {
         ]
     }
 
-    fn run(&self, args: &[&str]) -> Result<Value> {
+    /// What a command of ours answers.
+    pub(crate) fn run(&self, args: &[&str]) -> Result<Value> {
         let output = self.command(&self.program).args(args).stderr(Stdio::inherit()).output()?;
         ensure!(output.status.success(), "linkspan {args:?} ended with {}", output.status);
         Ok(serde_json::from_slice(&output.stdout)?)

@@ -165,8 +165,7 @@ impl Core {
         if !home.config.dialect_enabled(dialect.name) {
             return Err(NotLetIn::DialectOff);
         }
-        let there = self.agents.values().filter(|agent| agent.window == window).count();
-        if there >= home.config.limits.connections {
+        if self.agents.of_window(window).count() >= home.config.limits.connections {
             return Err(NotLetIn::TooMany);
         }
         let server = Server {
@@ -431,24 +430,23 @@ impl Core {
 
     /// The editor that came back may have other abilities than the one that left.
     pub(super) fn editor_can(&mut self, window: WindowId, now: Capabilities) {
-        let agents = self.agents.iter_mut().filter(|(_, agent)| agent.window == window);
-        let changed = agents.filter_map(|(id, agent)| agent.session.set_capabilities(now).then_some(*id));
-        let changed: Vec<AgentId> = changed.collect();
+        let mut changed = self.agents.in_window(window);
+        changed.retain(|id| self.agents.get_mut(id).is_some_and(|agent| agent.session.set_capabilities(now)));
         self.tell_each(changed, &EditorEvent::ToolsChanged);
     }
 
     /// Some write paths from them.
     pub(super) fn folders_are(&mut self, id: WindowId) {
         let Some(folders) = self.windows.get(&id).map(Window::both_folders) else { return };
-        for agent in self.agents.values_mut().filter(|agent| agent.window == id) {
-            agent.session.set_folders(&folders);
+        for agent in self.agents.in_window(id) {
+            if let Some(agent) = self.agents.get_mut(&agent) {
+                agent.session.set_folders(&folders);
+            }
         }
     }
 
     pub(super) fn tell_agents(&mut self, window: WindowId, event: &EditorEvent) {
-        let there = self.agents.iter().filter(|(_, agent)| agent.window == window);
-        let there: Vec<AgentId> = there.map(|(id, _)| *id).collect();
-        self.tell_each(there, event);
+        self.tell_each(self.agents.in_window(window), event);
     }
 
     pub(super) fn tell_each(&mut self, agents: Vec<AgentId>, event: &EditorEvent) {

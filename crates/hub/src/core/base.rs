@@ -323,11 +323,10 @@ impl Core {
     /// The agent asks again for what was just accepted, and the file was read before we had written it.
     fn written_meanwhile(&self, tool: &ToolCall, base: &Base) -> bool {
         let Some(key) = self.agents.get(&tool.agent).map(Agent::key) else { return false };
-        self.state.reviews().any(|review| {
+        self.state.reviews_of_path(&base.path).any(|review| {
             review.writer == Writer::Editor
                 && review.owner.is_none()
                 && !review.is_open()
-                && review.path == base.path
                 && review.owner_key == key
                 && review.base == base.text
         })
@@ -359,8 +358,8 @@ impl Core {
                 "{OPEN_REVIEWS_PER_AGENT} changes of this agent wait for a decision; ask again when some are decided"
             ));
         }
-        let open = |review: &&review::Review| review.window == agent.window && review.is_open();
-        if self.state.reviews().filter(open).count() + more > OPEN_REVIEWS_PER_WINDOW {
+        let open = self.state.reviews_of_window(agent.window).filter(|review| review.is_open());
+        if open.count() + more > OPEN_REVIEWS_PER_WINDOW {
             return Err(format!("{OPEN_REVIEWS_PER_WINDOW} changes wait in this window; decide some first"));
         }
         Ok(())

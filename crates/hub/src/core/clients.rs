@@ -132,7 +132,7 @@ impl Core {
 
     fn clients(&self) -> ClientsListResult {
         let mut clients: Vec<ClientSummary> = Vec::new();
-        for (id, agent) in &self.agents {
+        for (id, agent) in self.agents.iter() {
             let Some(window) = self.windows.get(&agent.window) else { continue };
             clients.push(ClientSummary {
                 name: agent.name.clone(),

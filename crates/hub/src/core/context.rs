@@ -103,8 +103,8 @@ impl Core {
 
     /// Something of it did; what, is asked once it has come to rest.
     pub(super) fn context_changed(&mut self, id: WindowId) {
-        let listens = |agent: &super::Agent| agent.window == id && matches!(agent.reach, Reach::Stream);
-        if !self.agents.values().any(listens) {
+        let mut there = self.agents.of_window(id);
+        if !there.any(|(_, agent)| matches!(agent.reach, Reach::Stream)) {
             return;
         }
         let Some(window) = self.windows.get_mut(&id) else { return };

@@ -60,7 +60,7 @@ impl Core {
             api::HubWindows::METHOD => self.probe(local, id, None),
             api::HubStop::METHOD => {
                 let api::HubStop { force } = decode(params)?;
-                let pending = self.pending(|_| true);
+                let pending = pending(self.state.reviews());
                 let stopped = force || pending == 0;
                 let reason = (!stopped).then(|| {
                     format!(
@@ -115,12 +115,6 @@ impl Core {
             Some(age) => (age.ms(self.now_ms), age.size_of(review)),
             None => (0, Size::of(review)),
         }
-    }
-
-    fn pending(&self, of: impl Fn(&Review) -> bool) -> u32 {
-        let pending =
-            self.state.reviews().filter(|review| review.phase == Phase::Pending && of(review)).count();
-        u32::try_from(pending).unwrap_or(u32::MAX)
     }
 
     /// Asks every editor and these agents for a sign of life.
@@ -194,7 +188,7 @@ impl Core {
     /// What is connected right now: those still in `probe` did not answer.
     fn window_status(&self, id: WindowId, window: &Window, probe: &Probe) -> WindowStatus {
         let answered = |agent| probe.agents.as_ref().is_some_and(|silent| !silent.contains(agent));
-        let there = self.agents.iter().filter(|(agent_id, agent)| agent.window == id && answered(agent_id));
+        let there = self.agents.of_window(id).filter(|(agent_id, _)| answered(agent_id));
         let agents = there.map(|(agent_id, agent)| AgentStatus {
             agent: agent_id.to_string(),
             name: agent.name.clone(),
@@ -222,7 +216,12 @@ impl Core {
             dialects: dialects.collect(),
             attached: window.local.is_some_and(|local| !probe.editors.contains(&local)),
             agents: agents.collect(),
-            pending_reviews: self.pending(|review| review.window == id),
+            pending_reviews: pending(self.state.reviews_of_window(id)),
         }
     }
+}
+
+fn pending<'a>(of: impl Iterator<Item = &'a Review>) -> u32 {
+    let pending = of.filter(|review| review.phase == Phase::Pending).count();
+    u32::try_from(pending).unwrap_or(u32::MAX)
 }

@@ -25,6 +25,7 @@ mod page;
 mod policy;
 mod present;
 mod reviews;
+mod roster;
 mod streams;
 mod terminals;
 #[cfg(test)]
@@ -54,7 +55,6 @@ pub use event::{
 
 use crate::config::Config;
 use crate::journal::{Remembered, RememberedWindow};
-use agents::Agent;
 use base::Reading;
 use bundles::Bundle;
 use clients::{Changing, Looking};
@@ -63,6 +63,7 @@ use control::Probe;
 use editing::{Editing, Permits};
 use editor::Local;
 use history::History;
+use roster::Roster;
 use terminals::Terminals;
 use timers::{Due, TimerId, Timers};
 use untold::Untold;
@@ -104,7 +105,7 @@ pub struct Core {
     next_window: u64,
     /// Windows in the order in which the person was last in them.
     focused: Vec<WindowId>,
-    agents: BTreeMap<AgentId, Agent>,
+    agents: Roster,
     /// What agents wait for that will not come.
     untold: Untold,
     /// Calls that ask for several changes at once.
@@ -180,7 +181,7 @@ impl Core {
             remembered: remembered.windows,
             next_window: remembered.next_window,
             focused: Vec::new(),
-            agents: BTreeMap::new(),
+            agents: Roster::default(),
             untold: Untold::default(),
             bundles: BTreeMap::new(),
             editing: BTreeMap::new(),
@@ -340,8 +341,11 @@ impl Core {
         }
         // Also for a decision that its agent has not heard of. A command that asks a question is no reason to stay.
         let unfinished = self.state.reviews().next().is_some();
-        let page_open = self.locals.values().any(|local| local.is_page);
-        let busy = unfinished || !self.windows.is_empty() || !self.agents.is_empty() || page_open;
+        // Asked last, and only where nothing else says it: there may be many connections.
+        let busy = unfinished
+            || !self.windows.is_empty()
+            || !self.agents.is_empty()
+            || self.locals.values().any(|local| local.is_page);
         match (busy, self.idle) {
             (false, None) => {
                 // A link that was given out is worth what it says.

@@ -157,6 +157,15 @@ impl Size {
             removed: lines(|hunk| &hunk.before),
         }
     }
+
+    /// The same of hunks as they are shown.
+    pub(super) fn of_shown(hunks: &[api::ReviewHunk]) -> Size {
+        Size {
+            hunks: count(hunks.len()),
+            added: hunks.iter().map(|hunk| hunk.after_count).sum(),
+            removed: hunks.iter().map(|hunk| hunk.before_count).sum(),
+        }
+    }
 }
 
 pub(super) fn summary(review: &Review, (age_ms, size): (u64, Size)) -> api::ReviewSummary {

@@ -195,13 +195,12 @@ impl Core {
 
     /// Some agents are answered once their change waits for a person, and told the decision later.
     fn acknowledge(&mut self, id: ReviewId) {
-        let agents = self.agents.iter_mut();
-        let shown = agents.filter_map(|(agent_id, agent)| {
-            let (_, call) = agent.waiting.iter().find(|(review, _)| *review == id)?;
-            Some((*agent_id, agent.session.shown(*call)?))
-        });
-        for (agent, frame) in shown.collect::<Vec<_>>() {
-            self.send_frame(agent, frame);
+        // Only its owner can wait for it.
+        let Some(owner) = self.state.review(id).and_then(|review| review.owner) else { return };
+        let Some(agent) = self.agents.get_mut(&owner) else { return };
+        let call = agent.waiting.iter().find(|(review, _)| *review == id).map(|(_, call)| *call);
+        if let Some(frame) = call.and_then(|call| agent.session.shown(call)) {
+            self.send_frame(owner, frame);
         }
     }
 
@@ -220,6 +219,9 @@ impl Core {
         }
         if let Some(age) = self.ages.get_mut(&id) {
             age.omitted = show.omitted;
+            if !show.omitted {
+                age.counted.set(Some((review.revision, Size::of_shown(&show.hunks))));
+            }
             show.inline = age.manner.inline;
         }
         self.ask(local, &show, Resume::Ignore);
@@ -389,7 +391,7 @@ impl Core {
     fn forget(&mut self, id: ReviewId) {
         self.ages.remove(&id);
         let mut unanswered = Vec::new();
-        for (agent_id, agent) in &mut self.agents {
+        for (agent_id, agent) in self.agents.iter_mut() {
             agent.waiting.retain(|(review, call)| {
                 if *review == id {
                     unanswered.push((*agent_id, *call));

@@ -164,7 +164,7 @@ impl Core {
     }
 
     fn being_written(&self, path: &Path) -> Option<String> {
-        let mut reviews = self.state.reviews().filter(|review| review.path == path);
+        let mut reviews = self.state.reviews_of_path(path);
         let writing =
             reviews.find(|review| matches!(review.phase, Phase::Deciding(_) | Phase::Writing(_)))?;
         Some(format!(

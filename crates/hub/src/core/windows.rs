@@ -10,7 +10,7 @@ use linkspan_editor_api::{
     version_notice,
 };
 use linkspan_review as review;
-use linkspan_review::{AgentId, WindowId};
+use linkspan_review::{Review, WindowId};
 
 use super::Core;
 use super::context::Context;
@@ -428,7 +428,7 @@ impl Core {
 
     /// The editor said that it leaves for good. Someone may still be waiting for a decision: then not at once.
     pub(super) fn detached(&mut self, id: WindowId) {
-        let waited_for = self.state.reviews().any(|review| review.window == id && review.is_open());
+        let waited_for = self.state.reviews_of_window(id).any(Review::is_open);
         if waited_for {
             self.window_away(id);
         } else {
@@ -443,9 +443,7 @@ impl Core {
     }
 
     fn close_window(&mut self, id: WindowId) {
-        let agents: Vec<AgentId> =
-            self.agents.iter().filter(|(_, agent)| agent.window == id).map(|(agent, _)| *agent).collect();
-        for agent in agents {
+        for agent in self.agents.in_window(id) {
             self.close_changes(agent, "the editor window is closed");
             self.hang_up(agent, 1001, "the editor window is closed");
         }

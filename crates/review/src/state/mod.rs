@@ -7,19 +7,21 @@ mod event;
 mod person;
 mod propose;
 mod record;
+mod shelf;
 mod write;
 
-use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::{AgentId, Ended, Outcome, Phase, Review, ReviewId, WindowId};
 
 pub use effect::{Effect, HideReason, Reply};
 pub use event::{Event, Step, WriteError};
 pub use propose::in_the_files_terms;
+use shelf::Shelf;
 
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    reviews: BTreeMap<ReviewId, Review>,
+    reviews: Shelf,
     last_id: u64,
 }
 
@@ -33,7 +35,7 @@ impl State {
         for mut review in reviews {
             review.leave_connections_behind();
             let (id, step) = (review.id, review.waits_for());
-            state.reviews.insert(id, review);
+            state.reviews.insert(review);
             if let Some(step) = step {
                 effects.extend(state.recorded(id, step));
             }
@@ -44,12 +46,22 @@ impl State {
     }
 
     pub fn review(&self, id: ReviewId) -> Option<&Review> {
-        self.reviews.get(&id)
+        self.reviews.get(id)
     }
 
     /// In the order they were proposed.
     pub fn reviews(&self) -> impl Iterator<Item = &Review> {
-        self.reviews.values()
+        self.reviews.all()
+    }
+
+    /// Of one file, in the same order.
+    pub fn reviews_of_path(&self, path: &Path) -> impl DoubleEndedIterator<Item = &Review> {
+        self.reviews.of_path(path)
+    }
+
+    /// Of one window, in the same order.
+    pub fn reviews_of_window(&self, window: WindowId) -> impl DoubleEndedIterator<Item = &Review> {
+        self.reviews.of_window(window)
     }
 
     pub fn apply(&mut self, event: Event) -> Vec<Effect> {
@@ -80,7 +92,7 @@ impl State {
 
     /// Ends a review without a person; one that a person has decided stays decided.
     fn end(&mut self, id: ReviewId, ended: Ended) -> Vec<Effect> {
-        match self.reviews.get_mut(&id) {
+        match self.reviews.get_mut(id) {
             Some(review) if matches!(review.phase, Phase::Recording | Phase::Pending) => {
                 review.phase = Phase::Settling(Box::new(Outcome::unasked(ended)));
                 vec![Effect::Record { review: id, step: Step::Ended }]
@@ -94,7 +106,7 @@ impl State {
             self.reviews().filter(|review| review.owner == Some(agent)).map(|review| review.id).collect();
         let mut effects = Vec::new();
         for id in orphans {
-            if let Some(review) = self.reviews.get_mut(&id) {
+            if let Some(review) = self.reviews.get_mut(id) {
                 review.owner = None;
             }
             if said_goodbye {
@@ -113,7 +125,7 @@ impl State {
                 && !matches!(review.phase, Phase::Settled { delivered: true, .. })
         };
         let mut effects = Vec::new();
-        for review in self.reviews.values_mut().filter(waits) {
+        for review in self.reviews.all_mut().filter(waits) {
             review.owner = Some(agent);
             effects.push(Effect::Bound { review: review.id, agent });
             if let Phase::Settled { outcome, .. } = &review.phase {
@@ -124,15 +136,15 @@ impl State {
     }
 
     fn window_back(&self, window: WindowId) -> Vec<Effect> {
-        self.reviews()
-            .filter(|review| review.window == window && review.phase == Phase::Pending)
+        self.reviews_of_window(window)
+            .filter(|review| review.phase == Phase::Pending)
             .map(|review| Effect::Show { review: review.id })
             .collect()
     }
 
     /// Only a live owner can have got the answer: without one, none was sent.
     fn delivered(&mut self, id: ReviewId) -> Vec<Effect> {
-        match self.reviews.get_mut(&id) {
+        match self.reviews.get_mut(id) {
             Some(Review { owner: Some(_), phase: Phase::Settled { delivered, .. }, .. }) if !*delivered => {
                 *delivered = true;
                 vec![Effect::Record { review: id, step: Step::Delivered }]
@@ -142,7 +154,7 @@ impl State {
     }
 
     fn expired(&mut self, id: ReviewId) -> Vec<Effect> {
-        match self.reviews.get_mut(&id) {
+        match self.reviews.get_mut(id) {
             // Recorded like a delivery: an old yes must not come back with the next hub and be taken for a new one.
             Some(Review { owner: None, phase: Phase::Settled { delivered, .. }, .. }) if !*delivered => {
                 *delivered = true;
@@ -154,6 +166,6 @@ impl State {
     }
 
     fn forget(&mut self, id: ReviewId) -> Vec<Effect> {
-        self.reviews.remove(&id).map(|_| Effect::Forget { review: id }).into_iter().collect()
+        self.reviews.remove(id).map(|_| Effect::Forget { review: id }).into_iter().collect()
     }
 }

@@ -68,7 +68,7 @@ impl State {
 
     /// The review, if it waits for a decision on this revision.
     fn deciding_on(&mut self, id: ReviewId, revision: Revision) -> Result<&mut Review, Reply> {
-        let review = self.reviews.get_mut(&id).ok_or(Reply::NotPending)?;
+        let review = self.reviews.get_mut(id).ok_or(Reply::NotPending)?;
         match review.outcome() {
             Some(Outcome { ended: Ended::Withdrawn | Ended::Superseded { .. }, .. }) => {
                 Err(Reply::NotPending)

@@ -20,14 +20,14 @@ impl State {
     pub fn asked_before(&self, proposal: &Proposal) -> Option<ReviewId> {
         let original = Digest::of(proposal.proposed.as_bytes());
         // The latest: an older one of the same words was asked before it.
-        let found = self.reviews().filter(|review| review.is_asked_again(proposal, original)).last();
-        found.map(|review| review.id)
+        let mut latest_first = self.reviews_of_path(&proposal.path).rev();
+        latest_first.find(|review| review.is_asked_again(proposal, original)).map(|review| review.id)
     }
 
     fn adopt(&mut self, id: ReviewId, proposal: Proposal) -> Vec<Effect> {
         let agent = proposal.owner.agent;
         let mut effects = vec![Effect::Bound { review: id, agent }];
-        let Some(review) = self.reviews.get_mut(&id) else { return effects };
+        let Some(review) = self.reviews.get_mut(id) else { return effects };
         review.owner = Some(agent);
         review.set = proposal.set;
         review.label = proposal.label;
@@ -77,7 +77,7 @@ impl State {
             revision: Revision::default(),
             phase: Phase::Recording,
         };
-        self.reviews.insert(id, review);
+        self.reviews.insert(review);
         vec![bound, Effect::Record { review: id, step: Step::Proposed }]
     }
 }

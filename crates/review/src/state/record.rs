@@ -4,7 +4,7 @@ use crate::{Effect, Ended, HideReason, Outcome, Phase, Reply, Review, ReviewId, 
 
 impl State {
     pub(super) fn recorded(&mut self, id: ReviewId, step: Step) -> Vec<Effect> {
-        let Some(review) = self.reviews.get_mut(&id) else { return Vec::new() };
+        let Some(review) = self.reviews.get_mut(id) else { return Vec::new() };
         // A draft or a move recorded while pending needs no phase of its own: nothing was promised.
         let shows = matches!(step, Step::Edited | Step::Rebased) && review.phase == Phase::Pending;
         if !shows && review.waits_for() != Some(step) {
@@ -31,7 +31,7 @@ impl State {
     }
 
     pub(super) fn record_failed(&mut self, id: ReviewId, step: Step, error: &str) -> Vec<Effect> {
-        let Some(review) = self.reviews.get_mut(&id) else { return Vec::new() };
+        let Some(review) = self.reviews.get_mut(id) else { return Vec::new() };
         let reopen = match &review.phase {
             Phase::Recording if step == Step::Proposed => {
                 let error = format!("the proposal could not be recorded: {error}");
@@ -67,7 +67,7 @@ impl State {
     }
 
     fn settle(&mut self, id: ReviewId, outcome: Outcome) -> Vec<Effect> {
-        let Some(review) = self.reviews.get_mut(&id) else { return Vec::new() };
+        let Some(review) = self.reviews.get_mut(id) else { return Vec::new() };
         let by = outcome.by;
         let (reply, reason) = match &outcome.ended {
             Ended::Accepted(_) | Ended::Rejected { .. } => (Reply::Taken, HideReason::Decided { by }),

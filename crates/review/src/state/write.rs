@@ -7,7 +7,7 @@ use crate::{
 
 impl State {
     pub(super) fn written(&mut self, id: ReviewId) -> Vec<Effect> {
-        match self.reviews.get_mut(&id) {
+        match self.reviews.get_mut(id) {
             Some(Review { phase: phase @ Phase::Writing(_), .. }) => {
                 if let Phase::Writing(decided) = std::mem::replace(phase, Phase::Pending) {
                     *phase = Phase::Settling(Box::new(decided.outcome));
@@ -21,7 +21,7 @@ impl State {
     /// Her editor's rules are hers: what they made of the change is what she accepted. A text that the file cannot
     /// hold is not what it holds, whatever the editor says: it is still to be seen what was written.
     pub(super) fn saved_as(&mut self, id: ReviewId, text: String) -> Vec<Effect> {
-        let Some(review) = self.reviews.get_mut(&id) else { return Vec::new() };
+        let Some(review) = self.reviews.get_mut(id) else { return Vec::new() };
         let Phase::Writing(decided) = &review.phase else { return Vec::new() };
         if decided.text != text {
             let Ok(bytes) = format_of(review.base.as_ref()).encode(&text) else { return Vec::new() };
@@ -34,7 +34,7 @@ impl State {
     }
 
     pub(super) fn write_failed(&mut self, id: ReviewId, error: WriteError) -> Vec<Effect> {
-        let Some(review) = self.reviews.get_mut(&id) else { return Vec::new() };
+        let Some(review) = self.reviews.get_mut(id) else { return Vec::new() };
         let Phase::Writing(decided) = &review.phase else { return Vec::new() };
         let Outcome { ended, comments, by } = decided.outcome.clone();
         match (error, ended) {

@@ -1,0 +1,128 @@
+//! Asks the kernel for one TCP socket by its two addresses (`sock_diag(7)`), which takes as long however many sockets
+//! the machine has. Not every container lets us ask.
+
+use std::net::SocketAddrV4;
+
+use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
+
+const BY_FAMILY: u16 = 20;
+const REQUEST: u16 = 1;
+const INET: u8 = 2;
+const TCP: u8 = 6;
+const ANY_STATE: u32 = u32::MAX;
+
+/// Of the header, and of the two addresses with what belongs to them.
+const HEADER: usize = 16;
+const ADDRESSES: usize = 48;
+
+/// The uid of the process that has `local → remote` open, or `None` when it cannot be told.
+pub(super) fn uid(local: SocketAddrV4, remote: SocketAddrV4) -> Option<u32> {
+    let socket =
+        socket_with(AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(SOCK_DIAG)).ok()?;
+    sendto(&socket, &question(local, remote), SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).ok()?;
+    let mut reply = [0; 1024];
+    // The kernel has answered by now, if it does.
+    let (length, _) = recv(&socket, &mut reply[..], RecvFlags::DONTWAIT).ok()?;
+    uid_in(reply.get(..length)?, local, remote)
+}
+
+/// Local port and address, remote port and address: as the kernel writes them in the question and in the answer.
+fn addresses(local: SocketAddrV4, remote: SocketAddrV4) -> [u8; 36] {
+    let mut bytes = [0; 36];
+    let parts: [(usize, &[u8]); 4] = [
+        (0, &local.port().to_be_bytes()),
+        (2, &remote.port().to_be_bytes()),
+        (4, &local.ip().octets()),
+        (20, &remote.ip().octets()),
+    ];
+    for (start, part) in parts {
+        bytes.iter_mut().skip(start).zip(part).for_each(|(byte, value)| *byte = *value);
+    }
+    bytes
+}
+
+fn question(local: SocketAddrV4, remote: SocketAddrV4) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEADER + 8 + ADDRESSES);
+    bytes.extend(72_u32.to_ne_bytes());
+    bytes.extend(BY_FAMILY.to_ne_bytes());
+    bytes.extend(REQUEST.to_ne_bytes());
+    // Sequence number and sender, which nobody asks for.
+    bytes.extend([0; 8]);
+    bytes.extend([INET, TCP, 0, 0]);
+    bytes.extend(ANY_STATE.to_ne_bytes());
+    bytes.extend(addresses(local, remote));
+    // Any interface, and no cookie: we have not seen the socket before.
+    bytes.extend(0_u32.to_ne_bytes());
+    bytes.extend([0xff; 8]);
+    bytes
+}
+
+fn uid_in(reply: &[u8], local: SocketAddrV4, remote: SocketAddrV4) -> Option<u32> {
+    let number = |at: usize| {
+        let bytes = reply.get(at..at + 4)?;
+        Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+    };
+    let kind = reply.get(4..6)?;
+    // Where nobody has that connection, the kernel may speak of one that listens at the address.
+    let same = reply.get(HEADER + 4..HEADER + 4 + 36)? == addresses(local, remote);
+    let rest = HEADER + 4 + ADDRESSES;
+    let (uid, inode) = (number(rest + 12)?, number(rest + 16)?);
+    // Without an inode no process has it open any more, and the uid says nothing.
+    (kind == BY_FAMILY.to_ne_bytes() && same && inode != 0).then_some(uid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{SocketAddr, TcpListener, TcpStream};
+
+    fn v4(address: SocketAddr) -> SocketAddrV4 {
+        let SocketAddr::V4(address) = address else { panic!("{address} is not IPv4") };
+        address
+    }
+
+    /// Our end and the other one of a connection.
+    fn connected() -> (TcpListener, TcpStream, SocketAddrV4, SocketAddrV4) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let ours = v4(listener.local_addr().unwrap());
+        let client = TcpStream::connect(ours).unwrap();
+        let peer = v4(client.local_addr().unwrap());
+        (listener, client, ours, peer)
+    }
+
+    /// Whether this machine lets us ask at all.
+    fn may_ask() -> bool {
+        let (_listener, _client, ours, peer) = connected();
+        uid(peer, ours).is_some()
+    }
+
+    #[test]
+    fn a_socket_that_listens_is_not_taken_for_the_one_asked_for() {
+        let (_listener, client, ours, peer) = connected();
+        let me = may_ask().then(|| rustix::process::getuid().as_raw());
+        assert_eq!(uid(peer, ours), me);
+        // Nobody connected from there, and somebody listens there.
+        assert_eq!(uid(ours, SocketAddrV4::new(*peer.ip(), 1)), None);
+        drop(client);
+        assert_eq!(uid(peer, ours), None);
+    }
+
+    #[test]
+    fn an_answer_that_is_short_or_an_error_tells_nothing() {
+        let (local, remote) = ("127.0.0.1:4000".parse().unwrap(), "127.0.0.1:5000".parse().unwrap());
+        let mut reply = vec![0; HEADER + 4 + ADDRESSES + 20];
+        reply[4..6].copy_from_slice(&BY_FAMILY.to_ne_bytes());
+        reply[20..56].copy_from_slice(&addresses(local, remote));
+        reply[80..84].copy_from_slice(&1001_u32.to_ne_bytes());
+        assert_eq!(uid_in(&reply, local, remote), None, "nobody has it open");
+        reply[84] = 7;
+        assert_eq!(uid_in(&reply, local, remote), Some(1001));
+        assert_eq!(uid_in(&reply, remote, local), None);
+        for length in 0..reply.len() {
+            assert_eq!(uid_in(&reply[..length], local, remote), None, "{length}");
+        }
+        reply[4] = 2;
+        assert_eq!(uid_in(&reply, local, remote), None, "an error");
+    }
+}
