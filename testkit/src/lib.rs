@@ -14,6 +14,8 @@ pub mod gemini;
 pub mod line;
 pub mod pictures;
 pub mod place;
+pub mod proposer;
+pub mod proxy;
 pub mod raw;
 pub mod tty;
 pub mod vscode;
