@@ -60,8 +60,10 @@ pub struct Desk {
     pub scripted: BTreeMap<String, Value>,
     /// What those were asked, in order.
     pub scripted_asked: Vec<(String, Value)>,
-    /// Methods that are not answered.
+    /// Methods that are not answered, nor is anything done.
     pub silent: Vec<String>,
+    /// Methods that are carried out and not answered.
+    pub mute: Vec<String>,
     answers: BTreeMap<i64, Result<String, RpcError>>,
     ended: bool,
     /// The editor stands still: nothing is read.
@@ -441,10 +443,11 @@ fn heard(desk: &mut Desk, message: Message) -> Option<Message> {
                 desk.scripted_asked.push((method, decode(&params).unwrap()));
                 return Some(Message::response(id, &answer));
             }
-            Some(match desk.failing.get(&method) {
+            let reply = match desk.failing.get(&method) {
                 Some(why) => Message::error(Some(id), RpcError::new(errors::INTERNAL, why.clone())),
                 None => desk.reply(id, &method, &params),
-            })
+            };
+            (!desk.mute.contains(&method)).then_some(reply)
         }
         Message::Notification { method, params } => {
             desk.told.push((method, decode(&params).unwrap()));

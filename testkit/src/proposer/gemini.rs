@@ -124,7 +124,7 @@ impl Proposer for GeminiAgent {
         }
     }
 
-    fn has_lost_the_hub(&mut self) -> bool {
+    fn has_lost_the_hub(&self) -> bool {
         self.stream.as_ref().is_none_or(Stream::has_ended)
     }
 

@@ -75,7 +75,7 @@ pub trait Proposer: Send {
     fn hear(&mut self, patience: Duration) -> Option<Told>;
 
     /// Its connection has ended.
-    fn has_lost_the_hub(&mut self) -> bool;
+    fn has_lost_the_hub(&self) -> bool;
 
     /// Connects again and asks for these once more, as its dialect does. Whether it came in.
     fn come_back(&mut self, world: &World, port: u16, changes: &[Wanted]) -> bool;

@@ -125,7 +125,7 @@ impl Proposer for HubAgent {
         }
     }
 
-    fn has_lost_the_hub(&mut self) -> bool {
+    fn has_lost_the_hub(&self) -> bool {
         self.lost
     }
 

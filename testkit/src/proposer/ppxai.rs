@@ -116,7 +116,7 @@ impl Proposer for PpxaiAgent {
         (!self.told.is_empty()).then(|| self.told.remove(0))
     }
 
-    fn has_lost_the_hub(&mut self) -> bool {
+    fn has_lost_the_hub(&self) -> bool {
         self.lost && self.told.is_empty()
     }
 

@@ -14,7 +14,7 @@ pub(super) struct WebSocketAgent {
     dialect: Dialect,
     agent: Agent,
     /// The calls that wait, with their files.
-    waiting: Vec<(i64, String)>,
+    waiting: Vec<(i64, Wanted)>,
 }
 
 impl WebSocketAgent {
@@ -44,10 +44,15 @@ impl WebSocketAgent {
             };
         }
         let at = self.waiting.iter().position(|(id, _)| message["id"] == *id)?;
-        let (_, path) = self.waiting.remove(at);
+        let (_, Wanted { path, before, .. }) = self.waiting.remove(at);
         let said = |at: usize| message["result"]["content"][at]["text"].as_str();
+        // As Claude Code does with a new file.
+        let written = |text: &str| match (self.dialect, &before) {
+            (Dialect::Claude, None) => text.strip_suffix('\n').unwrap_or(text).to_owned(),
+            _ => text.to_owned(),
+        };
         match said(0) {
-            Some("FILE_SAVED") => Some(Told::Accepted { path, text: said(1).map(str::to_owned) }),
+            Some("FILE_SAVED") => Some(Told::Accepted { path, text: said(1).map(written) }),
             Some("DIFF_REJECTED") => Some(Told::Rejected { path }),
             _ => Some(Told::Failed { why: message.to_string() }),
         }
@@ -82,7 +87,7 @@ impl Proposer for WebSocketAgent {
                 let id = self.agent.new_id();
                 let params = json!({ "name": "openDiff", "arguments": agent::diff(path, after, "the tab") });
                 let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-                self.waiting.push((id, path.clone()));
+                self.waiting.push((id, change.clone()));
                 self.agent.try_send_json(&call);
             }
         }
@@ -98,7 +103,7 @@ impl Proposer for WebSocketAgent {
         }
     }
 
-    fn has_lost_the_hub(&mut self) -> bool {
+    fn has_lost_the_hub(&self) -> bool {
         self.agent.closed.is_some()
     }
 
