@@ -38,7 +38,7 @@ pub(super) fn said(world: &World) -> String {
 
 /// One record for each file, decided as the person did; written once, if that is ours to do. An agent that listens on a
 /// stream takes its older question back when it asks again: that is on record too, and nobody decided it.
-pub(super) fn is_as_decided(world: &World, subjects: &[Subject], hub_writes: bool, delivered: bool) {
+pub(super) fn is_as_decided(world: &World, subjects: &[Subject], hub_writes: bool) {
     let mut rows = reviews(world);
     rows.retain(|row| row.verdict.as_deref() != Some("withdrawn") || row.writes > 0);
     assert_eq!(rows.len(), subjects.len(), "one change, one record: {rows:#?}");
@@ -49,10 +49,9 @@ pub(super) fn is_as_decided(world: &World, subjects: &[Subject], hub_writes: boo
         assert_eq!(row.verdict.as_deref(), Some(verdict), "{row:?}");
         assert_eq!(row.writes, i64::from(subject.accepts && hub_writes), "written once: {row:?}");
     }
-    if delivered {
-        // The hub says so a moment after the agent has it; the record follows the word.
-        eventually(&format!("the delivery is recorded ({rows:?})"), || {
-            reviews(world).iter().all(|row| row.delivered).then_some(())
-        });
-    }
+    // The hub says so a moment after the agent has it; the record follows the word.
+    let afresh = |row: &Row| subjects.iter().any(|one| one.told_afresh && one.wanted.path == row.path);
+    eventually(&format!("the delivery is recorded ({rows:?})"), || {
+        reviews(world).iter().all(|row| row.delivered || !afresh(row)).then_some(())
+    });
 }

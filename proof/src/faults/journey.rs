@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use linkspan_editor_api as api;
 use linkspan_editor_api::Request as _;
-use linkspan_testkit::proposer::{self, HalfOpen, Proposer, Told};
+use linkspan_testkit::proposer::{self, Dialect, HalfOpen, Proposer, Told, Wanted};
 use linkspan_testkit::world::{alive, signal};
 use linkspan_testkit::{DEADLINE, eventually};
 use rustix::process::Signal;
@@ -27,8 +27,8 @@ struct Journey {
     hub: u32,
     half_open: Option<HalfOpen>,
     agent: Option<Box<dyn Proposer>>,
-    /// The agent heard the decision over a connection that no fault has met.
-    told_after: bool,
+    /// The agent's connection is of after the fault.
+    fresh: bool,
     stage: Stage,
 }
 
@@ -36,7 +36,7 @@ struct Journey {
 pub(super) fn travel(case: Case) {
     let stage = Stage::new(&case);
     let hub = stage.world.hub_pid().expect("a hub");
-    let mut journey = Journey { case, hub, half_open: None, agent: None, told_after: false, stage };
+    let mut journey = Journey { case, hub, half_open: None, agent: None, fresh: false, stage };
     journey.set_out();
     journey.strike();
     journey.recover();
@@ -230,12 +230,12 @@ impl Journey {
         let (port, untold) = (editor.port(), self.stage.untold());
         match &mut self.agent {
             Some(agent) if agent.has_lost_the_hub() => {
-                self.told_after |= agent.come_back(world, port, &untold);
+                self.fresh |= agent.come_back(world, port, &untold);
             }
             Some(_) => {}
             None => {
                 self.agent = proposer::connect(self.case.dialect, world, port);
-                self.told_after = self.agent.is_some();
+                self.fresh = self.agent.is_some();
                 self.each_agent(|agent| agent.propose(&untold));
             }
         }
@@ -246,12 +246,14 @@ impl Journey {
         let (path, text) = match &told {
             Told::Accepted { path, text } => (path, text),
             Told::Rejected { path } => (path, &None),
-            Told::Failed { why } => {
-                let said = self.stage.subjects.iter().any(|subject| subject.said);
+            Told::Failed { path, why } => {
+                let failed = |subject: &&Subject| path.as_ref().is_none_or(|path| *path == subject.wanted.path);
+                let failed: Vec<&Subject> = self.stage.subjects.iter().filter(failed).collect();
+                let said = failed.iter().any(|subject| subject.said);
                 assert!(!said, "told of a failure though a person has decided: {why}");
                 sleep(MOMENT);
-                let untold = self.stage.untold();
-                return self.each_agent(|agent| agent.propose(&untold));
+                let again: Vec<Wanted> = failed.iter().map(|subject| subject.wanted.clone()).collect();
+                return self.each_agent(|agent| agent.propose(&again));
             }
         };
         let mut subjects = self.stage.subjects.iter_mut();
@@ -268,6 +270,7 @@ impl Journey {
         }
         // She decided, whoever could not tell her so.
         subject.counted = true;
+        subject.told_afresh = self.fresh;
         subject.told = Some(told);
     }
 
@@ -275,6 +278,10 @@ impl Journey {
     fn look_back(&mut self) {
         if let Some(again) = self.agent.as_mut().and_then(|agent| agent.hear(2 * MOMENT)) {
             panic!("told something after the answer: {again:?}");
+        }
+        if self.case.dialect == Dialect::Ppxai {
+            // By the end of its connection the hub knows that it has taken the answer.
+            self.agent = None;
         }
         let (world, port) = (&self.stage.world, self.stage.editor.port());
         eventually("the window is back", || {
@@ -291,7 +298,7 @@ impl Journey {
             let applied = self.stage.applied(&subject.wanted.path);
             assert_eq!(applied, usize::from(by_the_editor), "how often an editor changed {subject:?}");
         }
-        journal::is_as_decided(world, &self.stage.subjects, !agent_writes, self.told_after);
+        journal::is_as_decided(world, &self.stage.subjects, !agent_writes);
     }
 
     /// Everybody leaves. What is left then is looked for by the world when it ends.

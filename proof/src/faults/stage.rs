@@ -28,6 +28,8 @@ pub(super) struct Subject {
     /// She was told that it counts.
     pub(super) counted: bool,
     pub(super) told: Option<Told>,
+    /// Over a connection that no fault has met: the hub knows that it arrived.
+    pub(super) told_afresh: bool,
 }
 
 impl Subject {
@@ -44,7 +46,7 @@ impl Subject {
         }
         let wanted = Wanted { path: world.path_str(name), before: live, after: format!("{NEW}{unsaved}") };
         let disk = disk.map(str::to_owned);
-        Subject { wanted, disk, buffer, accepts, said: false, counted: false, told: None }
+        Subject { wanted, disk, buffer, accepts, said: false, counted: false, told: None, told_afresh: false }
     }
 
     /// What the disk must hold in the end.

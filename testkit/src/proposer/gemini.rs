@@ -11,6 +11,8 @@ use super::super::gemini::{Gemini, Stream};
 use super::{Proposer, Told, Wanted, World, file};
 
 const HELLO: Duration = Duration::from_secs(5);
+/// What was decided meanwhile is told by then: only what is not is asked for again.
+const LISTENS_FIRST: Duration = Duration::from_millis(300);
 
 pub(super) struct GeminiAgent {
     session: Gemini,
@@ -20,6 +22,9 @@ pub(super) struct GeminiAgent {
     /// The hub said that these are shown: from then on only the stream is listened to.
     shown: Vec<String>,
     last: Option<String>,
+    /// What it will ask for again, and when.
+    missing: Vec<Wanted>,
+    ask_again: Instant,
 }
 
 impl GeminiAgent {
@@ -39,7 +44,15 @@ impl GeminiAgent {
         session.session = Some(named.trim().get(named.trim().len() - id..)?.to_owned());
         exchange(&session, &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
         let stream = Some(session.try_listen(None)?);
-        Some(GeminiAgent { session, stream, asking: Vec::new(), shown: Vec::new(), last: None })
+        Some(GeminiAgent {
+            session,
+            stream,
+            asking: Vec::new(),
+            shown: Vec::new(),
+            last: None,
+            missing: Vec::new(),
+            ask_again: Instant::now(),
+        })
     }
 
     /// Takes what the requests are answered; a failure is told.
@@ -64,7 +77,7 @@ impl GeminiAgent {
                     false
                 }
                 Some(answer) => {
-                    failed = Some(Told::Failed { why: answer.to_string() });
+                    failed = Some(Told::Failed { path: Some(wanted.path.clone()), why: answer.to_string() });
                     false
                 }
                 None => !ended,
@@ -104,18 +117,23 @@ impl Proposer for GeminiAgent {
             if let Some(failed) = self.collect() {
                 return Some(failed);
             }
+            if Instant::now() >= self.ask_again {
+                let missing = std::mem::take(&mut self.missing);
+                self.propose(&missing);
+            }
             let stream = self.stream.as_mut()?;
             let message = stream.next_within(Duration::from_millis(10));
             self.last.clone_from(&stream.last);
             if let Some(message) = message {
                 let path = message["params"]["filePath"].as_str().unwrap_or_default().to_owned();
+                self.missing.retain(|wanted| wanted.path != path);
                 match message["method"].as_str() {
                     Some("ide/diffAccepted") => {
                         let text = message["params"]["content"].as_str().map(str::to_owned);
                         return Some(Told::Accepted { path, text });
                     }
                     Some("ide/diffRejected") => return Some(Told::Rejected { path }),
-                    Some("ide/diffClosed") => return Some(Told::Failed { why: message.to_string() }),
+                    Some("ide/diffClosed") => return Some(Told::Failed { path: Some(path), why: message.to_string() }),
                     _ => {}
                 }
             } else if Instant::now() >= until {
@@ -130,6 +148,8 @@ impl Proposer for GeminiAgent {
 
     /// The same session goes on: what the hub said to be shown needs no second question.
     fn come_back(&mut self, world: &World, port: u16, changes: &[Wanted]) -> bool {
+        // What was answered before the loss is known.
+        self.collect();
         self.asking.clear();
         match self.session.try_listen(self.last.as_deref()) {
             Some(stream) => self.stream = Some(stream),
@@ -139,9 +159,9 @@ impl Proposer for GeminiAgent {
                 *self = again;
             }
         }
-        let missing: Vec<Wanted> =
-            changes.iter().filter(|wanted| !self.shown.contains(&wanted.path)).cloned().collect();
-        self.propose(&missing);
+        let missing = changes.iter().filter(|wanted| !self.shown.contains(&wanted.path));
+        self.missing = missing.cloned().collect();
+        self.ask_again = Instant::now() + LISTENS_FIRST;
         true
     }
 

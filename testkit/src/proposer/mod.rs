@@ -62,8 +62,8 @@ pub enum Told {
     /// With the text, where the dialect says it.
     Accepted { path: String, text: Option<String> },
     Rejected { path: String },
-    /// The call as a whole; nobody decided.
-    Failed { why: String },
+    /// Nobody decided; without a path, about none of what was asked for together.
+    Failed { path: Option<String>, why: String },
 }
 
 /// An agent that came in once. Dropped, it is gone without a word, as one that was killed.

@@ -120,7 +120,7 @@ impl Proposer for HubAgent {
                     Told::Accepted { path, text: told["text"].as_str().map(str::to_owned) }
                 }
                 Some("rejected") => Told::Rejected { path },
-                _ => Told::Failed { why: message.to_string() },
+                _ => Told::Failed { path: Some(path), why: message.to_string() },
             });
         }
     }

@@ -54,7 +54,7 @@ impl PpxaiAgent {
 
     fn understand(&mut self, answer: &Value) {
         if answer["success"] != true {
-            self.told.push(Told::Failed { why: answer.to_string() });
+            self.told.push(Told::Failed { path: None, why: answer.to_string() });
             return;
         }
         let result = &answer["result"];
@@ -70,7 +70,7 @@ impl PpxaiAgent {
                     Told::Accepted { path, text }
                 }
                 Some(false) => Told::Rejected { path },
-                None => Told::Failed { why: answer.to_string() },
+                None => Told::Failed { path: None, why: answer.to_string() },
             });
         }
     }

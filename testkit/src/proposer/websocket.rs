@@ -39,7 +39,7 @@ impl WebSocketAgent {
             return match message["type"].as_str()? {
                 "diffAccepted" => Some(Told::Accepted { path, text: None }),
                 "diffRejected" => Some(Told::Rejected { path }),
-                "error" => Some(Told::Failed { why: message.to_string() }),
+                "error" => Some(Told::Failed { path: Some(path), why: message.to_string() }),
                 _ => None,
             };
         }
@@ -54,7 +54,7 @@ impl WebSocketAgent {
         match said(0) {
             Some("FILE_SAVED") => Some(Told::Accepted { path, text: said(1).map(written) }),
             Some("DIFF_REJECTED") => Some(Told::Rejected { path }),
-            _ => Some(Told::Failed { why: message.to_string() }),
+            _ => Some(Told::Failed { path: Some(path), why: message.to_string() }),
         }
     }
 }
