@@ -203,6 +203,11 @@ impl Agent {
         self.send_text(message.to_string());
     }
 
+    /// The same for one that may have lost the hub; whether it could be said.
+    pub fn try_send_json(&mut self, message: &Value) -> bool {
+        self.send_message(Message::text(message.to_string())).is_ok()
+    }
+
     /// Any frame, also one that is not allowed.
     pub fn send_message(&mut self, message: Message) -> Result<(), Box<tungstenite::Error>> {
         self.sender.send(message).map_err(Box::new)
@@ -213,12 +218,17 @@ impl Agent {
         self.send_json(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
+    pub fn new_id(&mut self) -> i64 {
+        self.next_id += 1;
+        self.next_id
+    }
+
     /// Sends a request and gives its id.
     #[track_caller]
     pub fn send_request(&mut self, method: &str, params: Value) -> i64 {
-        self.next_id += 1;
-        self.send_json(&json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params }));
-        self.next_id
+        let id = self.new_id();
+        self.send_json(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
     }
 
     /// Sends a request and waits for its answer, the whole message.
@@ -332,6 +342,11 @@ impl Agent {
         self.line.frozen.store(false, Ordering::Relaxed);
     }
 
+    /// The socket is shut down under it.
+    pub fn cut_off(&self) {
+        let _ = self.line.stream.shutdown(Shutdown::Both);
+    }
+
     /// Leaves with a close frame.
     pub fn goodbye(mut self) {
         let _ = self.sender.close(None);
@@ -348,7 +363,7 @@ impl Agent {
 impl Drop for Agent {
     fn drop(&mut self) {
         self.thaw();
-        let _ = self.line.stream.shutdown(Shutdown::Both);
+        self.cut_off();
     }
 }
 

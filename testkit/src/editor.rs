@@ -60,10 +60,14 @@ pub struct Desk {
     pub scripted: BTreeMap<String, Value>,
     /// What those were asked, in order.
     pub scripted_asked: Vec<(String, Value)>,
-    /// Methods that are not answered.
+    /// Methods that are not answered, nor is anything done.
     pub silent: Vec<String>,
+    /// Methods that are carried out and not answered.
+    pub mute: Vec<String>,
     answers: BTreeMap<i64, Result<String, RpcError>>,
     ended: bool,
+    /// The editor stands still: nothing is read.
+    stalled: bool,
 }
 
 type Shared = Arc<(Mutex<Desk>, Condvar)>;
@@ -71,6 +75,8 @@ type Shared = Arc<(Mutex<Desk>, Condvar)>;
 pub struct EditorBuilder<'w> {
     world: &'w World,
     pub attach: Attach,
+    documents: BTreeMap<String, Document>,
+    runtime: Option<PathBuf>,
 }
 
 pub struct Editor {
@@ -104,7 +110,19 @@ impl<'w> EditorBuilder<'w> {
             window_id: None,
             capabilities: all_capabilities(),
         };
-        EditorBuilder { world, attach }
+        EditorBuilder { world, attach, documents: BTreeMap::new(), runtime: None }
+    }
+
+    /// With these open, as an editor that was restarted has them open again, unsaved ones included.
+    pub fn documents(mut self, documents: BTreeMap<String, Document>) -> Self {
+        self.documents = documents;
+        self
+    }
+
+    /// Its `linkspan attach` finds the hub's socket under this directory.
+    pub fn runtime(mut self, directory: PathBuf) -> Self {
+        self.runtime = Some(directory);
+        self
     }
 
     pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
@@ -134,9 +152,13 @@ impl<'w> EditorBuilder<'w> {
 
     pub fn try_attach(self) -> Result<Editor, RpcError> {
         let mut command = self.world.command(&["attach"]);
+        if let Some(directory) = &self.runtime {
+            command.env("XDG_RUNTIME_DIR", directory);
+        }
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let stdin = Arc::new(Mutex::new(child.stdin.take()));
         let desk = Shared::default();
+        desk.0.lock().unwrap().documents = self.documents;
         let stdout = child.stdout.take().unwrap();
         {
             let (desk, stdin) = (Arc::clone(&desk), Arc::clone(&stdin));
@@ -324,6 +346,28 @@ impl Editor {
         let _ = self.child.wait();
     }
 
+    /// The editor's process stands still: it reads nothing and answers nothing.
+    pub fn stall(&self) {
+        self.desk().stalled = true;
+    }
+
+    pub fn resume(&self) {
+        self.desk().stalled = false;
+        self.desk.1.notify_all();
+    }
+
+    /// The editor's end of the pipe to `linkspan attach` is closed; what comes out of it is still read.
+    pub fn close_pipe(&self) {
+        self.stdin.lock().unwrap().take();
+    }
+
+    /// Waits until `linkspan attach` has ended by itself.
+    #[track_caller]
+    pub fn attach_ends(&mut self) {
+        let child = &mut self.child;
+        eventually("attach has ended", || child.try_wait().unwrap());
+    }
+
     /// Freezes `linkspan attach`, so that nothing of the editor answers.
     pub fn freeze(&self) {
         signal(self.child.id(), rustix::process::Signal::STOP);
@@ -353,6 +397,7 @@ impl Drop for Editor {
             return;
         }
         self.thaw();
+        self.resume();
         if thread::panicking() {
             let _ = self.child.kill();
             let _ = self.child.wait();
@@ -369,7 +414,10 @@ fn listen(mut from: impl Read, shared: &Shared, stdin: &Mutex<Option<ChildStdin>
     while let Ok(length @ 1..) = from.read(&mut buffer) {
         decoder.push(&buffer[..length]);
         while let Some(frame) = decoder.next().unwrap() {
-            let reply = heard(&mut shared.0.lock().unwrap(), Message::parse(&frame).unwrap());
+            let desk = shared.0.lock().unwrap();
+            let mut desk = shared.1.wait_while(desk, |desk| desk.stalled).unwrap();
+            let reply = heard(&mut desk, Message::parse(&frame).unwrap());
+            drop(desk);
             shared.1.notify_all();
             if let (Some(reply), Some(stdin)) = (reply, stdin.lock().unwrap().as_mut()) {
                 let _ = stdin.write_all(&encode(&reply.to_bytes()));
@@ -395,10 +443,11 @@ fn heard(desk: &mut Desk, message: Message) -> Option<Message> {
                 desk.scripted_asked.push((method, decode(&params).unwrap()));
                 return Some(Message::response(id, &answer));
             }
-            Some(match desk.failing.get(&method) {
+            let reply = match desk.failing.get(&method) {
                 Some(why) => Message::error(Some(id), RpcError::new(errors::INTERNAL, why.clone())),
                 None => desk.reply(id, &method, &params),
-            })
+            };
+            (!desk.mute.contains(&method)).then_some(reply)
         }
         Message::Notification { method, params } => {
             desk.told.push((method, decode(&params).unwrap()));

@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -89,12 +91,23 @@ impl Gemini {
     }
 
     pub fn post_text(&self, body: &str, more: &[&str]) -> Http {
+        request(self.port, &self.posted(body, more))
+    }
+
+    /// Says it to whoever is there, and gives where the answer will come.
+    pub fn try_post(&self, message: &Value) -> Option<TcpStream> {
+        let mut socket = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+        socket.write_all(self.posted(&message.to_string(), &[]).as_bytes()).ok()?;
+        Some(socket)
+    }
+
+    fn posted(&self, body: &str, more: &[&str]) -> String {
         let mut lines = self.lines();
         lines.push("Content-Type: application/json".to_owned());
         lines.push(format!("Accept: {}", self.accept));
         lines.push(format!("Content-Length: {}", body.len()));
         lines.extend(more.iter().map(|line| (*line).to_owned()));
-        request(self.port, &(head("POST /mcp HTTP/1.1", &lines) + body))
+        head("POST /mcp HTTP/1.1", &lines) + body
     }
 
     /// Nobody may be there any more to hear it.
@@ -142,13 +155,25 @@ impl Gemini {
 
     #[track_caller]
     fn get(&self, last_event_id: Option<&str>, answers: Option<Gemini>) -> Stream {
+        let mut socket = connect(self.port);
+        socket.write_all(self.asks_to_listen(last_event_id).as_bytes()).unwrap();
+        Stream::begin(socket, answers).unwrap_or_else(|why| panic!("no stream: {why}"))
+    }
+
+    /// Listens if there is a hub that lets it.
+    pub fn try_listen(&self, last_event_id: Option<&str>) -> Option<Stream> {
+        let mut socket = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+        socket.set_read_timeout(Some(DEADLINE)).ok()?;
+        socket.write_all(self.asks_to_listen(last_event_id).as_bytes()).ok()?;
+        Stream::begin(socket, Some(self.clone())).ok()
+    }
+
+    fn asks_to_listen(&self, last_event_id: Option<&str>) -> String {
         let mut lines = self.lines();
         lines.retain(|line| !line.starts_with("Connection"));
         lines.push("Accept: text/event-stream".to_owned());
         lines.extend(last_event_id.map(|id| format!("Last-Event-ID: {id}")));
-        let mut socket = connect(self.port);
-        socket.write_all(head("GET /mcp HTTP/1.1", &lines).as_bytes()).unwrap();
-        Stream::begin(socket, answers)
+        head("GET /mcp HTTP/1.1", &lines)
     }
 }
 
@@ -158,25 +183,27 @@ pub fn request(port: u16, bytes: &str) -> Http {
     let mut socket = connect(port);
     let _ = socket.write_all(bytes.as_bytes());
     let mut reader = BufReader::new(socket);
-    let (status, headers) = read_head(&mut reader);
+    let (status, headers) = read_head(&mut reader).unwrap_or_else(|why| panic!("{why}"));
     let mut body = Vec::new();
     let _ = reader.read_to_end(&mut body);
     Http { status, headers, body: String::from_utf8(body).unwrap() }
 }
 
-#[track_caller]
-fn read_head(reader: &mut impl BufRead) -> (u16, Vec<(String, String)>) {
+type Head = (u16, Vec<(String, String)>);
+
+/// An error says what came instead.
+fn read_head(reader: &mut impl BufRead) -> Result<Head, String> {
     let mut first = String::new();
-    reader.read_line(&mut first).unwrap();
+    reader.read_line(&mut first).map_err(|error| error.to_string())?;
     let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
     let mut headers = Vec::new();
     loop {
         let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
+        reader.read_line(&mut line).map_err(|error| error.to_string())?;
         let Some((name, value)) = line.trim_end().split_once(": ") else { break };
         headers.push((name.to_lowercase(), value.to_owned()));
     }
-    (status.unwrap_or_else(|| panic!("no answer: {first:?}")), headers)
+    Ok((status.ok_or_else(|| format!("no answer: {first:?}"))?, headers))
 }
 
 /// An open stream of events.
@@ -185,21 +212,29 @@ pub struct Stream {
     events: Receiver<(String, Value)>,
     /// The id of the event that was heard last.
     pub last: Option<String>,
+    frozen: Arc<AtomicBool>,
+    ended: bool,
 }
 
 impl Stream {
-    #[track_caller]
-    fn begin(socket: TcpStream, answers: Option<Gemini>) -> Stream {
+    fn begin(socket: TcpStream, answers: Option<Gemini>) -> Result<Stream, String> {
         let mut reader = BufReader::new(socket.try_clone().unwrap());
-        let (status, headers) = read_head(&mut reader);
-        assert_eq!(status, 200, "{headers:?}");
+        let (status, headers) = read_head(&mut reader)?;
+        if status != 200 {
+            return Err(format!("{status} {headers:?}"));
+        }
         let is = |name: &str, value: &str| headers.contains(&(name.to_owned(), value.to_owned()));
         assert!(is("content-type", "text/event-stream") && is("transfer-encoding", "chunked"), "{headers:?}");
         socket.set_read_timeout(None).unwrap();
         let (sender, events) = channel();
+        let frozen = Arc::new(AtomicBool::new(false));
+        let stands_still = Arc::clone(&frozen);
         thread::spawn(move || {
             let mut text = String::new();
             while let Some(chunk) = chunk(&mut reader) {
+                while stands_still.load(Ordering::Relaxed) {
+                    thread::sleep(Duration::from_millis(5));
+                }
                 text.push_str(&chunk);
                 while let Some((event, rest)) = text.split_once("\n\n") {
                     let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));
@@ -215,15 +250,36 @@ impl Stream {
                 }
             }
         });
-        Stream { socket, events, last: None }
+        Ok(Stream { socket, events, last: None, frozen, ended: false })
+    }
+
+    /// Reads nothing and answers no ping until thawed, as a stopped process would.
+    pub fn freeze(&self) {
+        self.frozen.store(true, Ordering::Relaxed);
+    }
+
+    pub fn thaw(&self) {
+        self.frozen.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether its end has been heard.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    pub fn cut_off(&self) {
+        let _ = self.socket.shutdown(Shutdown::Both);
     }
 
     /// The next message that is no ping; none when the stream has ended, or says nothing for that long.
-    fn next_within(&mut self, time: Duration) -> Option<Value> {
+    pub fn next_within(&mut self, time: Duration) -> Option<Value> {
         loop {
             let (id, message) = match self.events.recv_timeout(time) {
                 Ok(event) => event,
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+                Err(error) => {
+                    self.ended |= error == RecvTimeoutError::Disconnected;
+                    return None;
+                }
             };
             self.last = Some(id);
             if message["method"] != "ping" {
@@ -260,7 +316,7 @@ impl Stream {
 
     /// Lets go of it without a word.
     pub fn drop_it(self) -> Option<String> {
-        let _ = self.socket.shutdown(Shutdown::Both);
+        self.cut_off();
         self.last
     }
 }

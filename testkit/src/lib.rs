@@ -17,6 +17,8 @@ pub mod page_door;
 pub mod pictures;
 pub mod place;
 pub mod ppxai;
+pub mod proposer;
+pub mod proxy;
 pub mod raw;
 pub mod site;
 pub mod tty;

@@ -275,6 +275,18 @@ impl World {
             .collect()
     }
 
+    /// The processes that live in this world, as `/proc` knows them.
+    pub fn processes(&self) -> Vec<u32> {
+        let home = format!("HOME={}", self.home().display());
+        let pids = fs::read_dir("/proc").unwrap().flatten();
+        let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let here = pids.filter(|pid| {
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == home.as_bytes())
+        });
+        here.filter(|pid| alive(*pid)).collect()
+    }
+
     /// Every file under the root that Linkspan should have tidied up.
     fn leftovers(&self) -> Vec<PathBuf> {
         let mut found = self.discovery_files();

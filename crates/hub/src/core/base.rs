@@ -173,7 +173,7 @@ impl Core {
         self.file_read(ticket, Err(FileError::Io { path, error }));
     }
 
-    fn window_of(&self, wanted: &BaseWanted) -> Option<WindowId> {
+    pub(super) fn window_of(&self, wanted: &BaseWanted) -> Option<WindowId> {
         match wanted {
             BaseWanted::Path(tool) | BaseWanted::Text(tool) | BaseWanted::Proposal { tool, .. } => {
                 self.agents.get(&tool.agent).map(|agent| agent.window)
@@ -214,7 +214,16 @@ impl Core {
                 let path = named.display().to_string();
                 self.ask(local, &api::DocumentText { path }, Resume::Base { wanted, disk: file });
             }
-            _ => self.base_ready(wanted, on_disk(file)),
+            _ => self.without_editor(wanted, file),
+        }
+    }
+
+    /// Nobody can say more than the disk does, unless the editor that may know more comes back.
+    fn without_editor(&mut self, wanted: BaseWanted, disk: FileState) {
+        if self.depends_on_editor(&wanted, &disk.path) {
+            self.until_back.push((wanted, disk.path));
+        } else {
+            self.base_ready(wanted, on_disk(disk));
         }
     }
 
@@ -227,8 +236,7 @@ impl Core {
     ) {
         let live = match answer {
             Ok(live) => live,
-            // An editor that went away has no buffer any more.
-            Err(NoAnswer::Gone) => return self.base_ready(wanted, on_disk(disk)),
+            Err(NoAnswer::Gone) => return self.without_editor(wanted, disk),
             Err(no_answer) => return self.base_ready(wanted, Err(unanswered(&no_answer))),
         };
         let base = on_disk(disk).map(|mut base| {
@@ -270,14 +278,12 @@ impl Core {
             },
             BaseWanted::Edit { editing, part, .. } => self.edit_read(editing, part, base),
             BaseWanted::Decision { local: STANDING_WORD, review, decision, .. }
-                if base
-                    .as_ref()
-                    .map_or(true, |base| self.cannot_change(review, &decision, base.buffer).is_some()) =>
+                if base.as_ref().map_or(true, |base| self.cannot_change(review, &decision, base).is_some()) =>
             {
                 self.show(review);
             }
             BaseWanted::Decision { local, request, review, revision, decision } => match base {
-                Ok(base) if let Some(why) = self.cannot_change(review, &decision, base.buffer) => {
+                Ok(base) if let Some(why) = self.cannot_change(review, &decision, &base) => {
                     let message = format!("{} {why}", base.path.display());
                     let result = api::ReviewDecidedResult::Refused { message };
                     self.send(local, &api::Message::response(request, &result));
@@ -301,22 +307,19 @@ impl Core {
         }
     }
 
-    /// Unsaved text can only be changed where it is; the file behind it must not be written under it.
-    fn cannot_change(
-        &self,
-        id: ReviewId,
-        decision: &Decision,
-        buffer: Option<Buffer>,
-    ) -> Option<&'static str> {
+    /// Unsaved text can only be changed where it is; the file behind it must not be written under it. Nor is what the
+    /// disk says a move of the file, while the editor that showed more than that is away.
+    fn cannot_change(&self, id: ReviewId, decision: &Decision, base: &Base) -> Option<&'static str> {
         let review = self.state.review(id)?;
         let window = self.windows.get(&review.window)?;
-        if review.writer != Writer::Editor || matches!(decision.verdict, Verdict::Reject { .. }) {
+        if review.writer == Writer::Nobody || matches!(decision.verdict, Verdict::Reject { .. }) {
             return None;
         }
-        if window.capabilities.documents && window.local.is_none() {
+        let ours = review.writer == Writer::Editor;
+        if self.editor_is_away(review.window) && (ours || review.base != base.text) {
             return Some("may have unsaved text in an editor that is away: decide again in a moment");
         }
-        (!window.capabilities.edits && buffer.is_some_and(|buffer| buffer.dirty))
+        (ours && !window.capabilities.edits && base.buffer.is_some_and(|buffer| buffer.dirty))
             .then_some("has unsaved text that its editor does not let us change: save it there, then decide")
     }
 

@@ -45,10 +45,12 @@ impl Core {
         }
     }
 
-    /// Answers the call that this review is (part of) the answer to.
+    /// Answers the call that this review is (part of) the answer to. Once it is sent, a ping follows whose pong says
+    /// that all parts of it have arrived.
     pub(super) fn answer_part(&mut self, id: AgentId, call: CallId, review: ReviewId, answer: Answer) {
         let Some(bundle) = self.bundles.get_mut(&(id, call)) else {
-            return self.answer(id, call, &answer);
+            self.answer(id, call, &answer);
+            return self.await_pong(id, &[review]);
         };
         if let Some(part) = bundle.parts.iter_mut().find(|part| part.review == Some(review)) {
             part.answer = Some(answer);
@@ -57,7 +59,21 @@ impl Core {
             return;
         }
         let parts = self.bundles.remove(&(id, call)).map(|bundle| bundle.parts).unwrap_or_default();
+        let reviews: Vec<ReviewId> = parts.iter().filter_map(|part| part.review).collect();
         let set = parts.into_iter().filter_map(|part| Some((part.path, part.answer?))).collect();
         self.answer(id, call, &Answer::Set(set));
+        self.await_pong(id, &reviews);
+    }
+
+    /// A review that is forgotten already was taken back, and needs no confirmation.
+    fn await_pong(&mut self, id: AgentId, reviews: &[ReviewId]) {
+        let Some(agent) = self.agents.get_mut(&id) else { return };
+        let number = agent.pings + 1;
+        let told = reviews.iter().filter(|review| self.state.review(**review).is_some());
+        let before = agent.unconfirmed.len();
+        agent.unconfirmed.extend(told.map(|review| (number, *review)));
+        if agent.unconfirmed.len() > before {
+            self.ping_agent(id);
+        }
     }
 }

@@ -9,7 +9,7 @@ impl Core {
         [
             ("reviews", self.state.reviews().count()),
             ("ages of reviews", self.ages.len()),
-            ("agents", self.agents.len()),
+            ("agents", self.agents.keys().count()),
             ("calls of agents", self.agents.values().map(|agent| agent.session.open_calls().count()).sum()),
             ("calls of several changes", self.bundles.len() + self.editing.len()),
             ("questions to the person", self.consent.open().count()),

@@ -7,6 +7,7 @@ mod active;
 mod agents;
 mod announcing;
 mod asking;
+mod away;
 mod base;
 mod bundles;
 mod clients;
@@ -55,7 +56,7 @@ pub use event::{
 
 use crate::config::Config;
 use crate::journal::{Remembered, RememberedWindow};
-use base::Reading;
+use base::{BaseWanted, Reading};
 use bundles::Bundle;
 use clients::{Changing, Looking};
 use consent::Consent;
@@ -141,6 +142,8 @@ pub struct Core {
     writing: BTreeMap<ReviewId, TimerId>,
     /// Accepted changes that an earlier life may or may not have written.
     unfinished_writes: Vec<ReviewId>,
+    /// What the files hold matters once their editor is back.
+    until_back: Vec<(BaseWanted, PathBuf)>,
     probes: Vec<Probe>,
     timers: Timers,
     heartbeat: Option<TimerId>,
@@ -204,6 +207,7 @@ impl Core {
             largest_show: reviews::LARGEST_SHOW,
             writing: BTreeMap::new(),
             unfinished_writes: Vec::new(),
+            until_back: Vec::new(),
             probes: Vec::new(),
             timers: Timers::default(),
             heartbeat: None,

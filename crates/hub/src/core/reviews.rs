@@ -376,15 +376,13 @@ impl Core {
         }
     }
 
-    /// Tells the agent. A ping follows, whose answer shows that it got there.
+    /// Tells the agent.
     fn tell(&mut self, id: ReviewId, agent_id: AgentId, outcome: &Outcome) {
         let Some(agent) = self.agents.get_mut(&agent_id) else { return };
         let Some(at) = agent.waiting.iter().position(|(review, _)| *review == id) else { return };
         let (_, call) = agent.waiting.remove(at);
-        agent.unconfirmed.push((agent.pings + 1, id));
         let answer = present::answer(self.state.review(id), outcome);
         self.answer_part(agent_id, call, id, answer);
-        self.ping_agent(agent_id);
     }
 
     /// A call whose review is gone without an outcome was taken back by its own agent.

@@ -377,6 +377,7 @@ impl Core {
         self.ask_again(id);
         self.context_changed(id);
         self.go_on_writing(|review| review.window == id);
+        self.go_on_reading();
     }
 
     pub(super) fn folders_changed(&mut self, window: WindowId, folders: Vec<String>) {
@@ -465,6 +466,7 @@ impl Core {
             self.history.closed.insert(id, window.policy);
             self.publish(id, WindowEvent::Closed);
         }
+        self.go_on_reading();
     }
 
     pub(super) fn remember_window(&mut self, id: WindowId) {

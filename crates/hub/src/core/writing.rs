@@ -38,7 +38,9 @@ impl Core {
         let editor = window
             .filter(|window| window.capabilities.edits)
             .and_then(|window| Some((window.local?, window.as_named(&replacement.path))));
+        let away = review.is_some_and(|review| self.editor_is_away(review.window));
         match (buffer, editor, text) {
+            (Some(_), None, Some(_)) if away => self.look_again(id, false, None),
             (Some(Buffer { version, dirty, .. }), Some((local, named)), Some(text)) => {
                 let path = named.display().to_string();
                 let save = !dirty;
@@ -93,7 +95,7 @@ impl Core {
             Ok(_) => {
                 self.look_again(id, save, Some("the editor does not let the document be changed".to_owned()))
             }
-            // Its editor is gone: from the beginning, with what there is now.
+            // Its editor is gone: from the beginning, with what there is when it is back.
             Err(NoAnswer::Gone) => self.look_again(id, false, None),
             Err(no_answer) => self.look_again(id, save, Some(no_answer.message())),
         }

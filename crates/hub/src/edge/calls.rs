@@ -34,13 +34,21 @@ pub(super) struct Caller {
     pub(super) agent: AgentId,
     /// None once nobody is answered any more.
     waiting: Mutex<Option<Waiting>>,
+    /// The newest ping that followed answers which were all handed out; 0 when they are known to have arrived.
+    unconfirmed: AtomicU64,
+    /// Answers that were given to a request which still waited.
+    given: AtomicU64,
+    /// Those of them that the connection took to send them.
+    taken: AtomicU64,
 }
 
 type Waiting = HashMap<Exchange, oneshot::Sender<ExchangeAnswer>>;
 
 impl Caller {
     pub(super) fn new(agent: AgentId) -> Arc<Caller> {
-        Arc::new(Caller { agent, waiting: Mutex::new(Some(Waiting::new())) })
+        let waiting = Mutex::new(Some(Waiting::new()));
+        let [unconfirmed, given, taken] = [0; 3].map(AtomicU64::new);
+        Arc::new(Caller { agent, waiting, unconfirmed, given, taken })
     }
 
     /// An agent that is there for as long as its connection.
@@ -59,8 +67,19 @@ impl Caller {
         Some(caller)
     }
 
+    /// HTTP has no word for "got it". Whoever asks again on the same connection, or ends it in good order, has taken
+    /// what was answered before: a connection that is closed over bytes nobody read is reset.
+    pub(super) async fn has_all(&self, edge: &Edge) {
+        let number = self.unconfirmed.swap(0, Ordering::Relaxed);
+        let all_taken = self.given.load(Ordering::Relaxed) == self.taken.load(Ordering::Relaxed);
+        if number > 0 && all_taken {
+            edge.tell(Event::AgentPong { agent: self.agent, number: Some(number) }).await;
+        }
+    }
+
     /// None when the hub has let go of it, or is leaving.
     pub(super) async fn ask(&self, text: String, edge: &Edge) -> Option<ExchangeAnswer> {
+        self.has_all(edge).await;
         let exchange = Exchange(EXCHANGES.fetch_add(1, Ordering::Relaxed));
         let (sender, receiver) = oneshot::channel();
         self.waiting().as_mut()?.insert(exchange, sender);
@@ -69,13 +88,17 @@ impl Caller {
         if !edge.tell(Event::AgentFrame { agent: self.agent, text, exchange: Some(exchange) }).await {
             return None;
         }
-        receiver.await.ok()
+        let answer = receiver.await.ok()?;
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        Some(answer)
     }
 
     /// Whether somebody waited for it.
     pub(super) fn answer(&self, exchange: Exchange, answer: ExchangeAnswer) -> bool {
         let waiting = self.waiting().as_mut().and_then(|waiting| waiting.remove(&exchange));
-        waiting.is_some_and(|waiting| waiting.send(answer).is_ok())
+        let given = waiting.is_some_and(|waiting| waiting.send(answer).is_ok());
+        self.given.fetch_add(u64::from(given), Ordering::Relaxed);
+        given
     }
 
     /// Nobody is answered any more.
@@ -106,12 +129,14 @@ async fn hand_out(caller: Arc<Caller>, mut inbox: Inbox<ToAgent>, edge: Edge) {
     while let Some(message) = inbox.recv().await {
         match message {
             ToAgent::Answer { exchange, answer } => all_taken &= caller.answer(exchange, answer),
-            // HTTP has no word for "got it": the connection that takes the answers is there. Not after one that
-            // nobody took, which would count as told.
-            ToAgent::Ping { number } if all_taken => {
-                edge.tell(Event::AgentPong { agent: caller.agent, number: Some(number) }).await;
+            // The connection that takes the answers is there. What nobody took must not count as told.
+            ToAgent::Ping { number } => {
+                if all_taken {
+                    caller.unconfirmed.store(number, Ordering::Relaxed);
+                }
+                edge.tell(Event::AgentPong { agent: caller.agent, number: None }).await;
             }
-            ToAgent::Text(_) | ToAgent::Ping { .. } | ToAgent::Confirmed { .. } => {}
+            ToAgent::Text(_) | ToAgent::Confirmed { .. } => {}
             ToAgent::Close { .. } => break,
         }
     }

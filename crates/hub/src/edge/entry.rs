@@ -19,6 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::watched::Watched;
 use super::{Edge, FAREWELL};
 use crate::core::Event;
 use crate::guard::Refusal;
@@ -134,7 +135,16 @@ where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     B: Body<Data: Send, Error = Infallible> + 'static,
 {
-    serve_within(ANSWERED_WITHIN, stream, edge.limits.header_kib, service, &Stays::default()).await
+    serve_within(ANSWERED_WITHIN, stream, edge.limits.header_kib, service, &Stays::default()).await.map(|_| ())
+}
+
+/// How a connection ended that was no offence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The peer closed it after all that it was sent, or kept it idle for too long.
+    InOrder,
+    /// What was sent last may not have been read.
+    Broken,
 }
 
 /// The same for a connection that may become an agent's, which stays for as long as it likes.
@@ -143,7 +153,7 @@ pub(crate) async fn serve_agent<S, B>(
     edge: &Edge,
     stays: &Stays,
     service: S,
-) -> Result<(), Refusal>
+) -> Result<Ended, Refusal>
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     B: Body<Data: Send, Error = Infallible> + 'static,
@@ -167,13 +177,14 @@ async fn serve_within<S, B>(
     head_kib: usize,
     service: S,
     stays: &Stays,
-) -> Result<(), Refusal>
+) -> Result<Ended, Refusal>
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     B: Body<Data: Send, Error = Infallible> + 'static,
 {
     // Answers are small and someone waits for each.
     let _ = stream.set_nodelay(true);
+    let (stream, broken) = Watched::new(stream);
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_DEADLINE)
@@ -190,8 +201,11 @@ where
         // A connection that an agent keeps for its next request is not slow.
         Ok(Err(error)) if error.is_timeout() && !stays.0.load(Ordering::Relaxed) => Err(Refusal::SlowHead),
         Ok(Err(error)) if error.is_parse() => Err(Refusal::BadHead),
+        _ if broken.load(Ordering::Relaxed) => Ok(Ended::Broken),
+        Ok(Err(error)) if error.is_timeout() => Ok(Ended::InOrder),
+        Ok(Ok(())) => Ok(Ended::InOrder),
         // Whoever does not take its answers in time is let go, too, and keeps no place for ever.
-        _ => Ok(()),
+        Ok(Err(_)) | Err(_) => Ok(Ended::Broken),
     }
 }
 
@@ -249,8 +263,8 @@ pub(crate) fn upgrade<F: Future<Output = ()> + Send + 'static>(
         let Ok(upgraded) = upgraded.await else { return };
         // The bare socket again: hyper's wrapping costs time on every frame. Bytes sent before our answer are a
         // breach of the protocol.
-        match upgraded.downcast::<TokioIo<TcpStream>>() {
-            Ok(parts) if parts.read_buf.is_empty() => converse(parts.io.into_inner()).await,
+        match upgraded.downcast::<TokioIo<Watched>>() {
+            Ok(parts) if parts.read_buf.is_empty() => converse(parts.io.into_inner().stream).await,
             _ => count(Refusal::BadHead, &edge).await,
         }
     });

@@ -18,7 +18,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::calls::{self, Caller};
-use super::entry::{self, Inside, Stays};
+use super::entry::{self, Ended, Inside, Stays};
 use super::stream::{Place, Sessions};
 use super::{Edge, FAREWELL, Happening, agent};
 use crate::core::{Event, Listen};
@@ -115,10 +115,13 @@ async fn enter(stream: TcpStream, inside: Arc<Inside>, entrance: Arc<Entrance>, 
     });
     let served = tokio::select! {
         served = entry::serve_agent(stream, &connection.edge, &connection.stays, service) => served,
-        () = connection.cut.notified() => Ok(()),
+        () = connection.cut.notified() => Ok(Ended::Broken),
     };
     if let Some(Some(caller)) = connection.caller.get() {
         caller.let_go();
+        if served == Ok(Ended::InOrder) {
+            caller.has_all(&connection.edge).await;
+        }
         connection.edge.tell(Event::AgentClosed { agent: caller.agent, said_goodbye: false }).await;
     }
     if let Err(refusal) = served {

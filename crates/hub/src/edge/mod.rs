@@ -17,6 +17,7 @@ mod session_id;
 mod startup;
 mod stream;
 mod tools;
+mod watched;
 mod well_known;
 
 use std::collections::HashMap;

@@ -1,0 +1,57 @@
+//! The journal as anybody can read it: one record for each change, with the decision that was made.
+
+use linkspan_testkit::{World, eventually};
+use rusqlite::{Connection, OpenFlags};
+
+use super::stage::Subject;
+
+#[derive(Debug)]
+pub(super) struct Row {
+    path: String,
+    verdict: Option<String>,
+    delivered: bool,
+    writes: i64,
+}
+
+pub(super) fn reviews(world: &World) -> Vec<Row> {
+    let journal = Connection::open_with_flags(world.journal(), OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    journal.busy_timeout(linkspan_testkit::DEADLINE).unwrap();
+    let sql = "SELECT path, verdict, delivered_at IS NOT NULL,
+                      (SELECT count(*) FROM writes WHERE review = reviews.id)
+               FROM reviews ORDER BY id";
+    let mut all = journal.prepare(sql).unwrap();
+    let rows = all.query_map([], |row| {
+        Ok(Row {
+            path: String::from_utf8_lossy(&row.get::<_, Vec<u8>>(0)?).into_owned(),
+            verdict: row.get(1)?,
+            delivered: row.get(2)?,
+            writes: row.get(3)?,
+        })
+    });
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+/// For the words of a failure.
+pub(super) fn said(world: &World) -> String {
+    format!("{:#?}", reviews(world))
+}
+
+/// One record for each file, decided as the person did; written once, if that is ours to do. An agent that listens on a
+/// stream takes its older question back when it asks again: that is on record too, and nobody decided it.
+pub(super) fn is_as_decided(world: &World, subjects: &[Subject], hub_writes: bool) {
+    let mut rows = reviews(world);
+    rows.retain(|row| row.verdict.as_deref() != Some("withdrawn") || row.writes > 0);
+    assert_eq!(rows.len(), subjects.len(), "one change, one record: {rows:#?}");
+    for subject in subjects {
+        let row = rows.iter().find(|row| row.path == subject.wanted.path);
+        let row = row.unwrap_or_else(|| panic!("no record of {}: {rows:#?}", subject.wanted.path));
+        let verdict = if subject.accepts { "accepted" } else { "rejected" };
+        assert_eq!(row.verdict.as_deref(), Some(verdict), "{row:?}");
+        assert_eq!(row.writes, i64::from(subject.accepts && hub_writes), "written once: {row:?}");
+    }
+    // The hub says so a moment after the agent has it; the record follows the word.
+    let afresh = |row: &Row| subjects.iter().any(|one| one.told_afresh && one.wanted.path == row.path);
+    eventually(&format!("the delivery is recorded ({rows:?})"), || {
+        reviews(world).iter().all(|row| row.delivered || !afresh(row)).then_some(())
+    });
+}
