@@ -9,8 +9,10 @@ mod deny;
 mod fmt;
 mod fuzz;
 mod lint;
+mod mutants;
 mod npm;
 mod peers;
+mod proof;
 mod test;
 mod tidy;
 mod vscode;
@@ -30,7 +32,7 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command {
         name: "test",
-        about: "everything CI checks, in order; --fast skips deny, web, peers, the browser and VS Code",
+        about: "everything CI checks, in order; --fast skips web, peers, VS Code, the browser, proof and deny",
         run: test::run,
     },
     Command { name: "fmt", about: "format the Rust code; --check only looks", run: fmt::run },
@@ -49,6 +51,31 @@ const COMMANDS: &[Command] = &[
         run: deny::run,
     },
     Command { name: "bench", about: "measure the release binary; arguments are passed on", run: bench::run },
+    Command {
+        name: "faults",
+        about: "kill, stop and cut off every party at every step; --all, --case NAME, --seed N, --list",
+        run: proof::faults,
+    },
+    Command {
+        name: "hostile",
+        about: "come in as everybody who must not; --all, --case NAME, --seed N, --list",
+        run: proof::hostile,
+    },
+    Command {
+        name: "simulate",
+        about: "the hub's core under a made-up network and clock; --steps N, --seed N",
+        run: proof::simulate,
+    },
+    Command {
+        name: "load",
+        about: "a thousand agents and ten thousand reviews; --quick, --soak MINUTES",
+        run: proof::load,
+    },
+    Command {
+        name: "mutants",
+        about: "break each promise on purpose and see it noticed; one by its name, or all",
+        run: mutants::run,
+    },
     Command {
         name: "fuzz",
         about: "fuzz all targets, or one; --seconds N for each, else 10",

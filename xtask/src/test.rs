@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::workspace::{cargo, run as run_command, succeeds};
-use crate::{browser, codegen, deny, fmt, lint, peers, tidy, vscode, web};
+use crate::{browser, codegen, deny, fmt, lint, peers, proof, tidy, vscode, web};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let fast = crate::flag(args, "--fast")?;
@@ -50,6 +50,7 @@ fn all(steps: &mut Steps, fast: bool) -> Result<()> {
         Ok(())
     })?;
     if !fast {
+        steps.take("proof", proof::bounded)?;
         steps.take("deny", deny::check)?;
     }
     Ok(())

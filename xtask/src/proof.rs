@@ -1,0 +1,199 @@
+//! `cargo xtask faults`, `hostile`, `simulate`, `load`: runs a program that tries to break a promise, and with
+//! `--record` takes its report over into `docs/proof.md`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::workspace::{binary, cargo, command, root, run as run_command};
+use crate::{browser, peers};
+
+const DOCUMENT: &str = "docs/proof.md";
+
+/// What a program found, in Markdown, and whether every promise held.
+pub(crate) struct Findings {
+    pub(crate) report: String,
+    pub(crate) held: bool,
+}
+
+pub(crate) fn faults(args: &[String]) -> Result<()> {
+    recorded("faults", args, |args| proof("faults", args))
+}
+
+pub(crate) fn hostile(args: &[String]) -> Result<()> {
+    recorded("hostile", args, |args| proof("hostile", args))
+}
+
+pub(crate) fn simulate(args: &[String]) -> Result<()> {
+    recorded("simulate", args, |args| proof("simulate", args))
+}
+
+pub(crate) fn load(args: &[String]) -> Result<()> {
+    recorded("load", args, |args| {
+        build(&["linkspan", "linkspan-benches"], Profile::Release)?;
+        let mut load = command(binary("release", "linkspan-benches"));
+        load.arg("load").args(args).env("LINKSPAN_BIN", binary("release", "linkspan"));
+        findings(&mut load)
+    })
+}
+
+/// The bounded versions of all, side by side since they wait more than they compute; for `cargo xtask test`, which has
+/// built them.
+pub(crate) fn bounded() -> Result<()> {
+    let started: Vec<_> = ["faults", "hostile", "simulate"]
+        .into_iter()
+        .map(|name| Ok((name, program(name, &[], Profile::Dev).stdout(Stdio::piped()).spawn()?)))
+        .collect::<Result<_>>()?;
+    let mut broken = Vec::new();
+    for (name, child) in started {
+        let output = child.wait_with_output().with_context(|| format!("`{name}` could not be waited for"))?;
+        print(&format!("## {name}\n\n{}", String::from_utf8_lossy(&output.stdout)));
+        if !output.status.success() {
+            broken.push(name);
+        }
+    }
+    if broken.is_empty() {
+        Ok(())
+    } else {
+        bail!("broken: {}; the report above says how to see it again", broken.join(", "))
+    }
+}
+
+/// Runs what `find` runs with these arguments, prints its report, and keeps it where `--record` is among them.
+pub(crate) fn recorded(
+    name: &str,
+    args: &[String],
+    find: impl FnOnce(&[String]) -> Result<Findings>,
+) -> Result<()> {
+    let (recording, args) = without(args, "--record");
+    let begun = Instant::now();
+    let findings = find(&args)?;
+    print(&findings.report);
+    if recording {
+        let said = ["cargo xtask", name].into_iter().chain(args.iter().map(String::as_str));
+        record(name, &said.collect::<Vec<_>>().join(" "), begun.elapsed(), &findings.report)?;
+    }
+    if findings.held {
+        Ok(())
+    } else {
+        bail!("a promise is broken; the report above says how to see it again")
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the report is what was asked for")]
+fn print(report: &str) {
+    println!("{report}");
+}
+
+/// Whether the flag is there, and the rest.
+fn without(args: &[String], flag: &str) -> (bool, Vec<String>) {
+    let rest: Vec<String> = args.iter().filter(|arg| *arg != flag).cloned().collect();
+    (rest.len() < args.len(), rest)
+}
+
+#[derive(Clone, Copy)]
+enum Profile {
+    Dev,
+    Release,
+}
+
+impl Profile {
+    fn folder(self) -> &'static str {
+        match self {
+            Profile::Dev => "debug",
+            Profile::Release => "release",
+        }
+    }
+}
+
+fn build(packages: &[&str], profile: Profile) -> Result<()> {
+    let mut build = cargo();
+    build.arg("build").args(packages.iter().flat_map(|package| ["--package", package]));
+    if let Profile::Release = profile {
+        build.arg("--release");
+    }
+    run_command(&mut build)
+}
+
+/// With assertions and overflow checks, unless `--release` asks for the build that people use.
+fn proof(name: &str, args: &[String]) -> Result<Findings> {
+    let (release, args) = without(args, "--release");
+    let profile = if release { Profile::Release } else { Profile::Dev };
+    build(&["linkspan", "linkspan-proof"], profile)?;
+    findings(&mut program(name, &args, profile))
+}
+
+fn program(name: &str, args: &[String], profile: Profile) -> Command {
+    let mut program = command(binary(profile.folder(), "linkspan-proof"));
+    program.arg(name).args(args);
+    if name == "hostile" {
+        let mut give = |variable: &str, found: Result<PathBuf>| match found {
+            Ok(path) => _ = program.env(variable, path),
+            Err(error) => eprintln!("{error:#}"),
+        };
+        give(browser::VARIABLE, browser::chromium());
+        give(peers::NODE_VARIABLE, peers::node_modules());
+    }
+    program
+}
+
+fn findings(program: &mut Command) -> Result<Findings> {
+    let output = program.stderr(Stdio::inherit()).output().context("the program could not be started")?;
+    let report = String::from_utf8(output.stdout).context("the report is not UTF-8")?;
+    Ok(Findings { report, held: output.status.success() })
+}
+
+/// Puts a report into the document, in place of the one before.
+fn record(name: &str, said: &str, took: Duration, report: &str) -> Result<()> {
+    let path = root().join(DOCUMENT);
+    let text = fs::read_to_string(&path).with_context(|| format!("could not read {DOCUMENT}"))?;
+    let stamp = format!("`{said}`, {}, {} s, {}.", today()?, took.as_secs(), machine());
+    let text = replaced(&text, name, &format!("{stamp}\n\n{}", report.trim_end()))
+        .with_context(|| format!("{DOCUMENT} has no place for `{name}`"))?;
+    fs::write(&path, text).with_context(|| format!("could not write {DOCUMENT}"))
+}
+
+fn replaced(text: &str, name: &str, with: &str) -> Option<String> {
+    let (open, close) = (format!("<!-- {name} -->"), format!("<!-- /{name} -->"));
+    let (before, rest) = text.split_once(&open)?;
+    let (_, after) = rest.split_once(&close)?;
+    Some(format!("{before}{open}\n{with}\n{close}{after}"))
+}
+
+fn today() -> Result<String> {
+    said_by("date", &["-u", "+%Y-%m-%d"])
+}
+
+/// What the figures were taken on, and of what.
+fn machine() -> String {
+    let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or("processor of unknown make", |(_, model)| model);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let kernel = said_by("uname", &["-sr"]).unwrap_or_default();
+    let commit = said_by("git", &["rev-parse", "--short", "HEAD"]).unwrap_or_default();
+    format!("{cores} × {model}, {kernel}, commit {commit}")
+}
+
+fn said_by(program: &str, args: &[&str]) -> Result<String> {
+    let output =
+        command(program).args(args).output().with_context(|| format!("could not start `{program}`"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_takes_the_place_of_the_one_before_and_of_no_other() {
+        let text = "# Proof\n<!-- a -->\nold\n<!-- /a -->\nbetween\n<!-- b -->\n<!-- /b -->\n";
+        let first = replaced(text, "a", "new").unwrap();
+        assert_eq!(first, "# Proof\n<!-- a -->\nnew\n<!-- /a -->\nbetween\n<!-- b -->\n<!-- /b -->\n");
+        assert_eq!(replaced(&first, "a", "old").unwrap(), text);
+        assert_eq!(replaced(text, "c", "new"), None);
+    }
+}
