@@ -69,8 +69,17 @@ impl Hub {
     pub fn attach(&mut self) {
         self.event(Event::LocalOpened { local: EDITOR });
         let able = [
-            "documents", "selection", "diagnostics", "reviews", "edits", "format", "language", "terminal", "messages",
-            "questions", "executeCode",
+            "documents",
+            "selection",
+            "diagnostics",
+            "reviews",
+            "edits",
+            "format",
+            "language",
+            "terminal",
+            "messages",
+            "questions",
+            "executeCode",
         ];
         let capabilities: Value = able.iter().map(|able| ((*able).to_owned(), json!(true))).collect();
         let params = json!({
@@ -143,7 +152,9 @@ impl Hub {
             Action::AnswerExchange { agent, answer, .. } => match answer {
                 ExchangeAnswer::Text(text)
                 | ExchangeAnswer::Introduced { text, .. }
-                | ExchangeAnswer::Malformed(text) => self.questions.told(Asker::Agent(agent), text.as_bytes()),
+                | ExchangeAnswer::Malformed(text) => {
+                    self.questions.told(Asker::Agent(agent), text.as_bytes())
+                }
                 ExchangeAnswer::Nothing => {}
             },
             Action::CloseLocal { local } => self.questions.gone(Asker::Local(local)),

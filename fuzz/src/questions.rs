@@ -35,7 +35,9 @@ impl Questions {
     /// Somebody is told something, perhaps an answer.
     pub fn told(&mut self, who: Asker, body: &[u8]) {
         let said: Value = serde_json::from_slice(body).expect("what we say is JSON");
-        let Some(id) = said.get("id").filter(|id| !id.is_null() && said.get("method").is_none()) else { return };
+        let Some(id) = said.get("id").filter(|id| !id.is_null() && said.get("method").is_none()) else {
+            return;
+        };
         let open = self.0.entry(who).or_default();
         let at = open.iter().position(|(asked, _)| *asked == id.to_string());
         open.remove(at.unwrap_or_else(|| panic!("{who:?} never asked, or was answered before: {said}")));

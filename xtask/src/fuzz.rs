@@ -9,11 +9,13 @@ mod report;
 use std::fs;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
 use anyhow::{Context, Result, bail};
 
+use crate::proof::{Findings, recorded};
 use crate::workspace::{cargo, command, host, root, run as run_command, target};
 use order::{Order, Time};
 use report::{Outcome, Report};
@@ -37,13 +39,15 @@ const COVERAGE: [&str; 5] = [
 ];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let order = Order::read(args)?;
-    if let (Some(name), Some(input)) = (&order.target, &order.input) {
-        return once(name, input);
-    }
-    let report = examine(&order)?;
-    print!("{}", report.markdown());
-    report.verdict()
+    recorded("fuzz", args, |args| {
+        let order = Order::read(args)?;
+        if let (Some(name), Some(input)) = (&order.target, &order.input) {
+            once(name, input)?;
+            return Ok(Findings { report: String::new(), held: true });
+        }
+        let report = examine(&order)?;
+        Ok(Findings { report: report.markdown(), held: report.verdict().is_ok() })
+    })
 }
 
 /// What the tests run: all seeds, and a little of what nobody thought of.
@@ -53,7 +57,7 @@ pub(crate) fn short() -> Result<()> {
 }
 
 /// Runs what was ordered and tells what came of it; a target that broke is no error of this.
-pub(crate) fn examine(order: &Order) -> Result<Report> {
+fn examine(order: &Order) -> Result<Report> {
     let targets = match &order.target {
         None => targets()?,
         Some(name) => vec![known(name)?],
@@ -108,6 +112,23 @@ fn targets() -> Result<Vec<String>> {
     Ok(names)
 }
 
+fn folder() -> PathBuf {
+    target().join("fuzz")
+}
+
+/// What cargo does with the targets, always in the same way: what it has compiled for one thing serves the next.
+pub(crate) fn cargo_on_targets(what: &str) -> Result<Command> {
+    let mut command = cargo();
+    command
+        .args([what, "--release", "--manifest-path", "fuzz/Cargo.toml"])
+        // Named, so that the flags are not for build scripts and macros.
+        .args(["--target", &host()?])
+        .arg("--target-dir")
+        .arg(folder())
+        .env("CARGO_ENCODED_RUSTFLAGS", COVERAGE.join("\u{1f}"));
+    Ok(command)
+}
+
 /// The program, and where it keeps what it learns and breaks.
 struct Bench {
     program: PathBuf,
@@ -116,18 +137,10 @@ struct Bench {
 
 impl Bench {
     fn build() -> Result<Bench> {
-        let (host, folder) = (host()?, target().join("fuzz"));
-        run_command(
-            cargo()
-                .args(["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", PROGRAM])
-                // Named, so that the flags are not for build scripts and macros.
-                .args(["--target", &host])
-                .arg("--target-dir")
-                .arg(&folder)
-                .env("CARGO_ENCODED_RUSTFLAGS", COVERAGE.join("\u{1f}")),
-        )
-        .context("the targets do not compile")?;
-        Ok(Bench { program: folder.join(host).join("release").join(PROGRAM), folder })
+        run_command(cargo_on_targets("build")?.args(["--bin", PROGRAM]))
+            .context("the targets do not compile")?;
+        let folder = folder();
+        Ok(Bench { program: folder.join(host()?).join("release").join(PROGRAM), folder })
     }
 
     /// Begins with the seeds and what earlier runs learned, or with the seeds alone.

@@ -23,7 +23,9 @@ pub(crate) fn run(data: &[u8]) {
             let shown = url.to_string();
             let hosts = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
             assert!(url.port() != 0 && hosts.iter().any(|host| shown.starts_with(host)), "{shown}");
-            assert!(!shown.contains(['@', '?', '#', '\\']) && shown.chars().all(|sign| sign.is_ascii_graphic()));
+            assert!(
+                !shown.contains(['@', '?', '#', '\\']) && shown.chars().all(|sign| sign.is_ascii_graphic())
+            );
             assert_eq!(shown.parse(), Ok(url));
         }
         Err(error) => assert!(!error.to_string().chars().any(char::is_control), "{error}"),

@@ -1,10 +1,10 @@
 //! Whatever is in `config.toml`, `.linkspan.toml` and `clients.toml`: what is wrong is named with its line, what is
 //! right is within bounds, a workspace only ever tightens, and what is allowed is written so that it reads the same.
 
+use linkspan_editor_api::Deed;
 use linkspan_hub::config::{
     Client, Clients, ClientsChange, Config, ConfigError, Effective, Origin, WORKSPACE_FILE, WorkspaceConfig,
 };
-use linkspan_editor_api::Deed;
 
 use crate::{scratch, texts};
 

@@ -37,7 +37,8 @@ fn outside_of_hunks(file: &[u8], base: &Text, proposed: &str, choice: &[u8]) {
     let (proposed, _) = in_the_files_terms(Some(base), proposed);
     let hunks = hunks(&base.text, &proposed);
     let is_taken = |at: usize| choice.get(at).is_some_and(|byte| byte & 1 == 1);
-    let taken: Vec<_> = hunks.iter().enumerate().filter(|(at, _)| is_taken(*at)).map(|(_, hunk)| hunk.id).collect();
+    let taken: Vec<_> =
+        hunks.iter().enumerate().filter(|(at, _)| is_taken(*at)).map(|(_, hunk)| hunk.id).collect();
     let composed = compose(&base.text, &proposed, &hunks, |id| taken.contains(id));
     let Ok(written) = base.format.encode(&composed) else { return };
 
@@ -53,7 +54,8 @@ fn outside_of_hunks(file: &[u8], base: &Text, proposed: &str, choice: &[u8]) {
         let (start, end) = (hunk.before.start as usize, hunk.before.end as usize);
         rest = rest.strip_prefix(&file[ends[at]..ends[start]]).expect("bytes before a hunk changed");
         let put = match is_taken(index) {
-            true => encoded(&new[hunk.after.start as usize..hunk.after.end as usize].concat()).expect("it was written"),
+            true => encoded(&new[hunk.after.start as usize..hunk.after.end as usize].concat())
+                .expect("it was written"),
             false => file[ends[start]..ends[end]].to_vec(),
         };
         rest = rest.strip_prefix(put.as_slice()).expect("a hunk is not what was decided");
@@ -63,15 +65,18 @@ fn outside_of_hunks(file: &[u8], base: &Text, proposed: &str, choice: &[u8]) {
 }
 
 fn replaced(text: &str, new: &str, choice: &[u8]) {
-    let place = |at: usize| (text.is_char_boundary(at) && !text[..at].ends_with('\r')).then(|| place_of(text, at));
-    let [Some(from), Some(to)] = [0, 1].map(|which| choice.get(which).map(|byte| usize::from(*byte).min(text.len())))
+    let place =
+        |at: usize| (text.is_char_boundary(at) && !text[..at].ends_with('\r')).then(|| place_of(text, at));
+    let [Some(from), Some(to)] =
+        [0, 1].map(|which| choice.get(which).map(|byte| usize::from(*byte).min(text.len())))
     else {
         return;
     };
     let (from, to) = (from.min(to), from.max(to));
     let (Some(start), Some(end)) = (place(from), place(to)) else { return };
     let there = text[from..to].to_owned();
-    let order = |expects: String| Splice { from: start, to: end, text: new.to_owned(), expects: Some(expects) };
+    let order =
+        |expects: String| Splice { from: start, to: end, text: new.to_owned(), expects: Some(expects) };
     let result = splice(text, &[order(there.clone())]).expect("what is expected is there");
     let crlf = text.matches("\r\n").count();
     let plain = format!("{}{new}{}", &text[..from], &text[to..]);

@@ -51,7 +51,8 @@ impl World {
     fn ask(&mut self, said: &str) -> Option<Message> {
         let (method, params) = said.split_once(' ').unwrap_or((said, "{}"));
         let id = self.last_id + 1;
-        let request = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{},"params":{params}}}"#, Value::from(method));
+        let request =
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{},"params":{params}}}"#, Value::from(method));
         let message = Message::parse(request.as_bytes()).ok()?;
         // What stands in `params` may close the message and say more.
         let Message::Request { id: RequestId::Number(number), .. } = &message else { return None };

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use crate::events::event;
+use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use linkspan_review::{AgentId, Effect, Ended, Event, Phase, Review, ReviewId, State, Step, Verdict};
 
 #[derive(Default)]

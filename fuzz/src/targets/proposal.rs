@@ -12,7 +12,9 @@ use super::encodings::parts;
 pub(crate) fn run(data: &[u8]) {
     let mut parts = parts(data);
     let (Some(call), file) = (parts.next(), parts.next()) else { return };
-    let Some((tool, arguments)) = str::from_utf8(call).ok().and_then(|call| call.split_once('\n')) else { return };
+    let Some((tool, arguments)) = str::from_utf8(call).ok().and_then(|call| call.split_once('\n')) else {
+        return;
+    };
     let Ok(arguments) = serde_json::from_str::<Value>(arguments) else { return };
     let Ok(FileEdit { edit, .. }) = FileEdit::from_call(tool, &arguments) else { return };
     let proposed = match proposed(&edit, file) {

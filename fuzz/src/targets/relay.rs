@@ -26,7 +26,9 @@ pub(crate) fn run(data: &[u8]) {
         let Passed { to_hub, to_shim } = match what {
             "s" => relay.shim_said(frame.as_bytes()),
             "h" if is_up => {
-                if let Some(Head { id, method: Some(_) }) = head(frame.as_bytes()).filter(|head| !head.id.is_null()) {
+                if let Some(Head { id, method: Some(_) }) =
+                    head(frame.as_bytes()).filter(|head| !head.id.is_null())
+                {
                     asked.push(id);
                 }
                 match relay.hub_said(frame.as_bytes()) {
@@ -48,7 +50,9 @@ pub(crate) fn run(data: &[u8]) {
         assert!(is_up || to_hub.is_empty(), "said to nobody");
         assert!(is_up || to_shim.is_empty(), "nobody said it");
         for frame in to_hub {
-            let Some(Head { id, method: None }) = head(&frame).filter(|head| !head.id.is_null()) else { continue };
+            let Some(Head { id, method: None }) = head(&frame).filter(|head| !head.id.is_null()) else {
+                continue;
+            };
             let at = asked.iter().position(|asked| *asked == id);
             asked.remove(at.expect("an answer that this hub did not ask for"));
         }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::SECONDS;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Order {
+pub(super) struct Order {
     /// None: all.
     pub(super) target: Option<String>,
     pub(super) time: Time,
@@ -46,7 +46,7 @@ impl Default for Order {
 }
 
 impl Order {
-    pub(crate) fn read(args: &[String]) -> Result<Order> {
+    pub(super) fn read(args: &[String]) -> Result<Order> {
         let mut order = Order::default();
         let mut args = args.iter();
         while let Some(arg) = args.next() {
@@ -58,7 +58,9 @@ impl Order {
                 "--seconds" => order.time = Time::Each(number(value()?)?),
                 "--minutes" => order.time = Time::All(number(value()?)?),
                 "--input" => order.input = Some(value()?.into()),
-                name if !name.starts_with('-') && order.target.is_none() => order.target = Some(name.to_owned()),
+                name if !name.starts_with('-') && order.target.is_none() => {
+                    order.target = Some(name.to_owned())
+                }
                 _ => bail!(
                     "unknown argument `{arg}`; this command knows one target, `--seconds N` for each, `--minutes N` \
                      for all together, and `--input FILE` for one input of the target"

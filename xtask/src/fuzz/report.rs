@@ -69,7 +69,7 @@ impl Outcome {
     }
 }
 
-pub(crate) struct Report {
+pub(super) struct Report {
     outcomes: Vec<Outcome>,
     seconds: NonZeroU32,
 }
@@ -80,7 +80,7 @@ impl Report {
         Report { outcomes, seconds }
     }
 
-    pub(crate) fn markdown(&self) -> String {
+    pub(super) fn markdown(&self) -> String {
         let mut text = format!("{} targets, {} s each.\n\n", self.outcomes.len(), self.seconds);
         text.push_str("| target | inputs | inputs/s | coverage edges | result |\n|---|---:|---:|---:|---|\n");
         for outcome in &self.outcomes {
@@ -93,7 +93,7 @@ impl Report {
     }
 
     /// An error if anything broke.
-    pub(crate) fn verdict(&self) -> Result<()> {
+    pub(super) fn verdict(&self) -> Result<()> {
         let broken: Vec<String> = self
             .outcomes
             .iter()
@@ -140,7 +140,10 @@ stat::average_exec_per_sec:     2048
         assert!(outcome.line().contains("panicked at x"));
         let report = Report::new(vec![outcome, Outcome::read("merge", SAID, true)], NonZeroU32::MIN);
         let error = report.verdict().unwrap_err().to_string();
-        assert!(error.contains("cargo xtask fuzz rpc --input /t/crash-1") && !error.contains("merge"), "{error}");
+        assert!(
+            error.contains("cargo xtask fuzz rpc --input /t/crash-1") && !error.contains("merge"),
+            "{error}"
+        );
         assert!(report.markdown().contains("| `merge` |"));
     }
 

@@ -58,7 +58,9 @@ impl Gateway {
     /// The editor says something by itself: on its socket, or on its stream.
     pub fn theirs(&mut self, said: &str) -> Vec<Move> {
         match &mut self.0 {
-            Kind::Clio(clio) => serde_json::from_str(said).map(|said| spoken(clio.theirs(&said))).unwrap_or_default(),
+            Kind::Clio(clio) => {
+                serde_json::from_str(said).map(|said| spoken(clio.theirs(&said))).unwrap_or_default()
+            }
             Kind::Gemini(gemini) => carried(gemini.heard(said)),
             Kind::Ppxai(ppxai) => carried(ppxai.heard(said)),
         }
