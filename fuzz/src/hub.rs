@@ -16,26 +16,27 @@ use serde_json::{Value, json};
 
 use crate::questions::{Asker, Questions};
 
-pub const EDITOR: LocalId = LocalId(1);
-pub const COMMAND: LocalId = LocalId(2);
-pub const PAGE: LocalId = LocalId(3);
+pub(crate) const COMMAND: LocalId = LocalId(2);
+pub(crate) const PAGE: LocalId = LocalId(3);
 /// An agent of our own dialect, which has joined on the hub's socket.
-pub const OWN: LocalId = LocalId(4);
+pub(crate) const OWN: LocalId = LocalId(4);
 
-pub struct Hub {
+pub(crate) struct Hub {
     core: Core,
     now_ms: u64,
     files: BTreeMap<PathBuf, Vec<u8>>,
     clients: Clients,
-    pub questions: Questions,
+    pub(crate) questions: Questions,
+    /// The newest connection of the editor.
+    pub(crate) editor: LocalId,
     /// Somebody who may decide has said a word that can be a yes.
-    pub accepted: bool,
-    pub stopped: bool,
+    pub(crate) accepted: bool,
+    pub(crate) stopped: bool,
 }
 
 impl Hub {
     /// With a window of an editor that can do everything, a command, and an open page.
-    pub fn new() -> Hub {
+    pub(crate) fn new() -> Hub {
         let identity = Identity {
             version: "0.0.0",
             pid: 1,
@@ -56,6 +57,7 @@ impl Hub {
             files: BTreeMap::from([("/ws/a.txt".into(), b"one\ntwo\n".to_vec())]),
             clients: Clients::default(),
             questions: Questions::default(),
+            editor: LocalId(100),
             accepted: false,
             stopped: false,
         };
@@ -66,8 +68,10 @@ impl Hub {
         hub
     }
 
-    pub fn attach(&mut self) {
-        self.event(Event::LocalOpened { local: EDITOR });
+    /// On a connection of its own.
+    pub(crate) fn attach(&mut self) {
+        self.editor = LocalId(self.editor.0 + 1);
+        self.event(Event::LocalOpened { local: self.editor });
         let able = [
             "documents",
             "selection",
@@ -87,35 +91,35 @@ impl Hub {
             "editor": { "name": "Desk", "version": "1" }, "folders": ["/ws"], "capabilities": capabilities,
         });
         let attach = json!({ "jsonrpc": "2.0", "id": "attach", "method": "attach", "params": params });
-        self.local(EDITOR, attach.to_string().as_bytes());
+        self.local(self.editor, attach.to_string().as_bytes());
     }
 
-    pub fn local(&mut self, local: LocalId, body: &[u8]) {
+    pub(crate) fn local(&mut self, local: LocalId, body: &[u8]) {
         self.questions.heard(Asker::Local(local), body);
         self.event(Event::LocalMessage { local, body: body.to_vec() });
     }
 
-    pub fn agent(&mut self, agent: AgentId, text: &str) {
+    pub(crate) fn agent(&mut self, agent: AgentId, text: &str) {
         self.questions.heard(Asker::Agent(agent), text.as_bytes());
         self.event(Event::AgentFrame { agent, text: text.to_owned(), exchange: None });
     }
 
     /// Lets the next thing become due.
-    pub fn wait(&mut self) {
+    pub(crate) fn wait(&mut self) {
         let Some(due) = self.core.next_deadline() else { return };
         self.now_ms = self.now_ms.max(due);
         self.event(Event::Tick);
     }
 
     /// Lets everything become due that is due within so many seconds.
-    pub fn wait_seconds(&mut self, seconds: u64) {
+    pub(crate) fn wait_seconds(&mut self, seconds: u64) {
         let until = self.now_ms + seconds * 1000;
         while self.core.next_deadline().is_some_and(|due| due <= until) && !self.stopped {
             self.wait();
         }
     }
 
-    pub fn event(&mut self, event: Event) {
+    pub(crate) fn event(&mut self, event: Event) {
         let mut waiting = VecDeque::from([event]);
         while let Some(event) = waiting.pop_front() {
             if self.stopped {

@@ -69,7 +69,7 @@ impl World {
             match step {
                 Move::Tell(Message::Response { id: Some(RequestId::Number(id)), result }) => {
                     assert!(self.asked.remove(&id), "answered twice, or never asked");
-                    let yes = result.is_ok_and(|result| result.get().contains("FILE_SAVED"));
+                    let yes = result.is_ok_and(|result| is_yes(result.get()));
                     assert!(!yes || may_accept, "a yes that nobody said");
                 }
                 Move::Tell(Message::Response { .. }) => panic!("an answer to nothing we asked"),
@@ -79,6 +79,11 @@ impl World {
             }
         }
     }
+}
+
+fn is_yes(result: &str) -> bool {
+    let result: Value = serde_json::from_str(result).expect("what we are told is JSON");
+    result["content"][0]["text"] == "FILE_SAVED" && result["isError"] != true
 }
 
 fn take_back(id: &str) -> Option<Message> {

@@ -9,7 +9,7 @@ use linkspan_dialect::by_name;
 use linkspan_hub::core::{Event, LocalId};
 use linkspan_review::{AgentId, WindowId};
 
-use crate::hub::{COMMAND, EDITOR, Hub, OWN, PAGE};
+use crate::hub::{COMMAND, Hub, OWN, PAGE};
 use crate::questions::Asker;
 
 const CLAUDE: AgentId = AgentId(1);
@@ -31,7 +31,10 @@ pub(crate) fn run(data: &[u8]) {
     for line in text.lines() {
         let (who, said) = line.split_at_checked(1).unwrap_or_default();
         match who {
-            "e" => decides(&mut hub, EDITOR, said),
+            "e" => {
+                let editor = hub.editor;
+                decides(&mut hub, editor, said);
+            },
             "c" => decides(&mut hub, COMMAND, said),
             "p" => decides(&mut hub, PAGE, said),
             "o" => hub.local(OWN, said.as_bytes()),
@@ -39,16 +42,19 @@ pub(crate) fn run(data: &[u8]) {
             "n" => hub.agent(NEXUS3, said),
             "." => hub.wait(),
             "x" => {
-                hub.event(Event::LocalClosed { local: EDITOR });
-                hub.questions.gone(Asker::Local(EDITOR));
+                let editor = hub.editor;
+                hub.event(Event::LocalClosed { local: editor });
+                hub.questions.gone(Asker::Local(editor));
                 hub.attach();
             }
             _ => {}
         }
     }
     hub.wait_seconds(PATIENCE_SECONDS);
-    if !hub.stopped {
-        for local in [EDITOR, COMMAND, PAGE] {
+    // Who has become an agent may have asked a person.
+    let may_have_joined = text.contains("agent/join") || text.contains("\\u");
+    if !hub.stopped && !may_have_joined {
+        for local in [hub.editor, COMMAND, PAGE] {
             assert_eq!(hub.questions.open(Asker::Local(local)), [""; 0], "{local:?} waits");
         }
     }
@@ -56,6 +62,6 @@ pub(crate) fn run(data: &[u8]) {
 
 fn decides(hub: &mut Hub, local: LocalId, said: &str) {
     // Words can be hidden behind escapes.
-    hub.accepted |= said.contains("accept") || said.contains("\\u");
+    hub.accepted |= ["accept", "allow", "\\u"].iter().any(|word| said.contains(word));
     hub.local(local, said.as_bytes());
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(data: &[u8]) {
         }
         Edit::EditLines { start_line, end_line, .. } => {
             let (old, new) = (lines(before), proposed.text());
-            let kept = old[..start_line - 1].concat();
+            let kept = old[..(start_line - 1).min(old.len())].concat();
             assert!(new.starts_with(&kept) && new.ends_with(&old[end_line.min(old.len())..].concat()));
         }
         _ => {}

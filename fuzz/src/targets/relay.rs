@@ -4,15 +4,14 @@
 //! One thing per line: `s` and what the editor says, `h` and what the hub says, `u` a hub is there, `d` it is gone.
 
 use linkspan_client::fuzzing::{Passed, Relay};
+use linkspan_editor_api::{Message, RequestId};
 use serde::Deserialize;
-use serde_json::Value;
 
 #[derive(Deserialize)]
 struct Head {
-    #[serde(default)]
-    id: Value,
-    #[serde(default)]
-    method: Option<String>,
+    id: RequestId,
+    #[serde(rename = "method")]
+    _method: String,
 }
 
 pub(crate) fn run(data: &[u8]) {
@@ -20,17 +19,13 @@ pub(crate) fn run(data: &[u8]) {
     let mut relay = Relay::default();
     let mut is_up = false;
     // What this hub has asked and was not answered.
-    let mut asked: Vec<Value> = Vec::new();
+    let mut asked: Vec<RequestId> = Vec::new();
     for line in text.lines() {
         let (what, frame) = line.split_at_checked(1).unwrap_or_default();
         let Passed { to_hub, to_shim } = match what {
             "s" => relay.shim_said(frame.as_bytes()),
             "h" if is_up => {
-                if let Some(Head { id, method: Some(_) }) =
-                    head(frame.as_bytes()).filter(|head| !head.id.is_null())
-                {
-                    asked.push(id);
-                }
+                asked.extend(serde_json::from_str::<Head>(frame).ok().map(|head| head.id));
                 match relay.hub_said(frame.as_bytes()) {
                     Ok(passed) => passed,
                     Err(_) => return,
@@ -50,15 +45,10 @@ pub(crate) fn run(data: &[u8]) {
         assert!(is_up || to_hub.is_empty(), "said to nobody");
         assert!(is_up || to_shim.is_empty(), "nobody said it");
         for frame in to_hub {
-            let Some(Head { id, method: None }) = head(&frame).filter(|head| !head.id.is_null()) else {
-                continue;
+            let Ok(Message::Response { id: Some(id), .. }) = Message::parse(&frame) else { continue };
             };
             let at = asked.iter().position(|asked| *asked == id);
             asked.remove(at.expect("an answer that this hub did not ask for"));
         }
     }
-}
-
-fn head(frame: &[u8]) -> Option<Head> {
-    serde_json::from_slice(frame).ok()
 }
