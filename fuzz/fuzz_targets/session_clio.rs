@@ -1,4 +1,4 @@
-//! Any frames from an agent that speaks `clio`.
+//! `session_clio` alone, for cargo-fuzz; `src/targets/mod.rs` says what it is.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| linkspan_fuzz::messages("clio", data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linkspan_fuzz::run("session_clio", data));

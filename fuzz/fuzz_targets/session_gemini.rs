@@ -1,4 +1,4 @@
-//! Any frames from an agent that speaks `gemini`.
+//! `session_gemini` alone, for cargo-fuzz; `src/targets/mod.rs` says what it is.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| linkspan_fuzz::conversation("gemini", data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linkspan_fuzz::run("session_gemini", data));

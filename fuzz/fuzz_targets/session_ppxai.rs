@@ -1,4 +1,4 @@
-//! Any requests of a client that speaks `ppxai`.
+//! `session_ppxai` alone, for cargo-fuzz; `src/targets/mod.rs` says what it is.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| linkspan_fuzz::requests(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linkspan_fuzz::run("session_ppxai", data));

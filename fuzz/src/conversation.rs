@@ -11,7 +11,7 @@ use linkspan_editor_api::{Capabilities, ReviewComment, Taken, TerminalRunResult}
 use serde_json::Value;
 
 /// One frame per line.
-pub fn conversation(dialect: &str, data: &[u8]) {
+pub(crate) fn conversation(dialect: &str, data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let own = dialect == "linkspan";
     let capabilities = Capabilities {

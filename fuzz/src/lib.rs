@@ -1,27 +1,49 @@
-//! What several targets share: how an input is cut into texts, and what holds of an agent's conversation.
+//! Everything the targets do; a binary beside this only says which. `targets` has one file for each, the rest is what
+//! several share: how an input is cut, and the worlds that inputs happen in.
 
 mod conversation;
-pub mod events;
+mod events;
+mod hub;
 mod messages;
+mod questions;
 mod requests;
+mod targets;
 
-pub use conversation::conversation;
-pub use messages::messages;
-pub use requests::requests;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use hyper::header::{HeaderName, HeaderValue};
+
+use conversation::conversation;
+use messages::messages;
+use requests::requests;
+pub use targets::run;
 
 /// The input as texts with NUL between them, so that a seed can be read and written by hand; missing ones
 /// are empty. `None` where it is no UTF-8.
-pub fn texts<const N: usize>(data: &[u8]) -> Option<[&str; N]> {
+fn texts<const N: usize>(data: &[u8]) -> Option<[&str; N]> {
     let mut parts = str::from_utf8(data).ok()?.splitn(N, '\0');
     Some(std::array::from_fn(|_| parts.next().unwrap_or_default()))
 }
 
 /// Lines with their endings.
-pub fn lines(text: &str) -> Vec<&str> {
+fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
 /// Some of the lines, as text.
-pub fn slice(lines: &[&str], range: &std::ops::Range<u32>) -> String {
+fn slice(lines: &[&str], range: &std::ops::Range<u32>) -> String {
     lines[range.start as usize..range.end as usize].concat()
+}
+
+/// A header from a line, if it can be one.
+fn header(line: &str) -> Option<(HeaderName, HeaderValue)> {
+    let (name, value) = line.split_once(": ")?;
+    Some((name.parse().ok()?, HeaderValue::from_str(value).ok()?))
+}
+
+/// A folder of this process, for parsers that read files. Whoever runs us removes it, with all temporary files.
+fn scratch() -> &'static Path {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    FOLDER.get_or_init(|| tempfile::tempdir().expect("a temporary folder")).path()
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::conversation::answer_to;
 
 /// One frame per line.
-pub fn messages(dialect: &str, data: &[u8]) {
+pub(crate) fn messages(dialect: &str, data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let capabilities = Capabilities { documents: true, language: true, ..Capabilities::default() };
     let server = Server { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::conversation::answer_to;
 
 /// One request per line.
-pub fn requests(data: &[u8]) {
+pub(crate) fn requests(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let capabilities = Capabilities::default();
     let server = Server { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 
+use crate::fuzz;
 use crate::workspace::{cargo, run as run_command};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -10,11 +11,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 }
 
 pub(crate) fn check() -> Result<()> {
-    let members: &[&str] = &["--workspace", "--all-targets"];
+    let mut members = cargo();
+    members.args(["clippy", "--workspace", "--all-targets"]);
     // No member of the workspace, and broken by its changes all the same.
-    let fuzz: &[&str] = &["--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
-    for what in [members, fuzz] {
-        run_command(cargo().arg("clippy").args(what).args(["--", "-D", "warnings"]))
+    let fuzz = fuzz::cargo_on_targets("clippy")?;
+    for mut what in [members, fuzz] {
+        run_command(what.args(["--", "-D", "warnings"]))
             .context("mend what clippy shows above; `cargo xtask lint` asks it again")?;
     }
     Ok(())

@@ -78,7 +78,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "fuzz",
-        about: "fuzz all targets, or one; --seconds N for each, else 10",
+        about: "fuzz all targets, or one; --seconds N for each, --minutes N for all, --input FILE",
         run: fuzz::run,
     },
 ];

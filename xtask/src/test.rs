@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::workspace::{cargo, run as run_command, succeeds};
-use crate::{browser, codegen, deny, fmt, lint, peers, proof, tidy, vscode, web};
+use crate::{browser, codegen, deny, fmt, fuzz, lint, peers, proof, tidy, vscode, web};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let fast = crate::flag(args, "--fast")?;
@@ -51,6 +51,7 @@ fn all(steps: &mut Steps, fast: bool) -> Result<()> {
     })?;
     if !fast {
         steps.take("proof", proof::bounded)?;
+        steps.take("fuzz", fuzz::short)?;
         steps.take("deny", deny::check)?;
     }
     Ok(())

@@ -71,6 +71,9 @@ mod context;
 mod control;
 mod dial;
 pub mod discover;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod http;
 mod hub;
 pub mod ppxai;

@@ -6,6 +6,9 @@ pub mod config;
 pub mod core;
 mod edge;
 pub mod files;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod guard;
 mod held;
 pub mod journal;

@@ -71,7 +71,7 @@ fn unsupported(connection: &Connection, tool: &str) -> Option<CallError> {
 }
 
 /// Content that is missing is empty; but claudecode.nvim has failures that are results of `code` and `message`.
-fn tool_result(value: Value) -> ToolResult {
+pub(super) fn tool_result(value: Value) -> ToolResult {
     let Value::Object(mut fields) = value else { return ToolResult::default() };
     let content = match fields.remove("content") {
         Some(Value::Array(content)) => content,

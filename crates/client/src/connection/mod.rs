@@ -7,6 +7,8 @@ mod answer;
 mod calls;
 mod error;
 mod events;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod gateway;
 mod pending;
 mod session;
@@ -29,6 +31,9 @@ use calls::Ended;
 use session::{DEADLINE, Session, failure};
 use tabs::Tabs;
 use wire::{Ask, shapes};
+
+#[cfg(feature = "fuzzing")]
+pub(crate) use gateway::fuzzing as gateway_fuzzing;
 
 pub use error::{CallError, OpenError};
 pub(crate) use events::Subscribers;

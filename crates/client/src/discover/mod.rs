@@ -1,6 +1,8 @@
 //! Who is there: our hub's windows and the lock files of other editors, each with a verdict, the best first.
 
 mod candidate;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod hello;
 mod here;
 mod hub_windows;

@@ -1,6 +1,8 @@
 //! Keeps an editor attached while hubs come and go. One loop owns everything and is fed by threads that only
 //! read or only connect; what a frame leads to is decided in `ledger`.
 
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod ledger;
 
 use std::fmt;

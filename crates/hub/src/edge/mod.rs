@@ -13,7 +13,7 @@ pub(crate) mod pace;
 mod refusals;
 mod sent;
 mod session;
-mod session_id;
+pub(crate) mod session_id;
 mod startup;
 mod stream;
 mod tools;

@@ -14,14 +14,14 @@ const LONGEST: usize = 2 * 1024;
 const SEPARATOR: char = '\u{1f}';
 
 #[derive(Debug)]
-pub(super) struct SessionIds([u8; 32]);
+pub(crate) struct SessionIds([u8; 32]);
 
 impl SessionIds {
-    pub(super) fn of(token: &Token) -> SessionIds {
+    pub(crate) fn of(token: &Token) -> SessionIds {
         SessionIds(blake3::derive_key("linkspan session ids", token.secret().as_bytes()))
     }
 
-    pub(super) fn name(&self, key: &str, who: &Introduction) -> String {
+    pub(crate) fn name(&self, key: &str, who: &Introduction) -> String {
         let Introduction { name, version } = who;
         let who = URL_SAFE_NO_PAD.encode(format!("{name}{SEPARATOR}{version}"));
         let said = format!("{key}.{who}");
@@ -30,7 +30,7 @@ impl SessionIds {
     }
 
     /// The key of a session and whose it is; none for a name that no hub gave out for this window.
-    pub(super) fn recognise(&self, id: &str) -> Option<(String, Introduction)> {
+    pub(crate) fn recognise(&self, id: &str) -> Option<(String, Introduction)> {
         let (said, proof) = id.rsplit_once('.').filter(|_| id.len() <= LONGEST)?;
         // Compared in constant time.
         let genuine = blake3::Hash::from_hex(proof).is_ok_and(|proof| proof == self.proof(said));

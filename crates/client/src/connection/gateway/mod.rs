@@ -5,6 +5,8 @@
 
 mod clio;
 mod errands;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod gemini;
 mod ppxai;
 mod replies;

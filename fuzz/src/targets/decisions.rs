@@ -1,0 +1,70 @@
+//! Base, proposal, what the file holds when the person decides, and the hunks she takes: what is written is the merge
+//! of exactly those hunks with the file as it is, or she is asked again.
+
+use linkspan_review::{
+    AgentId, Decision, Effect, Ended, Event, HunkId, Owner, Phase, Proposal, Reply, ReviewId, State, Step,
+    SurfaceId, Text, Verdict, WindowId, Writer, compose, merge,
+};
+
+use crate::texts;
+
+const SURFACE: SurfaceId = SurfaceId(1);
+
+pub(crate) fn run(data: &[u8]) {
+    let Some([base, proposed, now, take]) = texts(data) else { return };
+    let mut state = State::default();
+    let Some(review) = propose(&mut state, base, proposed) else { return };
+    let pending = state.review(review).expect("it was just proposed").clone();
+    let hunks = pending.hunks();
+    let wanted = hunks.iter().zip(take.bytes()).filter(|(_, byte)| byte & 1 == 1);
+    let taken: Vec<HunkId> = wanted.map(|(hunk, _)| hunk.id).collect();
+    let composed = compose(base, &pending.proposed, &hunks, |id| taken.contains(id));
+    let expected = merge(base, &composed, now);
+    if now == base {
+        assert_eq!((expected.text.as_str(), expected.conflicts.len()), (composed.as_str(), 0));
+    }
+    if taken.is_empty() {
+        assert_eq!((expected.text.as_str(), expected.conflicts.len()), (now, 0));
+    }
+
+    let effects = state.apply(Event::Decided {
+        review,
+        surface: SURFACE,
+        revision: pending.revision,
+        decision: Decision { verdict: Verdict::AcceptHunks(taken), comments: Vec::new() },
+        base_now: Some(Text::utf8(now)),
+    });
+    let replies: Vec<&Reply> = effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Reply { reply, .. } => Some(reply),
+            _ => None,
+        })
+        .collect();
+    let decided = state.review(review).expect("nobody has heard of it yet");
+    match &decided.phase {
+        Phase::Deciding(decided) => {
+            let Ended::Accepted(accepted) = &decided.outcome.ended else { return };
+            assert!(expected.conflicts.is_empty() && replies.is_empty(), "{replies:?}");
+            assert_eq!(accepted.bytes, expected.text.as_bytes());
+        }
+        // Only where both changed the same lines, or where nothing was taken.
+        _ => assert_eq!(replies.len(), 1, "{replies:?}"),
+    }
+}
+
+fn propose(state: &mut State, base: &str, proposed: &str) -> Option<ReviewId> {
+    state.apply(Event::Proposed(Proposal {
+        owner: Owner { agent: AgentId(1), key: "claude:one".to_owned() },
+        window: WindowId(1),
+        set: None,
+        path: "/w/a".into(),
+        label: String::new(),
+        writer: Writer::Editor,
+        base: Some(Text::utf8(base)),
+        proposed: proposed.to_owned(),
+    }));
+    let review = state.reviews().next()?.id;
+    state.apply(Event::Recorded { review, step: Step::Proposed });
+    state.review(review).filter(|review| review.phase == Phase::Pending).map(|review| review.id)
+}
