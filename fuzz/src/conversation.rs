@@ -100,7 +100,7 @@ pub(crate) fn answer_to(request: Request) -> Answer {
             Answer::Accepted(Accepted {
                 review: "r1".into(),
                 path,
-                text: Some(proposed),
+                text: Some(proposed.into()),
                 new_file: label.is_empty(),
                 written: true,
                 taken: Taken::Edited,

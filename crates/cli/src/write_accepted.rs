@@ -32,7 +32,7 @@ pub(crate) fn write_accepted(
         review: ReviewId(u64::from(std::process::id())),
         folders: path.ancestors().last().map(Path::to_owned).into_iter().collect(),
         path: path.to_owned(),
-        bytes: proposal.bytes().to_vec(),
+        bytes: proposal.bytes().to_vec().into(),
         expect: before.map(Digest::of),
         mode: None,
         limit_mib: 1024,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use linkspan_editor_api::{ReviewComment, Taken};
+use linkspan_review::SharedText;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
@@ -11,7 +12,7 @@ pub struct Accepted {
     pub path: PathBuf,
     /// The final text, in the agent's own line-ending convention; none only where it is written and there is no
     /// room to repeat it.
-    pub text: Option<String>,
+    pub text: Option<SharedText>,
     pub new_file: bool,
     /// The editor side has written it. If not, that is for the agent, or for nobody.
     pub written: bool,

@@ -63,11 +63,16 @@ pub enum FramingError {
 
 /// Puts a header in front of a message.
 pub fn encode(body: &[u8]) -> Vec<u8> {
-    let header = format!("Content-Length: {}\r\n\r\n", body.len());
+    let header = header(body);
     let mut framed = Vec::with_capacity(header.len() + body.len());
     framed.extend_from_slice(header.as_bytes());
     framed.extend_from_slice(body);
     framed
+}
+
+/// What stands in front of a message.
+pub fn header(body: &[u8]) -> String {
+    format!("Content-Length: {}\r\n\r\n", body.len())
 }
 
 /// Cuts a stream of bytes into messages.

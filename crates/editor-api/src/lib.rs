@@ -44,7 +44,7 @@ pub use diagnostics::*;
 pub use document::*;
 pub use edits::*;
 pub use errors::RpcError;
-pub use framing::{Decoder, FramingError, Limits, encode};
+pub use framing::{Decoder, FramingError, Limits, encode, header};
 pub use history::*;
 pub use language::*;
 pub use method::{Direction, Kind, METHODS, Method, Notification, Request};

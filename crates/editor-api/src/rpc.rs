@@ -154,6 +154,13 @@ impl Message {
         Message::Request { id, method: R::METHOD.into(), params: raw(params) }
     }
 
+    /// A request as JSON, without framing: for parameters too large to be written twice.
+    pub fn request_bytes<R: Request>(id: &RequestId, params: &R) -> Vec<u8> {
+        let request = WireRequest { jsonrpc: "2.0", id, method: R::METHOD, params };
+        // As in `to_bytes`.
+        serde_json::to_vec(&request).unwrap_or_default()
+    }
+
     /// A notification.
     pub fn notification<N: Notification>(params: &N) -> Message {
         Message::Notification { method: N::METHOD.into(), params: raw(params) }
@@ -189,6 +196,14 @@ impl Message {
         // Strings, numbers and JSON that was valid before: writing these to memory does not fail.
         serde_json::to_vec(&wire).unwrap_or_default()
     }
+}
+
+#[derive(Serialize)]
+struct WireRequest<'a, R> {
+    jsonrpc: &'static str,
+    id: &'a RequestId,
+    method: &'a str,
+    params: &'a R,
 }
 
 #[derive(Serialize)]

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use linkspan_review::{Digest, ReviewId};
+use linkspan_review::{Digest, ReviewId, SharedBytes};
 use linkspan_workspace::open_straight;
 use rustix::fs::{FileType, OFlags};
 
@@ -216,7 +216,7 @@ pub struct Replacement {
     pub folders: Vec<PathBuf>,
     /// As resolved when the review began; if it resolves elsewhere now, nothing is written.
     pub path: PathBuf,
-    pub bytes: Vec<u8>,
+    pub bytes: SharedBytes,
     /// Digest of the bytes the decision was about; `None`: the file must not exist.
     pub expect: Option<Digest>,
     /// Of a file that is not there, if it had one.
@@ -392,7 +392,7 @@ mod tests {
                 review: ReviewId(7),
                 folders: self.folders(),
                 path: self.root.join(name),
-                bytes: bytes.to_vec(),
+                bytes: bytes.to_vec().into(),
                 expect: expect.map(Digest::of),
                 mode: None,
                 limit_mib: 1,

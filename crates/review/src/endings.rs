@@ -20,7 +20,7 @@ impl Convention {
     /// The file's text as the agent would write it.
     pub fn for_agent<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self {
-            Convention::Lf if text.contains(CRLF) => Cow::Owned(text.replace(CRLF, "\n")),
+            Convention::Lf if has_crlf(text) => Cow::Owned(text.replace(CRLF, "\n")),
             Convention::Lf | Convention::AsIs => Cow::Borrowed(text),
         }
     }
@@ -31,23 +31,29 @@ impl Convention {
 /// Where the base has CRLF and the proposal none, each line keeps the ending it has in the base, and a new
 /// line takes that of the line it replaces or follows. Whether the last line has an ending is the agent's
 /// word. Everything else is left as it is.
-pub fn adopt_endings(base: &str, proposed: &str) -> (String, Convention) {
-    if !base.contains(CRLF) {
-        return (proposed.to_owned(), Convention::AsIs);
+pub fn adopt_endings<'a>(base: &str, proposed: impl Into<Cow<'a, str>>) -> (String, Convention) {
+    let proposed = proposed.into();
+    if !has_crlf(base) {
+        return (proposed.into_owned(), Convention::AsIs);
     }
     // Said apart because a line that holds a lone CR before its CRLF still shows a CRLF when spoken in LF.
     if Convention::Lf.for_agent(base) == proposed {
         return (base.to_owned(), Convention::Lf);
     }
-    if proposed.contains(CRLF) {
-        return (proposed.to_owned(), Convention::AsIs);
+    if has_crlf(&proposed) {
+        return (proposed.into_owned(), Convention::AsIs);
     }
     let text = if base.matches('\n').count() == base.matches(CRLF).count() {
         proposed.replace('\n', CRLF)
     } else {
-        adopt_mixed(base, proposed)
+        adopt_mixed(base, &proposed)
     };
     (text, Convention::Lf)
+}
+
+/// Most texts have not one CR, and the search for a byte is many times as fast as that for two.
+fn has_crlf(text: &str) -> bool {
+    text.as_bytes().contains(&b'\r') && text.contains(CRLF)
 }
 
 /// Whether all lines of both texts end the same way. Editors that hold a text line by line keep only such.

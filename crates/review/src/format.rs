@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use encoding_rs::{BIG5, EUC_JP, EUC_KR, EncoderResult, Encoding, GB18030, GBK, SHIFT_JIS, X_USER_DEFINED};
 
 use crate::lines::LineNumber;
+use crate::shared::{SharedBytes, SharedText};
 use crate::text::TextError;
 
 /// How a file's bytes map to text.
@@ -66,6 +67,14 @@ impl Format {
             Kind::Utf8Bom => b"\xEF\xBB\xBF",
             Kind::Utf16Le => b"\xFF\xFE",
             Kind::Utf16Be => b"\xFE\xFF",
+        }
+    }
+
+    /// As [`Format::encode`], without a copy where the bytes are those of the text.
+    pub fn encode_shared(&self, text: &SharedText) -> Result<SharedBytes, TextError> {
+        match self.0 {
+            Kind::Utf8 => Ok(text.clone().into()),
+            _ => self.encode(text).map(SharedBytes::from),
         }
     }
 

@@ -39,6 +39,20 @@ pub(crate) struct Lines<'a> {
     ends: Vec<usize>,
 }
 
+/// Where the lines of a text begin; behind a final `\n` begins one more.
+pub fn line_starts(text: &str) -> Vec<usize> {
+    let mut starts = Vec::with_capacity(1 + text.len() / 32);
+    starts.push(0);
+    let mut end = 0;
+    for line in split_lines(text) {
+        end += line.len();
+        if line.ends_with('\n') {
+            starts.push(end);
+        }
+    }
+    starts
+}
+
 impl<'a> Lines<'a> {
     pub(crate) fn new(text: &'a str) -> Lines<'a> {
         // A guess at the usual length of a line saves most of the growing.

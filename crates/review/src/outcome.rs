@@ -1,6 +1,6 @@
 //! What the agent is told in the end.
 
-use crate::{Comment, HunkId, ReviewId, SurfaceId};
+use crate::{Comment, HunkId, ReviewId, SharedBytes, SharedText, SurfaceId};
 
 /// What of the proposal was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,9 +13,9 @@ pub enum Taken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// The final text, in the agent's own line-ending convention.
-    pub text: String,
+    pub text: SharedText,
     /// Exactly what the file shall hold.
-    pub bytes: Vec<u8>,
+    pub bytes: SharedBytes,
     pub taken: Taken,
     /// Unified diff from the proposal to the final text, in the agent's convention; `None` when equal.
     pub person_diff: Option<String>,

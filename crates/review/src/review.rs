@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use crate::{
-    AgentId, Conflict, Convention, Digest, Ended, Hunk, Merge, Outcome, ReviewId, Revision, SetId, Text,
-    WindowId, Writer, adopt_endings, hunks, merge,
+    AgentId, Conflict, Convention, Digest, Ended, Hunk, Merge, Outcome, ReviewId, Revision, SetId,
+    SharedText, Text, WindowId, Writer, adopt_endings, hunks, merge,
 };
 
 /// One review, as the journal stores and restores it.
@@ -22,12 +22,12 @@ pub struct Review {
     pub owner: Option<AgentId>,
     pub base: Option<Text>,
     /// In the file's own line endings.
-    pub proposed: String,
+    pub proposed: SharedText,
     pub convention: Convention,
     /// Of the proposal as sent, to find it again.
     pub original: Digest,
     /// The person's own edits of the proposed side.
-    pub draft: Option<String>,
+    pub draft: Option<SharedText>,
     /// Where the file moved under the change, in lines of `side()`; the person is asked about these.
     pub conflicts: Vec<Conflict>,
     pub revision: Revision,
@@ -59,13 +59,17 @@ pub struct Decided {
     /// What the agent will be told.
     pub outcome: Outcome,
     /// The accepted text in the file's own endings, from which a merge can start; empty when rejected.
-    pub text: String,
+    pub text: SharedText,
 }
 
 impl Review {
     /// The proposed side as shown: the person's draft where there is one.
     pub fn side(&self) -> &str {
-        self.draft.as_deref().unwrap_or(&self.proposed)
+        self.shared_side()
+    }
+
+    pub(crate) fn shared_side(&self) -> &SharedText {
+        self.draft.as_ref().unwrap_or(&self.proposed)
     }
 
     pub fn base_text(&self) -> &str {
@@ -127,10 +131,10 @@ impl Review {
         }
         let shown = self.carry(self.side(), now.as_ref());
         if self.draft.is_some() {
-            self.proposed = self.carry(&self.proposed, now.as_ref()).text;
-            self.draft = Some(shown.text);
+            self.proposed = self.carry(&self.proposed, now.as_ref()).text.into();
+            self.draft = Some(shown.text.into());
         } else {
-            self.proposed = shown.text;
+            self.proposed = shown.text.into();
         }
         self.conflicts = shown.conflicts;
         self.base = now;

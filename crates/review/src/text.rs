@@ -6,12 +6,13 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use crate::digest::Digest;
 use crate::format::Format;
 use crate::lines::LineNumber;
+use crate::shared::{SharedBytes, SharedText};
 
 /// A decoded file: the text without its BOM, with exactly the line endings of the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Text {
     pub format: Format,
-    pub text: String,
+    pub text: SharedText,
 }
 
 /// Why some bytes are no text, or some text no bytes.
@@ -40,18 +41,18 @@ pub enum TextError {
 }
 
 impl Text {
-    pub fn utf8(text: impl Into<String>) -> Text {
+    pub fn utf8(text: impl Into<SharedText>) -> Text {
         Text { format: Format::UTF8, text: text.into() }
     }
 
-    pub fn encode(&self) -> Result<Vec<u8>, TextError> {
-        self.format.encode(&self.text)
+    pub fn encode(&self) -> Result<SharedBytes, TextError> {
+        self.format.encode_shared(&self.text)
     }
 
     /// Of the encoded bytes. A text that its format cannot express has a digest that no file has.
     pub fn digest(&self) -> Digest {
         match self.encode() {
-            Ok(bytes) => Digest::of(&bytes),
+            Ok(bytes) => bytes.digest(),
             Err(_) => Digest::of_parts(&[self.format.name().as_bytes(), self.text.as_bytes()]),
         }
     }
@@ -59,6 +60,11 @@ impl Text {
 
 /// Reads a file's bytes; encoding the result gives the same bytes.
 pub fn decode(bytes: &[u8]) -> Result<Text, TextError> {
+    decode_owned(bytes.to_vec())
+}
+
+/// The same without a copy where the file is UTF-8.
+pub fn decode_owned(bytes: Vec<u8>) -> Result<Text, TextError> {
     if bytes.starts_with(b"\xFF\xFE\0\0") || bytes.starts_with(b"\0\0\xFE\xFF") {
         return Err(TextError::Utf32);
     }
@@ -69,18 +75,26 @@ pub fn decode(bytes: &[u8]) -> Result<Text, TextError> {
             return decode_utf16(body, format, unit);
         }
     }
-    if let Some(offset) = bytes.iter().position(|byte| *byte == 0) {
+    // The search for a byte is many times as fast as finding out where it is.
+    if bytes.contains(&0)
+        && let Some(offset) = bytes.iter().position(|byte| *byte == 0)
+    {
         return Err(TextError::Binary { offset });
     }
-    let (format, body) = match bytes.strip_prefix(Format::UTF8_BOM.bom()) {
-        Some(body) => (Format::UTF8_BOM, body),
-        None => (Format::UTF8, bytes),
-    };
-    match str::from_utf8(body) {
-        Ok(text) => Ok(Text { format, text: text.to_owned() }),
+    let format = if bytes.starts_with(Format::UTF8_BOM.bom()) { Format::UTF8_BOM } else { Format::UTF8 };
+    match String::from_utf8(bytes) {
+        Ok(mut text) => {
+            // The mark is a character of its own.
+            text.drain(..format.bom().len());
+            Ok(Text { format, text: text.into() })
+        }
         Err(error) => {
-            let undecodable = TextError::Undecodable { offset: format.bom().len() + error.valid_up_to() };
-            if format.has_bom() { Err(undecodable) } else { decode_legacy(bytes).ok_or(undecodable) }
+            let undecodable = TextError::Undecodable { offset: error.utf8_error().valid_up_to() };
+            if format.has_bom() {
+                Err(undecodable)
+            } else {
+                decode_legacy(error.as_bytes()).ok_or(undecodable)
+            }
         }
     }
 }
@@ -103,7 +117,7 @@ fn decode_utf16(body: &[u8], format: Format, unit: fn([u8; 2]) -> u16) -> Result
             Err(_) => return Err(TextError::LoneSurrogate { encoding, offset }),
         }
     }
-    Ok(Text { format, text })
+    Ok(Text { format, text: text.into() })
 }
 
 /// Bytes that are not UTF-8 and have no mark: the detector's guess, if it explains every byte.
@@ -123,8 +137,8 @@ fn decode_legacy(bytes: &[u8]) -> Option<Text> {
     {
         return None;
     }
-    let text = Text { format, text: text.into_owned() };
-    text.encode().is_ok_and(|encoded| encoded == bytes).then_some(text)
+    let text = Text { format, text: text.into_owned().into() };
+    text.encode().is_ok_and(|encoded| *encoded == *bytes).then_some(text)
 }
 
 /// Mostly UTF-8 with some damage. A legacy encoding would give its bytes back too, but as other characters
@@ -144,8 +158,8 @@ mod tests {
 
     fn check(bytes: &[u8], format: &str, text: &str) {
         let decoded = decode(bytes).unwrap();
-        assert_eq!((decoded.format.name(), decoded.text.as_str()), (format, text));
-        assert_eq!(decoded.encode().unwrap(), bytes);
+        assert_eq!((decoded.format.name(), &*decoded.text), (format, text));
+        assert_eq!(*decoded.encode().unwrap(), *bytes);
         assert_eq!(decoded.digest(), Digest::of(bytes));
     }
 
@@ -190,7 +204,7 @@ mod tests {
     #[test]
     fn a_text_its_format_cannot_express_has_the_digest_of_no_file() {
         let format = Format::from_name("windows-1252").unwrap();
-        let text = Text { format, text: "я".to_owned() };
+        let text = Text { format, text: "я".into() };
         assert_ne!(text.digest(), Text::utf8("я").digest());
     }
 }

@@ -50,8 +50,7 @@ impl Journey {
         let Case { dialect, step, who, .. } = self.case;
         let port = self.stage.editor.port();
         if step == Step::Connect {
-            self.half_open =
-                (who == Who::Agent).then(|| HalfOpen::to(dialect, &self.stage.world, port));
+            self.half_open = (who == Who::Agent).then(|| HalfOpen::to(dialect, &self.stage.world, port));
             return;
         }
         let world = &self.stage.world;
@@ -247,7 +246,8 @@ impl Journey {
             Told::Accepted { path, text } => (path, text),
             Told::Rejected { path } => (path, &None),
             Told::Failed { path, why } => {
-                let failed = |subject: &&Subject| path.as_ref().is_none_or(|path| *path == subject.wanted.path);
+                let failed =
+                    |subject: &&Subject| path.as_ref().is_none_or(|path| *path == subject.wanted.path);
                 let failed: Vec<&Subject> = self.stage.subjects.iter().filter(failed).collect();
                 let said = failed.iter().any(|subject| subject.said);
                 assert!(!said, "told of a failure though a person has decided: {why}");
@@ -311,8 +311,7 @@ impl Journey {
 }
 
 fn decision(subject: &Subject, shown: &api::ReviewShow) -> api::ReviewDecided {
-    let verdict =
-        if subject.accepts { api::Verdict::Accept } else { api::Verdict::Reject { reason: None } };
+    let verdict = if subject.accepts { api::Verdict::Accept } else { api::Verdict::Reject { reason: None } };
     let decision = api::Decision { verdict, comments: Vec::new() };
     api::ReviewDecided { review: shown.review.clone(), revision: shown.revision, decision }
 }

@@ -179,8 +179,10 @@ impl World {
 
     fn some_document(&mut self, number: usize, dirty: bool) -> Option<PathBuf> {
         let documents = self.editors[number].documents.iter();
-        let there: Vec<PathBuf> =
-            documents.filter(|(_, document)| !dirty || document.dirty).map(|(path, _)| path.clone()).collect();
+        let there: Vec<PathBuf> = documents
+            .filter(|(_, document)| !dirty || document.dirty)
+            .map(|(path, _)| path.clone())
+            .collect();
         let at = self.chance.below(there.len().max(1));
         there.into_iter().nth(at)
     }
@@ -191,7 +193,7 @@ impl World {
         let text = self.editors[number].documents[&path].text.text.clone();
         let text = self.changed(&text);
         let document = self.editors[number].documents.get_mut(&path).expect("it is open");
-        document.text.text = text;
+        document.text.text = text.into();
         document.version += 1;
         document.dirty = true;
     }
@@ -204,7 +206,7 @@ impl World {
 
     fn puts_on_disk(&mut self, number: usize, path: &PathBuf) {
         let document = self.editors[number].documents.get_mut(path).expect("it is open");
-        document.seen = document.text.encode().expect("it was text");
+        document.seen = document.text.encode().expect("it was text").to_vec();
         document.dirty = false;
         self.disk.insert(path.clone(), document.seen.clone());
     }
@@ -315,7 +317,7 @@ impl World {
                     None => json!({ "open": false }),
                     Some(document) => json!({
                         "open": true, "dirty": document.dirty, "version": document.version,
-                        "text": document.text.text,
+                        "text": document.text.text.as_str(),
                     }),
                 })
             }
@@ -326,9 +328,11 @@ impl World {
 
     /// Only on the version that was asked for, and saved only over the file that the editor knows.
     fn applies(&mut self, number: usize, path: PathBuf, params: &Value) -> Value {
-        let (version, text) = (params["version"].as_i64(), params["edits"]["text"].as_str().unwrap_or_default());
+        let (version, text) =
+            (params["version"].as_i64(), params["edits"]["text"].as_str().unwrap_or_default());
         let document = self.editors[number].documents.get(&path);
-        let Some(document) = document.filter(|document| version.is_none_or(|version| version == document.version))
+        let Some(document) =
+            document.filter(|document| version.is_none_or(|version| version == document.version))
         else {
             self.count("edits of documents that had moved on");
             return json!({ "applied": false });
@@ -337,7 +341,7 @@ impl World {
         self.count("changes written by editors");
         self.edit_applied(&path, &held, dirty, text);
         let document = self.editors[number].documents.get_mut(&path).expect("it is open");
-        document.text.text = text.to_owned();
+        document.text.text = text.to_owned().into();
         document.version += 1;
         document.dirty = true;
         let (known, save) = (document.seen.clone(), params["save"] == true);
@@ -348,7 +352,7 @@ impl World {
             if self.fault(50) {
                 let text = self.changed(text);
                 let document = self.editors[number].documents.get_mut(&path).expect("it is open");
-                document.text.text = text.clone();
+                document.text.text = text.clone().into();
                 document.version += 1;
                 made = Some(text);
                 self.count("texts changed by rules for saving");

@@ -113,8 +113,10 @@ impl World {
         // Nothing that was under way in this life happens in the next.
         self.hub.life += 1;
         self.hub.ports.clear();
-        let wires: Vec<WireId> =
-            std::mem::take(&mut self.hub.agents).into_values().chain(std::mem::take(&mut self.hub.locals).into_values()).collect();
+        let wires: Vec<WireId> = std::mem::take(&mut self.hub.agents)
+            .into_values()
+            .chain(std::mem::take(&mut self.hub.locals).into_values())
+            .collect();
         for id in wires {
             if !self.wires[id.0].over_for_hub {
                 self.over_for_hub(id);
@@ -189,7 +191,9 @@ impl World {
         let number = self.hub.connections;
         match door {
             Door::Port(port) => {
-                let (Some(window), Peer::Agent(agent)) = (self.hub.ports.get(&port).copied(), peer) else { return false };
+                let (Some(window), Peer::Agent(agent)) = (self.hub.ports.get(&port).copied(), peer) else {
+                    return false;
+                };
                 let agent_id = AgentId(2 * number + 1);
                 self.wire(id).name = Some(Name::Agent(agent_id));
                 self.hub.agents.insert(agent_id, id);
@@ -259,10 +263,10 @@ impl World {
                     let (life, delay) = (self.hub.life, self.delay());
                     self.later(delay, Happening::WriteDisk(life, review, replacement));
                 }
-                Action::Record { review, step, by } => {
+                Action::Record { review, step, by, size } => {
                     self.count("records");
                     self.record_asked(&review, step);
-                    self.hand_in(Job::Review(Box::new(Entry { review: *review, step, by })));
+                    self.hand_in(Job::Review(Box::new(Entry { review: *review, step, by, size })));
                 }
                 Action::RememberWindow { window } => self.hand_in(Job::Window(Box::new(window))),
                 Action::ServeWellKnown { .. } => self.finds_out(Event::WellKnownServed { open: false }),
@@ -291,7 +295,8 @@ impl World {
     fn leaves(&mut self) {
         self.count("hubs that left by themselves");
         self.trace.tell(self.now, || "the hub leaves".to_owned());
-        let held: Vec<_> = self.hub.core.iter().flat_map(Core::holdings).filter(|(_, held)| *held > 0).collect();
+        let held: Vec<_> =
+            self.hub.core.iter().flat_map(Core::holdings).filter(|(_, held)| *held > 0).collect();
         self.promises.looked("nothing is left behind");
         if !held.is_empty() {
             self.promises.broken(format!("a hub with nothing to do holds {held:?}"));
@@ -362,7 +367,7 @@ impl World {
     /// As `files::replace` does: only over what is expected, and not at all if it is there already.
     pub(super) fn write_disk(&mut self, review: ReviewId, order: Replacement) {
         let now = self.disk.get(&order.path).cloned();
-        let result = if now.as_ref() == Some(&order.bytes) {
+        let result = if now.as_deref() == Some(&*order.bytes) {
             Ok(())
         } else if now.as_deref().map(Digest::of) != order.expect {
             self.count("writes that found another file");
@@ -375,7 +380,7 @@ impl World {
             self.count("writes to disk");
             self.trace.tell(self.now, || format!("{review} is written to {}", order.path.display()));
             self.applied(review, "the disk");
-            self.disk.insert(order.path, order.bytes);
+            self.disk.insert(order.path, order.bytes.to_vec());
             Ok(())
         };
         self.finds_out(Event::FileWritten { review, result });

@@ -118,7 +118,9 @@ impl World {
                     self.promises.counted.entry(review.id).or_default().insert(*word);
                 }
                 let which = match review.outcome().map(|outcome| &outcome.ended) {
-                    Some(Ended::Accepted(_)) => "2, 4: what is accepted is what she saw and said, and not a byte else",
+                    Some(Ended::Accepted(_)) => {
+                        "2, 4: what is accepted is what she saw and said, and not a byte else"
+                    }
                     _ => "2: what is rejected is what she rejected",
                 };
                 self.promises.look(which, said.map(|_| ()));
@@ -143,9 +145,9 @@ impl World {
         let name = review.owner_key.split([':', '\u{1f}']).nth(1)?;
         let number = self.agents.iter().position(|agent| agent.name == name)?;
         let asks = &self.agents[number].asks;
-        let ask = asks.iter().find(|ask| {
-            ask.path == review.path && Digest::of(ask.text.as_bytes()) == review.original
-        })?;
+        let ask = asks
+            .iter()
+            .find(|ask| ask.path == review.path && Digest::of(ask.text.as_bytes()) == review.original)?;
         Some((number, ask.state, ask.times))
     }
 
@@ -163,7 +165,8 @@ impl World {
         const KEPT_MS: u64 = 500_000;
         const SETTLED_MS: u64 = 10_000;
         let wires = || {
-            let its = |wire: &&super::wire::Wire| wire.peer == Peer::Agent(number) && wire.life == self.hub.life;
+            let its =
+                |wire: &&super::wire::Wire| wire.peer == Peer::Agent(number) && wire.life == self.hub.life;
             self.wires.iter().filter(its)
         };
         let alone = wires().filter(|wire| !wire.over_for_hub).count() == 1;
@@ -217,11 +220,14 @@ impl World {
         let bound = known.filter(|durable| durable.step == Step::Decided).any(|durable| {
             let review = &durable.review;
             durable.accepted().is_some_and(|accepted| accepted.bytes == order.bytes)
-                && (review.base_digest(), review.writer, &review.path) == (order.expect, Writer::Editor, &order.path)
+                && (review.base_digest(), review.writer, &review.path)
+                    == (order.expect, Writer::Editor, &order.path)
         });
         let result = match bound {
             true => Ok(()),
-            false => Err(format!("no durable decision of {id} is about these bytes for {}", order.path.display())),
+            false => {
+                Err(format!("no durable decision of {id} is about these bytes for {}", order.path.display()))
+            }
         };
         self.promises.look("2: each write is bound to a durable decision", result);
         let unsaved = self.promises.unsaved_at_decision.get(&id).copied();
@@ -240,7 +246,8 @@ impl World {
                 let review = &durable.review;
                 let decided = durable.accepted().and_then(|accepted| decode(&accepted.bytes).ok());
                 durable.step == Step::Decided
-                    && (review.writer, review.path.as_path(), review.base_text()) == (Writer::Editor, path, held)
+                    && (review.writer, review.path.as_path(), review.base_text())
+                        == (Writer::Editor, path, held)
                     && decided.is_some_and(|decided| decided.text == text)
             })
         });
@@ -254,13 +261,16 @@ impl World {
                 self.promises.look(which, Ok(()));
                 self.applied(id, "an editor");
             }
-            None => self.promises.look(which, Err(format!("{} gets a text nobody decided on", path.display()))),
+            None => {
+                self.promises.look(which, Err(format!("{} gets a text nobody decided on", path.display())))
+            }
         }
     }
 
     pub(super) fn applied(&mut self, id: ReviewId, by: &str) {
         *self.promises.applied.entry(id).or_default() += 1;
-        let (times, said) = (self.promises.applied[&id], self.promises.counted.get(&id).map_or(0, BTreeSet::len));
+        let (times, said) =
+            (self.promises.applied[&id], self.promises.counted.get(&id).map_or(0, BTreeSet::len));
         let result = match times <= said {
             true => Ok(()),
             false => Err(format!("{id} is applied {times} times, now by {by}, for {said} decisions")),

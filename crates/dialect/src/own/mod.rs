@@ -63,7 +63,7 @@ mod tests {
         let answer = Answer::Accepted(Accepted {
             review: "r1".into(),
             path: "/w/a".into(),
-            text: Some("x".repeat(bytes)),
+            text: Some("x".repeat(bytes).into()),
             new_file: false,
             written,
             taken: Taken::Edited,

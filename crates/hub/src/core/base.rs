@@ -240,15 +240,15 @@ impl Core {
             Err(no_answer) => return self.base_ready(wanted, Err(unanswered(&no_answer))),
         };
         let base = on_disk(disk).map(|mut base| {
-            let held = base.text.as_ref().map(|text| &text.text);
-            let as_on_disk = live.text.is_none() || live.text.as_ref() == held;
+            let held = base.text.as_ref().map(|text| text.text.as_str());
+            let as_on_disk = live.text.is_none() || live.text.as_deref() == held;
             let buffer = Buffer { version: live.version, dirty: live.dirty, as_on_disk };
             base.buffer = live.open.then_some(buffer);
             base.language = live.language.filter(|_| live.open);
             if let Some(text) = live.text.filter(|_| live.open && live.dirty) {
                 // The buffer has no bytes of its own: it will be saved as the file is encoded.
                 let format = base.text.as_ref().map_or(Format::UTF8, |text| text.format);
-                base.text = Some(Text { format, text });
+                base.text = Some(Text { format, text: text.into() });
             }
             base
         });
@@ -278,7 +278,9 @@ impl Core {
             },
             BaseWanted::Edit { editing, part, .. } => self.edit_read(editing, part, base),
             BaseWanted::Decision { local: STANDING_WORD, review, decision, .. }
-                if base.as_ref().map_or(true, |base| self.cannot_change(review, &decision, base).is_some()) =>
+                if base
+                    .as_ref()
+                    .map_or(true, |base| self.cannot_change(review, &decision, base).is_some()) =>
             {
                 self.show(review);
             }
@@ -428,7 +430,7 @@ impl Core {
 fn on_disk(file: FileState) -> Result<Base, Failure> {
     let text = match file.exists {
         false => None,
-        true => Some(linkspan_review::decode(&file.bytes).map_err(|error| {
+        true => Some(linkspan_review::decode_owned(file.bytes).map_err(|error| {
             Failure::new(FailureKind::NotText, format!("{}: {error}", file.path.display()))
         })?),
     };

@@ -116,15 +116,23 @@ impl Core {
         resume: Resume,
         wait_ms: u32,
     ) {
+        if let Some(id) = self.await_answer(local, resume, wait_ms) {
+            self.act(Action::SendLocal { local, body: Message::request_bytes(&id, params) });
+        }
+    }
+
+    /// Whoever calls this sends the request of that id.
+    pub(super) fn await_answer(&mut self, local: LocalId, resume: Resume, wait_ms: u32) -> Option<RequestId> {
         let when = self.now_ms + self.config.limits.call_seconds * 1000 + u64::from(wait_ms);
         let Some(connection) = self.locals.get_mut(&local) else {
-            return self.resume(resume, Err(NoAnswer::Gone));
+            self.resume(resume, Err(NoAnswer::Gone));
+            return None;
         };
         connection.next_id += 1;
         let id = connection.next_id;
         let timer = self.timers.add(when, Due::Call { local, id });
         connection.asked.insert(id, Asked { resume, timer });
-        self.send(local, &Message::request(RequestId::Number(id), params));
+        Some(RequestId::Number(id))
     }
 
     pub(super) fn ping_editor(&mut self, local: LocalId) {

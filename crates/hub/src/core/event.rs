@@ -11,7 +11,7 @@ use linkspan_review::{AgentId, ChangeId, Review, ReviewId, Step, WindowId};
 use crate::config::{Clients, ClientsChange, WorkspaceConfig};
 use crate::files::{FileError, FileState, Replacement, Restoration, Want, WriteError};
 use crate::guard::Refusal;
-use crate::journal::{Change, Found, Question, RememberedWindow};
+use crate::journal::{Change, Found, LineCount, Question, RememberedWindow};
 use crate::token::Token;
 use crate::work::Done;
 use linkspan_dialect::Work;
@@ -253,6 +253,8 @@ pub enum Action {
         review: Box<Review>,
         step: Step,
         by: Option<String>,
+        /// Of what was accepted, where it is known already.
+        size: Option<LineCount>,
     },
     RememberWindow {
         window: RememberedWindow,

@@ -9,8 +9,8 @@ use linkspan_editor_api as api;
 use linkspan_editor_api::{Limits, Message, RequestId, RpcError, errors};
 use linkspan_review as review;
 use linkspan_review::{
-    AgentId, Effect, HideReason, Outcome, Phase, Proposal, Reply, Review, ReviewId, Revision, Step,
-    SurfaceId, Verdict, WindowId, Writer,
+    AgentId, Effect, Ended, HideReason, Outcome, Phase, Proposal, Reply, Review, ReviewId, Revision, Step,
+    SurfaceId, Taken, Verdict, WindowId, Writer,
 };
 
 use super::Core;
@@ -170,7 +170,15 @@ impl Core {
         // Named while the surface is sure to be there; later records leave the name as it is.
         let by = review.outcome().filter(|_| step == Step::Decided).and_then(|outcome| outcome.by);
         let by = by.map(|surface| self.surface_name(surface));
-        self.act(Action::Record { review: Box::new(review.clone()), step, by });
+        // Where all of what was shown is taken, its lines are counted already.
+        let as_shown = review.draft.is_none()
+            && review.outcome().is_some_and(
+                |outcome| matches!(&outcome.ended, Ended::Accepted(accepted) if accepted.taken == Taken::All),
+            );
+        let counted = self.ages.get(&id).and_then(|age| age.counted.get());
+        let counted = counted.filter(|(revision, _)| as_shown && *revision == review.revision);
+        let size = counted.map(|(_, size)| size.lines());
+        self.act(Action::Record { review: Box::new(review.clone()), step, by, size });
     }
 
     pub(super) fn recorded(&mut self, review: ReviewId, step: Step, result: Result<(), String>) {
@@ -213,18 +221,28 @@ impl Core {
     pub(super) fn show(&mut self, id: ReviewId) {
         let Some(local) = self.surface_of(id) else { return };
         let Some(review) = self.state.review(id) else { return };
-        let mut show = present::shown_within(self.largest_show, review);
-        if let Some(window) = self.windows.get(&review.window) {
-            show.path = window.as_named(&review.path).display().to_string();
-        }
-        if let Some(age) = self.ages.get_mut(&id) {
-            age.omitted = show.omitted;
-            if !show.omitted {
-                age.counted.set(Some((review.revision, Size::of_shown(&show.hunks))));
+        let window = self.windows.get(&review.window);
+        let named = window.map_or_else(|| review.path.clone(), |window| window.as_named(&review.path));
+        let path = named.display().to_string();
+        let inline = self.ages.get(&id).is_some_and(|age| age.manner.inline);
+        let texts = review.base_text().len() + review.side().len();
+        let whole = (texts <= self.largest_show).then(|| {
+            let hunks = review.hunks();
+            if let Some(age) = self.ages.get(&id) {
+                age.counted.set(Some((review.revision, Size::of_hunks(&hunks))));
             }
-            show.inline = age.manner.inline;
+            api::ReviewShow { path: path.clone(), inline, ..present::shown(review, &hunks) }
+        });
+        let without = api::ReviewShow { path, inline, omitted: true, ..present::without_texts(review) };
+        let Some(request) = self.await_answer(local, Resume::Ignore, 0) else { return };
+        // Written once: its length is known only then, and most fit.
+        let whole = whole.map(|show| Message::request_bytes(&request, &show));
+        let whole = whole.filter(|body| body.len() <= self.largest_show);
+        if let Some(age) = self.ages.get_mut(&id) {
+            age.omitted = whole.is_none();
         }
-        self.ask(local, &show, Resume::Ignore);
+        let body = whole.unwrap_or_else(|| Message::request_bytes(&request, &without));
+        self.act(Action::SendLocal { local, body });
     }
 
     /// A person's own text for the proposed side. It is said to be taken once it is recorded: what she typed is
@@ -242,7 +260,8 @@ impl Core {
         let refusal = effects.extract_if(.., |effect| matches!(effect, Effect::Reply { .. })).next();
         let result = match (&refusal, self.state.review(id)) {
             (None, Some(now)) => {
-                api::ReviewEditedResult::Taken { revision: now.revision.0, hunks: present::hunks(now) }
+                let hunks = present::shown_hunks(now, &now.hunks());
+                api::ReviewEditedResult::Taken { revision: now.revision.0, hunks }
             }
             (Some(Effect::Reply { reply: Reply::Stale { .. }, .. }), _) => api::ReviewEditedResult::Stale,
             _ => api::ReviewEditedResult::NotPending,

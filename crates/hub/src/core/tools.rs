@@ -201,7 +201,7 @@ impl Core {
             self.tell_too_large(agent, &place, &failure);
             return self.answer(agent, call, &Answer::Failed(failure));
         }
-        let base = Some(Text { format: Format::UTF8, text: before });
+        let base = Some(Text { format: Format::UTF8, text: before.into() });
         let writer = Writer::Nobody;
         let (direct, inline) = (false, false);
         let change = Change { path: place, label, set, writer, direct, inline, base, proposed: after };

@@ -333,7 +333,7 @@ impl Core {
             let text = text_of(&change.before).filter(|text| buffer.can_take(&text.text, &held));
             if let Some(text) = text.filter(|_| editor.capabilities.edits) {
                 let path = editor.as_named(&change.path).display().to_string();
-                let edits = api::Edits::Text { text: text.text };
+                let edits = api::Edits::Text { text: text.text.into_string() };
                 let apply = api::EditsApply { path, version: buffer.version, edits, save: true };
                 return self.ask_and_wait(local, &apply, Resume::Restored(ticket), SAVE_MS);
             }
@@ -347,9 +347,15 @@ impl Core {
         let Change { review, path, before, after, mode, .. } = change;
         let expect = after.as_deref().map(Digest::of);
         let restoration = match (before, expect) {
-            (Some(bytes), expect) => {
-                Restoration::Replace(Replacement { review, folders, path, bytes, expect, mode, limit_mib })
-            }
+            (Some(bytes), expect) => Restoration::Replace(Replacement {
+                review,
+                folders,
+                path,
+                bytes: bytes.into(),
+                expect,
+                mode,
+                limit_mib,
+            }),
             (None, Some(expect)) => Restoration::Remove(Removal { folders, path, expect, limit_mib }),
             // From no file to no file.
             (None, None) => return self.undone(ticket, None),

@@ -145,7 +145,7 @@ impl Core {
             Ok(Base { path, text: Some(text), buffer, language }) => {
                 let dirty = buffer.is_some_and(|buffer| buffer.dirty);
                 let language = language.unwrap_or_else(|| language_of(&path).to_owned());
-                let (text, truncated) = excerpt(text.text, *lines);
+                let (text, truncated) = excerpt(text.text.into_string(), *lines);
                 Answer::Text { path, text, language, dirty, truncated }
             }
         };

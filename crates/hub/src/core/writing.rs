@@ -44,7 +44,8 @@ impl Core {
             (Some(Buffer { version, dirty, .. }), Some((local, named)), Some(text)) => {
                 let path = named.display().to_string();
                 let save = !dirty;
-                let apply = api::EditsApply { path, version, edits: api::Edits::Text { text }, save };
+                let edits = api::Edits::Text { text: text.into_string() };
+                let apply = api::EditsApply { path, version, edits, save };
                 let more_ms = if save { SAVE_MS } else { 0 };
                 self.ask_and_wait(local, &apply, Resume::Applied { review: id, save }, more_ms);
             }

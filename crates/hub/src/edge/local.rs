@@ -1,5 +1,6 @@
 //! The hub's own socket: framed JSON-RPC with editors and commands of the same user.
 
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,6 +16,9 @@ use super::outbox::{self, Inbox, Outbox, SEND_DEADLINE};
 use super::pace::Pace;
 use super::{Edge, Happening};
 use crate::core::{Event, LocalId};
+
+/// Copying this much costs less than another call of the system.
+const COPIED: usize = 16 * 1024;
 
 /// The hub's end of one connection.
 pub(crate) struct ToLocal {
@@ -130,11 +134,19 @@ enum Said {
     ToNobody,
 }
 
+/// Small messages go out at once with their header; a large one is not copied for that.
+async fn send(stream: &mut OwnedWriteHalf, body: &[u8]) -> io::Result<()> {
+    if body.len() <= COPIED {
+        return stream.write_all(&linkspan_editor_api::encode(body)).await;
+    }
+    stream.write_all(linkspan_editor_api::header(body).as_bytes()).await?;
+    stream.write_all(body).await
+}
+
 /// Ends with what the hub has to say, or with a peer that does not take it.
 async fn write(mut stream: OwnedWriteHalf, mut inbox: Inbox<Vec<u8>>, deadline: Duration) -> Said {
     while let Some(body) = inbox.recv().await {
-        let framed = linkspan_editor_api::encode(&body);
-        match timeout(deadline, stream.write_all(&framed)).await {
+        match timeout(deadline, send(&mut stream, &body)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return Said::ToNobody,
             Err(_) => {

@@ -223,8 +223,8 @@ impl Hub {
                         result: files::replace(&replacement),
                     });
                 }
-                Action::Record { review, step, by } => {
-                    self.journal.record(Entry { review: *review, step, by })
+                Action::Record { review, step, by, size } => {
+                    self.journal.record(Entry { review: *review, step, by, size })
                 }
                 Action::RememberWindow { window } => self.journal.remember_window(window),
                 Action::Publish { to, body } => {

@@ -314,8 +314,8 @@ pub(super) fn begin_undo(
                undoes,
                state|
      -> rusqlite::Result<i64> {
-        let before = before.as_ref().map(|bytes| blob(&transaction, bytes)).transpose()?;
-        let after = after.as_ref().map(|bytes| blob(&transaction, bytes)).transpose()?;
+        let before = before.as_ref().map(|bytes| blob(&transaction, Digest::of(bytes), bytes)).transpose()?;
+        let after = after.as_ref().map(|bytes| blob(&transaction, Digest::of(bytes), bytes)).transpose()?;
         let path = change.path.as_os_str().as_bytes();
         transaction
             .prepare_cached(

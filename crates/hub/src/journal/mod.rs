@@ -78,6 +78,15 @@ pub struct Entry {
     pub step: Step,
     /// The name of the surface a person decided on.
     pub by: Option<String>,
+    /// Of what was accepted, where it is known already.
+    pub size: Option<LineCount>,
+}
+
+/// How many lines a change adds and removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineCount {
+    pub added: u32,
+    pub removed: u32,
 }
 
 /// A record is on disk, or it is not and says why; or what was asked for.
@@ -281,9 +290,7 @@ fn commit(connection: &mut Connection, jobs: &[Job]) -> rusqlite::Result<()> {
     let now = now_ms();
     for job in jobs {
         match job {
-            Job::Record(entry) => {
-                rows::put(&transaction, &entry.review, entry.step, entry.by.as_deref(), now)?
-            }
+            Job::Record(entry) => rows::put(&transaction, entry, now)?,
             Job::Window(window) => rows::put_window(&transaction, window, now)?,
             // Each in its turn, behind what is committed here.
             Job::Ask { .. } | Job::BeginUndo { .. } | Job::EndUndo { .. } => {}

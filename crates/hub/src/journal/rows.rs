@@ -7,13 +7,13 @@ use std::path::PathBuf;
 
 use linkspan_review::{
     Accepted, Comment, Conflict, Convention, Decided, Digest, Ended, Format, Hunk, LineNumber, Outcome,
-    Phase, Review, ReviewId, Revision, SetId, Step, Taken, Text, WindowId, Writer, decode, hunks,
+    Phase, Review, ReviewId, Revision, SetId, SharedText, Step, Taken, Text, WindowId, Writer, decode, hunks,
 };
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 
 use super::schema::is_damage;
-use super::{JournalError, Past, RememberedWindow};
+use super::{Entry, JournalError, LineCount, Past, RememberedWindow};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct CommentColumn {
@@ -30,16 +30,11 @@ struct TakenColumn {
 /// Start and end of the four line ranges of a conflict.
 type ConflictColumn = [(u32, u32); 4];
 
-pub(super) fn put(
-    tx: &Transaction<'_>,
-    review: &Review,
-    step: Step,
-    by: Option<&str>,
-    now: i64,
-) -> rusqlite::Result<()> {
-    let base = review.base.as_ref().map(|base| blob(tx, base.text.as_bytes())).transpose()?;
-    let proposed = blob(tx, review.proposed.as_bytes())?;
-    let draft = review.draft.as_ref().map(|draft| blob(tx, draft.as_bytes())).transpose()?;
+pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Result<()> {
+    let Entry { review, step, by, size } = entry;
+    let base = review.base.as_ref().map(|base| text_blob(tx, &base.text)).transpose()?;
+    let proposed = text_blob(tx, &review.proposed)?;
+    let draft = review.draft.as_ref().map(|draft| text_blob(tx, draft)).transpose()?;
     let conflicts: Vec<ConflictColumn> = review.conflicts.iter().map(conflict_column).collect();
     tx.prepare_cached(
         "INSERT INTO reviews (id, set_id, window, path, label, writer, owner_key, convention, original, format, base,
@@ -75,14 +70,14 @@ pub(super) fn put(
         now,
     ])?;
     let decided_text = match &review.phase {
-        Phase::Deciding(decided) | Phase::Writing(decided) => Some(blob(tx, decided.text.as_bytes())?),
+        Phase::Deciding(decided) | Phase::Writing(decided) => Some(text_blob(tx, &decided.text)?),
         _ => None,
     };
     if let Some(outcome) = review.outcome() {
-        put_outcome(tx, review, outcome, decided_text, by, now)?;
+        put_outcome(tx, review, outcome, decided_text, by.as_deref(), now)?;
     }
     if matches!(step, Step::Decided | Step::Written | Step::Ended) {
-        put_size(tx, review)?;
+        put_size(tx, review, size.unwrap_or_else(|| counted(review)))?;
     }
     match step {
         Step::Written => put_write(tx, review, now)?,
@@ -117,8 +112,8 @@ fn put_outcome(
         Ended::Accepted(accepted) => Some(accepted),
         _ => None,
     };
-    let result = accepted.map(|accepted| blob(tx, &accepted.bytes)).transpose()?;
-    let result_text = accepted.map(|accepted| blob(tx, accepted.text.as_bytes())).transpose()?;
+    let result = accepted.map(|accepted| blob(tx, accepted.bytes.digest(), &accepted.bytes)).transpose()?;
+    let result_text = accepted.map(|accepted| text_blob(tx, &accepted.text)).transpose()?;
     tx.prepare_cached(
         "UPDATE reviews SET verdict = ?2, reason = ?3, superseded_by = ?4, taken = ?5, person_diff = ?6, new_file = ?7,
            decided_text = coalesce(?8, decided_text), result_text = ?9, result = ?10, comments = ?11,
@@ -146,7 +141,16 @@ fn put_outcome(
 }
 
 /// How many lines it adds and removes, so that a list need not read the texts.
-fn put_size(tx: &Transaction<'_>, review: &Review) -> rusqlite::Result<()> {
+fn put_size(tx: &Transaction<'_>, review: &Review, size: LineCount) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE reviews SET added = ?2, removed = ?3 WHERE id = ?1")?.execute(params![
+        id_column(review.id.0),
+        size.added,
+        size.removed
+    ])?;
+    Ok(())
+}
+
+fn counted(review: &Review) -> LineCount {
     let hunks = match &review.phase {
         Phase::Deciding(decided) if matches!(decided.outcome.ended, Ended::Accepted(_)) => {
             hunks(review.base_text(), &decided.text)
@@ -163,20 +167,15 @@ fn put_size(tx: &Transaction<'_>, review: &Review) -> rusqlite::Result<()> {
     let lines = |side: fn(&Hunk) -> &Range<u32>| -> u32 {
         hunks.iter().map(|hunk| side(hunk).end.saturating_sub(side(hunk).start)).sum()
     };
-    tx.prepare_cached("UPDATE reviews SET added = ?2, removed = ?3 WHERE id = ?1")?.execute(params![
-        id_column(review.id.0),
-        lines(|hunk| &hunk.after),
-        lines(|hunk| &hunk.before)
-    ])?;
-    Ok(())
+    LineCount { added: lines(|hunk| &hunk.after), removed: lines(|hunk| &hunk.before) }
 }
 
 /// The before-image is what undo reads. Without it there is nothing to go back to: NULL means that there was no file.
 fn put_write(tx: &Transaction<'_>, review: &Review, now: i64) -> rusqlite::Result<()> {
     let Some(Outcome { ended: Ended::Accepted(accepted), .. }) = review.outcome() else { return Ok(()) };
     let Ok(before) = review.base.as_ref().map(|base| base.encode()).transpose() else { return Ok(()) };
-    let before = before.map(|bytes| blob(tx, &bytes)).transpose()?;
-    let after = blob(tx, &accepted.bytes)?;
+    let before = before.map(|bytes| blob(tx, bytes.digest(), &bytes)).transpose()?;
+    let after = blob(tx, accepted.bytes.digest(), &accepted.bytes)?;
     tx.prepare_cached("INSERT INTO writes (review, path, before, after, at) VALUES (?1,?2,?3,?4,?5)")?
         .execute(params![id_column(review.id.0), review.path.as_os_str().as_bytes(), before, after, now])?;
     Ok(())
@@ -222,7 +221,8 @@ fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalEr
     let bad = |column: &str| JournalError::Row { column: column.to_owned() };
     let base = match (row.get::<_, Option<String>>("format")?, text("base")?) {
         (Some(format), Some(text)) => {
-            Some(Text { format: Format::from_name(&format).ok_or_else(|| bad("format"))?, text })
+            let format = Format::from_name(&format).ok_or_else(|| bad("format"))?;
+            Some(Text { format, text: text.into() })
         }
         _ => None,
     };
@@ -245,14 +245,14 @@ fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalEr
         owner_key: row.get("owner_key")?,
         owner: None,
         base,
-        proposed: text("proposed")?.ok_or_else(|| bad("proposed"))?,
+        proposed: text("proposed")?.ok_or_else(|| bad("proposed"))?.into(),
         convention: if row.get::<_, String>("convention")? == "lf" {
             Convention::Lf
         } else {
             Convention::AsIs
         },
         original: Digest::from_bytes(original.try_into().map_err(|_| bad("original"))?),
-        draft: text("draft")?,
+        draft: text("draft")?.map(SharedText::from),
         conflicts: conflicts.into_iter().map(conflict_of).collect(),
         revision: Revision(row.get("revision")?),
         phase,
@@ -275,8 +275,8 @@ fn phase_of(
         Some("accepted") => {
             let result: Vec<u8> = row.get("result")?;
             Ended::Accepted(Accepted {
-                text: text("result_text")?.ok_or_else(|| bad("result_text"))?,
-                bytes: bytes_of(connection, &result)?,
+                text: text("result_text")?.ok_or_else(|| bad("result_text"))?.into(),
+                bytes: bytes_of(connection, &result)?.into(),
                 taken: taken_of(row.get("taken")?).ok_or_else(|| bad("taken"))?,
                 person_diff: row.get("person_diff")?,
                 new_file: row.get("new_file")?,
@@ -292,7 +292,7 @@ fn phase_of(
     let comments = comments.into_iter().map(|c| Comment { line: LineNumber(c.line), text: c.text }).collect();
     let outcome = Outcome { ended, comments, by: None };
     let decided = |outcome| -> Result<Box<Decided>, JournalError> {
-        Ok(Box::new(Decided { outcome, text: text("decided_text")?.unwrap_or_default() }))
+        Ok(Box::new(Decided { outcome, text: text("decided_text")?.unwrap_or_default().into() }))
     };
     Ok(match phase.as_str() {
         "deciding" => Phase::Deciding(decided(outcome)?),
@@ -356,11 +356,18 @@ fn window_of(row: &Row<'_>) -> Result<RememberedWindow, JournalError> {
     })
 }
 
-pub(super) fn blob(tx: &Transaction<'_>, bytes: &[u8]) -> rusqlite::Result<Vec<u8>> {
-    let digest = Digest::of(bytes).as_bytes().to_vec();
-    tx.prepare_cached("INSERT OR IGNORE INTO blobs (digest, bytes) VALUES (?1, ?2)")?
-        .execute(params![digest, bytes])?;
+pub(super) fn blob(tx: &Transaction<'_>, digest: Digest, bytes: &[u8]) -> rusqlite::Result<Vec<u8>> {
+    let digest = digest.as_bytes().to_vec();
+    // Most are there already, and handing bytes to the database copies them.
+    if !tx.prepare_cached("SELECT 1 FROM blobs WHERE digest = ?1")?.exists([&digest])? {
+        tx.prepare_cached("INSERT INTO blobs (digest, bytes) VALUES (?1, ?2)")?
+            .execute(params![digest, bytes])?;
+    }
     Ok(digest)
+}
+
+fn text_blob(tx: &Transaction<'_>, text: &SharedText) -> rusqlite::Result<Vec<u8>> {
+    blob(tx, text.digest(), text.as_bytes())
 }
 
 pub(super) fn bytes_of(connection: &Connection, digest: &[u8]) -> Result<Vec<u8>, JournalError> {

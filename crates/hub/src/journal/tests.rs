@@ -46,7 +46,12 @@ impl Desk {
         for effect in self.state.apply(event) {
             match effect {
                 Effect::Record { review, step } => {
-                    let entry = Entry { review: self.state.review(review).unwrap().clone(), step, by: None };
+                    let entry = Entry {
+                        review: self.state.review(review).unwrap().clone(),
+                        step,
+                        by: None,
+                        size: None,
+                    };
                     self.journal.record(entry);
                     let Recorded::Review { review, step, result } = self.recorded.recv().unwrap() else {
                         panic!("no window was recorded");
@@ -155,7 +160,7 @@ fn an_accepted_change_that_was_not_written_is_written_by_the_next_hub() {
     desk.propose(Writer::Editor);
     desk.decide(Verdict::Accept, false);
     let (_, effects) = State::restore(remembered(&path), 2);
-    assert!(matches!(&effects[..], [Effect::Write { bytes, .. }] if bytes == b"one\n2\n"));
+    assert!(matches!(&effects[..], [Effect::Write { bytes, .. }] if **bytes == *b"one\n2\n"));
 }
 
 #[test]
@@ -267,7 +272,7 @@ fn each_step_is_answered_once_in_the_order_it_was_handed_in() {
     let review = desk.state.review(ReviewId(1)).unwrap().clone();
     let steps = [Step::Edited, Step::Rebased, Step::Edited];
     for step in steps {
-        desk.journal.record(Entry { review: review.clone(), step, by: None });
+        desk.journal.record(Entry { review: review.clone(), step, by: None, size: None });
     }
     let answers: Vec<Step> = (0..3)
         .map(|_| match desk.recorded.recv().unwrap() {
@@ -293,7 +298,7 @@ fn a_decision_does_not_wait_for_those_who_read_the_past() {
         let _ = gone.recv();
     })
     .unwrap();
-    let edited = || Entry { review: review.clone(), step: Step::Edited, by: None };
+    let edited = || Entry { review: review.clone(), step: Step::Edited, by: None, size: None };
     let ask = |ticket| journal.ask(Ticket(ticket), Question::List(Filter::default()));
     journal.record(edited());
     recorded.recv().unwrap();

@@ -1,14 +1,16 @@
 //! Binds an accepted text to what the file holds now: to the byte, by a clean merge, or not at all and
 //! the person is asked again.
 
+use std::borrow::Cow;
+
 use crate::{
-    Accepted, Comment, Decided, Effect, Ended, Format, Outcome, Phase, Reply, Review, Step, SurfaceId, Taken,
-    Text, unified,
+    Accepted, Comment, Decided, Effect, Ended, Format, Outcome, Phase, Reply, Review, SharedBytes,
+    SharedText, Step, SurfaceId, Taken, Text, unified,
 };
 
 /// What a person accepted, in the file's own endings.
 pub(super) struct Acceptance {
-    pub(super) text: String,
+    pub(super) text: SharedText,
     pub(super) taken: Taken,
     pub(super) comments: Vec<Comment>,
     pub(super) by: Option<SurfaceId>,
@@ -36,14 +38,14 @@ impl Review {
             if self.base.is_some() != now.is_some() || !carried.conflicts.is_empty() {
                 let conflicts = carried.conflicts.len();
                 self.move_to(now);
-                self.draft = (carried.text != self.proposed).then_some(carried.text);
+                self.draft = (self.proposed != *carried.text).then(|| carried.text.into());
                 self.conflicts = carried.conflicts;
                 return Ok(self.ask_again(by, Reply::AskAgain { conflicts }));
             }
-            text = carried.text;
+            text = carried.text.into();
         }
         let format = format_of(now.as_ref());
-        let bytes = format.encode(&text).map_err(|error| error.to_string())?;
+        let bytes = format.encode_shared(&text).map_err(|error| error.to_string())?;
         if moved {
             self.move_to(now);
         }
@@ -54,12 +56,16 @@ impl Review {
     }
 
     /// What the agent is told of this text.
-    pub(super) fn accepted(&self, text: &str, bytes: Vec<u8>, taken: Taken) -> Accepted {
+    pub(super) fn accepted(&self, text: &SharedText, bytes: SharedBytes, taken: Taken) -> Accepted {
         let proposed = self.convention.for_agent(&self.proposed);
         let told = self.convention.for_agent(text);
+        let told = match told {
+            Cow::Borrowed(_) => text.clone(),
+            Cow::Owned(told) => told.into(),
+        };
         let person_diff =
-            (proposed != told).then(|| unified(&proposed, &told, "proposed", "accepted", CONTEXT_LINES));
-        Accepted { text: told.into_owned(), bytes, taken, person_diff, new_file: self.base.is_none() }
+            (told != *proposed).then(|| unified(&proposed, &told, "proposed", "accepted", CONTEXT_LINES));
+        Accepted { text: told, bytes, taken, person_diff, new_file: self.base.is_none() }
     }
 
     /// After a move: what is shown next is recorded first.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{AgentId, Digest, Outcome, ReviewId, Revision, Step, SurfaceId};
+use crate::{AgentId, Digest, Outcome, ReviewId, Revision, SharedBytes, Step, SurfaceId};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -35,7 +35,7 @@ pub enum Effect {
     Write {
         review: ReviewId,
         path: PathBuf,
-        bytes: Vec<u8>,
+        bytes: SharedBytes,
         expect: Option<Digest>,
     },
     Answer {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::accept::Acceptance;
 use crate::{
     Comment, Decided, Decision, Effect, Ended, HunkId, LineNumber, Outcome, Phase, Reply, Review, ReviewId,
-    Revision, State, Step, SurfaceId, Taken, Text, Verdict, Writer, adopt_endings, compose,
+    Revision, SharedText, State, Step, SurfaceId, Taken, Text, Verdict, Writer, adopt_endings, compose,
 };
 
 impl State {
@@ -29,7 +29,7 @@ impl State {
         if text == review.side() {
             return Vec::new();
         }
-        review.draft = (text != review.proposed).then_some(text);
+        review.draft = (review.proposed != *text).then(|| text.into());
         // Their lines are no longer where they were, and the person has them before her eyes.
         review.conflicts.clear();
         review.revision = review.revision.next();
@@ -54,7 +54,7 @@ impl State {
             Ok(Choice::Reject { reason }) => {
                 let comments = within(review.side(), decision.comments);
                 let outcome = Outcome { ended: Ended::Rejected { reason }, comments, by: Some(surface) };
-                review.phase = Phase::Deciding(Box::new(Decided { outcome, text: String::new() }));
+                review.phase = Phase::Deciding(Box::new(Decided { outcome, text: SharedText::default() }));
                 return vec![Effect::Record { review: id, step: Step::Decided }];
             }
             Err(why) => return reply(Reply::Refused(why)),
@@ -82,7 +82,7 @@ impl State {
 }
 
 enum Choice {
-    Accept { text: String, taken: Taken },
+    Accept { text: SharedText, taken: Taken },
     Reject { reason: Option<String> },
 }
 
@@ -90,8 +90,8 @@ impl Review {
     fn choose(&self, verdict: Verdict) -> Result<Choice, String> {
         let text = match verdict {
             Verdict::Reject { reason } => return Ok(Choice::Reject { reason }),
-            Verdict::Accept => self.side().to_owned(),
-            Verdict::AcceptEdited(text) => self.in_its_terms(&text),
+            Verdict::Accept => self.shared_side().clone(),
+            Verdict::AcceptEdited(text) => self.in_its_terms(&text).into(),
             Verdict::AcceptHunks(chosen) => {
                 if chosen.is_empty() {
                     return Err("no hunk was chosen: reject the change instead".to_owned());
@@ -108,9 +108,10 @@ impl Review {
                     hunks.iter().map(|hunk| hunk.id).partition(|id| distinct.contains(id));
                 if !left.is_empty() {
                     let text = compose(self.base_text(), self.side(), &hunks, |id| distinct.contains(id));
+                    let text = text.into();
                     return Ok(Choice::Accept { text, taken: Taken::Some { taken, left } });
                 }
-                self.side().to_owned()
+                self.shared_side().clone()
             }
         };
         let taken = if text == self.proposed { Taken::All } else { Taken::Edited };

@@ -1,24 +1,27 @@
 //! A proposal comes in: it is a new review, or the one its agent asked for before it lost us.
 
+use std::borrow::Cow;
+
 use crate::{
-    Convention, Digest, Effect, Ended, Format, Outcome, Phase, Proposal, Review, ReviewId, Revision, State,
-    Step, Text, Writer, adopt_endings,
+    Convention, Digest, Effect, Ended, Format, Outcome, Phase, Proposal, Review, ReviewId, Revision,
+    SharedText, State, Step, Text, Writer, adopt_endings,
 };
 
 impl State {
     pub(super) fn proposed(&mut self, proposal: Proposal) -> Vec<Effect> {
-        match self.asked_before(&proposal) {
+        let original = Digest::of(proposal.proposed.as_bytes());
+        match self.asked_as(&proposal, original) {
             Some(id) => self.adopt(id, proposal),
-            None => {
-                let original = Digest::of(proposal.proposed.as_bytes());
-                self.open(proposal, original)
-            }
+            None => self.open(proposal, original),
         }
     }
 
     /// The review that this proposal asks for again, if its agent asked for it and lost us since.
     pub fn asked_before(&self, proposal: &Proposal) -> Option<ReviewId> {
-        let original = Digest::of(proposal.proposed.as_bytes());
+        self.asked_as(proposal, Digest::of(proposal.proposed.as_bytes()))
+    }
+
+    fn asked_as(&self, proposal: &Proposal, original: Digest) -> Option<ReviewId> {
         // The latest: an older one of the same words was asked before it.
         let mut latest_first = self.reviews_of_path(&proposal.path).rev();
         latest_first.find(|review| review.is_asked_again(proposal, original)).map(|review| review.id)
@@ -52,10 +55,11 @@ impl State {
         let (proposed, convention) = match proposal.writer {
             // Both sides are given, and how their lines end may be the very difference.
             Writer::Nobody => (proposal.proposed, Convention::AsIs),
-            Writer::Agent | Writer::Editor => in_the_files_terms(proposal.base.as_ref(), &proposal.proposed),
+            Writer::Agent | Writer::Editor => in_the_files_terms(proposal.base.as_ref(), proposal.proposed),
         };
+        let proposed = SharedText::from(proposed);
         let format = proposal.base.as_ref().map_or(Format::UTF8, |base| base.format);
-        if let Err(error) = format.encode(&proposed) {
+        if let Err(error) = format.encode_shared(&proposed) {
             let outcome = Outcome::unasked(Ended::Failed { error: error.to_string() });
             return vec![bound, Effect::Answer { review: id, agent, outcome }];
         }
@@ -83,11 +87,13 @@ impl State {
 }
 
 /// A whole new text for this file, without the mark that is not part of it and in its line endings.
-pub fn in_the_files_terms(base: Option<&Text>, text: &str) -> (String, Convention) {
-    let text = match base {
-        Some(base) if base.format.has_bom() => text.strip_prefix('\u{feff}').unwrap_or(text),
-        _ => text,
-    };
+pub fn in_the_files_terms<'a>(base: Option<&Text>, text: impl Into<Cow<'a, str>>) -> (String, Convention) {
+    let mut text = text.into();
+    if base.is_some_and(|base| base.format.has_bom())
+        && let Some(unmarked) = text.strip_prefix('\u{feff}')
+    {
+        text = Cow::Owned(unmarked.to_owned());
+    }
     adopt_endings(base.map_or("", |base| &base.text), text)
 }
 
@@ -125,7 +131,7 @@ impl Review {
     fn still_answers(&self, outcome: &Outcome, now: Option<&Text>) -> bool {
         match &outcome.ended {
             Ended::Accepted(accepted) if self.will_write(outcome) => {
-                now.is_some_and(|now| now.digest() == Digest::of(&accepted.bytes))
+                now.is_some_and(|now| now.digest() == accepted.bytes.digest())
             }
             Ended::Accepted(_) | Ended::Rejected { .. } => self.base.as_ref() == now,
             Ended::Withdrawn | Ended::Superseded { .. } | Ended::Failed { .. } => false,

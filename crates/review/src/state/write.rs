@@ -2,7 +2,8 @@
 
 use super::accept::{Acceptance, format_of};
 use crate::{
-    Decided, Effect, Ended, Outcome, Phase, Reply, Review, ReviewId, State, Step, Taken, WriteError,
+    Decided, Effect, Ended, Outcome, Phase, Reply, Review, ReviewId, SharedText, State, Step, Taken,
+    WriteError,
 };
 
 impl State {
@@ -23,8 +24,9 @@ impl State {
     pub(super) fn saved_as(&mut self, id: ReviewId, text: String) -> Vec<Effect> {
         let Some(review) = self.reviews.get_mut(id) else { return Vec::new() };
         let Phase::Writing(decided) = &review.phase else { return Vec::new() };
-        if decided.text != text {
-            let Ok(bytes) = format_of(review.base.as_ref()).encode(&text) else { return Vec::new() };
+        if decided.text != *text {
+            let text = SharedText::from(text);
+            let Ok(bytes) = format_of(review.base.as_ref()).encode_shared(&text) else { return Vec::new() };
             let Outcome { comments, by, .. } = decided.outcome.clone();
             let ended = Ended::Accepted(review.accepted(&text, bytes, Taken::Edited));
             review.phase =

@@ -276,7 +276,7 @@ fn the_decision_is_what_was_said(
         Event::WriteFailed { error: WriteError::BaseMoved(base_now), .. } => {
             let Phase::Writing(earlier) = &was.phase else { panic!("{:?}", was.phase) };
             assert_eq!(decided.outcome.by, earlier.outcome.by);
-            (earlier.text.clone(), base_now)
+            (earlier.text.to_string(), base_now)
         }
         other => panic!("{other:?} is no decision"),
     };
@@ -300,10 +300,10 @@ fn the_decision_is_what_was_said(
         }
     }
     let format = base_now.as_ref().map_or(Format::UTF8, |base| base.format);
-    assert_eq!(accepted.bytes, format.encode(&decided.text).unwrap());
+    assert_eq!(accepted.bytes.as_slice(), format.encode(&decided.text).unwrap());
     assert_eq!(in_lf(&accepted.text), in_lf(&decided.text));
     assert_eq!(accepted.new_file, base_now.is_none());
-    let change = now.convention.for_agent(&now.proposed) != accepted.text;
+    let change = now.convention.for_agent(&now.proposed) != accepted.text.as_str();
     assert_eq!(accepted.person_diff.is_some(), change);
 }
 
@@ -315,7 +315,7 @@ fn what_is_told_is_what_the_file_holds(world: &World, decided: &Decided, now: &R
     assert_eq!(file.encode().unwrap(), accepted.bytes);
     assert_eq!(file.text.replace("\r\n", "\n"), accepted.text.replace("\r\n", "\n"));
     assert!(file.text == decided.text || accepted.taken == Taken::Edited);
-    let change = now.convention.for_agent(&now.proposed) != accepted.text;
+    let change = now.convention.for_agent(&now.proposed) != accepted.text.as_str();
     assert_eq!(accepted.person_diff.is_some(), change);
 }
 
@@ -391,7 +391,7 @@ fn a_write_has_its_decision(world: &World, id: ReviewId, bytes: &[u8]) {
     let (review, ended) = on_record(world, id).expect("a write without a recorded decision");
     assert_eq!(review.writer, Writer::Editor, "two writers");
     let Ended::Accepted(Accepted { bytes: accepted, .. }) = ended else { panic!("a write of {ended:?}") };
-    assert_eq!(bytes, accepted);
+    assert_eq!(bytes, accepted.as_slice());
 }
 
 pub(crate) fn restored(world: &mut World, effects: &[Effect]) {

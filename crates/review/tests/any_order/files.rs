@@ -14,8 +14,7 @@ pub(crate) fn path(n: u32) -> PathBuf {
 
 /// One file absent, and one each of the kinds that are easily damaged.
 pub(crate) fn at_first() -> Files {
-    let text =
-        |format, text: &str| Text { format: Format::from_name(format).unwrap(), text: text.to_owned() };
+    let text = |format, text: &str| Text { format: Format::from_name(format).unwrap(), text: text.into() };
     Files::from([
         (path(1), text("UTF-8", "a\nb\nc\nd\ne\nf\n")),
         (path(2), text("UTF-8 with BOM", "a\r\nb\r\nc\nd\r\ne\r\nf")),
@@ -56,10 +55,10 @@ pub(crate) fn touch(files: &mut Files, choice: u32) {
     match (files.get_mut(&path), choice & 15) {
         (Some(_), 0) => drop(files.remove(&path)),
         (Some(file), 1) => file.format = Format::UTF8,
-        (Some(file), 2) => file.text = file.text.replace("\r\n", "\n").replace('\n', "\r\n"),
+        (Some(file), 2) => file.text = file.text.replace("\r\n", "\n").replace('\n', "\r\n").into(),
         (Some(file), _) => {
             let text = changed(&file.text, choice >> 4).replace(['\u{2192}', '\u{feff}'], "w");
-            file.text = text;
+            file.text = text.into();
         }
         (None, 0..8) => drop(files.insert(path, Text::utf8(if choice & 1 == 0 { "" } else { "n\nm\n" }))),
         (None, _) => {}

@@ -118,7 +118,7 @@ impl World {
         let Some((id, text)) = self.writing.pop_front() else { return false };
         let review = self.state.review(id).unwrap();
         let now = self.files.get(&review.path).cloned();
-        let made = rules.map(|rules| Text { text: files::changed(&text.text, rules), ..text.clone() });
+        let made = rules.map(|rules| Text { text: files::changed(&text.text, rules).into(), ..text.clone() });
         // An editor saves only what the file can hold.
         let made = made.filter(|made| succeeds && made.encode().is_ok());
         let event = if now.as_ref() == Some(&text) {
@@ -127,7 +127,7 @@ impl World {
             Event::WriteFailed { review: id, error: WriteError::BaseMoved(now) }
         } else if let Some(made) = made {
             self.files.insert(review.path.clone(), made.clone());
-            Event::SavedAs { review: id, text: made.text }
+            Event::SavedAs { review: id, text: made.text.into_string() }
         } else if succeeds {
             self.files.insert(review.path.clone(), text);
             Event::Written { review: id }

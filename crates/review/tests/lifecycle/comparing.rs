@@ -22,7 +22,7 @@ fn how_lines_end_is_a_difference_like_any_other() {
     assert_eq!((desk.review().proposed.as_str(), desk.review().convention), ("a\nb\n", Convention::AsIs));
     assert_eq!(desk.review().hunks().len(), 1);
     desk.decide(HERE, 0, Verdict::AcceptEdited("a\nc\n".to_owned()), None);
-    assert_eq!(desk.accepted().bytes, b"a\nc\n");
+    assert_eq!(desk.accepted().bytes.as_slice(), b"a\nc\n");
 }
 
 #[test]

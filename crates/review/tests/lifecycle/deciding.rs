@@ -152,7 +152,7 @@ fn a_choice_of_hunks_that_makes_no_sense_is_refused() {
 #[test]
 fn a_text_the_file_cannot_hold_is_refused_and_the_review_stays() {
     let latin = linkspan_review::Format::from_name("windows-1252").unwrap();
-    let base = Some(linkspan_review::Text { format: latin, text: BASE.to_owned() });
+    let base = Some(linkspan_review::Text { format: latin, text: BASE.into() });
     let mut desk = Desk::showing(proposal(Writer::Editor, base.clone(), PROPOSED));
     let effects = desk.decide(HERE, 0, Verdict::AcceptEdited("\u{2192}\n".to_owned()), base);
     assert!(
@@ -176,7 +176,7 @@ fn a_new_file_is_said_to_be_new() {
     let mut desk = Desk::showing(proposal(Writer::Agent, None, "new\n"));
     desk.decide(HERE, 0, Verdict::Accept, None);
     assert!(desk.accepted().new_file);
-    assert_eq!(desk.accepted().bytes, b"new\n");
+    assert_eq!(desk.accepted().bytes.as_slice(), b"new\n");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn a_file_that_somebody_created_meanwhile_is_not_overwritten() {
 fn a_file_that_turned_to_crlf_meanwhile_stays_crlf() {
     let mut desk = Desk::pending(Writer::Agent);
     desk.decide(HERE, 0, Verdict::Accept, text(&BASE.replace('\n', "\r\n")));
-    assert_eq!(desk.accepted().bytes, PROPOSED.replace('\n', "\r\n").as_bytes());
+    assert_eq!(desk.accepted().bytes.as_slice(), PROPOSED.replace('\n', "\r\n").as_bytes());
     assert_eq!((desk.review().convention, desk.accepted().text.as_str()), (Convention::Lf, PROPOSED));
 }
 
@@ -90,9 +90,9 @@ fn a_file_that_turned_to_crlf_does_not_turn_back_because_one_line_knew_crlf() {
 fn the_encoding_of_the_file_as_it_is_now_counts() {
     let mut desk = Desk::pending(Writer::Agent);
     let format = Format::from_name("UTF-16LE").unwrap();
-    let now = Text { format, text: BASE.to_owned() };
+    let now = Text { format, text: BASE.into() };
     desk.decide(HERE, 0, Verdict::Accept, Some(now));
-    assert_eq!(desk.accepted().bytes, format.encode(PROPOSED).unwrap());
+    assert_eq!(desk.accepted().bytes.as_slice(), format.encode(PROPOSED).unwrap());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use linkspan_review::{
 use crate::desk::*;
 
 fn file(format: &str, text: &str) -> Option<Text> {
-    Some(Text { format: Format::from_name(format).unwrap(), text: text.to_owned() })
+    Some(Text { format: Format::from_name(format).unwrap(), text: text.into() })
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! The editor side writes the accepted bytes.
 
 use linkspan_review::{
-    Digest, Effect, Ended, Event, HideReason, Reply, Step, Taken, Text, Verdict, WriteError, Writer,
+    Digest, Effect, Ended, Event, HideReason, Reply, SharedText, Step, Taken, Text, Verdict, WriteError,
+    Writer,
 };
 
 use crate::desk::*;
 
 fn write(bytes: &str, expect: Option<&str>) -> Effect {
     let expect = expect.map(|text| Digest::of(text.as_bytes()));
-    Effect::Write { review: ID, path: "/w/src/mod.rs".into(), bytes: bytes.into(), expect }
+    Effect::Write { review: ID, path: "/w/src/mod.rs".into(), bytes: SharedText::from(bytes).into(), expect }
 }
 
 fn write_fails(desk: &mut Desk, error: WriteError) -> Vec<Effect> {
@@ -41,7 +42,10 @@ fn what_the_editors_rules_made_of_it_is_what_was_accepted() {
     let effects = desk.apply(Event::SavedAs { review: ID, text: formatted.clone() });
     assert_eq!(effects, [record(Step::Written)]);
     let accepted = desk.accepted();
-    assert_eq!((&accepted.text, accepted.bytes.as_slice()), (&formatted, formatted.as_bytes()));
+    assert_eq!(
+        (accepted.text.as_str(), accepted.bytes.as_slice()),
+        (formatted.as_str(), formatted.as_bytes())
+    );
     assert_eq!(accepted.taken, Taken::Edited);
     assert!(accepted.person_diff.as_ref().unwrap().contains("+// tidy"));
     let effects = desk.recorded(Step::Written);
@@ -112,7 +116,7 @@ fn a_file_whose_encoding_turned_too_narrow_under_the_write_is_asked_about_again(
     desk.decide(HERE, 0, Verdict::Accept, text(BASE));
     desk.recorded(Step::Decided);
     let format = linkspan_review::Format::from_name("windows-1252").unwrap();
-    let effects = base_moved(&mut desk, Some(Text { format, text: BASE.to_owned() }));
+    let effects = base_moved(&mut desk, Some(Text { format, text: BASE.into() }));
     assert!(matches!(&effects[0], Effect::Reply { reply: Reply::Refused(why), .. } if why.contains("1252")));
     assert_eq!(effects[1..], [record(Step::Rebased)]);
     assert!(desk.is_pending());

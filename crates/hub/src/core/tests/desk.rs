@@ -294,13 +294,13 @@ impl Desk {
 
     fn write(&mut self, order: Replacement) -> Result<(), WriteError> {
         let now = self.files.get(&order.path);
-        if now == Some(&order.bytes) {
+        if now.is_some_and(|now| **now == *order.bytes) {
             return Ok(());
         }
         if now.map(|bytes| Digest::of(bytes)) != order.expect {
             return Err(WriteError::BaseMoved(now.cloned()));
         }
-        self.files.insert(order.path, order.bytes);
+        self.files.insert(order.path, order.bytes.to_vec());
         self.writes += 1;
         Ok(())
     }
