@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use crate::{
-    AgentId, Conflict, Convention, Digest, Ended, Hunk, Merge, Outcome, ReviewId, Revision, SetId, SharedText,
-    Text, WindowId, Writer, adopt_endings, hunks, merge,
+    AgentId, Conflict, Convention, Digest, Ended, Hunk, Merge, Outcome, ReviewId, Revision, SetId,
+    SharedText, Text, WindowId, Writer, adopt_endings, hunks, merge,
 };
 
 /// One review, as the journal stores and restores it.

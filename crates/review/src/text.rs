@@ -90,7 +90,11 @@ pub fn decode_owned(bytes: Vec<u8>) -> Result<Text, TextError> {
         }
         Err(error) => {
             let undecodable = TextError::Undecodable { offset: error.utf8_error().valid_up_to() };
-            if format.has_bom() { Err(undecodable) } else { decode_legacy(error.as_bytes()).ok_or(undecodable) }
+            if format.has_bom() {
+                Err(undecodable)
+            } else {
+                decode_legacy(error.as_bytes()).ok_or(undecodable)
+            }
         }
     }
 }

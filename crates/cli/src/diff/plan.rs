@@ -123,7 +123,8 @@ fn difference(path: PathBuf, old: Option<Vec<u8>>, new: &[u8]) -> Result<Option<
     if shown == Some(new) {
         return Ok(None);
     }
-    let text = |bytes: &[u8]| decode(bytes).map(|text| text.text.into_string()).map_err(|error| error.to_string());
+    let text =
+        |bytes: &[u8]| decode(bytes).map(|text| text.text.into_string()).map_err(|error| error.to_string());
     let (old_text, new_text) = (old.as_deref().map(text).transpose()?, text(new)?);
     match &old_text {
         Some(old_text) if *old_text == new_text => {

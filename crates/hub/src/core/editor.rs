@@ -118,12 +118,7 @@ impl Core {
     }
 
     /// Whoever calls this sends the request of that id.
-    pub(super) fn await_answer(
-        &mut self,
-        local: LocalId,
-        resume: Resume,
-        wait_ms: u32,
-    ) -> Option<RequestId> {
+    pub(super) fn await_answer(&mut self, local: LocalId, resume: Resume, wait_ms: u32) -> Option<RequestId> {
         let when = self.now_ms + self.config.limits.call_seconds * 1000 + u64::from(wait_ms);
         let Some(connection) = self.locals.get_mut(&local) else {
             self.resume(resume, Err(NoAnswer::Gone));

@@ -189,7 +189,12 @@ pub(super) fn whole(review: &Review) -> api::ReviewsGetResult {
         Phase::Settled { outcome, delivered } => Some(ended(outcome, *delivered)),
         _ => None,
     };
-    api::ReviewsGetResult { shown: shown(review, &review.hunks()), phase: phase(review).to_owned(), diff, outcome }
+    api::ReviewsGetResult {
+        shown: shown(review, &review.hunks()),
+        phase: phase(review).to_owned(),
+        diff,
+        outcome,
+    }
 }
 
 fn phase(review: &Review) -> &'static str {

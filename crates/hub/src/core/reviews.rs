@@ -172,9 +172,9 @@ impl Core {
         let by = by.map(|surface| self.surface_name(surface));
         // Where all of what was shown is taken, its lines are counted already.
         let as_shown = review.draft.is_none()
-            && review.outcome().is_some_and(|outcome| {
-                matches!(&outcome.ended, Ended::Accepted(accepted) if accepted.taken == Taken::All)
-            });
+            && review.outcome().is_some_and(
+                |outcome| matches!(&outcome.ended, Ended::Accepted(accepted) if accepted.taken == Taken::All),
+            );
         let counted = self.ages.get(&id).and_then(|age| age.counted.get());
         let counted = counted.filter(|(revision, _)| as_shown && *revision == review.revision);
         let size = counted.map(|(_, size)| size.lines());
@@ -234,8 +234,7 @@ impl Core {
             }
             api::ReviewShow { path: path.clone(), inline, ..present::shown(review, &hunks) }
         });
-        let without =
-            api::ReviewShow { path, inline, omitted: true, ..present::without_texts(review) };
+        let without = api::ReviewShow { path, inline, omitted: true, ..present::without_texts(review) };
         let Some(request) = self.await_answer(local, Resume::Ignore, 0) else { return };
         // Written once: its length is known only then, and most fit.
         let whole = whole.map(|show| Message::request_bytes(&request, &show));

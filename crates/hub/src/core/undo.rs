@@ -347,9 +347,15 @@ impl Core {
         let Change { review, path, before, after, mode, .. } = change;
         let expect = after.as_deref().map(Digest::of);
         let restoration = match (before, expect) {
-            (Some(bytes), expect) => {
-                Restoration::Replace(Replacement { review, folders, path, bytes: bytes.into(), expect, mode, limit_mib })
-            }
+            (Some(bytes), expect) => Restoration::Replace(Replacement {
+                review,
+                folders,
+                path,
+                bytes: bytes.into(),
+                expect,
+                mode,
+                limit_mib,
+            }),
             (None, Some(expect)) => Restoration::Remove(Removal { folders, path, expect, limit_mib }),
             // From no file to no file.
             (None, None) => return self.undone(ticket, None),

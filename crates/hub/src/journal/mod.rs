@@ -290,9 +290,7 @@ fn commit(connection: &mut Connection, jobs: &[Job]) -> rusqlite::Result<()> {
     let now = now_ms();
     for job in jobs {
         match job {
-            Job::Record(entry) => {
-                rows::put(&transaction, entry, now)?
-            }
+            Job::Record(entry) => rows::put(&transaction, entry, now)?,
             Job::Window(window) => rows::put_window(&transaction, window, now)?,
             // Each in its turn, behind what is committed here.
             Job::Ask { .. } | Job::BeginUndo { .. } | Job::EndUndo { .. } => {}

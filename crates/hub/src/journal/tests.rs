@@ -46,7 +46,12 @@ impl Desk {
         for effect in self.state.apply(event) {
             match effect {
                 Effect::Record { review, step } => {
-                    let entry = Entry { review: self.state.review(review).unwrap().clone(), step, by: None, size: None };
+                    let entry = Entry {
+                        review: self.state.review(review).unwrap().clone(),
+                        step,
+                        by: None,
+                        size: None,
+                    };
                     self.journal.record(entry);
                     let Recorded::Review { review, step, result } = self.recorded.recv().unwrap() else {
                         panic!("no window was recorded");

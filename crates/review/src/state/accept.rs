@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use crate::{
-    Accepted, Comment, Decided, Effect, Ended, Format, Outcome, Phase, Reply, Review, SharedBytes, SharedText,
-    Step, SurfaceId, Taken, Text, unified,
+    Accepted, Comment, Decided, Effect, Ended, Format, Outcome, Phase, Reply, Review, SharedBytes,
+    SharedText, Step, SurfaceId, Taken, Text, unified,
 };
 
 /// What a person accepted, in the file's own endings.

@@ -87,10 +87,7 @@ impl State {
 }
 
 /// A whole new text for this file, without the mark that is not part of it and in its line endings.
-pub fn in_the_files_terms<'a>(
-    base: Option<&Text>,
-    text: impl Into<Cow<'a, str>>,
-) -> (String, Convention) {
+pub fn in_the_files_terms<'a>(base: Option<&Text>, text: impl Into<Cow<'a, str>>) -> (String, Convention) {
     let mut text = text.into();
     if base.is_some_and(|base| base.format.has_bom())
         && let Some(unmarked) = text.strip_prefix('\u{feff}')

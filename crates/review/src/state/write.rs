@@ -2,7 +2,8 @@
 
 use super::accept::{Acceptance, format_of};
 use crate::{
-    Decided, Effect, Ended, Outcome, Phase, Reply, Review, ReviewId, SharedText, State, Step, Taken, WriteError,
+    Decided, Effect, Ended, Outcome, Phase, Reply, Review, ReviewId, SharedText, State, Step, Taken,
+    WriteError,
 };
 
 impl State {

@@ -14,8 +14,7 @@ pub(crate) fn path(n: u32) -> PathBuf {
 
 /// One file absent, and one each of the kinds that are easily damaged.
 pub(crate) fn at_first() -> Files {
-    let text =
-        |format, text: &str| Text { format: Format::from_name(format).unwrap(), text: text.into() };
+    let text = |format, text: &str| Text { format: Format::from_name(format).unwrap(), text: text.into() };
     Files::from([
         (path(1), text("UTF-8", "a\nb\nc\nd\ne\nf\n")),
         (path(2), text("UTF-8 with BOM", "a\r\nb\r\nc\nd\r\ne\r\nf")),

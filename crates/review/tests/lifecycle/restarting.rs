@@ -1,6 +1,6 @@
 //! The hub died. What the journal holds was recorded; everybody else is gone.
 
-use linkspan_review::{SharedText, Effect, Event, Phase, ReviewId, State, Step, Verdict, WriteError, Writer};
+use linkspan_review::{Effect, Event, Phase, ReviewId, SharedText, State, Step, Verdict, WriteError, Writer};
 
 use crate::desk::*;
 
@@ -43,7 +43,10 @@ fn a_write_that_was_under_way_is_asked_for_again() {
         let effects = desk.restart();
         let expect = desk.review().base_digest();
         let path = desk.review().path.clone();
-        assert_eq!(effects, [Effect::Write { review: ID, path, bytes: SharedText::from(PROPOSED).into(), expect }]);
+        assert_eq!(
+            effects,
+            [Effect::Write { review: ID, path, bytes: SharedText::from(PROPOSED).into(), expect }]
+        );
         assert_eq!(desk.apply(Event::Written { review: ID }), [record(Step::Written)]);
         assert!(!desk.recorded(Step::Written).iter().any(|effect| matches!(effect, Effect::Reply { .. })));
     }

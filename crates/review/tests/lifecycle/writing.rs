@@ -1,7 +1,8 @@
 //! The editor side writes the accepted bytes.
 
-use linkspan_review::{SharedText, 
-    Digest, Effect, Ended, Event, HideReason, Reply, Step, Taken, Text, Verdict, WriteError, Writer,
+use linkspan_review::{
+    Digest, Effect, Ended, Event, HideReason, Reply, SharedText, Step, Taken, Text, Verdict, WriteError,
+    Writer,
 };
 
 use crate::desk::*;
@@ -41,7 +42,10 @@ fn what_the_editors_rules_made_of_it_is_what_was_accepted() {
     let effects = desk.apply(Event::SavedAs { review: ID, text: formatted.clone() });
     assert_eq!(effects, [record(Step::Written)]);
     let accepted = desk.accepted();
-    assert_eq!((accepted.text.as_str(), accepted.bytes.as_slice()), (formatted.as_str(), formatted.as_bytes()));
+    assert_eq!(
+        (accepted.text.as_str(), accepted.bytes.as_slice()),
+        (formatted.as_str(), formatted.as_bytes())
+    );
     assert_eq!(accepted.taken, Taken::Edited);
     assert!(accepted.person_diff.as_ref().unwrap().contains("+// tidy"));
     let effects = desk.recorded(Step::Written);
