@@ -71,7 +71,7 @@ fn file(review: Option<&Review>, input: &mut Unstructured<'_>) -> Result<Option<
         Some(review) if input.arbitrary()? => Ok(review.base.clone()),
         _ if input.arbitrary()? => {
             let format = Format::from_name(input.choose(&FORMATS)?).expect("a format");
-            Ok(Some(Text { format, text: text(input)? }))
+            Ok(Some(Text { format, text: text(input)?.into() }))
         }
         _ => Ok(None),
     }

@@ -345,11 +345,9 @@ impl Core {
         }
         // Also for a decision that its agent has not heard of. A command that asks a question is no reason to stay.
         let unfinished = self.state.reviews().next().is_some();
-        // Asked last, and only where nothing else says it: there may be many connections.
-        let busy = unfinished
-            || !self.windows.is_empty()
-            || !self.agents.is_empty()
-            || self.locals.values().any(|local| local.is_page);
+        // Asked last: this looks at every connection, after each event.
+        let page_open = || self.locals.values().any(|local| local.is_page);
+        let busy = unfinished || !self.windows.is_empty() || !self.agents.is_empty() || page_open();
         match (busy, self.idle) {
             (false, None) => {
                 // A link that was given out is worth what it says.

@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 
 use linkspan_editor_api::Places;
 use linkspan_review::{AgentId, WindowId};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::config::{Config, Limits, WorkspaceConfig};
@@ -71,7 +72,12 @@ pub(crate) struct Edge {
 impl Edge {
     /// False when the hub is leaving.
     pub(crate) async fn tell(&self, event: Event) -> bool {
-        self.inbox.send(Happening::Event(event)).await.is_ok()
+        // Nearly always there is room, and then waiting for it costs more than the rest.
+        match self.inbox.try_send(Happening::Event(event)) {
+            Ok(()) => true,
+            Err(TrySendError::Full(waiting)) => self.inbox.send(waiting).await.is_ok(),
+            Err(TrySendError::Closed(_)) => false,
+        }
     }
 
     fn log_refusal(&self, refusal: Refusal) {

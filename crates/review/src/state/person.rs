@@ -121,6 +121,10 @@ impl Review {
 
 /// Comments, each moved to the nearest line that the text has.
 fn within(text: &str, mut comments: Vec<Comment>) -> Vec<Comment> {
+    // Most decisions have none, and the text may be large.
+    if comments.is_empty() {
+        return comments;
+    }
     let last = u32::try_from(text.lines().count()).unwrap_or(u32::MAX).max(1);
     for comment in &mut comments {
         comment.line = LineNumber(comment.line.0.clamp(1, last));
