@@ -42,11 +42,15 @@ impl Questions {
     /// Somebody is told something, perhaps an answer.
     pub(crate) fn told(&mut self, who: Asker, body: &[u8]) {
         let said: Value = serde_json::from_slice(body).expect("what we say is JSON");
-        let Some(id) = said.get("id").filter(|id| !id.is_null() && said.get("method").is_none()) else { return };
+        let Some(id) = said.get("id").filter(|id| !id.is_null() && said.get("method").is_none()) else {
+            return;
+        };
         let open = self.open.entry(who).or_default();
         match open.iter().position(|(asked, _)| asked == id) {
             Some(at) => drop(open.remove(at)),
-            None => assert!(self.unread.contains(&who), "{who:?} never asked, or was answered before: {said}"),
+            None => {
+                assert!(self.unread.contains(&who), "{who:?} never asked, or was answered before: {said}")
+            }
         }
     }
 

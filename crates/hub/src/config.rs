@@ -318,6 +318,16 @@ mod tests {
     }
 
     #[test]
+    fn a_problem_is_one_line_whatever_stands_in_the_file() {
+        for text in
+            ["\"a\\nb\" = 1", "deny = [\"[\\n\"]", "dialects_off = [\"x\\r\\ny\"]", "[limits]\n\"\\n\" = 1"]
+        {
+            let error = config_of(text).unwrap_err().to_string();
+            assert!(!error.contains(['\n', '\r']) && error.contains("\\n"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_file_that_is_not_toml_says_on_which_lines() {
         let error = config_of("journal_days = 3\n[limits\n").unwrap_err().to_string();
         assert!(error.contains("line 2: "), "{error}");

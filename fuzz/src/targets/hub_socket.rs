@@ -34,7 +34,7 @@ pub(crate) fn run(data: &[u8]) {
             "e" => {
                 let editor = hub.editor;
                 decides(&mut hub, editor, said);
-            },
+            }
             "c" => decides(&mut hub, COMMAND, said),
             "p" => decides(&mut hub, PAGE, said),
             "o" => hub.local(OWN, said.as_bytes()),

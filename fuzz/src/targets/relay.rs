@@ -46,7 +46,6 @@ pub(crate) fn run(data: &[u8]) {
         assert!(is_up || to_shim.is_empty(), "nobody said it");
         for frame in to_hub {
             let Ok(Message::Response { id: Some(id), .. }) = Message::parse(&frame) else { continue };
-            };
             let at = asked.iter().position(|asked| *asked == id);
             asked.remove(at.expect("an answer that this hub did not ask for"));
         }

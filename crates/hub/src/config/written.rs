@@ -54,6 +54,9 @@ pub(super) fn load<T: Default + DeserializeOwned>(
     };
     parse(&text, wrong).map_err(|mut problems| {
         problems.sort_by_key(|problem| problem.line_number);
+        for problem in &mut problems {
+            problem.message = in_one_line(&problem.message);
+        }
         ConfigError::Wrong { path: path.to_owned(), problems }
     })
 }
@@ -122,6 +125,11 @@ fn with_nearest_key(message: &str) -> String {
         Some(nearest) => format!("unknown field `{unknown}`; did you mean `{nearest}`?"),
         None => format!("unknown field `{unknown}`"),
     }
+}
+
+/// It may quote what stands in the file: a line break in a name would begin a line of its own.
+fn in_one_line(message: &str) -> String {
+    message.replace('\r', "\\r").replace('\n', "\\n")
 }
 
 /// A cloned repository may hold anything under this name: a device, a pipe, a file without end.
