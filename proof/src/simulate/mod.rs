@@ -69,7 +69,8 @@ fn live(seed: u64, telling: bool) -> Lived {
     world.hub.left = false;
     while world.promises.broken.is_none() && !world.hub.left && world.step() {}
     if world.promises.broken.is_none() && !world.hub.left {
-        world.promises.broken("a hub that nobody needs does not leave".to_owned());
+        let held = world.hub.holdings();
+        world.promises.broken(format!("a hub that nobody needs does not leave: it holds {held:?}, unfinished {:?}", world.promises.unfinished()));
     }
     Lived {
         steps: world.steps,

@@ -53,6 +53,13 @@ impl Durable {
 }
 
 impl Promises {
+    /// The reviews that the journal does not have the end of.
+    pub(super) fn unfinished(&self) -> Vec<String> {
+        let last = self.durable.values().filter_map(|known| known.last());
+        let open = last.filter(|last| !matches!(last.step, Step::Delivered | Step::Ended));
+        open.map(|last| format!("{} {} {:?} {:?} at {}", last.review.id, last.review.owner_key, last.step, last.review.writer, last.at)).collect()
+    }
+
     pub(super) fn looked(&mut self, at: &'static str) {
         *self.looked.entry(at).or_default() += 1;
     }

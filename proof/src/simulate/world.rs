@@ -175,7 +175,9 @@ impl World {
                 0 | 1 => self.crash(),
                 2 => {
                     self.count("clock jumps");
-                    self.now += 1000 * self.chance.below(7200) as u64;
+                    let asleep = 1000 * self.chance.below(7200) as u64;
+                    self.now += asleep;
+                    self.promises.calls.slept(asleep);
                 }
                 3..30 => self.cut_some(),
                 _ => {}

@@ -5,6 +5,7 @@ mod clients;
 mod consenting;
 mod desk;
 mod editing;
+mod forgetting;
 mod own;
 mod page;
 mod past;
