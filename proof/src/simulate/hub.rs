@@ -2,7 +2,7 @@
 //! later. Kills the hub and starts it again from what was durable.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use linkspan_hub::config::{Clients, Config};
 use linkspan_hub::core::{Action, Core, Event, Identity, LocalId, Prepared, Ticket};
@@ -254,9 +254,9 @@ impl World {
                     self.finds_out(Event::WindowPrepared { ticket, result });
                 }
                 Action::ClosePort { window } => self.hub.ports.retain(|_, of| *of != window),
-                Action::ReadFile { ticket, path, .. } => {
+                Action::ReadFile { ticket, folders, path, .. } => {
                     let (life, delay) = (self.hub.life, self.delay());
-                    self.later(delay, Happening::ReadDisk(life, ticket, path));
+                    self.later(delay, Happening::ReadDisk(life, ticket, folders, path));
                 }
                 Action::WriteFile { review, replacement } => {
                     self.count("writes ordered");
@@ -354,8 +354,10 @@ impl World {
         }
     }
 
-    pub(super) fn read_disk(&mut self, ticket: Ticket, path: PathBuf) {
-        let result = if self.fault(3) {
+    pub(super) fn read_disk(&mut self, ticket: Ticket, folders: &[PathBuf], path: PathBuf) {
+        let result = if let Err(outside) = is_inside(folders, &path) {
+            Err(outside)
+        } else if self.fault(3) {
             self.count("failures of the disk");
             Err(FileError::Io { path: path.display().to_string(), error: "input/output error".to_owned() })
         } else {
@@ -368,7 +370,9 @@ impl World {
     /// As `files::replace` does: only over what is expected, and not at all if it is there already.
     pub(super) fn write_disk(&mut self, review: ReviewId, order: Replacement) {
         let now = self.disk.get(&order.path).cloned();
-        let result = if now.as_ref() == Some(&order.bytes) {
+        let result = if let Err(outside) = is_inside(&order.folders, &order.path) {
+            Err(WriteError::Failed(outside))
+        } else if now.as_ref() == Some(&order.bytes) {
             Ok(())
         } else if now.as_deref().map(Digest::of) != order.expect {
             self.count("writes that found another file");
@@ -385,5 +389,12 @@ impl World {
             Ok(())
         };
         self.finds_out(Event::FileWritten { review, result });
+    }
+}
+
+fn is_inside(folders: &[PathBuf], path: &Path) -> Result<(), FileError> {
+    match folders.iter().any(|folder| path.starts_with(folder)) {
+        true => Ok(()),
+        false => Err(FileError::Outside(path.display().to_string())),
     }
 }

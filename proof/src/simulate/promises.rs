@@ -79,14 +79,14 @@ impl Promises {
     /// Which of her words is this decision, to the byte.
     fn said(&self, review: &Review) -> Result<usize, String> {
         let words = self.words.get(&review.id).map(Vec::as_slice).unwrap_or_default();
-        let mut why = format!("nobody said a word about {}", review.id);
+        let mut why = None;
         for (at, word) in words.iter().enumerate().rev() {
             match fits(word, review) {
                 Ok(()) => return Ok(at),
-                Err(error) => why = error,
+                Err(error) => drop(why.get_or_insert(format!("{error}; the file held {:?}, she said {word:?}", review.base))),
             }
         }
-        Err(why)
+        Err(why.unwrap_or_else(|| format!("nobody said a word about {}", review.id)))
     }
 }
 
@@ -107,6 +107,10 @@ fn fits(word: &Word, review: &Review) -> Result<(), String> {
     }
     if held.text != word.base {
         return is_carried(&word.base, wants, &held.text, &result.text);
+    }
+    // As it was on her screen, line endings and all.
+    if result.text == *wants {
+        return Ok(());
     }
     let plain = |text: &str| text.replace("\r\n", "\n");
     if plain(&result.text) != plain(wants) {
@@ -137,7 +141,9 @@ impl World {
             }
             // Without an owner it was not delivered: nobody came to fetch it in time.
             Step::Delivered if review.owner.is_some() => {
-                let got = self.ask_of(review).is_none_or(|(_, state, _)| state != Asked::Wanted);
+                let decided = review.outcome().is_some_and(|outcome| outcome.ended.by_a_person());
+                let got = !decided
+                    || self.ask_of(review).is_none_or(|(_, state, _)| state != Asked::Wanted);
                 let result = if got { Ok(()) } else { Err(format!("its agent never got {}", review.id)) };
                 self.promises.look("3: what counts as delivered has arrived", result);
             }

@@ -13,6 +13,7 @@ mod ppxai;
 mod showing;
 mod streaming;
 mod undoing;
+mod unsaved;
 mod watching;
 
 use linkspan_review::AgentId;
