@@ -162,10 +162,14 @@ impl World {
         let name = agent.name.clone();
         if own {
             let join = json!({ "window": window, "session": format!("session-{name}"), "name": name, "version": "1" });
-            self.agent_says(wire, &json!({ "jsonrpc": "2.0", "id": 1, "method": "agent/join", "params": join }));
+            self.agent_says(
+                wire,
+                &json!({ "jsonrpc": "2.0", "id": 1, "method": "agent/join", "params": join }),
+            );
             return;
         }
-        let hello = json!({ "protocolVersion": "2025-06-18", "clientInfo": { "name": name, "version": "1" } });
+        let hello =
+            json!({ "protocolVersion": "2025-06-18", "clientInfo": { "name": name, "version": "1" } });
         self.agent_says(wire, &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }));
         self.asks_again(number, wire);
     }
@@ -239,7 +243,10 @@ impl World {
         let id = agent.next_id;
         agent.calls.insert(id, call);
         let params = json!({ "name": tool, "arguments": arguments });
-        self.agent_says(wire, &json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+        self.agent_says(
+            wire,
+            &json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }),
+        );
         id
     }
 
@@ -295,7 +302,8 @@ impl World {
             ToPeer::Frame(frame) => {
                 let Some(id) = frame["id"].as_i64().filter(|_| frame["method"].is_null()) else { return };
                 match self.agents[number].calls.remove(&id) {
-                    Some(Call::Join) if self.agents[number].dialect == "linkspan" => match frame.get("error") {
+                    Some(Call::Join) if self.agents[number].dialect == "linkspan" => match frame.get("error")
+                    {
                         None => {
                             self.agents[number].joined = true;
                             self.asks_again(number, wire);

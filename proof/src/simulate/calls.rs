@@ -39,7 +39,8 @@ const DECISION_MS: u64 = 300_000;
 impl Calls {
     /// The whole machine did: nobody could have answered in that time.
     pub(super) fn slept(&mut self, ms: u64) {
-        self.due = std::mem::take(&mut self.due).into_iter().map(|(due, wire, id)| (due + ms, wire, id)).collect();
+        self.due =
+            std::mem::take(&mut self.due).into_iter().map(|(due, wire, id)| (due + ms, wire, id)).collect();
     }
 }
 
@@ -98,7 +99,9 @@ impl World {
         }
         self.promises.looked("7: each request is answered at most once");
         let Some(call) = self.promises.calls.open.get_mut(&(wire, id)) else {
-            return self.promises.broken(format!("7: an answer to a request {id} that nobody made on {wire:?}"));
+            return self
+                .promises
+                .broken(format!("7: an answer to a request {id} that nobody made on {wire:?}"));
         };
         call.answers += 1;
         if call.answers > 1 {
@@ -141,7 +144,8 @@ impl World {
             let editor = folder.trim_start_matches("/ws").parse().map(Peer::Editor).ok();
             if window["attached"] == true {
                 listed += 1;
-                let its = (0..self.wires.len()).map(WireId).filter(|wire| Some(self.wires[wire.0].peer) == editor);
+                let its =
+                    (0..self.wires.len()).map(WireId).filter(|wire| Some(self.wires[wire.0].peer) == editor);
                 if its.into_iter().all(is_gone) {
                     lies.push(folder.to_owned());
                 }
@@ -161,7 +165,8 @@ impl World {
             self.promises.looked("8: who is called connected is");
         }
         if !lies.is_empty() {
-            self.promises.broken(format!("8: the status calls connected what was gone before it was asked: {lies:?}"));
+            self.promises
+                .broken(format!("8: the status calls connected what was gone before it was asked: {lies:?}"));
         }
     }
 
@@ -173,10 +178,14 @@ impl World {
         }
         self.promises.calls.due.pop_first();
         self.promises.looked("7: each machine's request is answered in time");
-        let waits = self.wires[wire.0].life == self.hub.life && self.hub.is_up() && !self.wires[wire.0].over_for_hub;
+        let waits =
+            self.wires[wire.0].life == self.hub.life && self.hub.is_up() && !self.wires[wire.0].over_for_hub;
         let call = self.promises.calls.open.get(&(wire, id));
         if let Some(call) = call.filter(|call| waits && call.answers == 0 && !call.cancelled) {
-            let what = format!("7: `{}` {id} on {wire:?} is without an answer since {} ms", call.method, call.arrived);
+            let what = format!(
+                "7: `{}` {id} on {wire:?} is without an answer since {} ms",
+                call.method, call.arrived
+            );
             self.promises.broken(what);
         }
     }
@@ -187,7 +196,12 @@ impl World {
         for ((wire, id), call) in &self.promises.calls.open {
             let there = &self.wires[wire.0];
             let named = matches!(there.name, Some(Name::Agent(_) | Name::Local(_)));
-            if there.is_whole() && there.life == self.hub.life && named && call.answers == 0 && !call.cancelled {
+            if there.is_whole()
+                && there.life == self.hub.life
+                && named
+                && call.answers == 0
+                && !call.cancelled
+            {
                 unanswered.push(format!("`{}` {id} on {wire:?}", call.method));
             }
         }

@@ -78,7 +78,8 @@ impl World {
             }
             Asked::Status => {
                 let agents = frame["result"]["windows"].as_array().into_iter().flatten();
-                let listed: usize = agents.map(|window| window["agents"].as_array().map_or(0, Vec::len)).sum();
+                let listed: usize =
+                    agents.map(|window| window["agents"].as_array().map_or(0, Vec::len)).sum();
                 if listed > 0 {
                     self.count("status answers with agents");
                 }

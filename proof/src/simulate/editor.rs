@@ -179,8 +179,10 @@ impl World {
 
     fn some_document(&mut self, number: usize, dirty: bool) -> Option<PathBuf> {
         let documents = self.editors[number].documents.iter();
-        let there: Vec<PathBuf> =
-            documents.filter(|(_, document)| !dirty || document.dirty).map(|(path, _)| path.clone()).collect();
+        let there: Vec<PathBuf> = documents
+            .filter(|(_, document)| !dirty || document.dirty)
+            .map(|(path, _)| path.clone())
+            .collect();
         let at = self.chance.below(there.len().max(1));
         there.into_iter().nth(at)
     }
@@ -326,9 +328,11 @@ impl World {
 
     /// Only on the version that was asked for, and saved only over the file that the editor knows.
     fn applies(&mut self, number: usize, path: PathBuf, params: &Value) -> Value {
-        let (version, text) = (params["version"].as_i64(), params["edits"]["text"].as_str().unwrap_or_default());
+        let (version, text) =
+            (params["version"].as_i64(), params["edits"]["text"].as_str().unwrap_or_default());
         let document = self.editors[number].documents.get(&path);
-        let Some(document) = document.filter(|document| version.is_none_or(|version| version == document.version))
+        let Some(document) =
+            document.filter(|document| version.is_none_or(|version| version == document.version))
         else {
             self.count("edits of documents that had moved on");
             return json!({ "applied": false });

@@ -118,8 +118,10 @@ impl World {
         // Nothing that was under way in this life happens in the next.
         self.hub.life += 1;
         self.hub.ports.clear();
-        let wires: Vec<WireId> =
-            std::mem::take(&mut self.hub.agents).into_values().chain(std::mem::take(&mut self.hub.locals).into_values()).collect();
+        let wires: Vec<WireId> = std::mem::take(&mut self.hub.agents)
+            .into_values()
+            .chain(std::mem::take(&mut self.hub.locals).into_values())
+            .collect();
         for id in wires {
             if !self.wires[id.0].over_for_hub {
                 self.over_for_hub(id);
@@ -194,7 +196,9 @@ impl World {
         let number = self.hub.connections;
         match door {
             Door::Port(port) => {
-                let (Some(window), Peer::Agent(agent)) = (self.hub.ports.get(&port).copied(), peer) else { return false };
+                let (Some(window), Peer::Agent(agent)) = (self.hub.ports.get(&port).copied(), peer) else {
+                    return false;
+                };
                 let agent_id = AgentId(2 * number + 1);
                 self.wire(id).name = Some(Name::Agent(agent_id));
                 self.hub.agents.insert(agent_id, id);

@@ -73,7 +73,9 @@ pub(super) fn is_carried(base: &str, wanted: &str, now: &str, result: &str) -> R
     if let Some(line) = want.difference(&was).find(|line| !got.contains(*line)) {
         return wrong("an accepted line is missing", line);
     }
-    if let Some(line) = was.iter().find(|line| is.contains(*line) && want.contains(*line) && !got.contains(*line)) {
+    if let Some(line) =
+        was.iter().find(|line| is.contains(*line) && want.contains(*line) && !got.contains(*line))
+    {
         return wrong("a line that nobody changed is gone", line);
     }
     if let Some(line) = was.difference(&want).chain(was.difference(&is)).find(|line| got.contains(*line)) {
@@ -107,7 +109,12 @@ mod tests {
         let (base, wanted, now) = ("a\nb\nc\nd\n", "a\nB\nc\nd\n", "a\nb\nc\nD\n");
         assert_eq!(is_carried(base, wanted, now, "a\nB\nc\nD\n"), Ok(()));
         for wrong in [
-            "a\nB\nc\nd\n", "a\nb\nc\nD\n", "a\nB\nD\n", "a\nB\nc\nD\nx\n", "a\nB\nb\nc\nD\n", "c\na\nB\nD\n",
+            "a\nB\nc\nd\n",
+            "a\nb\nc\nD\n",
+            "a\nB\nD\n",
+            "a\nB\nc\nD\nx\n",
+            "a\nB\nb\nc\nD\n",
+            "c\na\nB\nD\n",
             "a\r\nB\nc\nD\n",
         ] {
             assert!(is_carried(base, wanted, now, wrong).is_err(), "{wrong:?}");

@@ -110,7 +110,10 @@ fn live(seed: u64, telling: bool) -> Lived {
     while world.promises.broken.is_none() && !world.hub.left && world.step() {}
     if world.promises.broken.is_none() && !world.hub.left {
         let held = world.hub.holdings();
-        world.promises.broken(format!("a hub that nobody needs does not leave: it holds {held:?}, unfinished {:?}", world.promises.unfinished()));
+        world.promises.broken(format!(
+            "a hub that nobody needs does not leave: it holds {held:?}, unfinished {:?}",
+            world.promises.unfinished()
+        ));
     }
     Lived {
         steps: world.steps,

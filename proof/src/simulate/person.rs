@@ -31,7 +31,8 @@ impl World {
             60..90 if !show.hunks.is_empty() => {
                 let ids: Vec<String> = show.hunks.iter().map(|hunk| hunk.id.clone()).collect();
                 let first = self.chance.below(ids.len());
-                let taken = ids.into_iter().enumerate().filter(|(at, _)| *at == first || self.chance.in_hundred(50));
+                let taken =
+                    ids.into_iter().enumerate().filter(|(at, _)| *at == first || self.chance.in_hundred(50));
                 let taken = taken.map(|(_, id)| id).collect();
                 self.count("verdicts: some hunks");
                 let text = with_hunks(show, &taken);

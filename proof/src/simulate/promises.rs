@@ -57,7 +57,13 @@ impl Promises {
     pub(super) fn unfinished(&self) -> Vec<String> {
         let last = self.durable.values().filter_map(|known| known.last());
         let open = last.filter(|last| !matches!(last.step, Step::Delivered | Step::Ended));
-        open.map(|last| format!("{} {} {:?} {:?} at {}", last.review.id, last.review.owner_key, last.step, last.review.writer, last.at)).collect()
+        open.map(|last| {
+            format!(
+                "{} {} {:?} {:?} at {}",
+                last.review.id, last.review.owner_key, last.step, last.review.writer, last.at
+            )
+        })
+        .collect()
     }
 
     pub(super) fn looked(&mut self, at: &'static str) {
@@ -83,7 +89,9 @@ impl Promises {
         for (at, word) in words.iter().enumerate().rev() {
             match fits(word, review) {
                 Ok(()) => return Ok(at),
-                Err(error) => drop(why.get_or_insert(format!("{error}; the file held {:?}, she said {word:?}", review.base))),
+                Err(error) => drop(
+                    why.get_or_insert(format!("{error}; the file held {:?}, she said {word:?}", review.base)),
+                ),
             }
         }
         Err(why.unwrap_or_else(|| format!("nobody said a word about {}", review.id)))
@@ -129,7 +137,9 @@ impl World {
                     self.promises.counted.entry(review.id).or_default().insert(*word);
                 }
                 let which = match review.outcome().map(|outcome| &outcome.ended) {
-                    Some(Ended::Accepted(_)) => "2, 4: what is accepted is what she saw and said, and not a byte else",
+                    Some(Ended::Accepted(_)) => {
+                        "2, 4: what is accepted is what she saw and said, and not a byte else"
+                    }
                     _ => "2: what is rejected is what she rejected",
                 };
                 self.promises.look(which, said.map(|_| ()));
@@ -142,8 +152,7 @@ impl World {
             // Without an owner it was not delivered: nobody came to fetch it in time.
             Step::Delivered if review.owner.is_some() => {
                 let decided = review.outcome().is_some_and(|outcome| outcome.ended.by_a_person());
-                let got = !decided
-                    || self.ask_of(review).is_none_or(|(_, state, _)| state != Asked::Wanted);
+                let got = !decided || self.ask_of(review).is_none_or(|(_, state, _)| state != Asked::Wanted);
                 let result = if got { Ok(()) } else { Err(format!("its agent never got {}", review.id)) };
                 self.promises.look("3: what counts as delivered has arrived", result);
             }
@@ -156,9 +165,9 @@ impl World {
         let name = review.owner_key.split([':', '\u{1f}']).nth(1)?;
         let number = self.agents.iter().position(|agent| agent.name == name)?;
         let asks = &self.agents[number].asks;
-        let ask = asks.iter().find(|ask| {
-            ask.path == review.path && Digest::of(ask.text.as_bytes()) == review.original
-        })?;
+        let ask = asks
+            .iter()
+            .find(|ask| ask.path == review.path && Digest::of(ask.text.as_bytes()) == review.original)?;
         Some((number, ask.state, ask.times))
     }
 
@@ -176,7 +185,8 @@ impl World {
         const KEPT_MS: u64 = 500_000;
         const SETTLED_MS: u64 = 10_000;
         let wires = || {
-            let its = |wire: &&super::wire::Wire| wire.peer == Peer::Agent(number) && wire.life == self.hub.life;
+            let its =
+                |wire: &&super::wire::Wire| wire.peer == Peer::Agent(number) && wire.life == self.hub.life;
             self.wires.iter().filter(its)
         };
         let alone = wires().filter(|wire| !wire.over_for_hub).count() == 1;
@@ -230,11 +240,14 @@ impl World {
         let bound = known.filter(|durable| durable.step == Step::Decided).any(|durable| {
             let review = &durable.review;
             durable.accepted().is_some_and(|accepted| accepted.bytes == order.bytes)
-                && (review.base_digest(), review.writer, &review.path) == (order.expect, Writer::Editor, &order.path)
+                && (review.base_digest(), review.writer, &review.path)
+                    == (order.expect, Writer::Editor, &order.path)
         });
         let result = match bound {
             true => Ok(()),
-            false => Err(format!("no durable decision of {id} is about these bytes for {}", order.path.display())),
+            false => {
+                Err(format!("no durable decision of {id} is about these bytes for {}", order.path.display()))
+            }
         };
         self.promises.look("2: each write is bound to a durable decision", result);
         let unsaved = self.promises.unsaved_at_decision.get(&id).copied();
@@ -253,7 +266,8 @@ impl World {
                 let review = &durable.review;
                 let decided = durable.accepted().and_then(|accepted| decode(&accepted.bytes).ok());
                 durable.step == Step::Decided
-                    && (review.writer, review.path.as_path(), review.base_text()) == (Writer::Editor, path, held)
+                    && (review.writer, review.path.as_path(), review.base_text())
+                        == (Writer::Editor, path, held)
                     && decided.is_some_and(|decided| decided.text == text)
             })
         });
@@ -267,13 +281,16 @@ impl World {
                 self.promises.look(which, Ok(()));
                 self.applied(id, "an editor");
             }
-            None => self.promises.look(which, Err(format!("{} gets a text nobody decided on", path.display()))),
+            None => {
+                self.promises.look(which, Err(format!("{} gets a text nobody decided on", path.display())))
+            }
         }
     }
 
     pub(super) fn applied(&mut self, id: ReviewId, by: &str) {
         *self.promises.applied.entry(id).or_default() += 1;
-        let (times, said) = (self.promises.applied[&id], self.promises.counted.get(&id).map_or(0, BTreeSet::len));
+        let (times, said) =
+            (self.promises.applied[&id], self.promises.counted.get(&id).map_or(0, BTreeSet::len));
         let result = match times <= said {
             true => Ok(()),
             false => Err(format!("{id} is applied {times} times, now by {by}, for {said} decisions")),

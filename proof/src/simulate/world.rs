@@ -109,9 +109,12 @@ impl World {
             words: 0,
         };
         for window in 0..WINDOWS {
-            for (name, ending, mark, last) in
-                [("lf", "\n", "", "\n"), ("crlf", "\r\n", "", "\r\n"), ("bom", "\n", "\u{feff}", "\n"), ("open", "\n", "", "")]
-            {
+            for (name, ending, mark, last) in [
+                ("lf", "\n", "", "\n"),
+                ("crlf", "\r\n", "", "\r\n"),
+                ("bom", "\n", "\u{feff}", "\n"),
+                ("open", "\n", "", ""),
+            ] {
                 let lines: Vec<String> = (0..10).map(|_| world.word()).collect();
                 let text = format!("{mark}{}{last}", lines.join(ending));
                 world.disk.insert(format!("/ws{window}/{name}.txt").into(), text.into_bytes());
@@ -215,7 +218,9 @@ impl World {
             Happening::ReadDisk(life, ticket, folders, path) if life == self.hub.life => {
                 self.read_disk(ticket, &folders, path);
             }
-            Happening::WriteDisk(life, review, order) if life == self.hub.life => self.write_disk(review, order),
+            Happening::WriteDisk(life, review, order) if life == self.hub.life => {
+                self.write_disk(review, order)
+            }
             Happening::Sync(life) if life == self.hub.life => self.sync_journal(),
             Happening::HubStarts => self.hub_starts(),
             Happening::AgentWrites(agent, path, text) => self.agent_writes(agent, path, &text),
@@ -224,7 +229,8 @@ impl World {
             Happening::Turn(Peer::Command(number)) => self.command_turn(number),
             Happening::OtherProgram => self.other_program(),
             // Of a life that is over.
-            Happening::Edge(..) | Happening::ReadDisk(..) | Happening::WriteDisk(..) | Happening::Sync(_) => {}
+            Happening::Edge(..) | Happening::ReadDisk(..) | Happening::WriteDisk(..) | Happening::Sync(_) => {
+            }
         }
     }
 
@@ -306,10 +312,8 @@ impl World {
     }
 
     fn cut_some(&mut self) {
-        let open: Vec<WireId> = (0..self.wires.len())
-            .map(WireId)
-            .filter(|id| self.wires[id.0].is_whole())
-            .collect();
+        let open: Vec<WireId> =
+            (0..self.wires.len()).map(WireId).filter(|id| self.wires[id.0].is_whole()).collect();
         if open.is_empty() {
             return;
         }
@@ -368,7 +372,11 @@ impl World {
 fn told(event: &Event) -> String {
     match event {
         Event::FileRead { ticket, result: Ok(file) } => {
-            format!("the edge: {ticket:?} {} holds {:?}", file.path.display(), String::from_utf8_lossy(&file.bytes))
+            format!(
+                "the edge: {ticket:?} {} holds {:?}",
+                file.path.display(),
+                String::from_utf8_lossy(&file.bytes)
+            )
         }
         other => format!("the edge: {other:?}"),
     }

@@ -10,6 +10,7 @@ mod own;
 mod page;
 mod past;
 mod ppxai;
+mod returning;
 mod showing;
 mod streaming;
 mod undoing;
