@@ -279,7 +279,9 @@ impl World {
         match found.map(|(id, _)| id) {
             Some(id) => {
                 self.promises.look(which, Ok(()));
-                self.applied(id, "an editor");
+                if held != text {
+                    self.applied(id, "an editor");
+                }
             }
             None => {
                 self.promises.look(which, Err(format!("{} gets a text nobody decided on", path.display())))
