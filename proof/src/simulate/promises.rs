@@ -25,6 +25,8 @@ pub(super) struct Promises {
     /// How often the decisions about a review changed a file or a document.
     applied: BTreeMap<ReviewId, usize>,
     durable: BTreeMap<ReviewId, Vec<Durable>>,
+    /// What is known to be in its file, by a decision that is durable; that it was written may fail to be.
+    written: BTreeMap<ReviewId, Durable>,
     /// Files that an editor has said to hold unsaved text of, by the last word that the hub has got.
     pub(super) unsaved: BTreeMap<String, WireId>,
     /// The same at the moment when a decision was made.
@@ -156,7 +158,11 @@ impl World {
                 let result = if got { Ok(()) } else { Err(format!("its agent never got {}", review.id)) };
                 self.promises.look("3: what counts as delivered has arrived", result);
             }
-            Step::Edited | Step::Rebased | Step::Written | Step::Ended | Step::Delivered => {}
+            Step::Written => {
+                let written = Durable { at: self.now, step, review: review.clone() };
+                self.promises.written.insert(review.id, written);
+            }
+            Step::Edited | Step::Rebased | Step::Ended | Step::Delivered => {}
         }
     }
 
@@ -308,7 +314,8 @@ impl World {
         original: Digest,
         accepted: Option<Option<&str>>,
     ) {
-        let decided = self.promises.durable.values().flatten().any(|durable| {
+        let written = self.promises.written.values();
+        let decided = self.promises.durable.values().flatten().chain(written).any(|durable| {
             let review = &durable.review;
             let same = review.path == path
                 && review.original == original
