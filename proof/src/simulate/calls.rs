@@ -18,7 +18,6 @@ pub(super) struct Calls {
     texts: BTreeMap<(WireId, i64), String>,
     /// Agents on the hub's own socket, by the name that the hub gave them.
     joined: BTreeMap<String, WireId>,
-    windows: BTreeMap<String, WireId>,
 }
 
 struct Call {
@@ -36,6 +35,14 @@ const MACHINE_MS: u64 = 30_000;
 const STATUS_MS: u64 = 1_000;
 /// A decision that is written: several disks and editors in turn may have to be given up, and looked at again.
 const DECISION_MS: u64 = 300_000;
+
+impl Calls {
+    /// The whole machine did: nobody could have answered in that time.
+    pub(super) fn slept(&mut self, ms: u64) {
+        self.due =
+            std::mem::take(&mut self.due).into_iter().map(|(due, wire, id)| (due + ms, wire, id)).collect();
+    }
+}
 
 impl World {
     pub(super) fn call_arrives(&mut self, wire: WireId, text: &str) {
@@ -109,11 +116,6 @@ impl World {
                     self.promises.calls.joined.insert(agent.to_owned(), wire);
                 }
             }
-            "attach" => {
-                if let Some(window) = frame["result"]["window"].as_str() {
-                    self.promises.calls.windows.insert(window.to_owned(), wire);
-                }
-            }
             _ => {}
         }
         let (Some((path, original)), Peer::Agent(number)) = (change, self.wires[wire.0].peer) else { return };
@@ -138,11 +140,14 @@ impl World {
         };
         let (mut listed, mut lies) = (0, Vec::new());
         for window in status["windows"].as_array().into_iter().flatten() {
-            let name = window["window"].as_str().unwrap_or_default();
+            let folder = window["folders"][0].as_str().unwrap_or_default();
+            let editor = folder.trim_start_matches("/ws").parse().map(Peer::Editor).ok();
             if window["attached"] == true {
                 listed += 1;
-                if self.promises.calls.windows.get(name).copied().is_none_or(is_gone) {
-                    lies.push(name.to_owned());
+                let its =
+                    (0..self.wires.len()).map(WireId).filter(|wire| Some(self.wires[wire.0].peer) == editor);
+                if its.into_iter().all(is_gone) {
+                    lies.push(folder.to_owned());
                 }
             }
             for agent in window["agents"].as_array().into_iter().flatten() {

@@ -25,11 +25,51 @@ use world::World;
 const STEPS_OF_A_WORLD: u64 = 5_000;
 /// What it may take to settle everything after that, and to leave.
 const STEPS_TO_SETTLE: u64 = 60_000;
+/// From so many steps on, everything that can happen has happened, and every check had something to look at.
+const STEPS_FOR_EVERYTHING: u64 = 200_000;
+
+/// A check that never looks at anything proves nothing.
+const CHECKS: [&str; 16] = [
+    "1: each decision is applied once, by one party",
+    "2, 4: what is accepted is what she saw and said, and not a byte else",
+    "2: each edit of a document is bound to a durable decision",
+    "2: each write is bound to a durable decision",
+    "2: what is rejected is what she rejected",
+    "3: agents hear durable decisions, exactly as made",
+    "3: everyone who asks again has an outcome",
+    "3: nobody is asked again for what was decided",
+    "3: what counts as delivered has arrived",
+    "5: no file is written under text known to be unsaved",
+    "5: unsaved text changes only into what was decided about it",
+    "7: each machine's request is answered in time",
+    "7: each request is answered at most once",
+    "7: nobody waits in the end",
+    "8: who is called connected is",
+    "nothing is left behind",
+];
+
+/// Nor does a world in which one of these never happens.
+const FAULTS: [&str; 14] = [
+    "changes by other programs",
+    "changes written by editors",
+    "clock jumps",
+    "connections cut",
+    "decisions asked for again",
+    "decisions that came second",
+    "duplicate decisions",
+    "duplicate proposals",
+    "editors reloaded",
+    "failures of the disk",
+    "failures of the journal",
+    "hub crashes",
+    "unsaved texts typed",
+    "writes to disk",
+];
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// How many steps in all; each seed has some thousands.
-    #[arg(long, default_value_t = 250_000)]
+    #[arg(long, default_value_t = 300_000)]
     steps: u64,
     /// The first seed; without it, another one each time.
     #[arg(long)]
@@ -69,7 +109,11 @@ fn live(seed: u64, telling: bool) -> Lived {
     world.hub.left = false;
     while world.promises.broken.is_none() && !world.hub.left && world.step() {}
     if world.promises.broken.is_none() && !world.hub.left {
-        world.promises.broken("a hub that nobody needs does not leave".to_owned());
+        let held = world.hub.holdings();
+        world.promises.broken(format!(
+            "a hub that nobody needs does not leave: it holds {held:?}, unfinished {:?}",
+            world.promises.unfinished()
+        ));
     }
     Lived {
         steps: world.steps,
@@ -123,6 +167,12 @@ pub(crate) fn run(args: &Args) -> Report {
     let took = began.elapsed();
     if !report.is_broken() && Some(live(first, false).hash) != hash {
         report.broken(format!("seed {first} gives another history the second time"));
+    }
+    if steps >= STEPS_FOR_EVERYTHING && !report.is_broken() {
+        let idle = CHECKS.iter().filter(|check| !looked.contains_key(*check));
+        for missing in idle.chain(FAULTS.iter().filter(|fault| !counts.contains_key(*fault))) {
+            report.broken(format!("this never came up: {missing}"));
+        }
     }
     report.text(format!(
         "Seeds {first} to {}: {steps} steps, {} hours of a hub's life in {:.1} s ({:.0} steps/s). The first seed was run \

@@ -25,6 +25,8 @@ pub(super) struct Promises {
     /// How often the decisions about a review changed a file or a document.
     applied: BTreeMap<ReviewId, usize>,
     durable: BTreeMap<ReviewId, Vec<Durable>>,
+    /// What is known to be in its file, by a decision that is durable; that it was written may fail to be.
+    written: BTreeMap<ReviewId, Durable>,
     /// Files that an editor has said to hold unsaved text of, by the last word that the hub has got.
     pub(super) unsaved: BTreeMap<String, WireId>,
     /// The same at the moment when a decision was made.
@@ -53,6 +55,19 @@ impl Durable {
 }
 
 impl Promises {
+    /// The reviews that the journal does not have the end of.
+    pub(super) fn unfinished(&self) -> Vec<String> {
+        let last = self.durable.values().filter_map(|known| known.last());
+        let open = last.filter(|last| !matches!(last.step, Step::Delivered | Step::Ended));
+        open.map(|last| {
+            format!(
+                "{} {} {:?} {:?} at {}",
+                last.review.id, last.review.owner_key, last.step, last.review.writer, last.at
+            )
+        })
+        .collect()
+    }
+
     pub(super) fn looked(&mut self, at: &'static str) {
         *self.looked.entry(at).or_default() += 1;
     }
@@ -72,14 +87,16 @@ impl Promises {
     /// Which of her words is this decision, to the byte.
     fn said(&self, review: &Review) -> Result<usize, String> {
         let words = self.words.get(&review.id).map(Vec::as_slice).unwrap_or_default();
-        let mut why = format!("nobody said a word about {}", review.id);
+        let mut why = None;
         for (at, word) in words.iter().enumerate().rev() {
             match fits(word, review) {
                 Ok(()) => return Ok(at),
-                Err(error) => why = error,
+                Err(error) => drop(
+                    why.get_or_insert(format!("{error}; the file held {:?}, she said {word:?}", review.base)),
+                ),
             }
         }
-        Err(why)
+        Err(why.unwrap_or_else(|| format!("nobody said a word about {}", review.id)))
     }
 }
 
@@ -100,6 +117,10 @@ fn fits(word: &Word, review: &Review) -> Result<(), String> {
     }
     if held.text != word.base {
         return is_carried(&word.base, wants, &held.text, &result.text);
+    }
+    // As it was on her screen, line endings and all.
+    if result.text == *wants {
+        return Ok(());
     }
     let plain = |text: &str| text.replace("\r\n", "\n");
     if plain(&result.text) != plain(wants) {
@@ -132,11 +153,16 @@ impl World {
             }
             // Without an owner it was not delivered: nobody came to fetch it in time.
             Step::Delivered if review.owner.is_some() => {
-                let got = self.ask_of(review).is_none_or(|(_, state, _)| state != Asked::Wanted);
+                let decided = review.outcome().is_some_and(|outcome| outcome.ended.by_a_person());
+                let got = !decided || self.ask_of(review).is_none_or(|(_, state, _)| state != Asked::Wanted);
                 let result = if got { Ok(()) } else { Err(format!("its agent never got {}", review.id)) };
                 self.promises.look("3: what counts as delivered has arrived", result);
             }
-            Step::Edited | Step::Rebased | Step::Written | Step::Ended | Step::Delivered => {}
+            Step::Written => {
+                let written = Durable { at: self.now, step, review: review.clone() };
+                self.promises.written.insert(review.id, written);
+            }
+            Step::Edited | Step::Rebased | Step::Ended | Step::Delivered => {}
         }
     }
 
@@ -259,7 +285,9 @@ impl World {
         match found.map(|(id, _)| id) {
             Some(id) => {
                 self.promises.look(which, Ok(()));
-                self.applied(id, "an editor");
+                if held != text {
+                    self.applied(id, "an editor");
+                }
             }
             None => {
                 self.promises.look(which, Err(format!("{} gets a text nobody decided on", path.display())))
@@ -286,7 +314,8 @@ impl World {
         original: Digest,
         accepted: Option<Option<&str>>,
     ) {
-        let decided = self.promises.durable.values().flatten().any(|durable| {
+        let written = self.promises.written.values();
+        let decided = self.promises.durable.values().flatten().chain(written).any(|durable| {
             let review = &durable.review;
             let same = review.path == path
                 && review.original == original

@@ -28,7 +28,7 @@ pub(super) enum Happening {
     AtPeer(WireId, ToPeer),
     /// The edge of that life has found something out.
     Edge(u64, Event),
-    ReadDisk(u64, Ticket, PathBuf),
+    ReadDisk(u64, Ticket, Vec<PathBuf>, PathBuf),
     WriteDisk(u64, ReviewId, Replacement),
     Sync(u64),
     HubStarts,
@@ -178,7 +178,9 @@ impl World {
                 0 | 1 => self.crash(),
                 2 => {
                     self.count("clock jumps");
-                    self.now += 1000 * self.chance.below(7200) as u64;
+                    let asleep = 1000 * self.chance.below(7200) as u64;
+                    self.now += asleep;
+                    self.promises.calls.slept(asleep);
                 }
                 3..30 => self.cut_some(),
                 _ => {}
@@ -213,7 +215,9 @@ impl World {
                 self.trace.tell(self.now, || told(&event));
                 self.hub_event(event);
             }
-            Happening::ReadDisk(life, ticket, path) if life == self.hub.life => self.read_disk(ticket, path),
+            Happening::ReadDisk(life, ticket, folders, path) if life == self.hub.life => {
+                self.read_disk(ticket, &folders, path);
+            }
             Happening::WriteDisk(life, review, order) if life == self.hub.life => {
                 self.write_disk(review, order)
             }
@@ -355,7 +359,8 @@ impl World {
             self.count("changes by other programs");
             let bytes = self.disk.get(&path).cloned().unwrap_or_default();
             let text = String::from_utf8(bytes).expect("all files are UTF-8");
-            let text = self.changed(&text);
+            let (mark, text) = text.strip_prefix('\u{feff}').map_or(("", &*text), |text| ("\u{feff}", text));
+            let text = format!("{mark}{}", self.changed(text));
             self.trace.tell(self.now, || format!("another program writes {}", path.display()));
             self.disk.insert(path, text.into_bytes());
         }

@@ -8,7 +8,7 @@ use linkspan_editor_api as api;
 use linkspan_editor_api::RequestId;
 use linkspan_review as review;
 use linkspan_review::{
-    AgentId, Decision, Effect, Format, Owner, Proposal, ReviewId, Revision, SurfaceId, Text, Verdict,
+    AgentId, Decision, Effect, Format, Owner, Phase, Proposal, ReviewId, Revision, SurfaceId, Text, Verdict,
     WindowId, Writer, same_endings,
 };
 
@@ -291,7 +291,10 @@ impl Core {
                     self.send(local, &api::Message::response(request, &result));
                 }
                 Ok(base) => {
-                    self.remember_buffer(review, base.buffer);
+                    // One that comes second must not pass its document off as the one that the first is about.
+                    if self.state.review(review).is_some_and(|review| review.phase == Phase::Pending) {
+                        self.remember_buffer(review, base.buffer);
+                    }
                     self.decided(local, request, review, revision, decision, base.text);
                 }
                 Err(failure) => {

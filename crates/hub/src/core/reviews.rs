@@ -460,6 +460,10 @@ impl Core {
         let since = self.ages.get(&id).and_then(|age| age.orphaned_ms);
         if since.is_some_and(|since| since + grace_ms <= self.now_ms) {
             self.expire(id);
+            // A person is just deciding it: what comes of that is kept as long as any answer, and not for ever.
+            if self.state.review(id).is_some_and(Review::is_open) {
+                self.orphan(id);
+            }
         }
     }
 

@@ -179,6 +179,10 @@ impl Core {
             return self.refuse(local, request, errors::INVALID_PARAMS, message);
         }
         let identity = WindowIdentity::of(&attach);
+        let attach = match self.take_over(local, &request, attach, &identity) {
+            Some(attach) => attach,
+            None => return,
+        };
         let (window, before) = match self.window_again(&identity) {
             Some((window, port, token)) => (window, Some((port, token))),
             None => {
@@ -201,6 +205,35 @@ impl Core {
         self.act(Action::PrepareWindow { ticket, folders: identity.folders, listen });
         let attach = Box::new(attach);
         self.preparing.insert(ticket, Preparing::Attach { local, request, attach, window, before });
+    }
+
+    /// With an id of its own, it may be the same window come back while its place is still being made ready: then that
+    /// place is for the new connection. Gives it back if not.
+    fn take_over(
+        &mut self,
+        local: LocalId,
+        request: &RequestId,
+        attach: Attach,
+        identity: &WindowIdentity,
+    ) -> Option<Attach> {
+        let place = self.preparing.values_mut().find_map(|preparing| match preparing {
+            Preparing::Attach { local, request, attach, .. }
+                if !identity.key.is_empty() && WindowIdentity::of(attach) == *identity =>
+            {
+                Some((local, request, attach))
+            }
+            _ => None,
+        });
+        let Some((for_local, for_request, for_attach)) = place else { return Some(attach) };
+        let stale = std::mem::replace(for_local, local);
+        *for_request = request.clone();
+        **for_attach = attach;
+        if let Some(connection) = self.locals.get_mut(&local) {
+            connection.attaching = true;
+        }
+        self.act(Action::CloseLocal { local: stale });
+        self.local_closed(stale);
+        None
     }
 
     /// A window of this identity that waits for its editor, or was known in an earlier life.

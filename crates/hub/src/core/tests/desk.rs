@@ -77,6 +77,8 @@ pub(super) struct Desk {
     pub(super) well_known: Option<WindowId>,
     pub(super) well_known_free: bool,
     next_request: i64,
+    /// What editors call their window.
+    pub(super) window_id: Option<&'static str>,
     /// How long no hub is there when it is restarted.
     pub(super) away_ms: u64,
 }
@@ -143,6 +145,7 @@ impl Desk {
             well_known: None,
             well_known_free: true,
             next_request: 0,
+            window_id: None,
             away_ms: 0,
         };
         desk.carry_out(actions);
@@ -380,6 +383,7 @@ impl Desk {
         let attach = json!({
             "protocol": linkspan_editor_api::PROTOCOL, "version": "0.0.0", "pid": 7,
             "editor": { "name": "Desk", "version": "1" }, "folders": ["/ws"], "capabilities": capabilities,
+            "windowId": self.window_id,
         });
         self.ask(local, "attach", attach);
     }

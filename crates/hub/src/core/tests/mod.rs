@@ -5,13 +5,16 @@ mod clients;
 mod consenting;
 mod desk;
 mod editing;
+mod forgetting;
 mod own;
 mod page;
 mod past;
 mod ppxai;
+mod returning;
 mod showing;
 mod streaming;
 mod undoing;
+mod unsaved;
 mod watching;
 
 use linkspan_review::AgentId;
