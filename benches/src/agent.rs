@@ -12,7 +12,7 @@ use crate::frame::{Frame, Frames, MORE, PING, PONG, TEXT, masked};
 use crate::world::Door;
 
 /// Nothing that is measured takes this long: whoever waits longer waits for ever.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
 pub(crate) struct Agent {
@@ -50,16 +50,18 @@ impl Agent {
 
     /// A WebSocket to the hub, introduced.
     pub(crate) fn introduced(door: &Door, dialect: Dialect) -> Result<Agent> {
-        let mut agent = Agent::websocket(door.port, &format!("{}: {}\r\n", dialect.header(), door.token))?;
-        let client = json!({ "name": "bench", "version": "1" });
-        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
-        agent.call(&request("initialize", params))?;
-        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        agent.send(&masked(TEXT, ready.to_string().as_bytes()))?;
-        Ok(agent)
+        let agent = Agent::websocket(door.port, &format!("{}: {}\r\n", dialect.header(), door.token))?;
+        agent.introduce()
     }
 
-    /// The socket, for many of them in one thread.
+    /// MCP's handshake.
+    pub(crate) fn introduce(mut self) -> Result<Agent> {
+        self.call(&masked(TEXT, hello().to_string().as_bytes()))?;
+        self.send(&masked(TEXT, ready().to_string().as_bytes()))?;
+        Ok(self)
+    }
+
+    /// The socket, with nothing on it that was not read.
     pub(crate) fn into_stream(self) -> TcpStream {
         self.stream
     }
@@ -101,11 +103,15 @@ impl Agent {
     /// Calls a tool whose answer has to hold a text.
     pub(crate) fn expect(&mut self, frame: &[u8], text: &str) -> Result<()> {
         let answer = self.call(frame)?;
-        let answer = self.bytes(&answer.payload);
-        let start = String::from_utf8_lossy(answer.get(..answer.len().min(400)).unwrap_or_default());
+        let start = start_of(self.bytes(&answer.payload));
         ensure!(start.contains(text), "expected {text}, got {start}");
         Ok(())
     }
+}
+
+/// As much of an answer as is worth printing.
+pub(crate) fn start_of(answer: &[u8]) -> String {
+    String::from_utf8_lossy(answer.get(..answer.len().min(600)).unwrap_or_default()).into_owned()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,14 +129,27 @@ impl Dialect {
     }
 }
 
-fn request(method: &str, params: Value) -> Vec<u8> {
-    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    masked(TEXT, message.to_string().as_bytes())
+/// The first message of MCP.
+pub(crate) fn hello() -> Value {
+    let client = json!({ "name": "bench", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })
 }
 
-/// The frame that calls a tool. The id is always the same: each is answered before the next.
+/// The second.
+pub(crate) fn ready() -> Value {
+    json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })
+}
+
+/// The message that calls a tool. The id is always the same: each is answered before the next.
+pub(crate) fn tool_call(name: &str, arguments: Value) -> Value {
+    let params = json!({ "name": name, "arguments": arguments });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
+}
+
+/// The same as a frame.
 pub(crate) fn tool(name: &str, arguments: Value) -> Vec<u8> {
-    request("tools/call", json!({ "name": name, "arguments": arguments }))
+    masked(TEXT, tool_call(name, arguments).to_string().as_bytes())
 }
 
 /// The frame that proposes a change.

@@ -18,11 +18,11 @@ use crate::role::tell;
 /// As large as what the WebSocket library reads at once.
 const CHUNK: usize = 4 * 1024;
 
-fn block_on(work: impl Future<Output = Result<()>>) -> Result<()> {
+pub(crate) fn block_on(work: impl Future<Output = Result<()>>) -> Result<()> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 
-async fn listen() -> Result<TcpListener> {
+pub(crate) async fn listen() -> Result<TcpListener> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     tell(listener.local_addr()?.port())?;
     Ok(listener)

@@ -9,7 +9,8 @@ pub(crate) const TEXT: u8 = 1;
 pub(crate) const PING: u8 = 9;
 pub(crate) const PONG: u8 = 10;
 
-const FINAL: u8 = 0x80;
+/// The message ends with this frame.
+pub(crate) const FINAL: u8 = 0x80;
 const MASKED: u8 = 0x80;
 const KEY: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 const ROOM: usize = 64 * 1024;
@@ -33,13 +34,24 @@ pub(crate) fn masked(opcode: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
+/// Length of header and payload of the frame at the front, once they are known.
+pub(crate) fn header(bytes: &[u8]) -> Option<(usize, usize)> {
+    let short = bytes.get(1)? & 0x7f;
+    match short {
+        126 => Some((4, usize::from(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?)))),
+        127 => {
+            let length = u64::from_be_bytes(bytes.get(2..10)?.try_into().ok()?);
+            Some((10, usize::try_from(length).ok()?))
+        }
+        _ => Some((2, usize::from(short))),
+    }
+}
+
 /// One frame of the server: where its bytes are until more are read.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
     pub(crate) opcode: u8,
     pub(crate) payload: Range<usize>,
-    /// With its header.
-    pub(crate) whole: Range<usize>,
     /// The message ends with it.
     pub(crate) last: bool,
 }
@@ -75,34 +87,23 @@ impl Frames {
         self.end += count;
     }
 
-    /// Length of header and payload of the frame at the front, once they are known.
-    fn header(&self) -> Option<(usize, usize)> {
-        let bytes = self.buffer.get(self.start..self.end)?;
-        let short = bytes.get(1)? & 0x7f;
-        match short {
-            126 => Some((4, usize::from(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?)))),
-            127 => {
-                let length = u64::from_be_bytes(bytes.get(2..10)?.try_into().ok()?);
-                Some((10, usize::try_from(length).ok()?))
-            }
-            _ => Some((2, usize::from(short))),
-        }
+    fn waiting(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
     fn wanted(&self) -> Option<usize> {
-        self.header().map(|(header, payload)| header + payload)
+        header(self.waiting()).map(|(header, payload)| header + payload)
     }
 
     pub(crate) fn next(&mut self) -> Option<Frame> {
-        let (header, length) = self.header()?;
+        let (header, length) = header(self.waiting())?;
         if self.end - self.start < header + length {
             return None;
         }
-        let whole = self.start..self.start + header + length;
-        self.start = whole.end;
-        let first = self.bytes(&whole).first().copied().unwrap_or_default();
-        let payload = whole.start + header..whole.end;
-        Some(Frame { opcode: first & 0x0f, payload, whole, last: first & FINAL != 0 })
+        let first = self.waiting().first().copied().unwrap_or_default();
+        let payload = self.start + header..self.start + header + length;
+        self.start = payload.end;
+        Some(Frame { opcode: first & 0x0f, payload, last: first & FINAL != 0 })
     }
 
     pub(crate) fn bytes(&self, range: &Range<usize>) -> &[u8] {

@@ -3,11 +3,13 @@
 
 mod agent;
 mod browser;
+mod call;
 mod editor;
 mod floor;
 mod frame;
 mod load;
 mod measure;
+mod peers;
 mod process;
 mod report;
 mod role;
@@ -15,6 +17,7 @@ mod stats;
 mod world;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -39,11 +42,14 @@ const MEASURES: &[(&str, Measure)] = &[
     ("page", measure::page::measure),
 ];
 
-const USAGE: &str = "usage: cargo xtask bench [--quick] [--json] [NAME…]";
+const USAGE: &str = "usage: cargo xtask bench [--quick] [--json] [NAME…]\n       cargo xtask bench --peers [--quick] [--chart FILE]";
 
 struct Args {
     effort: Effort,
     json: bool,
+    /// Instead of measures.
+    peers: bool,
+    chart: Option<PathBuf>,
     chosen: Vec<(&'static str, Measure)>,
 }
 
@@ -52,16 +58,23 @@ fn main() -> Result<()> {
     match args.split_first() {
         Some((first, rest)) if first == "role" => role::play(rest),
         Some((first, rest)) if first == "load" => load::run(rest),
-        _ => run(&read(&args)?),
+        _ => {
+            let args = read(&args)?;
+            if args.peers { compare(&args) } else { run(&args) }
+        }
     }
 }
 
 fn read(args: &[String]) -> Result<Args> {
-    let mut read = Args { effort: Effort { quick: false }, json: false, chosen: Vec::new() };
-    for arg in args {
+    let mut read =
+        Args { effort: Effort { quick: false }, json: false, peers: false, chart: None, chosen: Vec::new() };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
         match arg.as_str() {
             "--quick" => read.effort.quick = true,
             "--json" => read.json = true,
+            "--peers" => read.peers = true,
+            "--chart" => read.chart = Some(args.next().context("--chart needs the path of a file")?.into()),
             name => match MEASURES.iter().find(|(known, _)| *known == name) {
                 Some(measure) => read.chosen.push(*measure),
                 None => {
@@ -70,6 +83,12 @@ fn read(args: &[String]) -> Result<Args> {
                 }
             },
         }
+    }
+    if read.peers && (read.json || !read.chosen.is_empty()) {
+        bail!("{USAGE}\n--peers is a comparison of its own, in Markdown");
+    }
+    if read.chart.is_some() && !read.peers {
+        bail!("{USAGE}\n--chart belongs to --peers");
     }
     if read.chosen.is_empty() {
         read.chosen = MEASURES.to_vec();
@@ -89,13 +108,29 @@ fn run(args: &Args) -> Result<()> {
     if args.json {
         return Ok(writeln!(output, "{:#}", report::document(&conditions, &rows))?);
     }
-    if let Value::Object(conditions) = &conditions {
-        for (name, value) in conditions {
-            writeln!(output, "{name}: {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))?;
-        }
+    for (name, value) in described(&conditions) {
+        writeln!(output, "{name}: {value}")?;
     }
     writeln!(output, "\n{}", report::table(&rows))?;
     Ok(writeln!(output, "{:.0} s in all", start.elapsed().as_secs_f64())?)
+}
+
+fn compare(args: &Args) -> Result<()> {
+    let start = Instant::now();
+    let conditions = conditions(args.effort);
+    let progress = |what: &str| eprintln!("measuring {what}");
+    let report = peers::run(args.effort, args.chart.as_deref(), &progress)?;
+    let mut output = std::io::stdout().lock();
+    for (name, value) in described(&conditions) {
+        writeln!(output, "- {name}: {value}")?;
+    }
+    Ok(writeln!(output, "- {:.0} s in all\n\n{report}", start.elapsed().as_secs_f64())?)
+}
+
+fn described(conditions: &Value) -> impl Iterator<Item = (&str, String)> {
+    let fields = conditions.as_object().into_iter().flatten();
+    fields
+        .map(|(name, value)| (name.as_str(), value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
 }
 
 fn conditions(effort: Effort) -> Value {

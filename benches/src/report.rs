@@ -32,7 +32,8 @@ impl Target {
 pub(crate) struct Row {
     what: String,
     unit: &'static str,
-    value: Spread,
+    /// None where nothing was there to measure.
+    value: Option<Spread>,
     target: Option<Target>,
     note: String,
 }
@@ -44,7 +45,12 @@ impl Row {
     }
 
     pub(crate) fn new(what: impl Into<String>, unit: &'static str, value: Spread) -> Row {
-        Row { what: what.into(), unit, value, target: None, note: String::new() }
+        Row { what: what.into(), unit, value: Some(value), target: None, note: String::new() }
+    }
+
+    /// Said rather than left out.
+    pub(crate) fn not_measured(what: impl Into<String>, why: impl Into<String>) -> Row {
+        Row { what: what.into(), unit: "", value: None, target: None, note: why.into() }
     }
 
     pub(crate) fn one(what: impl Into<String>, unit: &'static str, value: f64) -> Row {
@@ -67,17 +73,24 @@ impl Row {
     }
 
     fn verdict(&self) -> String {
-        match self.target {
-            None => String::new(),
-            Some(target) if target.is_met(self.value.median) => format!("{} met", target.text()),
-            Some(target) => {
-                format!("**missed**: target {}, measured {}", target.text(), number(self.value.median))
+        match (self.value, self.target) {
+            (None, _) => "**not measured**".to_owned(),
+            (_, None) => String::new(),
+            (Some(Spread { median, .. }), Some(target)) if target.is_met(median) => {
+                format!("{} met", target.text())
+            }
+            (Some(Spread { median, .. }), Some(target)) => {
+                format!("**missed**: target {}, measured {}", target.text(), number(median))
             }
         }
     }
+
+    fn is_met(&self) -> Option<bool> {
+        Some(self.target?.is_met(self.value?.median))
+    }
 }
 
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".into(),
         ..10.0 => format!("{value:.2}"),
@@ -91,18 +104,11 @@ pub(crate) fn table(rows: &[Row]) -> String {
     let mut text =
         "| measured | median | 10 % – 90 % | target | detail |\n|---|--:|--:|---|---|\n".to_owned();
     for row in rows {
-        let Spread { median, low, high } = row.value;
-        let spread =
-            if low == high { String::new() } else { format!("{} – {}", number(low), number(high)) };
-        let _ = writeln!(
-            text,
-            "| {} | {} {} | {spread} | {} | {} |",
-            row.what,
-            number(median),
-            row.unit,
-            row.verdict(),
-            row.note
-        );
+        let median = row.value.map(|value| format!("{} {}", number(value.median), row.unit));
+        let spread = row.value.filter(|value| value.low != value.high);
+        let spread = spread.map(|value| format!("{} – {}", number(value.low), number(value.high)));
+        let [median, spread] = [median, spread].map(Option::unwrap_or_default);
+        let _ = writeln!(text, "| {} | {median} | {spread} | {} | {} |", row.what, row.verdict(), row.note);
     }
     text
 }
@@ -112,9 +118,9 @@ pub(crate) fn document(conditions: &Value, rows: &[Row]) -> Value {
         .iter()
         .map(|row| {
             json!({
-                "what": row.what, "unit": row.unit, "median": row.value.median, "low": row.value.low,
-                "high": row.value.high, "target": row.target.map(Target::text),
-                "met": row.target.map(|target| target.is_met(row.value.median)), "note": row.note,
+                "what": row.what, "unit": row.unit, "median": row.value.map(|value| value.median),
+                "low": row.value.map(|value| value.low), "high": row.value.map(|value| value.high),
+                "target": row.target.map(Target::text), "met": row.is_met(), "note": row.note,
             })
         })
         .collect();
@@ -134,5 +140,11 @@ mod tests {
             Row::one("x", "×", 0.5).at_least(0.85).verdict(),
             "**missed**: target ≥ 0.85, measured 0.50"
         );
+    }
+
+    #[test]
+    fn what_was_not_there_is_in_the_table() {
+        let text = table(&[Row::not_measured("search : rg", "there is no rg").at_most(1.3)]);
+        assert!(text.contains("| search : rg |  |  | **not measured** | there is no rg |"), "{text}");
     }
 }

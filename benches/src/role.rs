@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::editor::Editor;
 use crate::floor;
+use crate::peers::rmcp_server;
 use crate::world::World;
 
 /// A child that is one of these; it ends when it is dropped.
@@ -42,6 +43,11 @@ impl Role {
         Role::spawn(world, &["websocket-echo".into()])
     }
 
+    /// MCP over WebSocket by the official Rust SDK, with the tools of all peers.
+    pub(crate) fn rmcp(world: &World, text: &str) -> Result<Role> {
+        Role::spawn(world, &["rmcp".into(), text.into()])
+    }
+
     pub(crate) fn editor(world: &World) -> Result<Role> {
         Role::spawn(world, &["editor".into(), world.socket()?, world.workspace()])
     }
@@ -52,13 +58,19 @@ impl Role {
 
     fn spawn(world: &World, args: &[PathBuf]) -> Result<Role> {
         let mut command = world.command(std::env::current_exe()?);
-        let mut child =
-            command.arg("role").args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let mut line = String::new();
+        Role::run(command.arg("role").args(args))
+    }
+
+    /// Any program that prints its port and ends with its standard input.
+    pub(crate) fn run(command: &mut Command) -> Result<Role> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let output = child.stdout.take().context("a child has no output")?;
+        // From here on it ends with the role, whatever it prints.
+        let mut role = Role { _stdin: child.stdin.take(), child, port: 0 };
+        let mut line = String::new();
         BufReader::new(output).read_line(&mut line)?;
-        let port = line.trim().parse().with_context(|| format!("{args:?} did not start"))?;
-        Ok(Role { _stdin: child.stdin.take(), child, port })
+        role.port = line.trim().parse().with_context(|| format!("{command:?} did not start"))?;
+        Ok(role)
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -81,6 +93,7 @@ pub(crate) fn play(args: &[String]) -> Result<()> {
         ["two-hops", request, reply] => floor::two_hops(request.parse()?, std::fs::read(reply)?),
         ["unix", path, request, reply] => floor::unix(path, request.parse()?, std::fs::read(reply)?),
         ["websocket-echo"] => floor::websocket_echo(),
+        ["rmcp", text] => rmcp_server::serve(text),
         ["editor", socket, folder] => edit(Editor::on_socket(socket.as_ref(), folder.as_ref())?),
         ["editor-behind-attach", program, folder] => {
             let mut attach = Command::new(program);

@@ -1,13 +1,35 @@
-//! `cargo xtask bench`: measures the release binary, never a debug one.
+//! `cargo xtask bench`: measures the release binary, never a debug one. With `--peers`, beside what others build the
+//! same from; `--record` takes that report over into the docs, with its chart.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::Result;
 
 use crate::workspace::{binary, cargo, command, run as run_command};
-use crate::{browser, peers};
+use crate::{browser, peers, proof};
+
+/// The chart of the run that is recorded.
+const CHART: &str = "docs/pictures/peers.svg";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
+    let has = |known: &str| args.iter().any(|arg| arg == known);
+    if !has("--peers") {
+        return run_command(&mut benches(args)?);
+    }
+    let draw = has("--record") && !has("--chart");
+    proof::recorded("bench", args, |args| {
+        let mut benches = benches(args)?;
+        if draw {
+            benches.args(["--chart", CHART]);
+        }
+        proof::findings(&mut benches)
+    })
+}
+
+/// Built, and given what we are compared with, or measured in; without it there is less to read, and no reason to
+/// measure nothing.
+fn benches(args: &[String]) -> Result<Command> {
     run_command(cargo().args([
         "build",
         "--release",
@@ -18,27 +40,27 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     ]))?;
     let mut benches = command(binary("release", "linkspan-benches"));
     benches.args(args).env("LINKSPAN_BIN", binary("release", "linkspan"));
-    // What we are compared with, or measured in; without it there is less to read, and no reason to measure nothing.
     let named = |known: &str| args.iter().any(|arg| arg == known);
-    let all = args.iter().all(|arg| arg.starts_with('-'));
+    let beside_peers = named("--peers");
+    let all = !beside_peers && args.iter().all(|arg| arg.starts_with('-'));
     let mut give = |variable: &str, peer: fn() -> Result<PathBuf>| {
         if let Some(path) = there(peer()) {
             benches.env(variable, path);
         }
     };
-    if all || named("command") {
+    if all || beside_peers || named("command") {
         give(peers::PYTHON_VARIABLE, peers::python);
     }
-    if all || named("command") || named("http") || named("page") {
+    if all || beside_peers || named("command") || named("http") || named("page") {
         give(peers::NODE_VARIABLE, peers::node_modules);
     }
-    if all || named("search") {
+    if all || beside_peers || named("search") {
         give(peers::RG_VARIABLE, peers::ripgrep);
     }
     if all || named("page") {
         give(browser::VARIABLE, browser::chromium);
     }
-    run_command(&mut benches)
+    Ok(benches)
 }
 
 fn there(peer: Result<PathBuf>) -> Option<PathBuf> {

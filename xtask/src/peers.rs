@@ -1,7 +1,7 @@
 //! Programs we did not write, which the integration tests talk to: Python's `websockets` and `httpx`, the libraries
 //! that the clients of NEXUS3, Clio and ppxai are built on, the TypeScript clients of MCP, and what drives a browser.
-//! Benchmarks run `websockets` and Node's `ws` beside us; searching is compared with ripgrep. All are found by the
-//! variables below.
+//! Benchmarks run `websockets`, Node's `ws` and MCP's SDK with express beside us; searching is compared with ripgrep.
+//! All are found by the variables below.
 
 use std::env;
 use std::fs;
@@ -15,12 +15,14 @@ pub(crate) const PYTHON_VARIABLE: &str = "LINKSPAN_TEST_PYTHON";
 pub(crate) const RG_VARIABLE: &str = "LINKSPAN_TEST_RG";
 pub(crate) const NODE_VARIABLE: &str = "LINKSPAN_TEST_NODE_MODULES";
 
-/// The first speaks MCP's revisions with a handshake, the second the one without; the third is only measured. The
-/// others drive a browser and look whether everybody can use a page.
-const NODE_PACKAGES: [(&str, &str); 5] = [
+/// The first speaks MCP's revisions with a handshake, the second the one without. What follows is only measured: `ws`,
+/// and what a server on the first stands on. The others drive a browser and look whether everybody can use a page.
+const NODE_PACKAGES: [(&str, &str); 7] = [
     ("@modelcontextprotocol/sdk", "1.32.2"),
     ("@modelcontextprotocol/client", "2.4.0"),
     ("ws", "8.22.2"),
+    ("express", "5.3.0"),
+    ("zod", "4.6.7"),
     ("playwright-core", "1.65.0"),
     ("axe-core", "4.14.0"),
 ];

@@ -140,7 +140,7 @@ fn program(name: &str, args: &[String], profile: Profile) -> Command {
     program
 }
 
-fn findings(program: &mut Command) -> Result<Findings> {
+pub(crate) fn findings(program: &mut Command) -> Result<Findings> {
     let output = program.stderr(Stdio::inherit()).output().context("the program could not be started")?;
     let report = String::from_utf8(output.stdout).context("the report is not UTF-8")?;
     Ok(Findings { report, held: output.status.success() })

@@ -1,99 +1,60 @@
 //! One small call after the other, client and server on one core: the hub's share of the latency is all that
 //! differs from the floor.
 
-use std::time::Instant;
-
 use anyhow::Result;
 
 use super::Effort;
 use crate::agent::{Agent, Dialect, tool};
-use crate::process::{Cores, cpu_time, pin, pin_here};
+use crate::call::Line;
+use crate::process::{Cores, pin, pin_here};
 use crate::report::Row;
 use crate::role::Role;
-use crate::stats::{Spread, latencies, median};
+use crate::stats::{Spread, median};
 use crate::world::World;
 
-/// A server, as one client sees it.
-struct Line<'a> {
-    agent: Agent,
-    frame: &'a [u8],
-    server: u32,
-    medians: Vec<f64>,
-    tails: Vec<f64>,
-    server_micros: Vec<f64>,
-}
-
-impl<'a> Line<'a> {
-    fn new(agent: Agent, frame: &'a [u8], server: u32) -> Line<'a> {
-        Line { agent, frame, server, medians: Vec::new(), tails: Vec::new(), server_micros: Vec::new() }
-    }
-
-    fn round(&mut self, calls: u32) -> Result<()> {
-        let mut times = Vec::new();
-        let before = cpu_time(self.server)?;
-        for _ in 0..calls {
-            let start = Instant::now();
-            self.agent.call(self.frame)?;
-            times.push(start.elapsed());
-        }
-        let spent = cpu_time(self.server)?.saturating_sub(before);
-        let (middle, tail) = latencies(&times);
-        self.medians.push(middle);
-        self.tails.push(tail);
-        self.server_micros.push(spent.as_secs_f64() * 1e6 / f64::from(calls));
-        Ok(())
-    }
-
-    fn over(&self, what: &str, floor: &Line<'_>) -> Row {
-        let note = format!(
-            "p50 {:.1} : {:.1} µs, p99 {:.1} : {:.1} µs, server CPU {:.1} : {:.1} µs a call",
-            median(&self.medians),
-            median(&floor.medians),
-            median(&self.tails),
-            median(&floor.tails),
-            median(&self.server_micros),
-            median(&floor.server_micros),
-        );
-        Row::ratio(what, Spread::of_ratios(&self.medians, &floor.medians)).note(note)
-    }
-}
-
-/// The reply to a frame, byte for byte: what a floor has to send.
-fn reply(agent: &mut Agent, frame: &[u8]) -> Result<Vec<u8>> {
-    let answer = agent.call(frame)?;
-    Ok(agent.bytes(&answer.whole).to_vec())
+/// Their latencies beside those of the floor.
+pub(super) fn over(what: &str, ours: &Line, floor: &Line) -> Row {
+    let note = format!(
+        "p50 {:.1} : {:.1} µs, p99 {:.1} : {:.1} µs, server CPU {:.1} : {:.1} µs a call",
+        median(&ours.medians),
+        median(&floor.medians),
+        median(&ours.tails),
+        median(&floor.tails),
+        median(&ours.server_micros),
+        median(&floor.server_micros),
+    );
+    Row::ratio(what, Spread::of_ratios(&ours.medians, &floor.medians)).note(note)
 }
 
 pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
     let world = World::start()?;
     let editor = Role::editor(&world)?;
     let relayed = Role::editor_behind_attach(&world)?;
-    let agent = |role: &Role| Agent::introduced(&world.door(role.port)?, Dialect::Claude);
-
     let folders = tool("getWorkspaceFolders", serde_json::json!({}));
     let editors = tool("getOpenEditors", serde_json::json!({}));
-    let mut first = agent(&editor)?;
-    let folders_reply = reply(&mut first, &folders)?;
-    let editors_reply = reply(&mut first, &editors)?;
+    let line = |role: &Role, frame: &[u8], says: &str| {
+        let agent = Agent::introduced(&world.door(role.port)?, Dialect::Claude)?;
+        Line::open(agent.into_stream(), frame.to_vec(), says, world.hub)
+    };
+    let hub = line(&editor, &folders, "workspace")?;
+    let by_editor = line(&editor, &editors, "main.rs")?;
+    let by_relayed = line(&relayed, &editors, "main.rs")?;
 
-    let raw = Role::raw(&world, folders.len(), &folders_reply)?;
-    let two_hops = Role::two_hops(&world, editors.len(), &editors_reply)?;
+    let raw = Role::raw(&world, folders.len(), hub.answer())?;
+    let two_hops = Role::two_hops(&world, editors.len(), by_editor.answer())?;
     let everyone = [world.hub, editor.pid(), relayed.pid(), raw.pid(), two_hops.pid()];
     for pid in everyone.into_iter().chain(children(two_hops.pid())).chain(children(relayed.pid())) {
         pin(pid, Cores::First)?;
     }
     let _here = pin_here(Cores::First)?;
 
-    let mut lines = [
-        Line::new(Agent::bare(raw.port)?, &folders, raw.pid()),
-        Line::new(first, &folders, world.hub),
-        Line::new(Agent::bare(two_hops.port)?, &editors, two_hops.pid()),
-        Line::new(agent(&editor)?, &editors, world.hub),
-        Line::new(agent(&relayed)?, &editors, world.hub),
-    ];
+    let bare = |role: &Role, frame: Vec<u8>, says: &str| {
+        Line::open(Agent::bare(role.port)?.into_stream(), frame, says, role.pid())
+    };
+    let mut lines =
+        [bare(&raw, folders, "workspace")?, hub, bare(&two_hops, editors, "main.rs")?, by_editor, by_relayed];
     for line in &mut lines {
-        line.round(200)?;
-        (line.medians, line.tails, line.server_micros) = Default::default();
+        line.warm_up(200)?;
     }
     // Short turns: whatever else the machine does meanwhile happens to all of them.
     for _ in 0..effort.pick(300, 60) {
@@ -103,9 +64,9 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
     }
     let [raw, hub, two_hops, editor, relayed] = &lines;
     Ok(vec![
-        hub.over("call answered by the hub, p50 : raw TCP", raw).at_most(1.10),
-        editor.over("call answered by an editor, p50 : two raw hops", two_hops),
-        relayed.over("the same through `linkspan attach` : two raw hops", two_hops),
+        over("call answered by the hub, p50 : raw TCP", hub, raw).at_most(1.10),
+        over("call answered by an editor, p50 : two raw hops", editor, two_hops),
+        over("the same through `linkspan attach` : two raw hops", relayed, two_hops),
     ])
 }
 

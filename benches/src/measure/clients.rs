@@ -3,34 +3,43 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::Effort;
-use crate::agent::{Agent, Dialect, tool};
-use crate::frame::{Frames, PING, PONG, TEXT, masked};
+use crate::agent::{Agent, Dialect, PATIENCE, tool};
+use crate::call::{Arrived, Call, Line, Seen};
+use crate::frame::{PONG, masked};
 use crate::process::{Cores, count, cpu_time, pin, pin_here};
 use crate::report::Row;
 use crate::role::Role;
 use crate::stats::{Spread, median};
 use crate::world::World;
 
-const CLIENTS: usize = 64;
+pub(crate) const CLIENTS: usize = 64;
 
 /// Long enough that starting and ending do not count.
 const ROUND: Duration = Duration::from_millis(150);
 
+/// One of many on a server.
+struct Client {
+    stream: TcpStream,
+    call: Call,
+    arrived: Arrived,
+}
+
 /// One server with its clients.
-struct Side {
-    clients: Vec<TcpStream>,
+pub(crate) struct Side {
+    clients: Vec<Client>,
     server: u32,
-    per_second: Vec<f64>,
-    server_micros: Vec<f64>,
+    pub(crate) per_second: Vec<f64>,
+    pub(crate) server_micros: Vec<f64>,
     /// How much of the time the server was on a core. Well below 1, something else set the pace.
-    busy: Vec<f64>,
+    pub(crate) busy: Vec<f64>,
 }
 
 pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
@@ -38,24 +47,24 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
     let editor = Role::editor(&world)?;
     let door = world.door(editor.port)?;
     let frame = tool("getWorkspaceFolders", serde_json::json!({}));
-    let mut agent = Agent::introduced(&door, Dialect::Claude)?;
-    let answer = agent.call(&frame)?;
-    let raw = Role::raw(&world, frame.len(), agent.bytes(&answer.whole))?;
+    let introduced = || {
+        let agent = Agent::introduced(&door, Dialect::Claude)?;
+        Line::open(agent.into_stream(), frame.clone(), "workspace", world.hub)
+    };
+    let raw = Role::raw(&world, frame.len(), introduced()?.answer())?;
     pin(world.hub, Cores::First)?;
     pin(raw.pid(), Cores::First)?;
     let _here = if count() > 1 { Some(pin_here(Cores::Second)?) } else { None };
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let bare = (0..CLIENTS).map(|_| Agent::bare(raw.port)).collect::<Result<Vec<_>>>()?;
+    let bare = || Line::open(Agent::bare(raw.port)?.into_stream(), frame.clone(), "workspace", raw.pid());
+    let mut floor = Side::new(&runtime, raw.pid(), bare)?;
     let start = Instant::now();
-    let agents =
-        (0..CLIENTS).map(|_| Agent::introduced(&door, Dialect::Claude)).collect::<Result<Vec<_>>>()?;
+    let mut ours = Side::new(&runtime, world.hub, introduced)?;
     let connecting = start.elapsed().as_secs_f64() * 1e3 / CLIENTS as f64;
-    let (mut ours, mut floor) =
-        (Side::new(&runtime, agents, world.hub)?, Side::new(&runtime, bare, raw.pid())?);
     for _ in 0..effort.pick(60, 10) {
         for side in [&mut floor, &mut ours] {
-            side.round(&runtime, &frame)?;
+            side.round(&runtime)?;
         }
     }
     let note = format!(
@@ -71,38 +80,41 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
     Ok(vec![
         Row::ratio("64 clients, calls/s : raw TCP", ratio).at_least(0.85).note(note),
         Row::ratio("64 clients, server CPU a call : raw TCP", cost).note(cost_note),
-        Row::one("an agent connects and introduces itself", "ms", connecting).note("one after the other"),
+        Row::one("an agent connects, introduces itself and calls once", "ms", connecting)
+            .note("one after the other"),
     ])
 }
 
 impl Side {
-    fn new(runtime: &Runtime, agents: Vec<Agent>, server: u32) -> Result<Side> {
+    pub(crate) fn new(runtime: &Runtime, server: u32, connect: impl Fn() -> Result<Line>) -> Result<Side> {
         let _inside = runtime.enter();
         let mut clients = Vec::new();
-        for agent in agents {
-            let stream = agent.into_stream();
+        for _ in 0..CLIENTS {
+            let (stream, call) = connect()?.into_parts();
             stream.set_nonblocking(true)?;
-            clients.push(TcpStream::from_std(stream)?);
+            clients.push(Client { stream: TcpStream::from_std(stream)?, call, arrived: Arrived::default() });
         }
         Ok(Side { clients, server, per_second: Vec::new(), server_micros: Vec::new(), busy: Vec::new() })
     }
 
-    fn round(&mut self, runtime: &Runtime, frame: &[u8]) -> Result<()> {
+    pub(crate) fn round(&mut self, runtime: &Runtime) -> Result<()> {
         let before = cpu_time(self.server)?;
         let start = Instant::now();
         let mut calls = 0;
-        runtime.block_on(async {
+        let all = async {
             let mut under_way = JoinSet::new();
-            for stream in self.clients.drain(..) {
-                under_way.spawn(client(stream, frame.to_vec(), start + ROUND));
+            for client in self.clients.drain(..) {
+                under_way.spawn(client.work(start + ROUND));
             }
             while let Some(done) = under_way.join_next().await {
-                let (stream, count) = done??;
-                self.clients.push(stream);
+                let (client, count) = done??;
+                self.clients.push(client);
                 calls += count;
             }
             Ok::<(), anyhow::Error>(())
-        })?;
+        };
+        runtime
+            .block_on(async { timeout(ROUND + PATIENCE, all).await.context("a client waits in vain")? })?;
         let taken = start.elapsed().as_secs_f64();
         let spent = cpu_time(self.server)?.saturating_sub(before);
         self.busy.push(spent.as_secs_f64() / taken);
@@ -112,24 +124,24 @@ impl Side {
     }
 }
 
-async fn client(mut stream: TcpStream, frame: Vec<u8>, end: Instant) -> Result<(TcpStream, u32)> {
-    let mut frames = Frames::new();
-    let mut calls = 0;
-    while Instant::now() < end {
-        stream.write_all(&frame).await?;
-        loop {
-            match frames.next() {
-                Some(frame) if frame.opcode == TEXT => break,
-                Some(frame) if frame.opcode == PING => stream.write_all(&masked(PONG, b"")).await?,
-                Some(_) => bail!("the server closed the connection"),
-                None => {
-                    let count = stream.read(frames.room()).await?;
-                    ensure!(count > 0, "the server hung up");
-                    frames.filled(count);
+impl Client {
+    async fn work(mut self, end: Instant) -> Result<(Client, u32)> {
+        let mut calls = 0;
+        while Instant::now() < end {
+            self.stream.write_all(&self.call.request).await?;
+            loop {
+                match self.arrived.look_for(&self.call) {
+                    Seen::Whole => break,
+                    Seen::Ping => self.stream.write_all(&masked(PONG, b"")).await?,
+                    Seen::Part => {
+                        let count = self.stream.read(self.arrived.room()).await?;
+                        self.arrived.filled(count)?;
+                    }
                 }
             }
+            self.call.check(&mut self.arrived)?;
+            calls += 1;
         }
-        calls += 1;
+        Ok((self, calls))
     }
-    Ok((stream, calls))
 }

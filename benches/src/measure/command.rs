@@ -1,8 +1,6 @@
 //! A command from start to end with the hub running and an editor attached, beside a program that does nothing and
 //! beside clients in other languages that ask for the same.
 
-use std::ffi::OsString;
-use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -11,6 +9,7 @@ use anyhow::{Result, ensure};
 
 use super::Effort;
 use crate::editor::Editor;
+use crate::peers::{node, python};
 use crate::report::Row;
 use crate::stats::{Spread, median};
 use crate::world::World;
@@ -56,14 +55,11 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
         command.args(words);
         ours.push(Contender::new(words.join(" "), command, 5, &folder));
     }
-    let mut peers: Vec<Contender> = Vec::new();
+    let (mut peers, mut missing) = (Vec::new(), Vec::new());
     for (name, command) in clients(&world) {
         match command {
-            Some(command) => peers.push(Contender::new(name, command, 1, &folder)),
-            None => writeln!(
-                std::io::stderr(),
-                "not measured: a client in {name}, because `cargo xtask bench` found no {name}"
-            )?,
+            Ok(command) => peers.push(Contender::new(name, command, 1, &folder)),
+            Err(why) => missing.push(Row::not_measured(format!("a client in {name}"), why.to_string())),
         }
     }
 
@@ -83,7 +79,9 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
             contender.times.push(median(&taken));
         }
     }
-    Ok(rows(&floor, &ours, &peers))
+    let mut rows = rows(&floor, &ours, &peers);
+    rows.extend(missing);
+    Ok(rows)
 }
 
 fn rows(floor: &Contender, ours: &[Contender], peers: &[Contender]) -> Vec<Row> {
@@ -109,19 +107,6 @@ fn rows(floor: &Contender, ours: &[Contender], peers: &[Contender]) -> Vec<Row> 
 }
 
 /// Clients that find the window by its lock file, connect, introduce themselves and ask for diagnostics.
-fn clients(world: &World) -> [(&'static str, Option<Command>); 2] {
-    let script = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(name);
-    let client = |program: OsString, name: &str| {
-        let mut command = world.command(Path::new(&program));
-        command.arg(script(name)).envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-        command
-    };
-    let node = std::env::var_os("LINKSPAN_TEST_NODE_MODULES").map(|folder| {
-        let modules = Path::new(&folder).join("node_modules");
-        let mut command = client("node".into(), "one_shot.cjs");
-        command.env("NODE_PATH", modules);
-        command
-    });
-    let python = std::env::var_os("LINKSPAN_TEST_PYTHON").map(|program| client(program, "one_shot.py"));
-    [(NODE, node), ("Python", python)]
+fn clients(world: &World) -> [(&'static str, Result<Command>); 2] {
+    [(NODE, node(world, "clients/one_shot.cjs")), ("Python", python(world, "clients/one_shot.py"))]
 }

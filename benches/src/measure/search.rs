@@ -48,6 +48,9 @@ const TASKS: [Task; 4] = [
 ];
 
 pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
+    if let Err(why) = rg(Path::new("."), &["--version"]) {
+        return Ok(vec![Row::not_measured("list and search 50k files : rg", why.to_string())]);
+    }
     let root = scratch()?;
     let folder = root.path().canonicalize()?.join("tree");
     make(&folder)?;

@@ -4,19 +4,20 @@
 
 const { randomUUID } = require("node:crypto");
 const express = require("express");
+const { z } = require("zod");
 const { McpServer } = require("@modelcontextprotocol/sdk/server/mcp.js");
 const { StreamableHTTPServerTransport } = require("@modelcontextprotocol/sdk/server/streamableHttp.js");
+const { folders, echo, tell } = require("./tools.cjs");
 
 const sessions = new Map();
 const app = express();
-app.use(express.json());
+app.use(express.json({ limit: "64mb" }));
 app.post("/mcp", async (request, response) => {
   let transport = sessions.get(request.headers["mcp-session-id"]);
   if (transport === undefined) {
     const server = new McpServer({ name: "peer", version: "1" });
-    server.registerTool("info", { description: "The workspace" }, () => ({
-      content: [{ type: "text", text: JSON.stringify({ name: "workspace", folders: [{ name: "workspace", path: "/" }] }) }],
-    }));
+    server.registerTool("getWorkspaceFolders", { description: "The workspace" }, folders);
+    server.registerTool("echo", { description: "A text, sent back", inputSchema: { text: z.string() } }, echo);
     transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
       enableJsonResponse: true,
@@ -26,5 +27,6 @@ app.post("/mcp", async (request, response) => {
   }
   await transport.handleRequest(request, response, request.body);
 });
-const listening = app.listen(0, "127.0.0.1", () => console.log(listening.address().port));
-process.stdin.resume().on("end", () => process.exit(0));
+const listening = app.listen(0, "127.0.0.1", () => tell(listening.address().port));
+// A client that waits for its turn is not sent away.
+listening.keepAliveTimeout = 60_000;
