@@ -99,7 +99,8 @@ impl Case {
 
     /// One in four is a no; the same case is always decided the same way.
     pub(super) fn is_accepted(&self) -> bool {
-        let sum = self.name().bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+        let sum =
+            self.name().bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
         !Chance::new(sum).next().is_multiple_of(4)
     }
 }

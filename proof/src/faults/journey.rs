@@ -47,11 +47,10 @@ pub(super) fn travel(case: Case) {
 
 impl Journey {
     fn set_out(&mut self) {
-        let Case { dialect, step, who, .. } = self.case;
+        let Case { dialect, step, who, fault, .. } = self.case;
         let port = self.stage.editor.port();
         if step == Step::Connect {
-            self.half_open =
-                (who == Who::Agent).then(|| HalfOpen::to(dialect, &self.stage.world, port));
+            self.half_open = (who == Who::Agent).then(|| HalfOpen::to(dialect, &self.stage.world, port));
             return;
         }
         let world = &self.stage.world;
@@ -79,7 +78,9 @@ impl Journey {
                 }
             }
         }
-        if step == Step::Written {
+        // One that has said it got the answer, and is killed then, has lost it by itself.
+        let dies_unheard = step == Step::Decided && (who, fault) == (Who::Agent, Fault::Kill);
+        if step == Step::Written || dies_unheard {
             agent.freeze();
         }
         self.agent = Some(agent);
@@ -247,7 +248,8 @@ impl Journey {
             Told::Accepted { path, text } => (path, text),
             Told::Rejected { path } => (path, &None),
             Told::Failed { path, why } => {
-                let failed = |subject: &&Subject| path.as_ref().is_none_or(|path| *path == subject.wanted.path);
+                let failed =
+                    |subject: &&Subject| path.as_ref().is_none_or(|path| *path == subject.wanted.path);
                 let failed: Vec<&Subject> = self.stage.subjects.iter().filter(failed).collect();
                 let said = failed.iter().any(|subject| subject.said);
                 assert!(!said, "told of a failure though a person has decided: {why}");
@@ -311,8 +313,7 @@ impl Journey {
 }
 
 fn decision(subject: &Subject, shown: &api::ReviewShow) -> api::ReviewDecided {
-    let verdict =
-        if subject.accepts { api::Verdict::Accept } else { api::Verdict::Reject { reason: None } };
+    let verdict = if subject.accepts { api::Verdict::Accept } else { api::Verdict::Reject { reason: None } };
     let decision = api::Decision { verdict, comments: Vec::new() };
     api::ReviewDecided { review: shown.review.clone(), revision: shown.revision, decision }
 }

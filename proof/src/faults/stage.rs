@@ -119,9 +119,9 @@ impl Stage {
             world.run(&["hub", "start"]).ok();
             Proxy::to(&world)
         });
-        let open = subjects.iter().filter_map(|subject| {
-            subject.buffer.clone().map(|buffer| (subject.wanted.path.clone(), buffer))
-        });
+        let open = subjects
+            .iter()
+            .filter_map(|subject| subject.buffer.clone().map(|buffer| (subject.wanted.path.clone(), buffer)));
         let editor = attach(&world, open.collect(), proxy.as_ref());
         Stage { subjects, editor, applied_before: BTreeMap::new(), proxy, world }
     }

@@ -70,7 +70,8 @@ impl GeminiAgent {
                 Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
             };
             let text = String::from_utf8_lossy(heard);
-            let body = text.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str::<Value>(body).ok());
+            let body =
+                text.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str::<Value>(body).ok());
             match body {
                 Some(answer) if answer["result"]["content"] == json!([]) => {
                     shown.push(wanted.path.clone());
@@ -133,7 +134,9 @@ impl Proposer for GeminiAgent {
                         return Some(Told::Accepted { path, text });
                     }
                     Some("ide/diffRejected") => return Some(Told::Rejected { path }),
-                    Some("ide/diffClosed") => return Some(Told::Failed { path: Some(path), why: message.to_string() }),
+                    Some("ide/diffClosed") => {
+                        return Some(Told::Failed { path: Some(path), why: message.to_string() });
+                    }
                     _ => {}
                 }
             } else if Instant::now() >= until {
@@ -189,7 +192,7 @@ impl Proposer for GeminiAgent {
 
 impl Drop for GeminiAgent {
     fn drop(&mut self) {
-        self.thaw();
         self.cut_off();
+        self.thaw();
     }
 }

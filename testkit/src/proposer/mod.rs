@@ -60,10 +60,18 @@ pub struct Wanted {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
     /// With the text, where the dialect says it.
-    Accepted { path: String, text: Option<String> },
-    Rejected { path: String },
+    Accepted {
+        path: String,
+        text: Option<String>,
+    },
+    Rejected {
+        path: String,
+    },
     /// Nobody decided; without a path, about none of what was asked for together.
-    Failed { path: Option<String>, why: String },
+    Failed {
+        path: Option<String>,
+        why: String,
+    },
 }
 
 /// An agent that came in once. Dropped, it is gone without a word, as one that was killed.

@@ -116,9 +116,7 @@ impl Proposer for HubAgent {
             let (_, path) = self.waiting.remove(call);
             let told = &message["result"]["structuredContent"];
             return Some(match told["outcome"].as_str() {
-                Some("accepted") => {
-                    Told::Accepted { path, text: told["text"].as_str().map(str::to_owned) }
-                }
+                Some("accepted") => Told::Accepted { path, text: told["text"].as_str().map(str::to_owned) },
                 Some("rejected") => Told::Rejected { path },
                 _ => Told::Failed { path: Some(path), why: message.to_string() },
             });
@@ -151,7 +149,7 @@ impl Proposer for HubAgent {
 
 impl Drop for HubAgent {
     fn drop(&mut self) {
-        self.thaw();
         self.cut_off();
+        self.thaw();
     }
 }

@@ -278,7 +278,9 @@ impl Core {
             },
             BaseWanted::Edit { editing, part, .. } => self.edit_read(editing, part, base),
             BaseWanted::Decision { local: STANDING_WORD, review, decision, .. }
-                if base.as_ref().map_or(true, |base| self.cannot_change(review, &decision, base).is_some()) =>
+                if base
+                    .as_ref()
+                    .map_or(true, |base| self.cannot_change(review, &decision, base).is_some()) =>
             {
                 self.show(review);
             }

@@ -135,7 +135,9 @@ where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     B: Body<Data: Send, Error = Infallible> + 'static,
 {
-    serve_within(ANSWERED_WITHIN, stream, edge.limits.header_kib, service, &Stays::default()).await.map(|_| ())
+    serve_within(ANSWERED_WITHIN, stream, edge.limits.header_kib, service, &Stays::default())
+        .await
+        .map(|_| ())
 }
 
 /// How a connection ended that was no offence.
