@@ -362,8 +362,9 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        self.thaw();
+        // In this order: one that is killed while it stands still answers nothing any more.
         self.cut_off();
+        self.thaw();
     }
 }
 

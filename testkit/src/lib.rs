@@ -8,6 +8,7 @@
 
 pub mod agent;
 pub mod browser;
+pub mod disk;
 pub mod editor;
 pub mod foreign;
 pub mod gemini;

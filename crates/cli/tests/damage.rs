@@ -8,67 +8,17 @@ use linkspan_testkit as support;
 mod tests {
     use std::fs;
     use std::os::unix::fs::FileExt;
-    use std::path::{Path, PathBuf};
-    use std::process::Command;
+    use std::path::PathBuf;
 
     use linkspan_editor_api as api;
     use serde_json::Value;
 
+    use crate::support::disk::Disk;
     use crate::support::world::alive;
     use crate::support::*;
 
     const OLD: &str = "one\ntwo\n";
     const NEW: &str = "one\n2\n";
-
-    /// A small disk of its own, as long as it is held.
-    struct Disk(PathBuf);
-
-    impl Disk {
-        /// None where one may not mount: the reason is printed.
-        fn at(path: &Path, size: &str) -> Option<Disk> {
-            fs::create_dir_all(path).unwrap();
-            let options = format!("size={size},mode=0700");
-            let mounted =
-                Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(path).output();
-            match mounted {
-                Ok(output) if output.status.success() => Some(Disk(path.to_owned())),
-                Ok(output) => {
-                    println!("skipped: cannot mount: {}", String::from_utf8_lossy(&output.stderr));
-                    None
-                }
-                Err(error) => {
-                    println!("skipped: cannot mount: {error}");
-                    None
-                }
-            }
-        }
-
-        /// Takes all the space there is; gives it back when dropped.
-        fn fill(&self) -> Filling {
-            let path = self.0.join("filling");
-            let zeros = vec![0; 4096];
-            let file = fs::File::create(&path).unwrap();
-            let mut at = 0;
-            while let Ok(length) = file.write_at(&zeros, at) {
-                at += length as u64;
-            }
-            Filling(path)
-        }
-    }
-
-    impl Drop for Disk {
-        fn drop(&mut self) {
-            let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-        }
-    }
-
-    struct Filling(PathBuf);
-
-    impl Drop for Filling {
-        fn drop(&mut self) {
-            let _ = fs::remove_file(&self.0);
-        }
-    }
 
     /// A failure of `openDiff` is a JSON-RPC error in both dialects.
     #[track_caller]
@@ -138,8 +88,7 @@ mod tests {
     fn a_state_directory_that_cannot_be_written_is_named_at_the_start() {
         let world = World::new();
         let Some(disk) = Disk::at(&world.root().join("s"), "64k") else { return };
-        let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&disk.0).status().unwrap();
-        assert!(remounted.success());
+        disk.writable(false);
         let ran = world.run(&["hub", "start"]);
         assert_ne!(ran.code, 0);
         assert!(!ran.stderr.is_empty() && !ran.stderr.contains("panicked"), "{ran:?}");

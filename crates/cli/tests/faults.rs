@@ -136,6 +136,10 @@ mod tests {
             match point {
                 Point::Sent | Point::Shown | Point::Edited => {}
                 Point::Deciding => {
+                    if self.victim == Victim::Agent {
+                        // One that has said it got the answer, and is killed then, has lost it by itself.
+                        self.agent().freeze();
+                    }
                     let decision = api::Decision { verdict: api::Verdict::Accept, comments: vec![] };
                     let (review, revision) = (shown.review, shown.revision);
                     self.editor().send_request(&api::ReviewDecided { review, revision, decision });
@@ -171,6 +175,17 @@ mod tests {
             let port = self.editor().port();
             if self.victim == Victim::Hub {
                 back(&self.world, port, self.hub);
+            }
+            if self.victim == Victim::Hub {
+                // What it heard before the hub died it need not ask for again, and the hub may know that it has it.
+                self.agent().thaw();
+                self.agent().end();
+                let call = self.call;
+                if let Some(answer) =
+                    self.agent().answer_within(call, Duration::ZERO).filter(|_| self.answer.is_none())
+                {
+                    self.read(answer);
+                }
             }
             if self.answer.is_none() {
                 if self.victim == Victim::Editor {

@@ -47,7 +47,7 @@ pub(super) fn travel(case: Case) {
 
 impl Journey {
     fn set_out(&mut self) {
-        let Case { dialect, step, who, .. } = self.case;
+        let Case { dialect, step, who, fault, .. } = self.case;
         let port = self.stage.editor.port();
         if step == Step::Connect {
             self.half_open = (who == Who::Agent).then(|| HalfOpen::to(dialect, &self.stage.world, port));
@@ -78,7 +78,9 @@ impl Journey {
                 }
             }
         }
-        if step == Step::Written {
+        // One that has said it got the answer, and is killed then, has lost it by itself.
+        let dies_unheard = step == Step::Decided && (who, fault) == (Who::Agent, Fault::Kill);
+        if step == Step::Written || dies_unheard {
             agent.freeze();
         }
         self.agent = Some(agent);

@@ -4,6 +4,7 @@
 mod case;
 mod journal;
 mod journey;
+mod single;
 mod stage;
 
 use std::collections::BTreeMap;
@@ -44,15 +45,17 @@ pub(crate) fn run(args: &Args) -> Report {
         None => case::sample(seed),
     };
     let mut report = Report::default();
+    let mut trials: Vec<Trial> = cases.iter().copied().map(trial).collect();
+    let named = |trial: &Trial| args.case.as_ref().is_none_or(|named| trial.name.contains(named.as_str()));
+    trials.extend(single::trials().into_iter().filter(named));
     if args.list {
-        let names: Vec<String> = cases.iter().map(|case| format!("- `{}`", case.name())).collect();
+        let names: Vec<String> = trials.iter().map(|trial| format!("- `{}`", trial.name)).collect();
         report.text(names.join("\n"));
         return report;
     }
-    if cases.is_empty() {
+    if trials.is_empty() {
         report.broken("no case has that name; `cargo xtask faults --all --list` names them");
     }
-    let trials: Vec<Trial> = cases.iter().copied().map(trial).collect();
     let tried = try_all(&trials, args.at_once);
     let sample = if args.all || args.case.is_some() { String::new() } else { format!(", seed {seed}") };
     report.text(format!(
@@ -61,6 +64,11 @@ pub(crate) fn run(args: &Args) -> Report {
         case::whole_matrix().len()
     ));
     count(&mut report, &cases, &tried);
+    let rows = tried.iter().skip(cases.len()).map(|one| {
+        let held = if one.broken.is_none() { "held" } else { "broken" };
+        [one.name.clone(), held.to_owned()]
+    });
+    report.table(["trouble with the machine", "promises"], &rows.collect::<Vec<_>>());
     left_out(&mut report);
     for one in tried {
         if let Some(why) = one.broken {

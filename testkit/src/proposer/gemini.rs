@@ -192,7 +192,7 @@ impl Proposer for GeminiAgent {
 
 impl Drop for GeminiAgent {
     fn drop(&mut self) {
-        self.thaw();
         self.cut_off();
+        self.thaw();
     }
 }

@@ -149,7 +149,7 @@ impl Proposer for HubAgent {
 
 impl Drop for HubAgent {
     fn drop(&mut self) {
-        self.thaw();
         self.cut_off();
+        self.thaw();
     }
 }

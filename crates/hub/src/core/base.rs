@@ -263,7 +263,7 @@ impl Core {
             }
             BaseWanted::Text(tool) => self.text_read(&tool, base),
             BaseWanted::Proposal { tool, again } => match base {
-                Ok(base) if !again && self.written_meanwhile(&tool, &base) => {
+                Ok(base) if !again && self.written_meanwhile(tool.agent, &base) => {
                     self.read_base(BaseWanted::Proposal { tool, again: true }, base.path);
                 }
                 Ok(base) => self.propose(tool, base),
@@ -329,8 +329,8 @@ impl Core {
     }
 
     /// The agent asks again for what was just accepted, and the file was read before we had written it.
-    fn written_meanwhile(&self, tool: &ToolCall, base: &Base) -> bool {
-        let Some(key) = self.agents.get(&tool.agent).map(Agent::key) else { return false };
+    pub(super) fn written_meanwhile(&self, agent: AgentId, base: &Base) -> bool {
+        let Some(key) = self.agents.get(&agent).map(Agent::key) else { return false };
         self.state.reviews_of_path(&base.path).any(|review| {
             review.writer == Writer::Editor
                 && review.owner.is_none()

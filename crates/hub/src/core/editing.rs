@@ -34,6 +34,8 @@ pub(super) const STANDING_WORD: LocalId = LocalId(u64::MAX);
 pub(super) struct Editing {
     tool: ToolCall,
     bases: Vec<Option<Base>>,
+    /// What was read first may have been older than our own write.
+    again: bool,
 }
 
 /// Texts that were accepted where nobody writes, each with whose it is and until when it counts.
@@ -90,10 +92,14 @@ impl Core {
             return self.fail(tool.agent, tool.call, FailureKind::InvalidParams, message);
         }
         let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+        self.read_all(tool, paths, false);
+    }
+
+    fn read_all(&mut self, tool: ToolCall, paths: Vec<PathBuf>, again: bool) {
         let ticket = self.ticket();
         let bases = paths.iter().map(|_| None).collect();
         let agent = tool.agent;
-        self.editing.insert(ticket, Editing { tool, bases });
+        self.editing.insert(ticket, Editing { tool, bases, again });
         for (part, path) in paths.into_iter().enumerate() {
             self.read_base(BaseWanted::Edit { agent, editing: ticket, part }, path);
         }
@@ -120,7 +126,11 @@ impl Core {
     }
 
     fn edit_all(&mut self, ticket: Ticket) {
-        let Some(Editing { tool, bases }) = self.editing.remove(&ticket) else { return };
+        let Some(Editing { tool, bases, again }) = self.editing.remove(&ticket) else { return };
+        if !again && bases.iter().flatten().any(|base| self.written_meanwhile(tool.agent, base)) {
+            let paths = bases.into_iter().flatten().map(|base| base.path).collect();
+            return self.read_all(tool, paths, true);
+        }
         let ToolCall { agent, call, request: Request::Edit { files, label, direct, inline } } = tool else {
             return;
         };

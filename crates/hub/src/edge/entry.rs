@@ -308,7 +308,7 @@ mod tests {
             });
             let stays = Stays::default();
             let serving = serve_within(Duration::from_millis(200), stream, 8, large, &stays);
-            assert_eq!(tokio::time::timeout(Duration::from_secs(20), serving).await, Ok(Ok(())));
+            assert_eq!(tokio::time::timeout(Duration::from_secs(20), serving).await, Ok(Ok(Ended::Broken)));
             let mut taken = Vec::new();
             let _ = visitor.read_to_end(&mut taken).await;
             assert!(!taken.is_empty() && taken.len() < 20 << 20, "{}", taken.len());

@@ -126,3 +126,24 @@ fn what_was_accepted_once_does_not_count_for_ever() {
         assert_eq!(desk.file(), b"one\n");
     }
 }
+
+#[test]
+fn edits_that_are_asked_for_again_while_we_write_are_not_asked_about_twice() {
+    let (mut desk, _) = desk("nexus3");
+    let agent = clio(&mut desk, 7);
+    let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 3 } });
+    let edits = json!([{ "range": range, "oldText": "one", "newText": "ONE" }]);
+    let proposal = json!({ "type": "proposeDiff", "file": "/ws/a.txt", "edits": edits });
+    desk.frame(agent, &proposal);
+    desk.lose(agent);
+    let again = clio(&mut desk, 9);
+    // The file is read for the second question, then written for the first one's answer.
+    desk.hold_reads = true;
+    desk.frame(again, &proposal);
+    let before_the_write = desk.take_reads();
+    desk.hold_reads = false;
+    desk.decide(COMMAND, "accept");
+    desk.give(before_the_write);
+    let told: Vec<&Value> = heard(&desk, again).into_iter().map(|frame| &frame["type"]).collect();
+    assert_eq!((told, desk.writes), (vec![&json!("diffAccepted")], 1));
+}

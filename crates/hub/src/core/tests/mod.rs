@@ -1,6 +1,7 @@
 //! What real processes cannot time exactly: an answer that crosses another, a record that takes its time, a clock
 //! that runs out.
 
+mod away;
 mod clients;
 mod consenting;
 mod desk;
