@@ -95,7 +95,7 @@ fn screens(stage: &mut Stage) -> Seen {
         tries += 2;
     };
     printed(&["status"], "agent");
-    printed(&["reviews"], "label");
+    printed(&["reviews"], "file");
     printed(&["show", &review], "text");
     printed(&["hub", "log"], "");
     printed(&["clients"], "");
@@ -122,7 +122,7 @@ fn screens(stage: &mut Stage) -> Seen {
         tries += 1;
     }
     eventually("the watcher has heard of it", || {
-        String::from_utf8_lossy(&watching.raw()).contains("label").then_some(())
+        String::from_utf8_lossy(&watching.raw()).contains("file").then_some(())
     });
     is_harmless(&watching.raw(), "watch");
     agent.goodbye();

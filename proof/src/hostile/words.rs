@@ -101,7 +101,7 @@ fn is_data(name: &str, answer: &Value, found: &Value) -> usize {
         if key == "message" {
             messages += 1;
             assert!(text.chars().count() <= LONGEST, "{name}: a message of {} characters", text.len());
-            assert!(text.starts_with(ORDER), "{name}: {text:.100}");
+            assert!(text.starts_with(ORDER) || text.starts_with("Linkspan left out"), "{name}: {text:.100}");
         } else if text.contains(ORDER) && key != "source" {
             strays.push(key.to_owned());
         }
