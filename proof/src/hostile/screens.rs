@@ -111,7 +111,7 @@ fn screens(stage: &mut Stage) -> Seen {
     drop(reviewing);
     let reason = nasty("reason");
     let mut tty =
-        Tty::run(&stage.world, 200, 50, &["reject", &review, "--reason", &reason.replace('\0', "")], &[]);
+        Tty::run(&stage.world, 200, 50, &["reject", &review, "--comment", &reason.replace('\0', "")], &[]);
     tty.ends();
     is_harmless(&tty.raw(), "reject");
     agent.answer(call);

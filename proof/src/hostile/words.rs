@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::door::Door;
 use super::stage::{PPXAI_TOKEN, Stage};
-use super::{Attack, OF_AGENTS, Seen};
+use super::{Attack, OF_AGENTS, PATIENT, Seen};
 
 pub(super) fn attacks() -> Vec<Attack> {
     vec![Attack {
@@ -15,6 +15,7 @@ pub(super) fn attacks() -> Vec<Attack> {
         doors: "claude, nexus3, ppxai, the hub's socket, `linkspan mcp`, `linkspan context`",
         // What the editor sends is as large as it likes; what agents are told is not.
         bound: 150,
+        config: PATIENT,
         run: words,
         ..OF_AGENTS
     }]
