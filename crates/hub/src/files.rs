@@ -438,14 +438,8 @@ mod tests {
         let read = |name: &str| look(&ws.folders(), &ws.root.join(name), Want::Bytes { limit_mib: 1 });
         fs::create_dir(ws.root.join("dir")).unwrap();
         assert!(matches!(read("dir"), Err(FileError::Folder(_))));
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            ws.root.join("pipe"),
-            rustix::fs::FileType::Fifo,
-            rustix::fs::Mode::RUSR,
-            0,
-        )
-        .unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, ws.root.join("pipe"), FileType::Fifo, rustix::fs::Mode::RUSR, 0)
+            .unwrap();
         assert!(matches!(read("pipe"), Err(FileError::Special(_))));
         fs::write(ws.root.join("big"), vec![b'x'; 1024 * 1024 + 1]).unwrap();
         assert!(matches!(read("big"), Err(FileError::TooLarge { .. })));

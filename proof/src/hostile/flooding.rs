@@ -14,7 +14,7 @@ use serde_json::json;
 use super::door::Door;
 use super::stage::Stage;
 use super::tokens::is_refused;
-use super::{Attack, OF_AGENTS, OF_STRANGERS, Seen};
+use super::{Attack, OF_AGENTS, OF_STRANGERS, PATIENT, Seen};
 
 pub(super) fn attacks() -> Vec<Attack> {
     vec![
@@ -26,7 +26,7 @@ pub(super) fn attacks() -> Vec<Attack> {
         },
         Attack { name: "flood of refused requests", doors: "all TCP doors", run: refused, ..OF_STRANGERS },
         Attack { name: "message flood", doors: "claude, nexus3", run: messages, ..OF_AGENTS },
-        Attack { name: "proposal flood", doors: "claude", run: proposals, ..OF_AGENTS },
+        Attack { name: "proposal flood", doors: "claude", config: PATIENT, run: proposals, ..OF_AGENTS },
         Attack { name: "session flood", doors: "gemini", run: sessions, ..OF_AGENTS },
     ]
 }
@@ -52,9 +52,12 @@ fn connections(stage: &mut Stage) -> Seen {
     stage.others_are_served();
     tries += local.len();
     // Those who say nothing make room within their time for a head.
-    stage.newcomers_are_served();
+    let took = stage.newcomers_are_served();
     drop((held, local));
-    Seen::new(tries, "who was there goes on; newcomers are let in as soon as the silent are cut off")
+    Seen::new(
+        tries,
+        format!("who was there goes on; newcomers are let in when the silent are cut off: after {took:.1?}"),
+    )
 }
 
 fn refused(stage: &mut Stage) -> Seen {

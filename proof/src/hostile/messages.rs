@@ -209,7 +209,7 @@ fn no_text(stage: &mut Stage) -> Seen {
     std::fs::write(stage.world.workspace().join(name), "one\n").unwrap();
     let mut client = linkspan_testkit::ppxai::Client::new(stage.port)
         .with(&Door::Ppxai.token_line(super::stage::PPXAI_TOKEN).unwrap());
-    let listed = client.call("ide.list_files", json!({ "path": "." }));
+    let listed = client.call("ide.list_files", json!({}));
     assert_eq!(listed["success"], true, "{listed}");
     std::fs::remove_file(stage.world.workspace().join(name)).unwrap();
     Seen::new(tries + 1, "400, or a parse error; a file's name that is no text breaks no listing")

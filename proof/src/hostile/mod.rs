@@ -76,7 +76,10 @@ impl Seen {
 }
 
 /// The largest message is one MiB where a message's size is not the point, so that what is kept shows.
-const SMALL: &str = "[limits]\nmessage_mib = 1\n";
+const SMALL: &str = "[limits]\nmessage_mib = 1\nfile_mib = 1\n";
+
+/// For an editor that has much to say, on a machine that has much else to do.
+const PATIENT: &str = "[limits]\ncall_seconds = 60\n";
 
 /// A hub that does nothing takes some 25 MB in a build for tests.
 const BOUND: u64 = 100;

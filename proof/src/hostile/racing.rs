@@ -117,7 +117,7 @@ fn reading(stage: &mut Stage) -> Seen {
             for (tool, args) in [
                 ("ide.read_file", json!({ "path": "d/secret.txt" })),
                 ("ide.read_file", json!({ "path": "d/secret.txt" })),
-                ("ide.search_files", json!({ "query": &SECRET[..12] })),
+                ("ide.search_files", json!({ "query": "s3cret-words" })),
             ] {
                 let answer = client.call(tool, args).to_string();
                 // The one in the workspace may be found.

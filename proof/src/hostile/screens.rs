@@ -95,7 +95,7 @@ fn screens(stage: &mut Stage) -> Seen {
         tries += 2;
     };
     printed(&["status"], "agent");
-    printed(&["reviews"], "label");
+    printed(&["reviews"], "file");
     printed(&["show", &review], "text");
     printed(&["hub", "log"], "");
     printed(&["clients"], "");
@@ -111,7 +111,7 @@ fn screens(stage: &mut Stage) -> Seen {
     drop(reviewing);
     let reason = nasty("reason");
     let mut tty =
-        Tty::run(&stage.world, 200, 50, &["reject", &review, "--reason", &reason.replace('\0', "")], &[]);
+        Tty::run(&stage.world, 200, 50, &["reject", &review, "--comment", &reason.replace('\0', "")], &[]);
     tty.ends();
     is_harmless(&tty.raw(), "reject");
     agent.answer(call);
@@ -122,7 +122,7 @@ fn screens(stage: &mut Stage) -> Seen {
         tries += 1;
     }
     eventually("the watcher has heard of it", || {
-        String::from_utf8_lossy(&watching.raw()).contains("label").then_some(())
+        String::from_utf8_lossy(&watching.raw()).contains("file").then_some(())
     });
     is_harmless(&watching.raw(), "watch");
     agent.goodbye();

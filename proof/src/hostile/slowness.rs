@@ -72,7 +72,11 @@ fn heads(stage: &mut Stage) -> Seen {
         move || {
             let mut stream = connect(request.port);
             // Some have begun, some have said all but the last line, some say nothing.
-            let said = [request.text()[..20].to_owned(), request.text().trim_end().to_owned(), String::new()];
+            let said = [
+                request.text().chars().take(20).collect(),
+                request.text().trim_end().to_owned(),
+                String::new(),
+            ];
             let _ = stream.write_all(said[number % said.len()].as_bytes());
             drip(&mut stream, b"\r\nX-A: b", PAUSE, DEADLINE)
         }

@@ -3,10 +3,11 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use linkspan_testkit::page_door::{self, Browser};
-use linkspan_testkit::{Agent, Dialect, Editor, Line, World, eventually};
+use linkspan_testkit::{Agent, Dialect, Editor, Line, World};
 use serde_json::{Value, json};
 
 use super::door::Door;
@@ -20,11 +21,11 @@ pub(super) const SECRET: &str = "s3cret-words-of-the-person";
 pub(super) const PPXAI_TOKEN: &str = "ppxai-token-of-the-person";
 
 /// Those who mean well are answered within this, whatever goes on. A port that is full of strangers is free again
-/// when their time for a head is over, which is five seconds.
-const IN_TIME: Duration = Duration::from_secs(15);
+/// when their time for a head is over, which is five seconds; the rest is for a machine that has much else to do.
+const IN_TIME: Duration = Duration::from_secs(30);
 
 /// Those who were there before are not even slowed down.
-const AT_ONCE: Duration = Duration::from_secs(5);
+const AT_ONCE: Duration = Duration::from_secs(8);
 
 pub(super) struct Stage {
     /// Longer floods and races.
@@ -97,16 +98,16 @@ impl Stage {
 
     /// Whoever comes by any door is let in, in time.
     #[track_caller]
-    pub(super) fn newcomers_are_served(&self) {
+    pub(super) fn newcomers_are_served(&self) -> Duration {
         let begun = Instant::now();
         for door in Door::ALL.into_iter().filter(|door| door.is_open(self)) {
-            eventually(&format!("a newcomer is let in at {}", door.name()), || {
-                door.lets_in(self).then_some(())
-            });
+            while !door.lets_in(self) {
+                assert!(begun.elapsed() < IN_TIME, "no newcomer is let in at {}", door.name());
+                thread::sleep(Duration::from_millis(50));
+            }
         }
         assert!(Line::to(&self.world).ask("ping", json!({}))["error"].is_null());
-        let took = begun.elapsed();
-        assert!(took < IN_TIME, "newcomers waited {took:?}");
+        begun.elapsed()
     }
 
     /// Nothing was proposed, asked, run or opened.

@@ -6,6 +6,7 @@ use linkspan_testkit::raw::{Request, status};
 
 use super::door::Door;
 use super::stage::Stage;
+use super::tokens::wrong_at;
 use super::{Attack, OF_STRANGERS, Seen};
 
 pub(super) fn attacks() -> Vec<Attack> {
@@ -32,7 +33,7 @@ fn timing(stage: &mut Stage) -> Seen {
     let mut said = Vec::new();
     for door in [Door::Claude, Door::Gemini, Door::Ppxai] {
         let (good, token) = (door.request(stage), door.token(stage));
-        let wrong = [format!("~{}", &token[1..]), format!("{}~", &token[..token.len() - 1])];
+        let wrong = [0, token.len() - 1].map(|at| wrong_at(token, at));
         let requests = wrong.map(|token| good.with(door.token_line(&token).unwrap()));
         let mut times = [Vec::new(), Vec::new()];
         // In an order that nothing else on this machine can have.

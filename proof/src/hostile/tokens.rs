@@ -43,7 +43,7 @@ pub(super) fn attacks() -> Vec<Attack> {
 
 const WITH_TOKEN: [Door; 5] = [Door::Claude, Door::Nexus3, Door::Gemini, Door::Ppxai, Door::WellKnown];
 
-fn wrong_at(token: &str, at: usize) -> String {
+pub(super) fn wrong_at(token: &str, at: usize) -> String {
     let mut bytes = token.as_bytes().to_vec();
     bytes[at] = if bytes[at] == b'x' { b'y' } else { b'x' };
     String::from_utf8(bytes).unwrap()
@@ -82,7 +82,7 @@ fn wrong_tokens(stage: &mut Stage) -> Seen {
             "x".into(),
             wrong_at(right, 0),
             wrong_at(right, right.len() - 1),
-            right[..right.len() - 1].into(),
+            right.chars().skip(1).collect(),
             format!("{right}0"),
             right.to_uppercase(),
             format!("{right}, {right}"),
@@ -159,7 +159,7 @@ fn wrong_cookies(stage: &mut Stage) -> Seen {
             format!("{name}="),
             format!("{name}={}", wrong_at(value, 0)),
             format!("{name}={}", wrong_at(value, value.len() - 1)),
-            format!("{name}={}", &value[1..]),
+            format!("{name}={}", value.chars().skip(1).collect::<String>()),
             format!("{name}={value}0"),
             format!("{}x={value}", name),
             format!("{name}={}", stage.token),
@@ -175,7 +175,7 @@ fn wrong_cookies(stage: &mut Stage) -> Seen {
     }
     let (port, secret) = link(&stage.world);
     let last = wrong_at(&secret, secret.len() - 1);
-    for wrong in ["", "x", &last, &wrong_at(&secret, 0), &secret[1..], value] {
+    for wrong in ["", "x", &last, &wrong_at(&secret, 0), &secret.chars().skip(1).collect::<String>(), value] {
         let said = offer(port, wrong);
         assert!([400, 403].contains(&status(&said)) && cookie(&said).is_none(), "{wrong}: {said}");
         tries += 1;

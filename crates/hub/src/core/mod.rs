@@ -14,6 +14,7 @@ mod clients;
 mod consent;
 mod context;
 mod control;
+mod diagnosed;
 mod editing;
 mod editor;
 mod event;

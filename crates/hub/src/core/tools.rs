@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use super::Core;
 use super::base::{BaseWanted, Change};
 use super::consent::deed_of;
+use super::diagnosed;
 use super::editor::{NoAnswer, Resume, read_answer};
 use super::event::LocalId;
 use super::language::known;
@@ -313,6 +314,7 @@ fn encode(
         Request::Diagnostics { .. } => {
             let mut found: api::DiagnosticsGetResult = read_answer(answer)?;
             found.files.retain(|file| !window.policy.denies(&file.path));
+            diagnosed::bounded(&mut found.files);
             Answer::Diagnostics(found.files)
         }
         Request::CurrentSelection | Request::LatestSelection => {

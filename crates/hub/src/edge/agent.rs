@@ -116,12 +116,17 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                 }
                 Some(Ok(frame)) => {
                     let event = match frame.as_text() {
-                        Some(text) => Event::AgentFrame { agent, text: text.to_owned(), exchange: None },
-                        None if frame.is_pong() => Event::AgentPong { agent, number: ping_number(frame.as_payload()) },
-                        None if frame.is_binary() => Event::AgentBinary { agent },
-                        None => continue,
+                        Some(text) => Some(Event::AgentFrame { agent, text: text.to_owned(), exchange: None }),
+                        None if frame.is_pong() => {
+                            Some(Event::AgentPong { agent, number: ping_number(frame.as_payload()) })
+                        }
+                        None if frame.is_binary() => Some(Event::AgentBinary { agent }),
+                        // A ping, which the library answers: that is work too.
+                        None => None,
                     };
-                    if !edge.tell(event).await {
+                    if let Some(event) = event
+                        && !edge.tell(event).await
+                    {
                         return Ending::Lost;
                     }
                     pace.step().await;

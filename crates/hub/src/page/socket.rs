@@ -112,6 +112,7 @@ impl Open {
             return false;
         }
         if !frame.is_text() {
+            self.pace.step().await;
             return true;
         }
         let body = frame.as_payload().to_vec();
