@@ -1,5 +1,5 @@
-//! What one more agent, window or pending review costs: the same small things are measured beside 1, 10, 100 and
-//! more of them, in one run.
+//! What one more agent, window or pending review costs: the same small things are done beside 1, 10, 100 and more of
+//! them, in turns with another hub that has ten, so that what the machine does meanwhile happens to both.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,19 +13,23 @@ use super::crowd::{Crowd, decide, propose};
 use super::ledger::Ledger;
 use super::line::Heard;
 use super::prober::small_call;
-use super::report::{Report, time};
+use super::report::{Report, mib, time};
 use super::{CONFIG, Size, progress, text};
 use crate::agent::{Agent, Dialect};
 use crate::process::{cpu_time, descriptors, memory};
-use crate::stats::{latencies, median};
+use crate::stats::{Spread, latencies, median};
 use crate::world::World;
 
-const CALL_ROUNDS: usize = 9;
-const CALLS: usize = 150;
-const JOURNEYS: usize = 30;
+const ROUNDS: usize = 11;
+const CALLS: usize = 100;
+const JOURNEYS: usize = 3;
 
-/// At most so many times what it was beside 10. One run on a noisy machine: what is not flat grows a hundredfold.
-const FLAT: f64 = 5.0;
+/// At most so many times what it is beside ten. On a noisy machine twice as much says nothing; what is not flat grows
+/// a hundredfold.
+const FLAT: f64 = 4.0;
+
+/// For how long one more takes, which is not measured in turns.
+const FLAT_OVER_TIME: f64 = 10.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Thing {
@@ -64,16 +68,19 @@ impl Thing {
     }
 }
 
+/// Small things that were done, in the order of [`SMALL`], round by round.
+type Rounds = [Vec<f64>; 5];
+
+const SMALL: [&str; 5] =
+    ["small call p50", "CPU a call", "proposal → shown p50", "decide → told p50", "CPU a journey"];
+
 /// What was measured beside so many.
 struct Level {
     count: usize,
-    /// Until one more is there, in the time that it takes to add them one after the other.
+    /// Until one more is there, in the time that it takes to add them.
     adding: f64,
-    call: f64,
-    call_cpu: f64,
-    shown: f64,
-    told: f64,
-    journey_cpu: f64,
+    here: Rounds,
+    beside_ten: Rounds,
     status: f64,
     list: f64,
     memory: u64,
@@ -81,8 +88,9 @@ struct Level {
 }
 
 pub(crate) async fn measure(thing: Thing, size: Size, report: &mut Report) -> Result<()> {
-    let world = World::start_with(CONFIG)?;
-    let mut stage = Stage::new(thing, world).await?;
+    let mut ten = Stage::new(thing).await?;
+    ten.grow_to(10).await?;
+    let mut stage = Stage::new(thing).await?;
     let mut levels = Vec::new();
     for count in thing.levels(size) {
         progress(&format!("{count} {}", thing.name()));
@@ -91,8 +99,23 @@ pub(crate) async fn measure(thing: Thing, size: Size, report: &mut Report) -> Re
         stage.grow_to(*count).await?;
         let adding = start.elapsed().as_secs_f64() / (count - before).max(1) as f64;
         sleep(Duration::from_millis(300)).await;
-        levels.push(stage.level(*count, adding).await?);
+        let (mut here, mut beside_ten) = (Rounds::default(), Rounds::default());
+        for _ in 0..ROUNDS {
+            ten.round(&mut beside_ten).await?;
+            stage.round(&mut here).await?;
+        }
+        levels.push(Level {
+            count: *count,
+            adding,
+            here,
+            beside_ten,
+            status: stage.command(&["status", "--json"]).await?,
+            list: stage.command(&["reviews", "--json"]).await?,
+            memory: memory(stage.world.hub)?.own,
+            descriptors: descriptors(stage.world.hub)?,
+        });
     }
+    report.all_broken(&mut ten.ledger.broken);
     report.all_broken(&mut stage.ledger.broken);
     tell(thing, &levels, report);
     Ok(())
@@ -102,8 +125,6 @@ struct Stage {
     thing: Thing,
     world: World,
     crowd: Crowd,
-    /// Makes small calls.
-    caller: Agent,
     /// Proposes, besides what is pending.
     courier: usize,
     ledger: Ledger,
@@ -115,23 +136,13 @@ struct Stage {
 const PROPOSERS: usize = 40;
 
 impl Stage {
-    async fn new(thing: Thing, world: World) -> Result<Stage> {
+    async fn new(thing: Thing) -> Result<Stage> {
+        let world = World::start_with(CONFIG)?;
         let mut crowd = Crowd::new();
         crowd.windows_to(&world, if thing == Thing::Review { 10 } else { 1 }).await?;
         crowd.agents_to(if thing == Thing::Review { PROPOSERS + 1 } else { 1 }).await?;
-        let door = crowd.windows.first().context("no window")?.door.clone();
-        let caller = Agent::introduced(&door, Dialect::Claude)?;
         let courier = crowd.agents.len() - 1;
-        Ok(Stage {
-            thing,
-            world,
-            crowd,
-            caller,
-            courier,
-            ledger: Ledger::default(),
-            next_call: 1,
-            pending: 0,
-        })
+        Ok(Stage { thing, world, crowd, courier, ledger: Ledger::default(), next_call: 1, pending: 0 })
     }
 
     /// How many there are, besides the few that measure.
@@ -230,57 +241,33 @@ impl Stage {
         Ok(median(&times))
     }
 
-    async fn level(&mut self, count: usize, adding: f64) -> Result<Level> {
+    async fn round(&mut self, rounds: &mut Rounds) -> Result<()> {
         let hub = self.world.hub;
-        for _ in 0..CALLS {
-            small_call(&mut self.caller)?;
-        }
-        let (mut calls, mut cpu) = (Vec::new(), Vec::new());
-        for _ in 0..CALL_ROUNDS {
-            let before = cpu_time(hub)?;
-            let times = (0..CALLS).map(|_| small_call(&mut self.caller)).collect::<Result<Vec<_>>>()?;
-            cpu.push(cpu_time(hub)?.saturating_sub(before).as_secs_f64() / CALLS as f64);
-            calls.push(latencies(&times).0 / 1e6);
-        }
-        let (mut shown, mut told, mut journeys) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut shown, mut told) = (Vec::new(), Vec::new());
+        let before = cpu_time(hub)?;
         for _ in 0..JOURNEYS {
-            let before = cpu_time(hub)?;
             let [until_shown, until_told] = self.journey().await?;
-            journeys.push(cpu_time(hub)?.saturating_sub(before).as_secs_f64());
             shown.push(until_shown);
             told.push(until_told);
         }
-        Ok(Level {
-            count,
-            adding,
-            call: median(&calls),
-            call_cpu: median(&cpu),
-            shown: median(&shown),
-            told: median(&told),
-            journey_cpu: median(&journeys),
-            status: self.command(&["status", "--json"]).await?,
-            list: self.command(&["reviews", "--json"]).await?,
-            memory: memory(hub)?.own,
-            descriptors: descriptors(hub)?,
-        })
+        let journey = cpu_time(hub)?.saturating_sub(before).as_secs_f64() / JOURNEYS as f64;
+        let door = &self.crowd.windows.first().context("no window")?.door;
+        let mut caller = Agent::introduced(door, Dialect::Claude)?;
+        small_call(&mut caller)?;
+        let before = cpu_time(hub)?;
+        let times = (0..CALLS).map(|_| small_call(&mut caller)).collect::<Result<Vec<_>>>()?;
+        let call = cpu_time(hub)?.saturating_sub(before).as_secs_f64() / CALLS as f64;
+        let measured = [latencies(&times).0 / 1e6, call, median(&shown), median(&told), journey];
+        rounds.iter_mut().zip(measured).for_each(|(all, one)| all.push(one));
+        Ok(())
     }
 }
 
 fn tell(thing: Thing, levels: &[Level], report: &mut Report) {
     report.say(&format!("### Beside 1, 10, 100 … {}", thing.name()));
-    let header = [
-        thing.name(),
-        "one more takes",
-        "small call p50",
-        "CPU a call",
-        "proposal → shown p50",
-        "decide → told p50",
-        "CPU a journey",
-        "`status`",
-        "`reviews`",
-        "memory of the hub",
-        "descriptors",
-    ];
+    let mut header = vec![thing.name(), "one more takes"];
+    header.extend(SMALL);
+    header.extend(["`status`", "`reviews`", "memory of the hub", "descriptors"]);
     let rows: Vec<Vec<String>> = levels.iter().map(Level::row).collect();
     report.table(&header, &rows);
     let Some(ten) = levels.iter().find(|level| level.count == 10) else { return };
@@ -288,15 +275,16 @@ fn tell(thing: Thing, levels: &[Level], report: &mut Report) {
     for (before, level) in levels.iter().zip(levels.iter().skip(1)).filter(|(_, level)| level.count > 10) {
         let more = (level.count - before.count) as f64;
         let kib = (level.memory as f64 - before.memory as f64) / 1024.0 / more;
-        let ratios = level.over(ten);
+        let mut ratios = vec![("adding one more", level.adding / ten.adding, FLAT_OVER_TIME)];
+        ratios.extend(SMALL.into_iter().zip(level.over_ten()).map(|(what, ratio)| (what, ratio, FLAT)));
         let mut row = vec![format!("{} : 10", level.count)];
-        row.extend(ratios.iter().map(|(_, ratio)| format!("{ratio:.2}")));
-        row.push(format!("{:.3} µs", (level.call - before.call) * 1e6 / more));
+        row.extend(ratios.iter().map(|(_, ratio, _)| format!("{ratio:.2}")));
+        row.push(format!("{:.3} µs", (level.call() - before.call()) * 1e6 / more));
         row.push(format!("{kib:.1} KiB"));
         rows.push(row);
-        for (what, ratio) in ratios.iter().filter(|(_, ratio)| *ratio > FLAT) {
+        for (what, ratio, bound) in ratios.iter().filter(|(_, ratio, bound)| ratio > bound) {
             report.broken(format!(
-                "{} {}: {what} is {ratio:.1} times what it is beside 10 (bound {FLAT})",
+                "{} {}: {what} is {ratio:.1} times what it is beside 10 (bound {bound})",
                 level.count,
                 thing.name()
             ));
@@ -309,47 +297,29 @@ fn tell(thing: Thing, levels: &[Level], report: &mut Report) {
             ));
         }
     }
-    let header = [
-        "ratio",
-        "one more takes",
-        "small call",
-        "CPU a call",
-        "shown",
-        "told",
-        "CPU a journey",
-        "a call, for one more",
-        "memory, for one more",
-    ];
+    report.say(&format!(
+        "Over the same beside ten, in turns (bound {FLAT}; {FLAT_OVER_TIME} for adding, and {} KiB for one more):",
+        thing.most_kib()
+    ));
+    let mut header = vec!["ratio", "one more takes"];
+    header.extend(SMALL);
+    header.extend(["a call, for one more", "memory, for one more"]);
     report.table(&header, &rows);
 }
 
 impl Level {
     fn row(&self) -> Vec<String> {
-        let times = [
-            self.adding,
-            self.call,
-            self.call_cpu,
-            self.shown,
-            self.told,
-            self.journey_cpu,
-            self.status,
-            self.list,
-        ];
-        let mut row = vec![self.count.to_string()];
-        row.extend(times.map(time));
-        row.push(super::report::mib(self.memory));
-        row.push(self.descriptors.to_string());
+        let mut row = vec![self.count.to_string(), time(self.adding)];
+        row.extend(self.here.iter().map(|rounds| time(median(rounds))));
+        row.extend([time(self.status), time(self.list), mib(self.memory), self.descriptors.to_string()]);
         row
     }
 
-    fn over(&self, ten: &Level) -> [(&'static str, f64); 6] {
-        [
-            ("adding one more", self.adding / ten.adding),
-            ("a small call", self.call / ten.call),
-            ("CPU of a small call", self.call_cpu / ten.call_cpu),
-            ("proposal → shown", self.shown / ten.shown),
-            ("decide → told", self.told / ten.told),
-            ("CPU of a journey", self.journey_cpu / ten.journey_cpu),
-        ]
+    fn call(&self) -> f64 {
+        self.here.first().map_or(f64::NAN, |rounds| median(rounds))
+    }
+
+    fn over_ten(&self) -> impl Iterator<Item = f64> {
+        self.here.iter().zip(&self.beside_ten).map(|(here, ten)| Spread::of_ratios(here, ten).median)
     }
 }

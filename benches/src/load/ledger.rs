@@ -117,13 +117,6 @@ impl Ledger {
         self.changes.len()
     }
 
-    pub(crate) fn untold(&self) -> impl Iterator<Item = (&Path, &Change)> {
-        self.changes
-            .iter()
-            .filter(|(_, change)| change.told.is_none())
-            .map(|(path, change)| (path.as_path(), change))
-    }
-
     /// From the proposal to the screen, of each.
     pub(crate) fn until_shown(&self) -> Vec<Duration> {
         self.changes.values().filter_map(|change| Some(change.shown? - change.asked)).collect()

@@ -9,6 +9,7 @@ mod line;
 mod prober;
 mod report;
 mod rush;
+mod soak;
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -85,6 +86,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 }
 
 async fn all(args: &Args, report: &mut Report) -> Result<()> {
+    if let Some(how_long) = args.soak {
+        return soak::measure(how_long, args.kill_hub, report).await;
+    }
     if args.rush {
         rush::measure(args.size, report).await?;
     }

@@ -421,7 +421,7 @@ fn selected(heard: Option<&Heard>, sent: &[Instant], times: &mut Vec<Duration>) 
     began.is_some()
 }
 
-fn selection(path: &std::path::Path, number: usize) -> Vec<u8> {
+pub(super) fn selection(path: &std::path::Path, number: usize) -> Vec<u8> {
     let start = Position { line: 1, character: 0 };
     let range = Range { start, end: Position { line: 1, character: 5 } };
     let path = path.display().to_string();
