@@ -34,17 +34,16 @@ pub(crate) fn masked(opcode: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Length of header and payload of the frame at the front, once they are known.
+/// Length of header, with the key of a masked frame, and payload of the frame at the front, once they are known.
 pub(crate) fn header(bytes: &[u8]) -> Option<(usize, usize)> {
-    let short = bytes.get(1)? & 0x7f;
-    match short {
-        126 => Some((4, usize::from(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?)))),
-        127 => {
-            let length = u64::from_be_bytes(bytes.get(2..10)?.try_into().ok()?);
-            Some((10, usize::try_from(length).ok()?))
-        }
-        _ => Some((2, usize::from(short))),
-    }
+    let second = bytes.get(1)?;
+    let key = if second & MASKED != 0 { KEY.len() } else { 0 };
+    let (header, payload) = match second & !MASKED {
+        126 => (4, usize::from(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?))),
+        127 => (10, usize::try_from(u64::from_be_bytes(bytes.get(2..10)?.try_into().ok()?)).ok()?),
+        short => (2, usize::from(short)),
+    };
+    Some((header + key, payload))
 }
 
 /// One frame of the server: where its bytes are until more are read.
@@ -137,5 +136,13 @@ mod tests {
         assert_eq!(&frame[..6], [&[0x81, 0x85][..], &KEY].concat());
         let payload: Vec<u8> = frame[6..].iter().zip(KEY.iter().cycle()).map(|(b, k)| b ^ k).collect();
         assert_eq!(payload, b"hello");
+    }
+
+    #[test]
+    fn a_masked_frame_is_as_long_as_it_was_made() {
+        for length in [0, 125, 126, 65_535, 65_536] {
+            let frame = masked(TEXT, &vec![b'x'; length]);
+            assert_eq!(header(&frame), Some((frame.len() - length, length)));
+        }
     }
 }
