@@ -68,7 +68,10 @@ pub(super) struct Case {
 type Reason = &'static str;
 
 /// What cannot exist.
-const LEFT_OUT: &[(Reason, fn(&Case) -> bool)] = &[
+/// Whether a combination is one of those.
+type Is = fn(&Case) -> bool;
+
+const LEFT_OUT: &[(Reason, Is)] = &[
     ("a file that is not there has no unsaved text; with some, it is a change", |case| {
         case.kind == Kind::New && case.buffer == Buffer::Unsaved
     }),
