@@ -67,11 +67,10 @@ pub(super) struct Case {
 /// Why a case is left out.
 type Reason = &'static str;
 
-/// Whether a case is one of those.
-type Is = fn(&Case) -> bool;
+type LeftOut = (Reason, fn(&Case) -> bool);
 
 /// What cannot exist.
-const LEFT_OUT: &[(Reason, Is)] = &[
+const LEFT_OUT: &[LeftOut] = &[
     ("a file that is not there has no unsaved text; with some, it is a change", |case| {
         case.kind == Kind::New && case.buffer == Buffer::Unsaved
     }),

@@ -70,6 +70,9 @@ pub(crate) fn run(args: &Args) -> Report {
     });
     report.table(["trouble with the machine", "promises"], &rows.collect::<Vec<_>>());
     left_out(&mut report);
+    if let Some(slowest) = tried.iter().max_by_key(|one| one.took) {
+        report.text(format!("The slowest, `{}`, took {:.1} s.", slowest.name, slowest.took.as_secs_f64()));
+    }
     for one in tried {
         if let Some(why) = one.broken {
             report.broken(format!("`{0}`: {why}\nagain: `cargo xtask faults --case {0}`", one.name));
