@@ -106,7 +106,7 @@ impl World {
     pub(super) fn agent_turn(&mut self, number: usize) {
         if self.leaving {
             if let Some(wire) = self.agents[number].wire.take() {
-                self.send_hub(wire, ToHub::Closed);
+                self.send_to_hub(wire, ToHub::Closed);
             }
             return;
         }
@@ -138,7 +138,7 @@ impl World {
             (63..66, Some(ask)) => self.agent_takes_back(number, wire, ask),
             (66..69, _) => {
                 self.count("agents that closed their connection");
-                self.send_hub(wire, ToHub::Closed);
+                self.send_to_hub(wire, ToHub::Closed);
                 self.agent_lost(number);
             }
             (_, Some(ask)) if self.agents[number].asks[ask].times == 0 => self.agent_asks(number, wire, ask),
@@ -182,7 +182,7 @@ impl World {
     }
 
     fn agent_says(&mut self, wire: WireId, frame: &Value) {
-        self.send_hub(wire, ToHub::Text(frame.to_string()));
+        self.send_to_hub(wire, ToHub::Text(frame.to_string()));
     }
 
     fn agent_proposes(&mut self, number: usize, wire: WireId) {
@@ -295,7 +295,7 @@ impl World {
         }
         match what {
             ToPeer::Closed => self.agent_lost(number),
-            ToPeer::Ping(ping) => self.send_hub(wire, ToHub::Pong(ping)),
+            ToPeer::Ping(ping) => self.send_to_hub(wire, ToHub::Pong(ping)),
             ToPeer::Frame(frame) if frame["method"] == "ping" => {
                 self.agent_says(wire, &json!({ "jsonrpc": "2.0", "id": frame["id"], "result": {} }));
             }
@@ -310,7 +310,7 @@ impl World {
                         }
                         // Its window is not there: it tries again later.
                         Some(_) => {
-                            self.send_hub(wire, ToHub::Closed);
+                            self.send_to_hub(wire, ToHub::Closed);
                             self.agent_lost(number);
                         }
                     },

@@ -24,7 +24,7 @@ enum Asked {
 impl World {
     pub(super) fn command_turn(&mut self, number: usize) {
         if let Some(wire) = self.commands[number].wire.take() {
-            self.send_hub(wire, ToHub::Closed);
+            self.send_to_hub(wire, ToHub::Closed);
         }
         if self.leaving {
             return;
@@ -95,7 +95,7 @@ impl World {
         self.command_asks(number, wire, "reviews/decide", &decide, Asked::Decide);
         if self.fault(200) {
             self.commands[number].wire = None;
-            self.send_hub(wire, ToHub::Closed);
+            self.send_to_hub(wire, ToHub::Closed);
         }
     }
 }

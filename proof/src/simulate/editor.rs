@@ -60,7 +60,7 @@ impl World {
         if self.leaving {
             if let Some(wire) = self.editors[number].wire.take() {
                 self.says_to_hub(wire, &json!({ "jsonrpc": "2.0", "method": "detach", "params": {} }));
-                self.send_hub(wire, ToHub::Closed);
+                self.send_to_hub(wire, ToHub::Closed);
             }
             return;
         }
@@ -108,7 +108,7 @@ impl World {
     }
 
     pub(super) fn says_to_hub(&mut self, wire: WireId, frame: &Value) {
-        self.send_hub(wire, ToHub::Text(frame.to_string()));
+        self.send_to_hub(wire, ToHub::Text(frame.to_string()));
     }
 
     fn editor_asks(&mut self, number: usize, wire: WireId, method: &str, params: &Value, asked: Asked) {
@@ -220,7 +220,7 @@ impl World {
 
     fn reloads(&mut self, number: usize, wire: WireId) {
         self.count("editors reloaded");
-        self.send_hub(wire, ToHub::Closed);
+        self.send_to_hub(wire, ToHub::Closed);
         self.editor_lost(number);
     }
 

@@ -125,7 +125,7 @@ impl World {
         for id in wires {
             if !self.wires[id.0].over_for_hub {
                 self.over_for_hub(id);
-                self.send_peer(id, ToPeer::Closed);
+                self.send_to_peer(id, ToPeer::Closed);
             }
         }
     }
@@ -157,7 +157,7 @@ impl World {
         if matches!(what, ToHub::Opened) {
             if !serves || !self.lets_in(id, peer, door) {
                 self.over_for_hub(id);
-                self.send_peer(id, ToPeer::Closed);
+                self.send_to_peer(id, ToPeer::Closed);
             }
             return;
         }
@@ -232,7 +232,7 @@ impl World {
                 }
                 Action::PingAgent { agent, number } => {
                     if let Some(wire) = self.hub.wire_of(agent) {
-                        self.send_peer(wire, ToPeer::Ping(number));
+                        self.send_to_peer(wire, ToPeer::Ping(number));
                     }
                 }
                 Action::CloseAgent { agent, .. } => {
@@ -300,8 +300,10 @@ impl World {
     fn leaves(&mut self) {
         self.count("hubs that left by themselves");
         self.trace.tell(self.now, || "the hub leaves".to_owned());
-        // The clock that made it leave is wound up again, in vain.
-        let held = self.hub.holdings().into_iter().filter(|held| *held != ("timers", 1)).collect::<Vec<_>>();
+        // The clock that made it leave is wound up again, in vain; and a command that asks is no reason to stay.
+        let may_stay =
+            |held: &(&str, usize)| *held == ("timers", 1) || (held.0 == "connections" && !self.leaving);
+        let held: Vec<_> = self.hub.holdings().into_iter().filter(|held| !may_stay(held)).collect();
         self.promises.looked("nothing is left behind");
         if !held.is_empty() {
             self.promises.broken(format!("a hub with nothing to do holds {held:?} when it leaves"));
@@ -319,13 +321,13 @@ impl World {
         self.trace.mix(body);
         let frame: Value = serde_json::from_slice(body).expect("the hub sends JSON");
         self.hub_says(wire, &frame);
-        self.send_peer(wire, ToPeer::Frame(frame));
+        self.send_to_peer(wire, ToPeer::Frame(frame));
     }
 
     fn hangs_up(&mut self, wire: WireId) {
         self.count("hang-ups by the hub");
         self.over_for_hub(wire);
-        self.send_peer(wire, ToPeer::Closed);
+        self.send_to_peer(wire, ToPeer::Closed);
     }
 
     fn finds_out(&mut self, event: Event) {

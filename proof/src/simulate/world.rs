@@ -249,7 +249,7 @@ impl World {
             to_hub_at: now,
             to_peer_at: now,
         });
-        self.send_hub(wire, ToHub::Opened);
+        self.send_to_hub(wire, ToHub::Opened);
         wire
     }
 
@@ -270,7 +270,7 @@ impl World {
         self.hub.alarm().is_none_or(|alarm| alarm > self.now) && next.is_none_or(|next| next >= self.now)
     }
 
-    pub(super) fn send_hub(&mut self, id: WireId, what: ToHub) {
+    pub(super) fn send_to_hub(&mut self, id: WireId, what: ToHub) {
         let delay = self.delay();
         let when = self.now + delay;
         let wire = self.wire(id);
@@ -283,7 +283,7 @@ impl World {
         self.at(when, Happening::AtHub(id, what));
     }
 
-    pub(super) fn send_peer(&mut self, id: WireId, what: ToPeer) {
+    pub(super) fn send_to_peer(&mut self, id: WireId, what: ToPeer) {
         let delay = self.delay();
         let when = self.now + delay;
         let wire = self.wire(id);

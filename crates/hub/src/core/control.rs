@@ -132,6 +132,16 @@ impl Core {
         self.finish_probes(|_| false);
     }
 
+    /// An editor that attaches while signs of life are waited for has to give one too: its attaching may be long ago.
+    pub(super) fn probe_newcomer(&mut self, editor: LocalId) {
+        if !self.probes.is_empty() {
+            for probe in &mut self.probes {
+                probe.editors.insert(editor);
+            }
+            self.ask(editor, &Ping {}, Resume::Ignore);
+        }
+    }
+
     pub(super) fn local_heard(&mut self, local: LocalId) {
         if !self.probes.is_empty() {
             for probe in &mut self.probes {
@@ -214,7 +224,8 @@ impl Core {
             folders: window.identity.folders.iter().map(|folder| folder.display().to_string()).collect(),
             port: window.port,
             dialects: dialects.collect(),
-            attached: window.local.is_some_and(|local| !probe.editors.contains(&local)),
+            attached: window.arriving.is_none()
+                && window.local.is_some_and(|local| !probe.editors.contains(&local)),
             agents: agents.collect(),
             pending_reviews: pending(self.state.reviews_of_window(id)),
         }

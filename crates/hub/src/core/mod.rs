@@ -347,8 +347,8 @@ impl Core {
         // Also for a decision that its agent has not heard of. A command that asks a question is no reason to stay.
         let unfinished = self.state.reviews().next().is_some();
         // Asked last: this looks at every connection, after each event.
-        let page_open = || self.locals.values().any(|local| local.is_page);
-        let busy = unfinished || !self.windows.is_empty() || !self.agents.is_empty() || page_open();
+        let here = || self.locals.values().any(|local| local.is_page || local.attaching);
+        let busy = unfinished || !self.windows.is_empty() || !self.agents.is_empty() || here();
         match (busy, self.idle) {
             (false, None) => {
                 // A link that was given out is worth what it says.

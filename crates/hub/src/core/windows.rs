@@ -43,7 +43,7 @@ pub(super) struct Window {
     pub(super) context: Context,
     grace: Option<TimerId>,
     /// The request of an editor that waits to be let in.
-    arriving: Option<RequestId>,
+    pub(super) arriving: Option<RequestId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -405,6 +405,7 @@ impl Core {
             environment,
         };
         self.send(local, &Message::response(request, &result));
+        self.probe_newcomer(local);
         self.window_joined(id);
         self.apply(review::Event::WindowBack { window: id });
         self.ask_again(id);
