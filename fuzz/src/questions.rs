@@ -25,7 +25,12 @@ pub(crate) struct Questions {
 impl Questions {
     /// Somebody says something, perhaps a question.
     pub(crate) fn heard(&mut self, who: Asker, body: &[u8]) {
-        if self.gone.contains(&who) || matches!(Message::parse(body), Ok(Message::Response { .. })) {
+        let method = match Message::parse(body) {
+            Ok(Message::Response { .. }) => return,
+            Ok(Message::Request { method, .. }) => method,
+            Ok(Message::Notification { .. }) | Err(_) => String::new(),
+        };
+        if self.gone.contains(&who) {
             return;
         }
         let Ok(said) = serde_json::from_slice::<Value>(body) else {
@@ -34,7 +39,6 @@ impl Questions {
         };
         // What is no message, but has an id, may be told so under that id.
         if let Some(id) = said.get("id").filter(|id| id.is_number() || id.is_string()) {
-            let method = said["method"].as_str().unwrap_or_default().to_owned();
             self.open.entry(who).or_default().push((id.clone(), method));
         }
     }
@@ -46,7 +50,9 @@ impl Questions {
             return;
         };
         let open = self.open.entry(who).or_default();
-        match open.iter().position(|(asked, _)| asked == id) {
+        let find =
+            |real: bool| open.iter().position(|(asked, method)| asked == id && method.is_empty() != real);
+        match find(true).or_else(|| find(false)) {
             Some(at) => drop(open.remove(at)),
             None => {
                 assert!(self.unread.contains(&who), "{who:?} never asked, or was answered before: {said}")

@@ -45,8 +45,12 @@ pub(crate) fn run(data: &[u8]) {
     match &decided.phase {
         Phase::Deciding(decided) => {
             let Ended::Accepted(accepted) = &decided.outcome.ended else { return };
-            assert!(expected.conflicts.is_empty() && replies.is_empty(), "{replies:?}");
-            assert_eq!(accepted.bytes, expected.text.as_bytes());
+            assert!(replies.is_empty(), "{replies:?}");
+            // A file whose line endings changed meanwhile has everything merged in its new ones.
+            if now == base || ![base, proposed, now].iter().any(|text| text.contains('\r')) {
+                assert!(expected.conflicts.is_empty(), "{:?}", expected.conflicts);
+                assert_eq!(accepted.bytes, expected.text.as_bytes());
+            }
         }
         // Only where both changed the same lines, or where nothing was taken.
         _ => assert_eq!(replies.len(), 1, "{replies:?}"),
