@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// A panic in `run` says that a promise is broken.
 pub(crate) struct Trial {
@@ -16,6 +17,7 @@ pub(crate) struct Trial {
 #[derive(Debug)]
 pub(crate) struct Tried {
     pub(crate) name: String,
+    pub(crate) took: Duration,
     /// What was not as promised.
     pub(crate) broken: Option<String>,
 }
@@ -43,12 +45,13 @@ pub(crate) fn try_all(trials: &[Trial], at_once: usize) -> Vec<Tried> {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     trials.get(number).map(|trial| (number, trial))
                 } {
+                    let begun = Instant::now();
                     let broken =
                         catch_unwind(AssertUnwindSafe(|| (trial.run)())).err().map(|why| said(&*why));
                     let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                     let verdict = broken.as_ref().map_or("ok".to_owned(), |why| format!("BROKEN: {why}"));
                     eprintln!("[{done}/{}] {} {verdict}", trials.len(), trial.name);
-                    let one = Tried { name: trial.name.clone(), broken };
+                    let one = Tried { name: trial.name.clone(), took: begun.elapsed(), broken };
                     tried.lock().unwrap().push((number, one));
                 }
             });
