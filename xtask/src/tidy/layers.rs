@@ -42,7 +42,14 @@ const LAYERS: &[Layer] = &[
     Layer { folder: "proof", below: LIBRARIES, never: &[] },
     Layer {
         folder: "fuzz",
-        below: &["linkspan-dialect", "linkspan-editor-api", "linkspan-hub", "linkspan-review"],
+        below: &[
+            "linkspan-client",
+            "linkspan-dialect",
+            "linkspan-editor-api",
+            "linkspan-hub",
+            "linkspan-review",
+            "linkspan-workspace",
+        ],
         never: &["tokio"],
     },
     Layer { folder: "xtask", below: &["linkspan-dialect", "linkspan-editor-api"], never: &[] },
