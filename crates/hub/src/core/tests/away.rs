@@ -6,14 +6,12 @@ use serde_json::json;
 use super::desk::{COMMAND, Desk, EDITOR};
 use super::{OLD, first_text, outcome, with_unsaved_text};
 use crate::core::Event;
-use crate::core::event::LocalId;
 
 const LIVE: &str = "zero\none\ntwo\n";
 const CHANGED: &str = "zero\none\n2\n";
-const BACK: LocalId = LocalId(3);
 
 fn comes_back(desk: &mut Desk) {
-    desk.attach(BACK, json!({ "reviews": true, "documents": true, "edits": true }));
+    desk.attach(EDITOR, json!({ "reviews": true, "documents": true, "edits": true }));
 }
 
 /// A change of unsaved text by an agent that writes by itself.
@@ -31,7 +29,7 @@ fn what_she_accepts_is_not_bound_to_the_disk_while_her_unsaved_text_is_away() {
     let decision = desk.decide(COMMAND, "accept");
     assert_eq!(outcome(&desk, COMMAND, decision), "refused");
     comes_back(&mut desk);
-    desk.decide(BACK, "accept");
+    desk.decide(EDITOR, "accept");
     let answers = desk.answers(agent, 1);
     assert_eq!(answers[0]["result"]["content"][1]["text"], CHANGED);
 }
