@@ -180,7 +180,7 @@ impl Hub {
                 assert!(self.accepted, "a write that nobody decided");
                 let now = self.files.get(&replacement.path);
                 let result = if now.map(|bytes| Digest::of(bytes)) == replacement.expect {
-                    self.files.insert(replacement.path, replacement.bytes);
+                    self.files.insert(replacement.path, replacement.bytes.to_vec());
                     Ok(())
                 } else {
                     Err(WriteError::BaseMoved(now.cloned()))
@@ -201,7 +201,7 @@ impl Hub {
             }
             Action::RestoreFile { ticket, restoration } => {
                 match restoration {
-                    Restoration::Replace(order) => drop(self.files.insert(order.path, order.bytes)),
+                    Restoration::Replace(order) => drop(self.files.insert(order.path, order.bytes.to_vec())),
                     Restoration::Remove(order) => drop(self.files.remove(&order.path)),
                 }
                 return Some(Event::FileRestored { ticket, result: Ok(None) });

@@ -18,11 +18,11 @@ impl Disk {
         match mounted {
             Ok(output) if output.status.success() => Some(Disk(path.to_owned())),
             Ok(output) => {
-                println!("skipped: cannot mount: {}", String::from_utf8_lossy(&output.stderr));
+                eprintln!("skipped: cannot mount: {}", String::from_utf8_lossy(&output.stderr));
                 None
             }
             Err(error) => {
-                println!("skipped: cannot mount: {error}");
+                eprintln!("skipped: cannot mount: {error}");
                 None
             }
         }

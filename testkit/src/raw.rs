@@ -130,7 +130,7 @@ pub fn exchange_as_another_user(port: u16, bytes: &str) -> Option<String> {
 /// A script of another user of the machine; `None` where that cannot be tried.
 pub fn another_user(script: &str) -> Option<Command> {
     if !rustix::process::getuid().is_root() {
-        println!("skipped: only root can become another user");
+        eprintln!("skipped: only root can become another user");
         return None;
     }
     let mut command = Command::new("setpriv");

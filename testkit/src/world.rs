@@ -309,11 +309,13 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        let stopped = self.run(&["hub", "stop", "--force"]);
         if thread::panicking() {
             eprintln!("--- hub.log\n{}\n---", self.log());
+            // Some of them may stand still, and hear no word.
+            self.processes().into_iter().for_each(|pid| signal(pid, Signal::KILL));
             return;
         }
+        let stopped = self.run(&["hub", "stop", "--force"]);
         assert_eq!(stopped.code, 0, "{stopped:?}");
         if self.check_leftovers {
             // The socket goes a moment after the hub has said goodbye.

@@ -12,6 +12,8 @@ use crate::workspace::{binary, cargo, command, root, run as run_command};
 use crate::{browser, peers};
 
 const DOCUMENT: &str = "docs/proof.md";
+/// Less than a whole run.
+const PARTS: [&str; 3] = ["--case", "--input", "--list"];
 
 /// What a program found, in Markdown, and whether every promise held.
 pub(crate) struct Findings {
@@ -69,6 +71,9 @@ pub(crate) fn recorded(
     find: impl FnOnce(&[String]) -> Result<Findings>,
 ) -> Result<()> {
     let (recording, args) = without(args, "--record");
+    if let Some(part) = args.iter().find(|arg| PARTS.contains(&arg.as_str())).filter(|_| recording) {
+        bail!("`--record` keeps what a whole run found, and with `{part}` it is none");
+    }
     let begun = Instant::now();
     let findings = find(&args)?;
     print(&findings.report);

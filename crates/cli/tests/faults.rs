@@ -333,4 +333,17 @@ mod tests {
             journal.query_row("SELECT count(*) FROM writes", [], |row| row.get::<_, i64>(0)).unwrap();
         assert_eq!((writes, world.reviews().len()), (1, 0));
     }
+
+    #[test]
+    fn without_any_grace_a_lost_agent_takes_its_review_along_and_the_hub_goes_on() {
+        let world = World::with_config("agent_grace_seconds = 0\n");
+        let path = world.file("a.rs", OLD);
+        let serve = world.serve();
+        let mut agent = Agent::claude(&world, serve.port);
+        agent.propose(&path, NEW, "the tab");
+        world.pending(1);
+        drop(agent);
+        eventually("the review is over", || world.reviews().is_empty().then_some(()));
+        assert_eq!(world.read_text("a.rs"), OLD);
+    }
 }

@@ -331,7 +331,9 @@ pub fn remove(order: &Removal) -> Result<u32, WriteError> {
     if now.as_deref().map(Digest::of) != Some(order.expect) || held.identity() != identity {
         return Err(WriteError::BaseMoved(now));
     }
-    let mode = held.metadata().map_err(io_error)?.mode();
+    let Some((_, _, mode)) = held.ownership().map_err(io_error)? else {
+        return Err(WriteError::BaseMoved(None));
+    };
     held.remove().map_err(io_error)?;
     drop(alone);
     held.sync().map_err(io_error)?;
@@ -340,16 +342,16 @@ pub fn remove(order: &Removal) -> Result<u32, WriteError> {
 
 /// An existing file keeps mode and owner; a new one gets the mode it had before, else what the user's umask says.
 fn keep_mode(held: &Held, temporary: &File, before: Option<u32>) -> io::Result<()> {
-    match held.metadata() {
-        Ok(old) => {
+    match held.ownership()? {
+        Some((uid, gid, mode)) => {
             let new = temporary.metadata()?;
-            if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+            if (uid, gid) != (new.uid(), new.gid()) {
                 // Only root may give files away; anyone else keeps at least the mode.
-                let _ = std::os::unix::fs::fchown(temporary, Some(old.uid()), Some(old.gid()));
+                let _ = std::os::unix::fs::fchown(temporary, Some(uid), Some(gid));
             }
-            temporary.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))
+            temporary.set_permissions(fs::Permissions::from_mode(mode & 0o7777))
         }
-        Err(_) => {
+        None => {
             let mode = before.map_or_else(|| 0o666 & !umask(), |mode| mode & 0o777);
             temporary.set_permissions(fs::Permissions::from_mode(mode))
         }

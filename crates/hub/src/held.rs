@@ -2,7 +2,7 @@
 //! then. Knows names and descriptors, not what is written.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -68,8 +68,13 @@ impl Held {
         Ok(openat(&self.folder, &self.name, flags, Mode::empty())?.into())
     }
 
-    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        self.open()?.metadata()
+    /// Owner, group and mode, without a descriptor: there may be none left. `None` where there is nothing.
+    pub(crate) fn ownership(&self) -> io::Result<Option<(u32, u32, u32)>> {
+        match statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(about) => Ok(Some((about.st_uid, about.st_gid, about.st_mode))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Whether the person may write to it.

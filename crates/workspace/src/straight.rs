@@ -30,8 +30,14 @@ fn at_once(_: &Path, _: OFlags) -> rustix::io::Result<OwnedFd> {
     Err(Errno::NOSYS)
 }
 
+/// A folder on the way needs to be passed through, not to be read.
+#[cfg(target_os = "linux")]
+const ON_THE_WAY: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const ON_THE_WAY: OFlags = OFlags::RDONLY;
+
 fn step_by_step(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-    let folder = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::DIRECTORY;
+    let folder = ON_THE_WAY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::DIRECTORY;
     let mut parts = path.components().peekable();
     if parts.next() != Some(Component::RootDir) {
         return Err(Errno::INVAL);

@@ -23,7 +23,7 @@ pub(crate) fn run(data: &[u8]) {
     let token = |text: &str| Token::remembered(text.to_owned());
     for set in [None, Some("set")] {
         let tokens = Tokens { window: token(TOKEN), set: set.map(token) };
-        let head = Head { method: &method, path: uri.path(), headers: &headers };
+        let head = Head { method: &method, uri: &uri, headers: &headers };
         let Ok((dialect, way)) = admit(&head, PORT, &tokens, ALL) else { continue };
         assert_eq!(headers.get_all(HOST).iter().count(), 1);
         assert!(!headers.contains_key(ORIGIN));

@@ -49,7 +49,7 @@ pub(crate) fn run(data: &[u8]) {
             // A file whose line endings changed meanwhile has everything merged in its new ones.
             if now == base || ![base, proposed, now].iter().any(|text| text.contains('\r')) {
                 assert!(expected.conflicts.is_empty(), "{:?}", expected.conflicts);
-                assert_eq!(accepted.bytes, expected.text.as_bytes());
+                assert_eq!(&*accepted.bytes, expected.text.as_bytes());
             }
         }
         // Only where both changed the same lines, or where nothing was taken.

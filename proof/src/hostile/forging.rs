@@ -1,7 +1,7 @@
 //! Heads that mean two things, are none, or ask for what is not offered.
 
+use linkspan_testkit::DEADLINE;
 use std::io::Write;
-use std::time::Duration;
 
 use linkspan_testkit::raw::{answer, connect, status};
 
@@ -130,7 +130,7 @@ fn compression(stage: &mut Stage) -> Seen {
             // Who compresses all the same breaks the protocol.
             let mut stream = open(&request);
             stream.write_all(&frame(LAST | 0x40 | TEXT, b"\xaa\x56\x4a\xad\x05\x00")).unwrap();
-            let said = until_closed(&mut stream, Duration::from_secs(5)).expect("it is closed");
+            let said = until_closed(&mut stream, DEADLINE).expect("it is closed");
             assert_eq!(close_code(&said), Some(1002), "{} {said:?}", door.name());
             tries += 2;
         }

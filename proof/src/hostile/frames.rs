@@ -4,6 +4,8 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use linkspan_testkit::DEADLINE;
+
 use super::door::Door;
 use super::stage::Stage;
 use super::wire::{
@@ -32,8 +34,7 @@ const DOORS: [Door; 4] = [Door::Claude, Door::Nexus3, Door::Clio, Door::PageSock
 
 #[track_caller]
 fn is_closed(stream: &mut TcpStream, codes: &[u16], what: &str) {
-    let said =
-        until_closed(stream, Duration::from_secs(5)).unwrap_or_else(|| panic!("{what}: it is not closed"));
+    let said = until_closed(stream, DEADLINE).unwrap_or_else(|| panic!("{what}: it is not closed"));
     // Bytes that were on their way make a reset of the close; the code may be lost by it.
     let code = close_code(&said);
     assert!(code.is_none_or(|code| codes.contains(&code)), "{what}: {code:?}");

@@ -1,7 +1,7 @@
 //! Messages that are well framed and mean harm: deep, huge, double, or no text at all.
 
+use linkspan_testkit::DEADLINE;
 use std::io::Write;
-use std::time::Duration;
 
 use linkspan_testkit::gemini::Gemini;
 use linkspan_testkit::raw::{Request, answer, connect, status};
@@ -122,7 +122,7 @@ fn all_doors(stage: &mut Stage, bodies: &[String]) -> Seen {
             let mut agent = Agent::open(stage.port, &headers).unwrap();
             agent.send_text(body.as_str());
             // Something comes, or the connection ends.
-            let said = agent.next_frame(Duration::from_secs(5));
+            let said = agent.next_frame(DEADLINE);
             assert!(said.is_some() || agent.closed.is_some(), "{} {}: silence", door.name(), shown(body));
             is_no_success(said.as_ref(), body);
             tries += 1;

@@ -55,8 +55,8 @@ impl Stage {
         let world = World::with_config(&format!("ppxai_port = {well_known}\n{config}"));
         world.file("confidential.txt", SECRET);
         fs::write(world.folder("outside").join("secret.txt"), SECRET).unwrap();
-        let started = world.command(&["hub", "start"]).env("PPXAI_BRIDGE_TOKEN", PPXAI_TOKEN).status();
-        assert!(started.unwrap().success());
+        let started = world.command(&["hub", "start"]).env("PPXAI_BRIDGE_TOKEN", PPXAI_TOKEN).output();
+        assert!(started.unwrap().status.success());
         let editor = Editor::attach(&world);
         let port = editor.port();
         let token = Dialect::Claude.lock(&world, port)["authToken"].as_str().unwrap().to_owned();

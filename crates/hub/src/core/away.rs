@@ -30,12 +30,10 @@ impl Core {
         let Some(agent) = self.agents.get(&asker) else { return false };
         let (window, key) = (agent.window, agent.key());
         self.editor_is_away(window)
-            && self.state.reviews().any(|review| {
-                review.owner.is_none()
-                    && review.window == window
-                    && review.owner_key == key
-                    && review.path == path
-            })
+            && self
+                .state
+                .reviews_of_path(path)
+                .any(|review| review.owner.is_none() && review.window == window && review.owner_key == key)
     }
 
     /// What waited for an editor that is back, or will not come back, is looked at once more.

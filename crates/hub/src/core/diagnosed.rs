@@ -17,10 +17,13 @@ const ROOM: usize = 512 * 1024;
 /// What one takes besides its words.
 const EACH: usize = 64;
 
-/// Shortens what is long and leaves out what there is no room for, which is then said as the last of them.
-pub(super) fn bounded(files: &mut [FileDiagnostics]) {
+/// Shortens what is long and leaves out what there is no room for, which is then said as the last of them. A file of
+/// which nothing is left is left out, too: it is not one without problems.
+pub(super) fn bounded(files: &mut Vec<FileDiagnostics>) {
     let (mut room, mut left_out) = (ROOM, 0_usize);
-    for file in files.iter_mut() {
+    files.retain_mut(|file| {
+        let clean = file.diagnostics.is_empty();
+        room = room.saturating_sub(file.path.len());
         file.diagnostics.retain_mut(|found| {
             shorten(found);
             let words = found.source.iter().chain(&found.code).map(String::len).sum::<usize>();
@@ -33,7 +36,8 @@ pub(super) fn bounded(files: &mut [FileDiagnostics]) {
             }
             fits
         });
-    }
+        clean || !file.diagnostics.is_empty()
+    });
     let last = files.iter_mut().rev().find(|file| !file.diagnostics.is_empty());
     if let Some(last) = last.filter(|_| left_out > 0) {
         let range = last.diagnostics.last().map(|found| found.range).unwrap_or_default();
@@ -84,7 +88,7 @@ mod tests {
             "{}",
             last.message
         );
-        assert!(files[2].diagnostics.is_empty());
+        assert_eq!(files.len(), 2, "of the last there is nothing to tell");
     }
 
     #[test]

@@ -17,7 +17,7 @@ impl Core {
             ("connections", self.locals.len()),
             ("requests to editors", self.locals.values().map(|local| local.open_requests()).sum()),
             ("windows", self.windows.len() + self.preparing.len()),
-            ("files being read", self.reading.len()),
+            ("files being read", self.reading.len() + self.until_back.len()),
             ("files being written", self.writing.len() + self.unfinished_writes.len()),
             ("watchers", self.watchers.len()),
             ("status requests", self.probes.len()),

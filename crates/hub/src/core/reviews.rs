@@ -427,7 +427,8 @@ impl Core {
         let now_ms = self.now_ms;
         let Some(age) = self.age(id) else { return };
         age.orphaned_ms = Some(now_ms);
-        let when = now_ms + self.config.agent_grace_seconds * 1000;
+        // Never now: a clock that is wound up while it strikes would strike for ever.
+        let when = now_ms + (self.config.agent_grace_seconds * 1000).max(1);
         self.timers.add(when, Due::Review(id));
     }
 
@@ -459,10 +460,11 @@ impl Core {
         let grace_ms = self.config.agent_grace_seconds * 1000;
         let since = self.ages.get(&id).and_then(|age| age.orphaned_ms);
         if since.is_some_and(|since| since + grace_ms <= self.now_ms) {
-            self.expire(id);
-            // A person is just deciding it: what comes of that is kept as long as any answer, and not for ever.
-            if self.state.review(id).is_some_and(Review::is_open) {
-                self.orphan(id);
+            let deciding = |review: &Review| review.is_open() && review.outcome().is_some();
+            match self.state.review(id).is_some_and(deciding) {
+                // What comes of it is kept as long as any answer, and not for ever.
+                true => self.orphan(id),
+                false => self.expire(id),
             }
         }
     }

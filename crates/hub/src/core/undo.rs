@@ -269,9 +269,8 @@ impl Core {
         if base.path != change.path {
             return conflict(format!("{path} leads to another place now: {}", base.path.display()));
         }
-        let window = self.windows.get(&window);
-        let editor = window.map_or("", |window| &window.editor.name);
-        if window.is_some_and(|window| window.capabilities.documents && window.local.is_none()) {
+        let editor = self.windows.get(&window).map_or("", |window| &window.editor.name);
+        if self.editor_is_away(window) {
             return conflict(format!(
                 "{path} may have unsaved text in {editor}, which is away: undo again in a moment"
             ));
