@@ -56,4 +56,12 @@ mod tests {
         let unseen: Vec<_> = checks::places().filter(|place| !seen.borrow().contains(place)).collect();
         assert!(unseen.is_empty(), "no walk went here: {unseen:#?}");
     }
+
+    #[test]
+    fn a_line_that_both_add_to_a_file_with_crlf_by_now_may_be_one_line() {
+        walk::walk(&[
+            2404915200, 292744009, 2236943775, 71193, 2858975177, 1934900185, 72752265, 1353969, 4054815936,
+            165540396, 2514467116, 2309221257, 291164767,
+        ]);
+    }
 }
