@@ -42,26 +42,27 @@ pub(crate) fn load(args: &[String]) -> Result<()> {
     })
 }
 
-/// The bounded versions of all, side by side since they wait more than they compute; for `cargo xtask test`, which has
-/// built them.
+/// The bounded versions of all, for `cargo xtask test`, which has built them. Always with the same seed: what is new is
+/// looked for by hand, and what a test finds must be there the next time, too.
 pub(crate) fn bounded() -> Result<()> {
-    let started: Vec<_> = ["faults", "hostile", "simulate"]
-        .into_iter()
-        .map(|name| Ok((name, program(name, &[], Profile::Dev).stdout(Stdio::piped()).spawn()?)))
-        .collect::<Result<_>>()?;
-    let mut broken = Vec::new();
-    for (name, child) in started {
-        let output = child.wait_with_output().with_context(|| format!("`{name}` could not be waited for"))?;
-        print(&format!("## {name}\n\n{}", String::from_utf8_lossy(&output.stdout)));
-        if !output.status.success() {
-            broken.push(name);
+    for name in ["simulate", "faults", "hostile"] {
+        let again = || {
+            eprintln!(
+                "{name} is tried once more: on a machine that stood still, somebody may have missed a deadline"
+            );
+            in_the_tests(name)
+        };
+        if !in_the_tests(name)? && !again()? {
+            bail!("`cargo xtask {name}` found a promise broken; its report above says how to see it again");
         }
     }
-    if broken.is_empty() {
-        Ok(())
-    } else {
-        bail!("broken: {}; the report above says how to see it again", broken.join(", "))
-    }
+    Ok(())
+}
+
+fn in_the_tests(name: &str) -> Result<bool> {
+    let findings = findings(&mut program(name, &["--seed".to_owned(), "1".to_owned()], Profile::Dev))?;
+    print(&format!("## {name}\n\n{}", findings.report));
+    Ok(findings.held)
 }
 
 /// Runs what `find` runs with these arguments, prints its report, and keeps it where `--record` is among them.
