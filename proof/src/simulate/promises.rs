@@ -6,7 +6,7 @@ use std::path::Path;
 use linkspan_hub::files::Replacement;
 use linkspan_review::{Digest, Ended, Review, ReviewId, Step, Text, Writer, decode};
 
-use super::agent::Asked;
+use super::agent::{Ask, Asked};
 use super::calls::Calls;
 use super::lines::{is_carried, keeps_endings};
 use super::person::Word;
@@ -154,7 +154,9 @@ impl World {
             // Without an owner it was not delivered: nobody came to fetch it in time.
             Step::Delivered if review.owner.is_some() => {
                 let decided = review.outcome().is_some_and(|outcome| outcome.ended.by_a_person());
-                let got = !decided || self.ask_of(review).is_none_or(|(_, state, _)| state != Asked::Wanted);
+                // It may have asked for the same twice, and was told once for each.
+                let states: Vec<Asked> = self.asks_of(review).map(|(_, ask)| ask.state).collect();
+                let got = !decided || states.is_empty() || states.iter().any(|state| *state != Asked::Wanted);
                 let result = if got { Ok(()) } else { Err(format!("its agent never got {}", review.id)) };
                 self.promises.look("3: what counts as delivered has arrived", result);
             }
@@ -168,13 +170,16 @@ impl World {
 
     /// The number of the agent that asked for it, whether it still wants it, and how often it asks right now.
     fn ask_of(&self, review: &Review) -> Option<(usize, Asked, usize)> {
-        let name = review.owner_key.split([':', '\u{1f}']).nth(1)?;
-        let number = self.agents.iter().position(|agent| agent.name == name)?;
-        let asks = &self.agents[number].asks;
-        let ask = asks
-            .iter()
-            .find(|ask| ask.path == review.path && Digest::of(ask.text.as_bytes()) == review.original)?;
-        Some((number, ask.state, ask.times))
+        self.asks_of(review).next().map(|(number, ask)| (number, ask.state, ask.times))
+    }
+
+    fn asks_of<'w>(&'w self, review: &'w Review) -> impl Iterator<Item = (usize, &'w Ask)> {
+        let name = review.owner_key.split([':', '\u{1f}']).nth(1);
+        let number = self.agents.iter().position(|agent| Some(agent.name.as_str()) == name);
+        let asks = number
+            .into_iter()
+            .flat_map(|number| self.agents[number].asks.iter().map(move |ask| (number, ask)));
+        asks.filter(|(_, ask)| ask.path == review.path && Digest::of(ask.text.as_bytes()) == review.original)
     }
 
     fn look_at_proposal(&mut self, review: &Review) {
