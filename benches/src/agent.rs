@@ -18,6 +18,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Agent {
     stream: TcpStream,
     frames: Frames,
+    /// Of the last answer that came in several frames.
+    opening: String,
 }
 
 impl Agent {
@@ -27,7 +29,7 @@ impl Agent {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        Ok(Agent { stream, frames: Frames::new() })
+        Ok(Agent { stream, frames: Frames::new(), opening: String::new() })
     }
 
     /// A WebSocket; `headers` are whole lines.
@@ -79,6 +81,9 @@ impl Agent {
                     if frame.last {
                         return Ok(frame);
                     }
+                    if frame.opcode == TEXT {
+                        self.opening = start_of(self.frames.bytes(&frame.payload));
+                    }
                 }
                 Some(_) => bail!("the server closed the connection"),
                 None => {
@@ -100,10 +105,15 @@ impl Agent {
         self.frames.bytes(range)
     }
 
+    /// How an answer begins, also one that came in several frames, of which this is the last.
+    pub(crate) fn told(&self, answer: &Frame) -> String {
+        if answer.opcode == MORE { self.opening.clone() } else { start_of(self.bytes(&answer.payload)) }
+    }
+
     /// Calls a tool whose answer has to hold a text.
     pub(crate) fn expect(&mut self, frame: &[u8], text: &str) -> Result<()> {
         let answer = self.call(frame)?;
-        let start = start_of(self.bytes(&answer.payload));
+        let start = self.told(&answer);
         ensure!(start.contains(text), "expected {text}, got {start}");
         Ok(())
     }

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 
 use super::Effort;
 use super::diff::text;
-use crate::agent::{Agent, Dialect, open_diff, start_of, tool};
+use crate::agent::{Agent, Dialect, open_diff, tool};
 use crate::editor::Editor;
 use crate::frame::{TEXT, masked};
 use crate::report::Row;
@@ -63,7 +63,7 @@ impl Desk {
         self.editor.accept(&shown)?;
         let answer = self.agent.receive()?;
         let end = Instant::now();
-        let told = start_of(self.agent.bytes(&answer.payload));
+        let told = self.agent.told(&answer);
         ensure!(told.contains("FILE_SAVED"), "not accepted: {told}");
         self.agent.expect(&tool("getWorkspaceFolders", serde_json::json!({})), "workspace")?;
         std::thread::sleep(SETTLE);
