@@ -1,5 +1,7 @@
 //! An editor that does what the test says: `linkspan attach` on its stdio, documents in memory.
 
+mod desk;
+
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -10,65 +12,14 @@ use std::time::Instant;
 
 use linkspan_editor_api as api;
 use linkspan_editor_api::{
-    Attach, Capabilities, Decoder, Limits, Message, Notification, Request, RequestId, RpcError, decode,
-    encode, errors,
+    Attach, Capabilities, Decoder, Limits, Message, Notification, Request, RequestId, RpcError, encode,
 };
 
-use serde_json::Value;
+use desk::heard;
+pub use desk::{Desk, Document};
 
 use super::world::signal;
 use super::{DEADLINE, World, eventually};
-
-/// A document the editor holds.
-#[derive(Debug, Clone, Default)]
-pub struct Document {
-    pub text: String,
-    pub dirty: bool,
-    pub version: i64,
-    pub diagnostics: Vec<api::Diagnostic>,
-}
-
-/// All that the editor knows and has heard.
-#[derive(Debug, Default)]
-pub struct Desk {
-    pub documents: BTreeMap<String, Document>,
-    pub active: Option<String>,
-    pub selection: Option<api::Selection>,
-    pub shown: Vec<api::ReviewShow>,
-    pub hidden: Vec<api::ReviewHide>,
-    pub opened: Vec<api::DocumentOpen>,
-    pub applied: Vec<api::EditsApply>,
-    /// What the person is asked, in order.
-    pub questions: Vec<api::UserAsk>,
-    /// Questions that were taken back.
-    pub unasked: Vec<String>,
-    /// What the person is told, in order.
-    pub messages: Vec<api::StatusMessage>,
-    /// Commands that ran in the terminal; each prints its own text.
-    pub ran: Vec<api::TerminalRun>,
-    /// Every method the hub asked, in order.
-    pub asked: Vec<String>,
-    /// What it was told about the hub, in order.
-    pub told: Vec<(String, Value)>,
-    /// What the editor makes of a text before it saves it, such as a formatter.
-    pub save_rule: Option<fn(&str) -> String>,
-    /// Its documents hold all lines with the same ending, as VS Code's do.
-    pub uniform: bool,
-    /// Methods that are answered with an error of these words.
-    pub failing: BTreeMap<String, String>,
-    /// Methods that are answered with just this.
-    pub scripted: BTreeMap<String, Value>,
-    /// What those were asked, in order.
-    pub scripted_asked: Vec<(String, Value)>,
-    /// Methods that are not answered, nor is anything done.
-    pub silent: Vec<String>,
-    /// Methods that are carried out and not answered.
-    pub mute: Vec<String>,
-    answers: BTreeMap<i64, Result<String, RpcError>>,
-    ended: bool,
-    /// The editor stands still: nothing is read.
-    stalled: bool,
-}
 
 type Shared = Arc<(Mutex<Desk>, Condvar)>;
 
@@ -426,184 +377,4 @@ fn listen(mut from: impl Read, shared: &Shared, stdin: &Mutex<Option<ChildStdin>
     }
     shared.0.lock().unwrap().ended = true;
     shared.1.notify_all();
-}
-
-fn heard(desk: &mut Desk, message: Message) -> Option<Message> {
-    match message {
-        Message::Response { id: Some(RequestId::Number(id)), result } => {
-            desk.answers.insert(id, result.map(|raw| raw.get().to_owned()));
-            None
-        }
-        Message::Request { id, method, params } => {
-            desk.asked.push(method.clone());
-            if desk.silent.contains(&method) {
-                return None;
-            }
-            if let Some(answer) = desk.scripted.get(&method).cloned() {
-                desk.scripted_asked.push((method, decode(&params).unwrap()));
-                return Some(Message::response(id, &answer));
-            }
-            let reply = match desk.failing.get(&method) {
-                Some(why) => Message::error(Some(id), RpcError::new(errors::INTERNAL, why.clone())),
-                None => desk.reply(id, &method, &params),
-            };
-            (!desk.mute.contains(&method)).then_some(reply)
-        }
-        Message::Notification { method, params } => {
-            desk.told.push((method, decode(&params).unwrap()));
-            None
-        }
-        Message::Response { .. } => None,
-    }
-}
-
-impl Desk {
-    fn reply(&mut self, id: RequestId, method: &str, params: &serde_json::value::RawValue) -> Message {
-        match method {
-            api::Ping::METHOD => Message::response(id, &()),
-            api::ReviewShow::METHOD => {
-                self.shown.push(decode(params).unwrap());
-                Message::response(id, &())
-            }
-            api::ReviewHide::METHOD => {
-                self.hidden.push(decode(params).unwrap());
-                Message::response(id, &())
-            }
-            api::DocumentText::METHOD => {
-                let asked: api::DocumentText = decode(params).unwrap();
-                let found = self.documents.get(&asked.path);
-                let result =
-                    found.map_or_else(api::DocumentTextResult::default, |document| api::DocumentTextResult {
-                        open: true,
-                        dirty: document.dirty,
-                        version: Some(document.version),
-                        language: None,
-                        text: Some(document.text.clone()),
-                    });
-                Message::response(id, &result)
-            }
-            api::DocumentsList::METHOD => Message::response(id, &self.list()),
-            api::DocumentDirty::METHOD => {
-                let asked: api::DocumentDirty = decode(params).unwrap();
-                let found = self.documents.get(&asked.path);
-                let dirty = found.is_some_and(|document| document.dirty);
-                let result = api::DocumentDirtyResult { open: found.is_some(), dirty, untitled: false };
-                Message::response(id, &result)
-            }
-            api::DocumentSave::METHOD => {
-                let asked: api::DocumentSave = decode(params).unwrap();
-                let open = self.save(&asked.path);
-                Message::response(id, &api::DocumentSaveResult { open, saved: open, message: None })
-            }
-            api::DocumentOpen::METHOD => {
-                let asked: api::DocumentOpen = decode(params).unwrap();
-                self.opened.push(asked);
-                let result = api::DocumentOpenResult {
-                    language: Some("plaintext".into()),
-                    line_count: Some(3),
-                    selected: None,
-                };
-                Message::response(id, &result)
-            }
-            api::SelectionCurrent::METHOD | api::SelectionLatest::METHOD => {
-                Message::response(id, &self.selection)
-            }
-            api::DiagnosticsGet::METHOD => {
-                let asked: api::DiagnosticsGet = decode(params).unwrap();
-                Message::response(id, &self.diagnostics(asked.path.as_deref()))
-            }
-            api::EditsApply::METHOD => {
-                let asked: api::EditsApply = decode(params).unwrap();
-                let result = self.apply(&asked);
-                self.applied.push(asked);
-                Message::response(id, &result)
-            }
-            api::UserAsk::METHOD => {
-                self.questions.push(decode(params).unwrap());
-                Message::response(id, &())
-            }
-            api::StatusMessage::METHOD => {
-                self.messages.push(decode(params).unwrap());
-                Message::response(id, &())
-            }
-            api::UserUnask::METHOD => {
-                let api::UserUnask { ask } = decode(params).unwrap();
-                self.unasked.push(ask);
-                Message::response(id, &())
-            }
-            api::TerminalRun::METHOD => {
-                let run: api::TerminalRun = decode(params).unwrap();
-                let output = run.command.clone();
-                self.ran.push(run);
-                let (terminal, exit_code) = ("t1".into(), Some(3));
-                Message::response(
-                    id,
-                    &api::TerminalRunResult { terminal, output, exit_code, timed_out: false },
-                )
-            }
-            api::CodeExecute::METHOD => {
-                let api::CodeExecute { code } = decode(params).unwrap();
-                Message::response(id, &api::CodeExecuteResult { outputs: vec![code] })
-            }
-            _ => Message::error(Some(id), RpcError::new(errors::METHOD_NOT_FOUND, method)),
-        }
-    }
-
-    fn list(&self) -> api::DocumentsListResult {
-        let documents = self.documents.iter().map(|(path, document)| api::OpenDocument {
-            path: path.clone(),
-            label: path.rsplit('/').next().unwrap_or_default().to_owned(),
-            active: self.active.as_ref() == Some(path),
-            dirty: document.dirty,
-            language: Some("plaintext".into()),
-            line_count: Some(u32::try_from(document.text.lines().count()).unwrap()),
-            version: Some(document.version),
-            ..api::OpenDocument::default()
-        });
-        api::DocumentsListResult { documents: documents.collect() }
-    }
-
-    fn diagnostics(&self, path: Option<&str>) -> api::DiagnosticsGetResult {
-        let files = self
-            .documents
-            .iter()
-            .filter(|(known, document)| match path {
-                Some(path) => known.as_str() == path,
-                None => !document.diagnostics.is_empty(),
-            })
-            .map(|(path, document)| api::FileDiagnostics {
-                path: path.clone(),
-                version: Some(document.version),
-                settled: true,
-                diagnostics: document.diagnostics.clone(),
-            });
-        api::DiagnosticsGetResult { files: files.collect() }
-    }
-
-    fn save(&mut self, path: &str) -> bool {
-        let Some(document) = self.documents.get_mut(path) else { return false };
-        if let Some(rule) = self.save_rule {
-            document.text = rule(&document.text);
-        }
-        std::fs::write(path, &document.text).unwrap();
-        document.dirty = false;
-        true
-    }
-
-    fn apply(&mut self, asked: &api::EditsApply) -> api::EditsApplyResult {
-        let refused = |version| api::EditsApplyResult { version, ..api::EditsApplyResult::default() };
-        let Some(document) = self.documents.get_mut(&asked.path) else { return refused(None) };
-        let api::Edits::Text { text } = &asked.edits else { return refused(Some(document.version)) };
-        if asked.version.is_some_and(|version| version != document.version) {
-            return refused(Some(document.version));
-        }
-        document.text = if self.uniform { text.replace("\r\n", "\n") } else { text.clone() };
-        document.version += 1;
-        document.dirty = true;
-        let version = Some(document.version);
-        let saved = asked.save && self.save(&asked.path);
-        let holds = self.documents.get(&asked.path).map(|document| document.text.clone());
-        let text = holds.filter(|holds| saved && holds != text);
-        api::EditsApplyResult { applied: true, version, saved, text }
-    }
 }
