@@ -36,7 +36,7 @@ async function pack() {
   if (!(target in TARGETS)) {
     throw new Error(`there is no target ${target}; give one of ${Object.keys(TARGETS).join(", ")} with --target`);
   }
-  const binary = resolve(values.binary ?? join(here, "../../target/release/linkspan"));
+  const binary = resolve(values.binary ?? join(here, "../../target", builtFor(target), "release/linkspan"));
   await mustFit(binary, target);
 
   execFileSync(process.execPath, ["build.mjs"], { cwd: here, stdio: ["ignore", "inherit", "inherit"] });
@@ -52,6 +52,13 @@ async function pack() {
   const out = resolve(values.out ?? join(here, `linkspan-${target}-${version}.vsix`));
   await createVSIX({ cwd: here, target, packagePath: out, dependencies: false, allowMissingRepository: true });
   process.stdout.write(`${relative(process.cwd(), out)}\n`);
+}
+
+/** The name that Rust has for it. */
+function builtFor(target) {
+  const [system, machine] = target.split("-");
+  const processor = machine === "arm64" ? "aarch64" : "x86_64";
+  return `${processor}-${system === "darwin" ? "apple-darwin" : "unknown-linux-gnu"}`;
 }
 
 async function mustFit(binary, target) {

@@ -38,8 +38,8 @@ fn benches(args: &[String]) -> Result<Command> {
         "--package",
         "linkspan-benches",
     ]))?;
-    let mut benches = command(binary("release", "linkspan-benches"));
-    benches.args(args).env("LINKSPAN_BIN", binary("release", "linkspan"));
+    let mut benches = command(binary("release", "linkspan-benches")?);
+    benches.args(args).env("LINKSPAN_BIN", binary("release", "linkspan")?);
     let named = |known: &str| args.iter().any(|arg| arg == known);
     let beside_peers = named("--peers");
     let all = !beside_peers && args.iter().all(|arg| arg.starts_with('-'));

@@ -36,8 +36,8 @@ pub(crate) fn simulate(args: &[String]) -> Result<()> {
 pub(crate) fn load(args: &[String]) -> Result<()> {
     recorded("load", args, |args| {
         build(&["linkspan", "linkspan-benches"], Profile::Release)?;
-        let mut load = command(binary("release", "linkspan-benches"));
-        load.arg("load").args(args).env("LINKSPAN_BIN", binary("release", "linkspan"));
+        let mut load = command(binary("release", "linkspan-benches")?);
+        load.arg("load").args(args).env("LINKSPAN_BIN", binary("release", "linkspan")?);
         findings(&mut load)
     })
 }
@@ -60,7 +60,7 @@ pub(crate) fn bounded() -> Result<()> {
 }
 
 fn in_the_tests(name: &str) -> Result<bool> {
-    let findings = findings(&mut program(name, &["--seed".to_owned(), "1".to_owned()], Profile::Dev))?;
+    let findings = findings(&mut program(name, &["--seed".to_owned(), "1".to_owned()], Profile::Dev)?)?;
     print(&format!("## {name}\n\n{}", findings.report));
     Ok(findings.held)
 }
@@ -129,11 +129,11 @@ fn proof(name: &str, args: &[String]) -> Result<Findings> {
     let (release, args) = without(args, "--release");
     let profile = if release { Profile::Release } else { Profile::Dev };
     build(&["linkspan", "linkspan-proof"], profile)?;
-    findings(&mut program(name, &args, profile))
+    findings(&mut program(name, &args, profile)?)
 }
 
-fn program(name: &str, args: &[String], profile: Profile) -> Command {
-    let mut program = command(binary(profile.folder(), "linkspan-proof"));
+fn program(name: &str, args: &[String], profile: Profile) -> Result<Command> {
+    let mut program = command(binary(profile.folder(), "linkspan-proof")?);
     program.arg(name).args(args);
     if name == "hostile" {
         let mut give = |variable: &str, found: Result<PathBuf>| match found {
@@ -143,7 +143,7 @@ fn program(name: &str, args: &[String], profile: Profile) -> Command {
         give(browser::VARIABLE, browser::chromium());
         give(peers::NODE_VARIABLE, peers::node_modules());
     }
-    program
+    Ok(program)
 }
 
 pub(crate) fn findings(program: &mut Command) -> Result<Findings> {

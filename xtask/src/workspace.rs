@@ -25,8 +25,9 @@ pub(crate) fn binary_in_tools(name: &str) -> PathBuf {
     tools().join("bin").join(format!("{name}{}", env::consts::EXE_SUFFIX))
 }
 
-pub(crate) fn binary(profile: &str, name: &str) -> PathBuf {
-    target().join(profile).join(format!("{name}{}", env::consts::EXE_SUFFIX))
+/// A program of this workspace, built for the platform that `.cargo/config.toml` names.
+pub(crate) fn binary(profile: &str, name: &str) -> Result<PathBuf> {
+    Ok(target().join(host()?).join(profile).join(format!("{name}{}", env::consts::EXE_SUFFIX)))
 }
 
 /// The platform this is compiled for and runs on, as rustc names it.

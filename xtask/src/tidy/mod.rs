@@ -75,7 +75,7 @@ pub(crate) fn check() -> Result<()> {
 
 /// Needs the built binary: only it knows which subcommands there are.
 pub(crate) fn check_commands() -> Result<()> {
-    let (root, linkspan) = (root(), binary("debug", "linkspan"));
+    let (root, linkspan) = (root(), binary("debug", "linkspan")?);
     if !linkspan.exists() {
         bail!("{} is not built; `cargo build --workspace` builds it", linkspan.display());
     }

@@ -94,7 +94,7 @@ pub(crate) fn installed() -> Result<Option<PathBuf>> {
 fn pack(folder: &Path) -> Result<(PathBuf, String)> {
     let program = folder.join("linkspan");
     // Nine tenths of a binary for debugging are for debuggers.
-    let built = binary("debug", "linkspan");
+    let built = binary("debug", "linkspan")?;
     if !succeeds(command("strip").arg("-o").arg(&program).arg(&built)) {
         fs::copy(&built, &program).with_context(|| format!("could not copy {}", built.display()))?;
     }
