@@ -24,7 +24,21 @@ const COUNT: &str = "a whole number, zero or more";
 const OBJECT: &str = "an object";
 
 #[derive(Debug, Default)]
-pub(crate) struct Arguments<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct Arguments<'a>(Vec<(Cow<'a, str>, Given<'a>)>);
+
+#[derive(Debug)]
+enum Given<'a> {
+    Raw(&'a RawValue),
+    /// Read along with what it is in.
+    Object(Arguments<'a>),
+}
+
+/// Which of an object's values is an object to be read along.
+#[derive(Clone, Copy)]
+pub(super) enum Nesting {
+    None,
+    Key(&'static str),
+}
 
 impl<'a> Arguments<'a> {
     /// Reads an object; `name` is what an error calls it.
@@ -37,18 +51,33 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// In one go with an object inside. What is there in its place, unless it is `null`, is an error.
+    pub(super) fn nested<D: Deserializer<'a>>(
+        deserializer: D,
+        nesting: Nesting,
+    ) -> Result<Arguments<'a>, D::Error> {
+        deserializer.deserialize_map(Entries(nesting))
+    }
+
     /// As JSON has it with a key given twice, the last one counts.
     pub(crate) fn raw(&self, name: &str) -> Option<&'a RawValue> {
-        let (_, raw) = self.0.iter().rev().find(|(key, _)| key == name)?;
-        Some(*raw).filter(|raw| raw.get() != "null")
+        match self.0.iter().rev().find(|(key, _)| key == name)? {
+            (_, Given::Raw(raw)) => Some(*raw).filter(|raw| raw.get() != "null"),
+            (_, Given::Object(_)) => None,
+        }
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| &**name)
     }
 
-    pub(crate) fn object(&self, name: &'static str) -> Result<Arguments<'a>, BadArgument> {
-        Arguments::read(name, self.raw(name))
+    /// An object that is looked at once; afterwards it is as good as missing.
+    pub(crate) fn take_object(&mut self, name: &'static str) -> Result<Arguments<'a>, BadArgument> {
+        match self.0.iter_mut().rev().find(|(key, _)| key == name) {
+            None => Ok(Arguments::default()),
+            Some((_, Given::Raw(raw))) => Arguments::read(name, Some(raw)),
+            Some((_, Given::Object(arguments))) => Ok(std::mem::take(arguments)),
+        }
     }
 
     pub(crate) fn text(&self, name: &'static str) -> Result<Cow<'a, str>, BadArgument> {
@@ -95,28 +124,34 @@ impl<'a> Arguments<'a> {
 
 impl<'de> Deserialize<'de> for Arguments<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
+        Arguments::nested(deserializer, Nesting::None)
+    }
+}
 
-        #[derive(Deserialize)]
-        #[serde(transparent)]
-        struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+struct Entries(Nesting);
 
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Arguments<'de>;
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(OBJECT)
-            }
+impl<'de> Visitor<'de> for Entries {
+    type Value = Arguments<'de>;
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some((Key(key), raw)) = map.next_entry()? {
-                    entries.push((key, raw));
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(OBJECT)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(Key(key)) = map.next_key()? {
+            let given = match self.0 {
+                Nesting::Key(nested) if key == nested => {
+                    Given::Object(map.next_value::<Option<Arguments<'de>>>()?.unwrap_or_default())
                 }
-                Ok(Arguments(entries))
-            }
+                _ => Given::Raw(map.next_value()?),
+            };
+            entries.push((key, given));
         }
-
-        deserializer.deserialize_map(Entries)
+        Ok(Arguments(entries))
     }
 }

@@ -1,5 +1,6 @@
 //! One agent's WebSocket: frames in, frames out, pings. What they mean is for the core.
 
+use std::future::poll_fn;
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
@@ -16,6 +17,9 @@ use crate::core::{Event, ExchangeAnswer};
 
 /// How long a closing handshake may take.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
+
+/// What a message of this size took is given back at once.
+const LARGE: usize = 256 * 1024;
 
 /// With code 1012: why a connection ends that the hub has let go.
 pub(crate) const LEAVING: &str = "the hub is leaving; it may be back soon";
@@ -85,6 +89,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
     edge: &Edge,
 ) -> Ending {
     let mut pace = Pace::new(edge.limits.messages_per_second);
+    let mut large = None;
     loop {
         tokio::select! {
             biased;
@@ -102,7 +107,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                     Sent::Lost => return Ending::Lost,
                 }
             }
-            frame = socket.next() => match frame {
+            frame = next(&mut socket, &mut large) => match frame {
                 None => return Ending::Lost,
                 // The library has put the right close frame in its queue; the next polls send it.
                 Some(Err(error)) => {
@@ -129,11 +134,30 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                     {
                         return Ending::Lost;
                     }
+                    large = if_large(frame);
                     pace.step().await;
                 }
             }
         }
     }
+}
+
+/// The message before, if it was large, is let go behind the library's first look for the next one: room that nobody
+/// holds is used for what comes, and would be kept for as long as the connection lasts.
+pub(crate) async fn next<S: AsyncRead + AsyncWrite + Unpin>(
+    socket: &mut WebSocketStream<S>,
+    large: &mut Option<Message>,
+) -> Option<Result<Message, tokio_websockets::Error>> {
+    poll_fn(|context| {
+        let polled = socket.poll_next_unpin(context);
+        *large = None;
+        polled
+    })
+    .await
+}
+
+pub(crate) fn if_large(frame: Message) -> Option<Message> {
+    (frame.as_payload().len() >= LARGE).then_some(frame)
 }
 
 /// Which of our pings a pong answers.

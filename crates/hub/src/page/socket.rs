@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{SinkExt, StreamExt};
+use futures_util::SinkExt;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
@@ -35,6 +35,7 @@ pub(super) async fn converse(stream: TcpStream, session: SessionId, page: Arc<Pa
     let Some(Introduced { local, inbox, .. }) = local::introduce(&edge, opened).await else { return };
     let limits = Limits::default().max_payload_len(Some(message_bytes));
     let mut open = Open {
+        large: None,
         local,
         socket: ServerBuilder::new().limits(limits).serve(stream),
         sending: false,
@@ -65,6 +66,8 @@ async fn ended(session: SessionId, page: &Page, mut changed: watch::Receiver<()>
 struct Open {
     local: LocalId,
     socket: WebSocketStream<TcpStream>,
+    /// The message before, if it was large.
+    large: Option<Message>,
     /// A message is on its way.
     sending: bool,
     /// Heartbeats since something came.
@@ -87,7 +90,7 @@ impl Open {
                     Some(body) => self.send(body).await,
                     None => return agent::close(&mut self.socket, 1012, agent::LEAVING).await,
                 },
-                frame = self.socket.next() => match frame {
+                frame = agent::next(&mut self.socket, &mut self.large) => match frame {
                     Some(Ok(frame)) => self.frame(frame, edge).await,
                     Some(Err(_)) => {
                         agent::drain(&mut self.socket).await;
@@ -116,6 +119,7 @@ impl Open {
             return true;
         }
         let body = frame.as_payload().to_vec();
+        self.large = agent::if_large(frame);
         let told = edge.tell(Event::LocalMessage { local: self.local, body }).await;
         // One at a time: answers may be large, and all who ask the hub wait while one is made.
         edge.caught_up().await;
