@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{MapAccess, Visitor};
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -22,6 +22,10 @@ const TEXT: &str = "a string";
 const FLAG: &str = "true or false";
 const COUNT: &str = "a whole number, zero or more";
 const OBJECT: &str = "an object";
+const SMALLER: &str = "an object of at most 1,024 keys";
+
+/// No tool has as many; a message that is nothing but keys would take many times its own size.
+const MOST_KEYS: usize = 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct Arguments<'a>(Vec<(Cow<'a, str>, Given<'a>)>);
@@ -45,9 +49,10 @@ impl<'a> Arguments<'a> {
     pub(crate) fn read(name: &'static str, raw: Option<&'a RawValue>) -> Result<Arguments<'a>, BadArgument> {
         match raw.filter(|raw| raw.get() != "null") {
             None => Ok(Arguments::default()),
-            Some(raw) => {
-                serde_json::from_str(raw.get()).map_err(|_| BadArgument::Wrong { name, expected: OBJECT })
-            }
+            Some(raw) => serde_json::from_str(raw.get()).map_err(|_| {
+                let expected = if raw.get().starts_with('{') { SMALLER } else { OBJECT };
+                BadArgument::Wrong { name, expected }
+            }),
         }
     }
 
@@ -144,6 +149,9 @@ impl<'de> Visitor<'de> for Entries {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut entries = Vec::new();
         while let Some(Key(key)) = map.next_key()? {
+            if entries.len() == MOST_KEYS {
+                return Err(A::Error::custom("too many keys"));
+            }
             let given = match self.0 {
                 Nesting::Key(nested) if key == nested => {
                     Given::Object(map.next_value::<Option<Arguments<'de>>>()?.unwrap_or_default())
@@ -153,5 +161,23 @@ impl<'de> Visitor<'de> for Entries {
             entries.push((key, given));
         }
         Ok(Arguments(entries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_has_no_more_keys_than_any_tool_could_want() {
+        let object = |keys: usize| {
+            let keys: Vec<String> = (0..keys).map(|key| format!("\"{key}\":{key}")).collect();
+            RawValue::from_string(format!("{{{}}}", keys.join(","))).unwrap()
+        };
+        let (most, more) = (object(MOST_KEYS), object(MOST_KEYS + 1));
+        let read = Arguments::read("params", Some(&most)).unwrap();
+        assert_eq!(read.count("1023"), Ok(Some(1023)));
+        let wrong = BadArgument::Wrong { name: "params", expected: SMALLER };
+        assert_eq!(Arguments::read("params", Some(&more)).unwrap_err(), wrong);
     }
 }
