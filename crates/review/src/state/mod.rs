@@ -109,7 +109,7 @@ impl State {
             if let Some(review) = self.reviews.get_mut(id) {
                 review.owner = None;
             }
-            if said_goodbye {
+            if said_goodbye || self.is_asked_by_another(id, agent) {
                 effects.extend(self.end(id, Ended::Withdrawn));
             }
         }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    Convention, Digest, Effect, Ended, Format, Outcome, Phase, Proposal, Review, ReviewId, Revision,
+    AgentId, Convention, Digest, Effect, Ended, Format, Outcome, Phase, Proposal, Review, ReviewId, Revision,
     SharedText, State, Step, Text, Writer, adopt_endings,
 };
 
@@ -25,6 +25,16 @@ impl State {
         // The latest: an older one of the same words was asked before it.
         let mut latest_first = self.reviews_of_path(&proposal.path).rev();
         latest_first.find(|review| review.is_asked_again(proposal, original)).map(|review| review.id)
+    }
+
+    /// Its agent was back, and asked again, before we knew that it had lost us: a person is not asked both. What she has
+    /// made of this one stays.
+    pub(super) fn is_asked_by_another(&self, id: ReviewId, gone: AgentId) -> bool {
+        self.review(id).filter(|review| review.draft.is_none()).is_some_and(|review| {
+            let others = self.reviews_of_path(&review.path).filter(|other| other.id > id);
+            let mut owned = others.filter(|other| other.owner.is_some_and(|owner| owner != gone));
+            owned.any(|other| other.asks_the_same(review))
+        })
     }
 
     fn adopt(&mut self, id: ReviewId, proposal: Proposal) -> Vec<Effect> {
@@ -104,6 +114,14 @@ impl Review {
             Writer::Nobody => text.to_owned(),
             Writer::Agent | Writer::Editor => in_the_files_terms(self.base.as_ref(), text).0,
         }
+    }
+
+    fn asks_the_same(&self, other: &Review) -> bool {
+        self.original == other.original
+            && self.owner_key == other.owner_key
+            && self.window == other.window
+            && self.writer == other.writer
+            && (self.writer != Writer::Nobody || self.base == other.base)
     }
 
     fn is_asked_again(&self, proposal: &Proposal, original: Digest) -> bool {

@@ -53,6 +53,8 @@ const MOVES: &[Place] = {
         ("superseded", Pending, Settling),
         ("goodbye", Recording, Settling),
         ("goodbye", Pending, Settling),
+        ("socket lost", Recording, Settling),
+        ("socket lost", Pending, Settling),
         ("expired", Recording, Settling),
         ("expired", Pending, Settling),
     ]
@@ -162,6 +164,18 @@ fn about(event: &Event) -> Option<ReviewId> {
     }
 }
 
+/// Unless the same agent asks the same anew, and a person would lose nothing.
+fn a_lost_socket_is_no_withdrawal(before: &State, lost: &Review) {
+    let asked_anew = before.reviews().any(|other| {
+        other.id > lost.id
+            && other.owner.is_some()
+            && other.owner != lost.owner
+            && (&other.owner_key, other.window, &other.path, other.writer, other.original)
+                == (&lost.owner_key, lost.window, &lost.path, lost.writer, lost.original)
+    });
+    assert!(asked_anew && lost.draft.is_none(), "{} ended though nobody asks it anew", lost.id);
+}
+
 pub(crate) fn step(world: &mut World, before: &State, event: &Event, effects: &[Effect]) {
     let name = name(event);
     let ids: BTreeSet<ReviewId> =
@@ -176,6 +190,9 @@ pub(crate) fn step(world: &mut World, before: &State, event: &Event, effects: &[
         if place.1 != place.2 {
             assert!(MOVES.contains(&place), "{id} must not go this way: {place:?}");
             world.seen.insert(place);
+            if let ("socket lost", Some(was)) = (name, was) {
+                a_lost_socket_is_no_withdrawal(before, was);
+            }
         }
         if let (Some(was), Some(now)) = (was, now) {
             same_sight_same_revision(was, now);

@@ -48,6 +48,7 @@ fn take(world: &mut World, what: u32, choice: u32) {
         59 => expire(world, choice),
         60 => come_and_go(world, choice),
         61 => come_back(world, choice),
+        62 => ask_again_early(world, choice),
         _ => nonsense(world, choice),
     }
 }
@@ -90,16 +91,34 @@ fn propose(world: &mut World, choice: u32) {
 fn ask_again(world: &mut World, choice: u32) {
     // Those who were lost come first, else an answer would hardly ever be looked for.
     let lost = pick_in(world, choice, |review| review.owner.is_none());
-    let Some(lost) = lost.and_then(|id| world.state.review(id)) else { return };
-    let same = |asked: &&Proposal| {
-        (&asked.owner.key, &asked.path, asked.window) == (&lost.owner_key, &lost.path, lost.window)
-            && asked.writer == lost.writer
-            && (asked.writer != Writer::Nobody || asked.base == lost.base)
-            && linkspan_review::Digest::of(asked.proposed.as_bytes()) == lost.original
-    };
-    let Some(proposal) = world.asked.iter().rfind(same).cloned() else { return };
-    let slot = KEYS.iter().position(|key| *key == proposal.owner.key).unwrap();
+    let Some((slot, proposal)) = lost.and_then(|id| asked_for(world, id)) else { return };
     world.ask(slot, proposal);
+}
+
+/// On a new connection, while the old one is not known to be lost.
+fn ask_again_early(world: &mut World, choice: u32) {
+    let undecided = |review: &Review| matches!(review.phase, Phase::Recording | Phase::Pending);
+    let asked = pick_in(world, choice, |review| review.owner.is_some() && undecided(review));
+    let Some((slot, proposal)) = asked.and_then(|id| asked_for(world, id)) else { return };
+    let old = world.agents[slot].take();
+    world.ask(slot, proposal);
+    if let Some(old) = old {
+        lost(world, old, false);
+    }
+}
+
+/// What was asked for this review, and by whom.
+fn asked_for(world: &World, id: ReviewId) -> Option<(usize, Proposal)> {
+    let review = world.state.review(id)?;
+    let same = |asked: &&Proposal| {
+        (&asked.owner.key, &asked.path, asked.window) == (&review.owner_key, &review.path, review.window)
+            && asked.writer == review.writer
+            && (asked.writer != Writer::Nobody || asked.base == review.base)
+            && linkspan_review::Digest::of(asked.proposed.as_bytes()) == review.original
+    };
+    let proposal = world.asked.iter().rfind(same).cloned()?;
+    let slot = KEYS.iter().position(|key| *key == proposal.owner.key)?;
+    Some((slot, proposal))
 }
 
 /// Mostly what is shown now, sometimes what was shown before; never what nobody has seen.
@@ -153,7 +172,12 @@ fn deliver(world: &mut World, choice: u32) {
 
 fn lose(world: &mut World, choice: u32, said_goodbye: bool) {
     let slot = choice as usize % KEYS.len();
-    let Some(agent) = world.agents[slot].take() else { return };
+    if let Some(agent) = world.agents[slot].take() {
+        lost(world, agent, said_goodbye);
+    }
+}
+
+fn lost(world: &mut World, agent: AgentId, said_goodbye: bool) {
     world.waiting.retain(|(_, waits)| *waits != agent);
     world.answered.retain(|_, (answered, _)| *answered != agent);
     world.apply(Event::OwnerGone { agent, said_goodbye });

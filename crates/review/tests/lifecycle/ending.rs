@@ -166,3 +166,23 @@ fn what_nobody_knows_changes_nothing() {
     }
     assert_eq!(desk.state.reviews().count(), 0);
 }
+
+#[test]
+fn a_person_is_asked_once_by_an_agent_that_was_back_before_it_was_known_to_be_gone() {
+    let mut desk = Desk::pending(Writer::Editor);
+    desk.ask_again(Writer::Editor, text(BASE));
+    assert_eq!(desk.lose_agent(false), [record(Step::Ended)]);
+    assert_eq!(desk.recorded(Step::Ended), [WITHDRAWN, FORGET]);
+    assert_eq!(desk.state.review(ReviewId(2)).unwrap().owner, Some(AGENT_BACK));
+}
+
+#[test]
+fn what_is_not_asked_again_or_she_has_edited_stays_when_its_agent_is_gone() {
+    let mut desk = Desk::pending(Writer::Editor);
+    desk.ask_again(Writer::Agent, text(BASE));
+    assert_eq!(desk.lose_agent(false), []);
+    let mut desk = Desk::pending(Writer::Editor);
+    desk.edit(HERE, 0, "her own\n");
+    desk.ask_again(Writer::Editor, text(BASE));
+    assert_eq!(desk.lose_agent(false), []);
+}
