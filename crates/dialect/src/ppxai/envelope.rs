@@ -60,7 +60,9 @@ fn read_id(raw: &RawValue) -> Result<Id, String> {
         return Err(format!("id has {} bytes; it may have {LONGEST_ID}", text.len()));
     }
     match text.as_bytes().first() {
-        Some(b'"' | b'-' | b'0'..=b'9') => Ok(Id(text.to_owned())),
+        Some(b'-' | b'0'..=b'9') => Ok(Id(text.to_owned())),
+        // It is given back as it came: half of a surrogate pair would make an answer of it that not everyone can read.
+        Some(b'"') if serde_json::from_str::<String>(text).is_ok() => Ok(Id(text.to_owned())),
         _ if text == "null" => Ok(Id::none()),
         _ => Err("id is wrong: expected a string or a number".to_owned()),
     }

@@ -90,7 +90,7 @@ impl Open {
                 frame = self.socket.next() => match frame {
                     Some(Ok(frame)) => self.frame(frame, edge).await,
                     Some(Err(_)) => {
-                        agent::drain(&mut self.socket).await;
+                        agent::refuse(&mut self.socket).await;
                         false
                     }
                     None => false,
