@@ -474,7 +474,7 @@ mod tests {
         assert_eq!(fs::metadata(ws.root.join("run.sh")).unwrap().mode() & 0o7777, 0o751);
         replace(&ws.order("deep/er/new.txt", b"fresh", None)).unwrap();
         let mode = fs::metadata(ws.root.join("deep/er/new.txt")).unwrap().mode() & 0o7777;
-        assert_eq!(mode, 0o666 & !umask());
+        assert_eq!(mode, 0o666 & !umask().unwrap());
         assert_eq!(fs::read_dir(&ws.root).unwrap().count(), 2);
     }
 

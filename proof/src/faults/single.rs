@@ -17,7 +17,9 @@ const NEW: &str = "one\n2\n";
 
 type Outcome = Result<(), NotTried>;
 
-const ALL: &[(&str, fn() -> Outcome)] = &[
+type Run = fn() -> Outcome;
+
+const ALL: &[(&str, Run)] = &[
     ("single/full-disk-under-the-workspace", full_workspace),
     ("single/full-disk-under-the-journal", full_journal),
     ("single/read-only-directory", read_only),
