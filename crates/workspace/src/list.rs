@@ -104,3 +104,29 @@ impl Worker for Naming<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_only_there_through_a_symlink_is_not_told() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        fs::create_dir(home.join("folder")).unwrap();
+        fs::write(home.join("folder/file"), "text").unwrap();
+        symlink("folder", home.join("link")).unwrap();
+        symlink("file", home.join("folder/other")).unwrap();
+        let count = AtomicUsize::new(0);
+        let mut naming = Naming { count: &count, limit: 1, held: None };
+        let mut is_there = |name: &str| naming.is_there(&home.join(name));
+        assert!(is_there("folder/file"));
+        for name in ["folder/gone", "folder/other", "folder", "link/file"] {
+            assert!(!is_there(name), "{name}");
+        }
+        assert!(is_there("folder/file"), "after another folder");
+    }
+}

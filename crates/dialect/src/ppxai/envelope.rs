@@ -152,6 +152,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_id_that_is_no_text_is_not_given_back() {
+        let with = |id: &str| format!(r#"{{"id":{id},"tool":"x"}}"#);
+        for good in [r#""\u00e9\ud83d\ude80""#, "-1.5e3", "18446744073709551616"] {
+            assert_eq!(read(&with(good)).map(|call| call.id.0).ok().as_deref(), Some(good));
+        }
+        for bad in [r#""\ud800""#, r#""\ud800x""#, "true", "[]"] {
+            assert!(read(&with(bad)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
     fn every_code_is_explained() {
         let kinds = [
             FailureKind::InvalidParams,
