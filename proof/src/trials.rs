@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::fmt::{self, Display, Formatter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,15 +12,47 @@ use std::time::{Duration, Instant};
 /// A panic in `run` says that a promise is broken.
 pub(crate) struct Trial {
     pub(crate) name: String,
-    pub(crate) run: Box<dyn Fn() + Send + Sync>,
+    pub(crate) run: Box<dyn Fn() -> Result<(), NotTried> + Send + Sync>,
 }
+
+/// Why this machine does not let it be tried: nothing was shown, neither well nor badly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NotTried(pub(crate) String);
 
 #[derive(Debug)]
 pub(crate) struct Tried {
     pub(crate) name: String,
     pub(crate) took: Duration,
+    pub(crate) verdict: Verdict,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Held,
+    NotTried(String),
     /// What was not as promised.
-    pub(crate) broken: Option<String>,
+    Broken(String),
+}
+
+impl Verdict {
+    /// In the cell of a table: what broke is told below it, at length.
+    pub(crate) fn in_a_table(&self) -> String {
+        match self {
+            Verdict::Held => "held".into(),
+            Verdict::NotTried(why) => format!("**not tried**: {why}"),
+            Verdict::Broken(_) => "**broken**".into(),
+        }
+    }
+}
+
+impl Display for Verdict {
+    fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Held => write!(to, "held"),
+            Verdict::NotTried(why) => write!(to, "not tried: {why}"),
+            Verdict::Broken(why) => write!(to, "BROKEN: {why}"),
+        }
+    }
 }
 
 thread_local! {
@@ -46,12 +79,14 @@ pub(crate) fn try_all(trials: &[Trial], at_once: usize) -> Vec<Tried> {
                     trials.get(number).map(|trial| (number, trial))
                 } {
                     let begun = Instant::now();
-                    let broken =
-                        catch_unwind(AssertUnwindSafe(|| (trial.run)())).err().map(|why| said(&*why));
+                    let verdict = match catch_unwind(AssertUnwindSafe(|| (trial.run)())) {
+                        Ok(Ok(())) => Verdict::Held,
+                        Ok(Err(NotTried(why))) => Verdict::NotTried(why),
+                        Err(why) => Verdict::Broken(said(&*why)),
+                    };
                     let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                    let verdict = broken.as_ref().map_or("ok".to_owned(), |why| format!("BROKEN: {why}"));
-                    eprintln!("[{done}/{}] {} {verdict}", trials.len(), trial.name);
-                    let one = Tried { name: trial.name.clone(), took: begun.elapsed(), broken };
+                    eprintln!("[{done}/{}] {}: {verdict}", trials.len(), trial.name);
+                    let one = Tried { name: trial.name.clone(), took: begun.elapsed(), verdict };
                     tried.lock().unwrap().push((number, one));
                 }
             });
@@ -76,11 +111,23 @@ mod tests {
     fn one_that_breaks_is_named_and_stops_no_other() {
         let trial = |name: &str, good: bool| Trial {
             name: name.to_owned(),
-            run: Box::new(move || assert!(good, "the file is gone")),
+            run: Box::new(move || {
+                assert!(good, "the file is gone");
+                Ok(())
+            }),
         };
         let tried = try_all(&[trial("a", true), trial("b", false), trial("c", true)], 2);
-        let verdicts: Vec<_> = tried.iter().map(|one| (one.name.as_str(), one.broken.is_some())).collect();
-        assert_eq!(verdicts, [("a", false), ("b", true), ("c", false)]);
-        assert!(tried[1].broken.as_ref().is_some_and(|why| why.starts_with("the file is gone")));
+        let held: Vec<_> =
+            tried.iter().map(|one| (one.name.as_str(), one.verdict == Verdict::Held)).collect();
+        assert_eq!(held, [("a", true), ("b", false), ("c", true)]);
+        assert!(tried[1].verdict.to_string().starts_with("BROKEN: the file is gone"));
+    }
+
+    #[test]
+    fn what_cannot_be_tried_here_is_neither_held_nor_broken_and_says_why() {
+        let run = || Err(NotTried("nobody may mount here".into()));
+        let tried = try_all(&[Trial { name: "a".into(), run: Box::new(run) }], 1);
+        assert_eq!(tried[0].verdict.to_string(), "not tried: nobody may mount here");
+        assert_eq!(tried[0].verdict.in_a_table(), "**not tried**: nobody may mount here");
     }
 }

@@ -5,26 +5,41 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// A journal and its log fit on it.
+const SIZE: usize = 1024 * 1024;
+
+/// Fits on the disk, but not beside a filling: more than what a write-ahead log may have left free.
+pub fn large_text() -> String {
+    "x\n".repeat(SIZE / 24)
+}
+
+/// What of a world lies on such a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Workspace,
+    /// The journal and the log.
+    State,
+}
+
 /// Mounted as long as it is held.
 #[derive(Debug)]
 pub struct Disk(PathBuf);
 
 impl Disk {
-    /// None where one may not mount: the reason is printed.
-    pub fn at(path: &Path, size: &str) -> Option<Disk> {
+    /// The error says why one may not mount here.
+    pub(crate) fn at(path: &Path) -> Result<Disk, String> {
         fs::create_dir_all(path).unwrap();
-        let options = format!("size={size},mode=0700");
+        let options = format!("size={SIZE},mode=0700");
         let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(path).output();
         match mounted {
-            Ok(output) if output.status.success() => Some(Disk(path.to_owned())),
+            Ok(output) if output.status.success() => Ok(Disk(path.to_owned())),
             Ok(output) => {
-                eprintln!("skipped: cannot mount: {}", String::from_utf8_lossy(&output.stderr));
-                None
+                // Behind the name of the program and the path, which is another one each time.
+                let said = String::from_utf8_lossy(&output.stderr);
+                let why = said.lines().next().and_then(|line| line.rsplit(": ").next());
+                Err(format!("cannot mount: {}", why.unwrap_or_default()))
             }
-            Err(error) => {
-                eprintln!("skipped: cannot mount: {error}");
-                None
-            }
+            Err(error) => Err(format!("cannot mount: {error}")),
         }
     }
 

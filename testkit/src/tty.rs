@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -19,6 +19,8 @@ const MOMENT: Duration = Duration::from_millis(550);
 pub struct Tty {
     keys: File,
     child: Child,
+    /// Puts what is printed where it is looked at, until nobody has the terminal open any more.
+    reader: Option<JoinHandle<()>>,
     parser: Arc<Mutex<vt100::Parser>>,
     printed: Arc<Mutex<Vec<u8>>>,
 }
@@ -51,14 +53,14 @@ impl Tty {
         let parser = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 2000)));
         let printed = Arc::<Mutex<Vec<u8>>>::default();
         let (emulated, kept) = (Arc::clone(&parser), Arc::clone(&printed));
-        thread::spawn(move || {
+        let reader = thread::spawn(move || {
             let mut buffer = [0; 64 * 1024];
             while let Ok(length @ 1..) = output.read(&mut buffer) {
                 kept.lock().unwrap().extend_from_slice(&buffer[..length]);
                 emulated.lock().unwrap().process(&buffer[..length]);
             }
         });
-        Tty { keys, child, parser, printed }
+        Tty { keys, child, reader: Some(reader), parser, printed }
     }
 
     /// The reviewer, at the review it shows first.
@@ -138,11 +140,15 @@ impl Tty {
         tcsetwinsize(&self.keys, size).unwrap();
     }
 
-    /// Waits for the end; gives the exit code.
+    /// Waits for the end, and until all that was printed is on the screen; gives the exit code.
     #[track_caller]
     pub fn ends(&mut self) -> i32 {
         let child = &mut self.child;
         let status = eventually("the command ends", || child.try_wait().unwrap());
+        if let Some(reader) = self.reader.take() {
+            eventually("nobody prints on the terminal any more", || reader.is_finished().then_some(()));
+            reader.join().unwrap();
+        }
         status.code().unwrap_or(-1)
     }
 

@@ -13,9 +13,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::disk::{Disk, Part};
 use super::{DEADLINE, eventually, place};
 
+/// Dropped from top to bottom: a folder cannot be removed while a disk is mounted there.
 pub struct World {
+    disk: Option<Disk>,
     root: TempDir,
     check_leftovers: bool,
 }
@@ -58,7 +61,7 @@ impl World {
         for folder in ["h", "r", "s", "c", "t", "w"] {
             fs::create_dir(root_path.join(folder)).unwrap();
         }
-        World { root, check_leftovers: true }
+        World { disk: None, root, check_leftovers: true }
     }
 
     /// A world with this `config.toml`.
@@ -66,6 +69,22 @@ impl World {
         let world = World::new();
         world.config(toml);
         world
+    }
+
+    /// A world of which one part lies on a small disk of its own; the error says why that cannot be had here.
+    pub fn with_small_disk(part: Part) -> Result<World, String> {
+        let mut world = World::new();
+        let folder = match part {
+            Part::Workspace => world.workspace(),
+            Part::State => world.root().join("s"),
+        };
+        world.disk = Some(Disk::at(&folder)?);
+        Ok(world)
+    }
+
+    /// The small one.
+    pub fn disk(&self) -> &Disk {
+        self.disk.as_ref().expect("no world with a disk of its own")
     }
 
     pub fn config(&self, toml: &str) {

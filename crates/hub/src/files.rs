@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use linkspan_review::{Digest, ReviewId, SharedBytes};
 use linkspan_workspace::open_straight;
 use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
 
 use crate::held::Held;
 
@@ -63,10 +64,17 @@ impl FileError {
         let hint = match error.kind() {
             io::ErrorKind::PermissionDenied => "; check the permissions of the file and its folder",
             io::ErrorKind::StorageFull => "; free some space and try again",
+            _ if no_descriptors_left(error) => {
+                "; close windows or agents that are not needed, or start the hub with a larger `ulimit -n`, and try again"
+            }
             _ => "",
         };
         FileError::Io { path: path.display().to_string(), error: format!("{error}{hint}") }
     }
+}
+
+fn no_descriptors_left(error: &io::Error) -> bool {
+    Errno::from_io_error(error).is_some_and(|errno| [Errno::MFILE, Errno::NFILE].contains(&errno))
 }
 
 /// Follows symlinks as far as the path exists and checks that the place lies inside `folders`
@@ -352,17 +360,24 @@ fn keep_mode(held: &Held, temporary: &File, before: Option<u32>) -> io::Result<(
             temporary.set_permissions(fs::Permissions::from_mode(mode & 0o7777))
         }
         None => {
-            let mode = before.map_or_else(|| 0o666 & !umask(), |mode| mode & 0o777);
+            let mode = match before {
+                Some(mode) => mode & 0o777,
+                None => 0o666 & !umask()?,
+            };
             temporary.set_permissions(fs::Permissions::from_mode(mode))
         }
     }
 }
 
-/// Read rather than set and restored: other threads create files too.
-fn umask() -> u32 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+/// Read rather than set and restored: other threads create files too. The usual one where the system does not tell;
+/// where it would and cannot be asked, that is an error, because a guess may show others what she keeps to herself.
+fn umask() -> io::Result<u32> {
+    let status = match fs::read_to_string("/proc/self/status") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        read => read?,
+    };
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
+    Ok(line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022))
 }
 
 #[cfg(test)]
@@ -459,7 +474,7 @@ mod tests {
         assert_eq!(fs::metadata(ws.root.join("run.sh")).unwrap().mode() & 0o7777, 0o751);
         replace(&ws.order("deep/er/new.txt", b"fresh", None)).unwrap();
         let mode = fs::metadata(ws.root.join("deep/er/new.txt")).unwrap().mode() & 0o7777;
-        assert_eq!(mode, 0o666 & !umask());
+        assert_eq!(mode, 0o666 & !umask().unwrap());
         assert_eq!(fs::read_dir(&ws.root).unwrap().count(), 2);
     }
 

@@ -1,13 +1,17 @@
 //! The files of a workspace, by name.
 
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rustix::fs::{AtFlags, FileType, OFlags, statat};
 use serde::Serialize;
 
 use crate::cancel::Cancel;
 use crate::error::WorkspaceError;
 use crate::folders::Workspace;
 use crate::glob::Pattern;
+use crate::straight::open_straight;
 use crate::walk::{File, Selection, Stop, Worker, walk};
 
 /// Which files to list.
@@ -58,7 +62,8 @@ pub fn list_files(
     };
     let limit = asked.limit.min(ListFiles::MOST);
     let count = AtomicUsize::new(0);
-    let (mut paths, truncated) = walk(workspace, &selection, cancel, || Naming { count: &count, limit })?;
+    let naming = || Naming { count: &count, limit, held: None };
+    let (mut paths, truncated) = walk(workspace, &selection, cancel, naming)?;
     paths.sort_unstable();
     Ok(Files { paths, truncated })
 }
@@ -66,16 +71,62 @@ pub fn list_files(
 struct Naming<'a> {
     count: &'a AtomicUsize,
     limit: usize,
+    /// The folder of the file before: most of the time the next is in it, too.
+    held: Option<(PathBuf, OwnedFd)>,
+}
+
+impl Naming<'_> {
+    /// Whether it is there without a symlink on the way. The walk has read its folder by a path, and whoever put a
+    /// symlink there at that moment had it read names from outside.
+    fn is_there(&mut self, path: &Path) -> bool {
+        let Some((folder, name)) = path.parent().zip(path.file_name()) else { return false };
+        if self.held.as_ref().is_none_or(|(held, _)| held != folder) {
+            let opened = open_straight(folder, OFlags::RDONLY | OFlags::DIRECTORY);
+            self.held = opened.ok().map(|opened| (folder.to_owned(), opened));
+        }
+        let about =
+            self.held.as_ref().and_then(|(_, held)| statat(held, name, AtFlags::SYMLINK_NOFOLLOW).ok());
+        about.is_some_and(|about| FileType::from_raw_mode(about.st_mode) == FileType::RegularFile)
+    }
 }
 
 impl Worker for Naming<'_> {
     type Item = String;
 
     fn look(&mut self, file: &File<'_>, found: &mut Vec<String>, stop: &Stop<'_>) {
+        if !self.is_there(file.path) {
+            return;
+        }
         if self.count.fetch_add(1, Ordering::Relaxed) >= self.limit {
             stop.leave_out_the_rest();
         } else {
             found.push(file.name());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_only_there_through_a_symlink_is_not_told() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        fs::create_dir(home.join("folder")).unwrap();
+        fs::write(home.join("folder/file"), "text").unwrap();
+        symlink("folder", home.join("link")).unwrap();
+        symlink("file", home.join("folder/other")).unwrap();
+        let count = AtomicUsize::new(0);
+        let mut naming = Naming { count: &count, limit: 1, held: None };
+        let mut is_there = |name: &str| naming.is_there(&home.join(name));
+        assert!(is_there("folder/file"));
+        for name in ["folder/gone", "folder/other", "folder", "link/file"] {
+            assert!(!is_there(name), "{name}");
+        }
+        assert!(is_there("folder/file"), "after another folder");
     }
 }

@@ -31,6 +31,14 @@ pub(super) fn reviews(world: &World) -> Vec<Row> {
     rows.unwrap().map(Result::unwrap).collect()
 }
 
+/// The newest record of a file has this verdict, and was written so often.
+#[track_caller]
+pub(super) fn is_decided(world: &World, path: &str, verdict: Option<&str>, writes: i64) {
+    let rows = reviews(world);
+    let newest = rows.iter().rfind(|row| row.path == path).unwrap_or_else(|| panic!("no record of {path}"));
+    assert_eq!((newest.verdict.as_deref(), newest.writes), (verdict, writes), "{newest:?}");
+}
+
 /// For the words of a failure.
 pub(super) fn said(world: &World) -> String {
     format!("{:#?}", reviews(world))

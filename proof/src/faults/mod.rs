@@ -2,6 +2,7 @@
 //! the promises held. Any case can be tried again alone by its name.
 
 mod case;
+mod descriptors;
 mod journal;
 mod journey;
 mod single;
@@ -13,7 +14,7 @@ use linkspan_testkit::proposer::Dialect;
 
 use crate::chance::fresh_seed;
 use crate::report::Report;
-use crate::trials::{Trial, Tried, try_all};
+use crate::trials::{Trial, Tried, Verdict, try_all};
 use case::{Case, Who};
 
 #[derive(Debug, clap::Args)]
@@ -64,17 +65,14 @@ pub(crate) fn run(args: &Args) -> Report {
         case::whole_matrix().len()
     ));
     count(&mut report, &cases, &tried);
-    let rows = tried.iter().skip(cases.len()).map(|one| {
-        let held = if one.broken.is_none() { "held" } else { "broken" };
-        [one.name.clone(), held.to_owned()]
-    });
+    let rows = tried.iter().skip(cases.len()).map(|one| [one.name.clone(), one.verdict.in_a_table()]);
     report.table(["trouble with the machine", "promises"], &rows.collect::<Vec<_>>());
     left_out(&mut report);
     if let Some(slowest) = tried.iter().max_by_key(|one| one.took) {
         report.text(format!("The slowest, `{}`, took {:.1} s.", slowest.name, slowest.took.as_secs_f64()));
     }
     for one in tried {
-        if let Some(why) = one.broken {
+        if let Verdict::Broken(why) = one.verdict {
             report.broken(format!("`{0}`: {why}\nagain: `cargo xtask faults --case {0}`", one.name));
         }
     }
@@ -82,7 +80,11 @@ pub(crate) fn run(args: &Args) -> Report {
 }
 
 fn trial(case: Case) -> Trial {
-    Trial { name: case.name(), run: Box::new(move || journey::travel(case)) }
+    let run = move || {
+        journey::travel(case);
+        Ok(())
+    };
+    Trial { name: case.name(), run: Box::new(run) }
 }
 
 /// How many held, for each dialect and each party that a fault met.
@@ -94,7 +96,7 @@ fn count(report: &mut Report, cases: &[Case], tried: &[Tried]) {
             let (mut held, mut all) = (0, 0);
             for (_, one) in of_it {
                 all += 1;
-                held += usize::from(one.broken.is_none());
+                held += usize::from(one.verdict == Verdict::Held);
             }
             format!("{held} of {all}")
         };

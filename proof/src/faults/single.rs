@@ -2,29 +2,31 @@
 //! it held, whoever asked is told, and once the trouble is over everything goes on.
 
 use std::fs;
-use std::net::TcpStream;
 use std::os::unix::fs::FileExt;
-use std::time::Duration;
 
 use linkspan_testkit::agent::texts;
-use linkspan_testkit::disk::Disk;
-use linkspan_testkit::{Agent, DEADLINE, World, eventually};
+use linkspan_testkit::disk::{Disk, Part, large_text};
+use linkspan_testkit::{Agent, World, eventually};
 use rusqlite::Connection;
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
-use crate::trials::Trial;
+use super::descriptors;
+use crate::trials::{NotTried, Trial};
 
 const OLD: &str = "one\ntwo\n";
 const NEW: &str = "one\n2\n";
 
-const ALL: &[(&str, fn())] = &[
+type Outcome = Result<(), NotTried>;
+
+type Run = fn() -> Outcome;
+
+const ALL: &[(&str, Run)] = &[
     ("single/full-disk-under-the-workspace", full_workspace),
     ("single/full-disk-under-the-journal", full_journal),
     ("single/read-only-directory", read_only),
     ("single/journal-damaged-in-a-record", damaged_record),
     ("single/wall-clock-jumped-back-over-a-restart", wall_clock),
     ("single/monotonic-clock-jumped-back-over-a-restart", monotonic_clock),
-    ("single/no-descriptors-left", no_descriptors),
+    ("single/no-descriptors-left", descriptors::none_left),
 ];
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -41,30 +43,29 @@ fn works(world: &World, agent: &mut Agent, path: &str) {
     assert_eq!(fs::read_to_string(path).unwrap(), NEW);
 }
 
-fn full_workspace() {
+fn full_workspace() -> Outcome {
     unwritable(|disk| {
         let filling = disk.fill();
         Box::new(move || drop(filling))
-    });
+    })
 }
 
-fn read_only() {
+fn read_only() -> Outcome {
     unwritable(|disk| {
         disk.writable(false);
         Box::new(|| disk.writable(true))
-    });
+    })
 }
 
 /// An accepted change cannot be written, until `spoil` is undone by what it gives.
-fn unwritable(spoil: impl Fn(&Disk) -> Box<dyn FnOnce() + '_>) {
-    let world = World::new();
-    let Some(disk) = Disk::at(&world.workspace(), "64k") else { return };
+fn unwritable(spoil: impl Fn(&Disk) -> Box<dyn FnOnce() + '_>) -> Outcome {
+    let world = World::with_small_disk(Part::Workspace).map_err(NotTried)?;
     let path = world.file("a.txt", OLD);
     let serve = world.serve();
     let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, &format!("{NEW}{}", "x\n".repeat(20_000)), "tab");
+    let call = agent.propose(&path, &large_text(), "tab");
     let review = world.one_pending();
-    let mend = spoil(&disk);
+    let mend = spoil(world.disk());
     assert_ne!(world.run(&["accept", &review]).code, 0, "an accept that cannot be written is no success");
     let answer = agent.answer(call);
     assert!(answer["error"]["message"].to_string().contains("could not be written"), "{answer}");
@@ -72,25 +73,23 @@ fn unwritable(spoil: impl Fn(&Disk) -> Box<dyn FnOnce() + '_>) {
     mend();
     works(&world, &mut agent, &path);
     drop((agent, serve));
+    Ok(())
 }
 
-fn full_journal() {
-    let world = World::new();
-    let Some(disk) = Disk::at(&world.root().join("s"), "1m") else { return };
+fn full_journal() -> Outcome {
+    let world = World::with_small_disk(Part::State).map_err(NotTried)?;
     let path = world.file("a.txt", OLD);
     let serve = world.serve();
     let mut agent = Agent::nexus3(&world, serve.port);
-    let filling = disk.fill();
-    // Larger than what the write-ahead log may have left free.
-    let call = agent.propose(&path, &"y\n".repeat(40_000), "tab");
+    let filling = world.disk().fill();
+    let call = agent.propose(&path, &large_text(), "tab");
     let answer = agent.answer(call);
     assert!(answer["error"]["message"].to_string().contains("could not be recorded"), "{answer}");
     assert_eq!(world.reviews().len(), 0, "shown though it is not on record");
     drop(filling);
     works(&world, &mut agent, &path);
     drop((agent, serve));
-    // While its disk is there.
-    world.run(&["hub", "stop", "--force"]).ok();
+    Ok(())
 }
 
 /// A decision that its agent has not heard of, and no hub.
@@ -120,7 +119,7 @@ fn is_told(world: &World, path: &str, port: u16) {
     drop((agent, serve));
 }
 
-fn damaged_record() {
+fn damaged_record() -> Outcome {
     let world = World::new();
     let path = world.file("a.txt", OLD);
     undelivered(&world, &path);
@@ -144,10 +143,11 @@ fn damaged_record() {
     assert_eq!(agent.texts(call), ["FILE_SAVED"]);
     assert_eq!(world.read_text("a.txt"), "anew\n");
     drop((agent, serve));
+    Ok(())
 }
 
 /// What a clock that was set back leaves behind: records that are made in the future.
-fn wall_clock() {
+fn wall_clock() -> Outcome {
     let world = World::new();
     let path = world.file("a.txt", OLD);
     let port = undelivered(&world, &path);
@@ -159,61 +159,22 @@ fn wall_clock() {
     );
     Connection::open(world.journal()).unwrap().execute_batch(&sql).unwrap();
     is_told(&world, &path, port);
+    Ok(())
 }
 
 /// The first hub lives in a time of its own, years ahead of that of the second one.
-fn monotonic_clock() {
+fn monotonic_clock() -> Outcome {
     let world = World::new();
     let path = world.file("a.txt", OLD);
     let ahead = ["--time", "--monotonic", "300000000", "--boottime", "300000000"];
     let mut start = world.program("unshare");
     start.args(ahead).arg("--fork").arg(linkspan_testkit::place::linkspan()).args(["hub", "start"]);
-    let started = start.output();
-    if !started.as_ref().is_ok_and(|ran| ran.status.success()) {
-        eprintln!("skipped: no time of its own for a process: {started:?}");
-        return;
+    let refused = |why: &str| NotTried(format!("no time of its own for a process: {}", why.trim()));
+    let started = start.output().map_err(|error| refused(&error.to_string()))?;
+    if !started.status.success() {
+        return Err(refused(&String::from_utf8_lossy(&started.stderr)));
     }
     let port = undelivered(&world, &path);
     is_told(&world, &path, port);
-}
-
-fn no_descriptors() {
-    let world = World::new();
-    let path = world.file("a.txt", OLD);
-    let serve = world.serve();
-    let mut agent = Agent::nexus3(&world, serve.port);
-    let call = agent.propose(&path, NEW, "tab");
-    let review = world.one_pending();
-    let hub = world.hub_pid().expect("a hub");
-    let open = fs::read_dir(format!("/proc/{hub}/fd")).unwrap().count() as u64;
-    let pid = Pid::from_raw(i32::try_from(hub).unwrap());
-    let before = getrlimit(Resource::Nofile);
-    let limit = |current| Rlimit { current, maximum: before.maximum };
-    prlimit(pid, Resource::Nofile, limit(Some(open + 8))).unwrap();
-    let flood: Vec<TcpStream> =
-        (0..64).filter_map(|_| TcpStream::connect(("127.0.0.1", serve.port)).ok()).collect();
-    std::thread::sleep(Duration::from_millis(300));
-    agent.is_served();
-    assert!(alive_and_quiet(hub), "it spins where it cannot accept");
-    drop(flood);
-    prlimit(pid, Resource::Nofile, before).unwrap();
-    world.run(&["accept", &review]).ok();
-    assert_eq!(agent.texts(call), ["FILE_SAVED"]);
-    assert_eq!(world.read_text("a.txt"), NEW);
-    let mut another = Agent::claude(&world, serve.port);
-    another.is_served();
-    drop((agent, another, serve));
-}
-
-/// Takes less than half of the time it is given.
-fn alive_and_quiet(pid: u32) -> bool {
-    let used = || {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
-    };
-    let before = used();
-    std::thread::sleep(DEADLINE / 10);
-    // Ticks of a hundredth of a second.
-    used() - before < 50
+    Ok(())
 }

@@ -16,13 +16,35 @@ use super::{Attack, OF_AGENTS, Seen};
 pub(super) fn attacks() -> Vec<Attack> {
     let doors = "claude, nexus3, clio, gemini, ppxai, the hub's socket";
     vec![
-        Attack { name: "deep JSON", doors, run: |stage| all_doors(stage, &deep()), ..OF_AGENTS },
-        Attack { name: "huge ids", doors, run: |stage| all_doors(stage, &huge_ids()), ..OF_AGENTS },
-        Attack { name: "duplicate keys", doors, run: |stage| all_doors(stage, &duplicates()), ..OF_AGENTS },
-        Attack { name: "no messages at all", doors, run: |stage| all_doors(stage, &nonsense()), ..OF_AGENTS },
+        Attack { name: "deep JSON", doors, run: |stage| all_doors(stage, &deep(), &ANY), ..OF_AGENTS },
+        Attack {
+            name: "huge ids",
+            doors,
+            run: |stage| all_doors(stage, &huge_ids(), &[NO_REQUEST, NO_METHOD, NO_ARGUMENTS]),
+            ..OF_AGENTS
+        },
+        Attack {
+            name: "duplicate keys",
+            doors,
+            run: |stage| all_doors(stage, &duplicates(), &[NO_REQUEST, NO_METHOD]),
+            ..OF_AGENTS
+        },
+        Attack {
+            name: "no messages at all",
+            doors,
+            run: |stage| all_doors(stage, &nonsense(), &[NO_JSON, NO_REQUEST]),
+            ..OF_AGENTS
+        },
         Attack { name: "invalid UTF-8", doors: "gemini, ppxai, the hub's socket", run: no_text, ..OF_AGENTS },
     ]
 }
+
+/// The errors of JSON-RPC.
+const NO_JSON: i64 = -32700;
+const NO_REQUEST: i64 = -32600;
+const NO_METHOD: i64 = -32601;
+const NO_ARGUMENTS: i64 = -32602;
+const ANY: [i64; 4] = [NO_JSON, NO_REQUEST, NO_METHOD, NO_ARGUMENTS];
 
 fn around(open: &str, close: &str, depth: usize) -> String {
     format!("{}1{}", open.repeat(depth), close.repeat(depth))
@@ -83,7 +105,7 @@ fn duplicates() -> Vec<String> {
         call("1", path).replacen("\"params\"", "\"params\":{},\"params\"", 1),
         format!(r#"{{"id":1,"tool":"ide.read_file","args":{{"path":"a.txt","path":{path}}}}}"#),
         format!(r#"{{"type":"connect","type":"propose_edit","file":"a","file":{path},"edits":[]}}"#),
-        format!("{{{}\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}}", "\"a\":1,".repeat(100_000)),
+        format!("{{{}\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"no/such\"}}", "\"a\":1,".repeat(100_000)),
     ]
 }
 
@@ -109,8 +131,8 @@ fn nonsense() -> Vec<String> {
     .to_vec()
 }
 
-/// Each body by each door: answered with an error or closed, never taken for something to do.
-fn all_doors(stage: &mut Stage, bodies: &[String]) -> Seen {
+/// Each body by each door: answered with one of these errors, never taken for something to do.
+fn all_doors(stage: &mut Stage, bodies: &[String], errors: &[i64]) -> Seen {
     let mut tries = 0;
     for door in Door::SOCKETS {
         for body in bodies {
@@ -121,10 +143,18 @@ fn all_doors(stage: &mut Stage, bodies: &[String]) -> Seen {
                 header.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             let mut agent = Agent::open(stage.port, &headers).unwrap();
             agent.send_text(body.as_str());
-            // Something comes, or the connection ends.
             let said = agent.next_frame(DEADLINE);
-            assert!(said.is_some() || agent.closed.is_some(), "{} {}: silence", door.name(), shown(body));
-            is_no_success(said.as_ref(), body);
+            let said = said.unwrap_or_else(|| panic!("{} {}: silence", door.name(), shown(body)));
+            if door == Door::Clio {
+                is_short(&said.to_string(), body);
+                assert_eq!(
+                    (&said["type"], &said["code"]),
+                    (&json!("error"), &json!("BAD_MESSAGE")),
+                    "{said}"
+                );
+            } else {
+                is_error(&said, errors, body);
+            }
             tries += 1;
         }
         stage.others_are_served();
@@ -132,8 +162,9 @@ fn all_doors(stage: &mut Stage, bodies: &[String]) -> Seen {
     let gemini = Gemini::ready(&stage.world, stage.port);
     for body in bodies {
         let answer = gemini.post_text(body, &[]);
-        assert!(answer.status < 500, "{} {answer:?}", shown(body));
-        is_no_success(serde_json::from_str(&answer.body).ok().as_ref(), body);
+        let code = is_error(&json_of(&answer.body), errors, body);
+        let expected = if [NO_JSON, NO_REQUEST].contains(&code) { 400 } else { 200 };
+        assert_eq!(answer.status, expected, "{} {answer:?}", shown(body));
         tries += 1;
     }
     for door in [Door::Ppxai, Door::WellKnown] {
@@ -142,20 +173,24 @@ fn all_doors(stage: &mut Stage, bodies: &[String]) -> Seen {
             let request =
                 Request { body: body.clone(), ..good.with(format!("Content-Length: {}", body.len())) };
             let said = request.send();
-            assert!((200..500).contains(&status(&said)), "{} {said}", shown(body));
             tells_nothing(&said, &shown(body));
-            assert!(said.len() < 10_000, "an error repeats too much of what was sent: {}", said.len());
+            is_short(&said, body);
+            let answer = json_of(said.rsplit("\r\n\r\n").next().unwrap());
+            assert_eq!(answer["success"], false, "{} {said}", shown(body));
+            // A call of a tool that cannot be, or no call.
+            let expected = if answer["code"] == "NO_REQUEST" { 400 } else { 200 };
+            assert_eq!(status(&said), expected, "{} {said}", shown(body));
             tries += 1;
         }
     }
     for body in bodies {
         let mut line = Line::to(&stage.world);
-        let said = line.say(body);
-        is_no_success(said.as_ref(), body);
+        let said = line.say(body).unwrap_or_else(|| panic!("{}: it hung up", shown(body)));
+        is_error(&said, errors, body);
         tries += 1;
     }
     stage.nothing_was_done();
-    Seen::new(tries, "an error of less than 10 kB, or closed")
+    Seen::new(tries, "an error of less than 10 kB by each")
 }
 
 fn shown(body: &str) -> String {
@@ -163,16 +198,23 @@ fn shown(body: &str) -> String {
 }
 
 #[track_caller]
-fn is_no_success(said: Option<&Value>, body: &str) {
-    let Some(said) = said else { return };
-    let text = said.to_string();
-    assert!(
-        text.len() < 10_000,
-        "{}: an error repeats too much of what was sent: {}",
-        shown(body),
-        text.len()
-    );
-    assert!(!text.contains("root:"), "{}: {text}", shown(body));
+fn json_of(said: &str) -> Value {
+    serde_json::from_str(said).unwrap_or_else(|error| panic!("no JSON ({error}): {}", shown(said)))
+}
+
+#[track_caller]
+fn is_short(said: &str, body: &str) {
+    let length = said.len();
+    assert!(length < 10_000, "{}: an error repeats too much of what was sent: {length}", shown(body));
+}
+
+/// Gives which of these errors it is.
+#[track_caller]
+fn is_error(said: &Value, errors: &[i64], body: &str) -> i64 {
+    is_short(&said.to_string(), body);
+    let code = said["error"]["code"].as_i64().filter(|code| errors.contains(code));
+    assert!(said.get("result").is_none(), "{}: {said}", shown(body));
+    code.unwrap_or_else(|| panic!("{}: none of {errors:?}: {said}", shown(body)))
 }
 
 fn no_text(stage: &mut Stage) -> Seen {
@@ -200,8 +242,8 @@ fn no_text(stage: &mut Stage) -> Seen {
     for body in invalid {
         let mut line = Line::to(&stage.world);
         line.stream.write_all(&linkspan_editor_api::encode(body)).unwrap();
-        let said = line.hear();
-        assert!(said.is_none_or(|said| said["error"]["code"].is_i64()), "{}", String::from_utf8_lossy(body));
+        let said = line.hear().expect("it hung up");
+        is_error(&said, &[NO_JSON, NO_REQUEST], &String::from_utf8_lossy(body));
         tries += 1;
     }
     // Names of files are bytes: what is no text is shown to nobody and breaks nothing.

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex};
 use self::stage::Stage;
 use crate::chance::fresh_seed;
 use crate::report::Report;
-use crate::trials::{Trial, try_all};
+use crate::trials::{NotTried, Trial, Verdict, try_all};
 
 /// How many attacks go on at once: most of them wait most of the time.
 const AT_ONCE: usize = 4;
@@ -67,11 +67,17 @@ struct Attack {
 struct Seen {
     tries: usize,
     what: String,
+    not_tried: Option<NotTried>,
 }
 
 impl Seen {
     fn new(tries: usize, what: impl Into<String>) -> Seen {
-        Seen { tries, what: what.into() }
+        Seen { tries, what: what.into(), not_tried: None }
+    }
+
+    /// This machine lacks what it needs.
+    fn not_tried(why: impl Into<String>) -> Seen {
+        Seen { tries: 0, what: String::new(), not_tried: Some(NotTried(why.into())) }
     }
 }
 
@@ -143,9 +149,12 @@ pub(crate) fn run(args: &Args) -> Report {
     let results = results.lock().unwrap();
     let rows: Vec<[String; 5]> = chosen
         .iter()
-        .map(|attack| {
-            let (seen, peak) =
-                results.get(attack.name).cloned().unwrap_or((Seen::new(0, "**broken**"), "?".into()));
+        .zip(&tried)
+        .map(|(attack, one)| {
+            let (seen, peak) = results
+                .get(attack.name)
+                .cloned()
+                .unwrap_or((Seen::new(0, one.verdict.in_a_table()), "–".into()));
             [attack.name.into(), attack.doors.into(), seen.tries.to_string(), seen.what, peak]
         })
         .collect();
@@ -157,7 +166,7 @@ pub(crate) fn run(args: &Args) -> Report {
     ));
     report.table(["attack", "doors", "tries", "seen", "hub's peak MB"], &rows);
     for one in tried {
-        if let Some(why) = one.broken {
+        if let Verdict::Broken(why) = one.verdict {
             let all = if args.all { " --all" } else { "" };
             let again = format!("cargo xtask hostile --case '{}' --seed {seed}{all}", one.name);
             report.broken(format!("{}: {why}\nagain with `{again}`", one.name));
@@ -177,6 +186,9 @@ fn trial(
     let run = move || {
         let mut stage = Stage::new(config, all, seed);
         let seen = run(&mut stage);
+        if let Some(why) = seen.not_tried {
+            return Err(why);
+        }
         let peak = stage.memory.peak();
         let shown = format!("{peak} (before {})", stage.memory.before);
         assert!(peak <= bound, "the hub took {shown} MB, more than {bound}");
@@ -189,6 +201,7 @@ fn trial(
         }
         let shown = if bound == BOUND { shown } else { format!("{shown}, bound {bound}") };
         results.lock().unwrap().insert(name, (seen, shown));
+        Ok(())
     };
     Trial { name: name.to_owned(), run: Box::new(run) }
 }

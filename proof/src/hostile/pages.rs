@@ -30,7 +30,7 @@ fn pages(stage: &mut Stage) -> Seen {
         .iter()
         .any(|name| std::env::var_os(name).is_none())
     {
-        return Seen::new(0, "skipped: there is no browser here (`LINKSPAN_TEST_BROWSER`)");
+        return Seen::not_tried("there is no browser here (`LINKSPAN_TEST_BROWSER`)");
     }
     let browser = Browser::with_flags(&FLAGS).expect("the browser starts");
     let path = stage.world.file("a.txt", "one\n");

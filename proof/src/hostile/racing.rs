@@ -1,5 +1,6 @@
 //! A folder that turns into a symlink and back while files in it are read, written, listed and searched.
 
+use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -19,10 +20,14 @@ pub(super) fn attacks() -> Vec<Attack> {
     vec![
         Attack { name: "symlink race, writing", doors: "nexus3", run: writing, ..OF_AGENTS },
         Attack { name: "symlink race, reading", doors: "ppxai, nexus3", run: reading, ..OF_AGENTS },
+        Attack { name: "symlink race, listing", doors: "ppxai", run: listing, ..OF_AGENTS },
     ]
 }
 
 const INSIDE: &str = "inside\n";
+
+/// A name that no agent may hear.
+const OUTSIDE: &str = "name-outside.txt";
 
 /// Swaps `d`, a folder, with `l`, a symlink to the folder outside, for as long as it is held.
 struct Swapping<'s> {
@@ -50,6 +55,7 @@ fn swap(folder: &Path, link: &Path, mut chance: Chance, over: &AtomicBool, swaps
 fn while_swapping(stage: &mut Stage, attack: impl FnOnce(&mut Stage)) -> usize {
     let world = &stage.world;
     world.file("d/secret.txt", INSIDE);
+    world.file("d/deep/er/here.txt", INSIDE);
     let (folder, link) = (world.path("d"), world.path("l"));
     std::os::unix::fs::symlink(stage.outside(), &link).unwrap();
     let (over, swaps) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -132,4 +138,39 @@ fn reading(stage: &mut Stage) -> Seen {
     });
     assert!(read > 0, "nothing was read at all: the race was not run");
     Seen::new(tries, format!("{swaps} swaps; {read} reads of the file inside, none of the one outside"))
+}
+
+/// The folder outside holds names that no folder inside does, at every depth.
+fn listing(stage: &mut Stage) -> Seen {
+    let hidden = stage.outside().join("deep/er");
+    fs::create_dir_all(&hidden).unwrap();
+    for folder in [stage.outside(), stage.outside().join("deep"), hidden] {
+        fs::write(folder.join(OUTSIDE), SECRET).unwrap();
+    }
+    let (mut tries, mut listed) = (0, 0);
+    let patience = Duration::from_secs(if stage.all { 60 } else { 6 });
+    let swaps = while_swapping(stage, |stage| {
+        let mut client = ppxai::Client::new(stage.port).with(&Door::Ppxai.token_line(PPXAI_TOKEN).unwrap());
+        let begun = Instant::now();
+        while begun.elapsed() < patience {
+            for (tool, args) in [
+                ("ide.list_files", json!({})),
+                ("ide.list_files", json!({ "pattern": "d/**" })),
+                ("ide.search_files", json!({ "query": SECRET })),
+            ] {
+                let answer = client.call(tool, args).to_string();
+                assert!(!answer.contains(OUTSIDE), "{tool} after {tries} tries: {answer}");
+                listed += usize::from(answer.contains("d/deep/er/here.txt"));
+                tries += 1;
+            }
+        }
+    });
+    for gone in [stage.outside().join("deep"), stage.outside().join(OUTSIDE)] {
+        if gone.is_dir() { fs::remove_dir_all(gone).unwrap() } else { fs::remove_file(gone).unwrap() }
+    }
+    assert!(listed > 0, "nothing was listed at all: the race was not run");
+    Seen::new(
+        tries,
+        format!("{swaps} swaps; {listed} lists of the folder inside, no name of the one outside"),
+    )
 }

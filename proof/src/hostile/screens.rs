@@ -1,8 +1,6 @@
 //! Names, labels, texts and messages that would move the cursor, set a title, hide themselves or turn around, on every
 //! screen that shows them.
 
-use std::time::Duration;
-
 use linkspan_editor_api as api;
 use linkspan_testkit::agent::{Who, diff};
 use linkspan_testkit::{Agent, Dialect, EditorBuilder, Tty, eventually};
@@ -37,6 +35,9 @@ const DOES_SOMETHING: [&str; 14] = [
     "\u{e0041}",
 ];
 
+/// How the first of them is shown to a person.
+const PWNED: &str = r"\u{1b}]0;pwned";
+
 fn nasty(word: &str) -> String {
     format!("{word}{}!", DOES_SOMETHING.concat())
 }
@@ -48,6 +49,17 @@ fn is_harmless(said: &[u8], what: &str) {
     for piece in DOES_SOMETHING {
         assert!(!text.contains(piece), "{what} prints {piece:?}: {text:?}");
     }
+}
+
+/// Runs a command to its end on a terminal: this is there to see, and nothing has happened to the terminal.
+#[track_caller]
+fn prints(stage: &Stage, args: &[&str], must_show: &str) {
+    let mut tty = Tty::run(&stage.world, 200, 50, args, &[]);
+    tty.ends();
+    let said = tty.raw();
+    is_harmless(&said, &args.join(" "));
+    let text = String::from_utf8_lossy(&said);
+    assert!(text.contains(must_show), "{args:?} does not show {must_show}: {text}");
 }
 
 fn screens(stage: &mut Stage) -> Seen {
@@ -79,54 +91,48 @@ fn screens(stage: &mut Stage) -> Seen {
     });
     let id = window.attached.window.clone();
     let here = ["--window", id.as_str()];
-    let mut tries = 0;
-    let mut printed = |args: &[&str], must_show: &str| {
-        let mut tty = Tty::run(&stage.world, 200, 50, args, &[]);
-        tty.ends();
-        std::thread::sleep(Duration::from_millis(50));
-        let said = tty.raw();
-        is_harmless(&said, &args.join(" "));
-        let text = String::from_utf8_lossy(&said).into_owned();
-        assert!(text.contains(must_show), "{args:?} does not show {must_show}: {text}");
+    let seen = |word: &str| format!("{word}{PWNED}");
+    // Of what an agent calls itself, controls are left out on the way in.
+    let stripped = || "agent]0;pwned".to_owned();
+    let of_the_window = |command: &[&'static str]| [command, &here].concat();
+    let commands = [
+        (vec!["status"], seen("editor")),
+        (vec!["status"], stripped()),
+        (vec!["reviews"], seen("file")),
+        (vec!["show", &review], seen("")),
+        (vec!["hub", "log"], "listens on".into()),
+        (vec!["clients"], stripped()),
+        (vec!["asks"], "no agent asks".into()),
+        (vec!["doctor"], seen("editor")),
+        (of_the_window(&["diagnostics"]), seen("message")),
+        (of_the_window(&["editors"]), seen("file")),
+        (of_the_window(&["selection"]), seen("selected")),
+        (of_the_window(&["folders"]), stage.world.workspace().display().to_string()),
+        (of_the_window(&["context"]), seen("message")),
+        (of_the_window(&["call", "getDiagnostics", "{}"]), r"message\u001b]0;pwned".into()),
+    ];
+    for (args, must_show) in &commands {
+        prints(stage, args, must_show);
         let json: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
         let said = stage.world.run(&json).stdout;
         let controls = said.chars().filter(|character| character.is_control() && *character != '\n');
-        assert_eq!(controls.count(), 0, "{json:?}: {said:?}");
-        tries += 2;
-    };
-    printed(&["status"], "agent");
-    printed(&["reviews"], "file");
-    printed(&["show", &review], "text");
-    printed(&["hub", "log"], "");
-    printed(&["clients"], "");
-    printed(&["asks"], "");
-    printed(&["doctor"], "");
-    for command in ["diagnostics", "editors", "selection", "folders", "context"] {
-        printed(&[&[command][..], &here].concat(), "");
+        assert_eq!((controls.count(), said.is_empty()), (0, false), "{json:?}: {said:?}");
     }
-    printed(&[&["call", "getDiagnostics", "{}"][..], &here].concat(), "message");
     let reviewing = Tty::review(&stage.world, 160, 50, &[]);
-    reviewing.sees("text");
+    reviewing.sees(&seen(""));
     is_harmless(&reviewing.raw(), "review");
     drop(reviewing);
-    let reason = nasty("reason");
-    let mut tty =
-        Tty::run(&stage.world, 200, 50, &["reject", &review, "--comment", &reason.replace('\0', "")], &[]);
-    tty.ends();
-    is_harmless(&tty.raw(), "reject");
+    let reason = nasty("reason").replace('\0', "");
+    prints(stage, &["reject", &review, "--comment", &reason], &seen("file"));
     agent.answer(call);
-    for args in [&["history"][..], &["reviews", "--all"], &["show", &review], &["hub", "log"]] {
-        let mut tty = Tty::run(&stage.world, 200, 50, args, &[]);
-        tty.ends();
-        is_harmless(&tty.raw(), &args.join(" "));
-        tries += 1;
-    }
+    prints(stage, &["history"], &seen("reason"));
+    prints(stage, &["hub", "log"], "joined");
     eventually("the watcher has heard of it", || {
-        String::from_utf8_lossy(&watching.raw()).contains("file").then_some(())
+        String::from_utf8_lossy(&watching.raw()).contains(&seen("file")).then_some(())
     });
     is_harmless(&watching.raw(), "watch");
     agent.goodbye();
     window.detach();
     std::fs::remove_file(&path).unwrap();
-    Seen::new(tries + 3, "made visible everywhere; JSON has no raw control character")
+    Seen::new(2 * commands.len() + 5, "made visible everywhere; JSON has no raw control character")
 }

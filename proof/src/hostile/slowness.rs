@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::door::Door;
 use super::stage::Stage;
-use super::wire::{LAST, TEXT, drip, head, open, until_closed};
+use super::wire::{LAST, Pouring, TEXT, drip, head, open, until_closed};
 use super::{Attack, OF_AGENTS, OF_STRANGERS, SMALL, Seen};
 
 pub(super) fn attacks() -> Vec<Attack> {
@@ -163,37 +163,40 @@ fn unread(stage: &mut Stage) -> Seen {
     for door in [Door::Claude, Door::Nexus3] {
         let mut agent = open(&door.request(stage));
         let frame = super::wire::frame(LAST | TEXT, list.as_bytes());
-        tries += pour(&mut agent, &frame.repeat(50), stage) * 50;
+        tries += pour(&mut agent, &frame, stage);
     }
     let mut kept = connect(stage.port);
     let call = Door::Ppxai.request(stage).without("Connection").text();
-    tries += pour(&mut kept, call.repeat(50).as_bytes(), stage) * 50;
+    tries += pour(&mut kept, call.as_bytes(), stage);
     let mut local = UnixStream::connect(stage.world.socket()).unwrap();
     local.set_nonblocking(true).unwrap();
     let status = json!({ "jsonrpc": "2.0", "id": 1, "method": "hub/status", "params": {} }).to_string();
-    let framed = linkspan_editor_api::encode(status.as_bytes()).repeat(50);
-    for _ in 0..200 {
-        match local.write(&framed) {
-            Ok(_) => tries += 50,
-            Err(_) => thread::sleep(Duration::from_millis(5)),
+    let framed = linkspan_editor_api::encode(status.as_bytes());
+    let many = framed.repeat(50);
+    let mut pouring = Pouring::of(&many);
+    for round in 0..200 {
+        if pouring.pour(&mut local).is_err() {
+            thread::sleep(Duration::from_millis(5));
         }
-        if tries % 1_000 == 0 {
+        if round % 20 == 0 {
             stage.others_are_served();
         }
     }
+    tries += pouring.taken / framed.len();
     let mut reader = Agent::claude(&stage.world, stage.port);
     reader.is_served();
     drop(until_closed(&mut kept, Duration::from_millis(10)));
     Seen::new(tries, "no more is read from it than it takes, or it is let go")
 }
 
-/// For a moment, as much as it takes; gives how often that was written.
-fn pour(stream: &mut TcpStream, bytes: &[u8], stage: &mut Stage) -> usize {
+/// For a moment, as many of these messages as are taken; gives how many that were.
+fn pour(stream: &mut TcpStream, message: &[u8], stage: &mut Stage) -> usize {
     stream.set_nonblocking(true).unwrap();
-    let (mut written, begun) = (0, std::time::Instant::now());
+    let many = message.repeat(50);
+    let (mut pouring, begun) = (Pouring::of(&many), std::time::Instant::now());
     while begun.elapsed() < Duration::from_secs(if stage.all { 15 } else { 2 }) {
-        match stream.write(bytes) {
-            Ok(_) => written += 1,
+        match pouring.pour(stream) {
+            Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
                 thread::sleep(Duration::from_millis(20));
                 stage.others_are_served();
@@ -202,5 +205,5 @@ fn pour(stream: &mut TcpStream, bytes: &[u8], stage: &mut Stage) -> usize {
         }
     }
     stream.set_nonblocking(false).unwrap();
-    written
+    pouring.taken / message.len()
 }

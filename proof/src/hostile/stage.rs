@@ -25,7 +25,7 @@ pub(super) const PPXAI_TOKEN: &str = "ppxai-token-of-the-person";
 const IN_TIME: Duration = Duration::from_secs(30);
 
 /// Those who were there before are not even slowed down.
-const AT_ONCE: Duration = Duration::from_secs(8);
+const AT_ONCE: Duration = Duration::from_secs(3);
 
 pub(super) struct Stage {
     /// Longer floods and races.

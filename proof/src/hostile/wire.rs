@@ -1,6 +1,6 @@
 //! Bytes on a wire that no library would send, and what comes back.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -50,6 +50,28 @@ pub(super) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let mut bytes = head(first, payload.len() as u64);
     bytes.extend(payload);
     bytes
+}
+
+/// The same bytes over and over, each time whole, to a socket that does not wait and may take a part only.
+pub(super) struct Pouring<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    /// How many bytes were taken.
+    pub(super) taken: usize,
+}
+
+impl<'b> Pouring<'b> {
+    pub(super) fn of(bytes: &'b [u8]) -> Pouring<'b> {
+        Pouring { bytes, at: 0, taken: 0 }
+    }
+
+    /// As much as is taken at once.
+    pub(super) fn pour(&mut self, into: &mut impl Write) -> io::Result<()> {
+        let taken = into.write(&self.bytes[self.at..])?;
+        self.at = (self.at + taken) % self.bytes.len();
+        self.taken += taken;
+        Ok(())
+    }
 }
 
 /// Either kind of socket.
@@ -127,5 +149,34 @@ pub(super) fn close_code(said: &[u8]) -> Option<u16> {
             return payload.first_chunk::<2>().map(|code| u16::from_be_bytes(*code));
         }
         rest = after.get(length..)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes three bytes at a time.
+    struct Narrow(Vec<u8>);
+
+    impl Write for Narrow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let taken = bytes.len().min(3);
+            self.0.extend(&bytes[..taken]);
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_is_poured_is_whole_however_little_is_taken() {
+        let (mut narrow, mut pouring) = (Narrow(Vec::new()), Pouring::of(b"abcde"));
+        for _ in 0..4 {
+            pouring.pour(&mut narrow).unwrap();
+        }
+        assert_eq!((narrow.0.as_slice(), pouring.taken), (&b"abcdeabcde"[..], 10));
     }
 }

@@ -60,7 +60,9 @@ fn read_id(raw: &RawValue) -> Result<Id, String> {
         return Err(format!("id has {} bytes; it may have {LONGEST_ID}", text.len()));
     }
     match text.as_bytes().first() {
-        Some(b'"' | b'-' | b'0'..=b'9') => Ok(Id(text.to_owned())),
+        Some(b'-' | b'0'..=b'9') => Ok(Id(text.to_owned())),
+        // It is given back as it came: half of a surrogate pair would make an answer of it that not everyone can read.
+        Some(b'"') if serde_json::from_str::<String>(text).is_ok() => Ok(Id(text.to_owned())),
         _ if text == "null" => Ok(Id::none()),
         _ => Err("id is wrong: expected a string or a number".to_owned()),
     }
@@ -148,6 +150,17 @@ pub(super) const CODES: &[(&str, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_that_is_no_text_is_not_given_back() {
+        let with = |id: &str| format!(r#"{{"id":{id},"tool":"x"}}"#);
+        for good in [r#""\u00e9\ud83d\ude80""#, "-1.5e3", "18446744073709551616"] {
+            assert_eq!(read(&with(good)).map(|call| call.id.0).ok().as_deref(), Some(good));
+        }
+        for bad in [r#""\ud800""#, r#""\ud800x""#, "true", "[]"] {
+            assert!(read(&with(bad)).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn every_code_is_explained() {

@@ -109,10 +109,9 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
             }
             frame = next(&mut socket, &mut large) => match frame {
                 None => return Ending::Lost,
-                // The library has put the right close frame in its queue; the next polls send it.
                 Some(Err(error)) => {
                     tracing::warn!("{agent} broke the WebSocket protocol or vanished: {error}");
-                    drain(&mut socket).await;
+                    refuse(&mut socket).await;
                     return Ending::Lost;
                 }
                 Some(Ok(frame)) if frame.is_close() => {
@@ -210,9 +209,15 @@ async fn send<S: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-/// Takes what still comes until the other side has closed too.
+/// Takes what still comes until the other side has closed too, for a moment.
 pub(crate) async fn drain<S: AsyncRead + AsyncWrite + Unpin>(socket: &mut WebSocketStream<S>) {
-    while let Ok(Some(_)) = timeout(CLOSE_DEADLINE, socket.next()).await {}
+    let _ = timeout(CLOSE_DEADLINE, async { while let Some(Ok(_)) = socket.next().await {} }).await;
+}
+
+/// After an error. The library has put the right close frame in its queue, which the next polls send, and takes no
+/// other; only where a message in pieces has become too large, it has forgotten to.
+pub(crate) async fn refuse<S: AsyncRead + AsyncWrite + Unpin>(socket: &mut WebSocketStream<S>) {
+    close(socket, 1009, "the message is too large").await;
 }
 
 pub(crate) async fn close<S: AsyncRead + AsyncWrite + Unpin>(
@@ -223,7 +228,7 @@ pub(crate) async fn close<S: AsyncRead + AsyncWrite + Unpin>(
     let code = CloseCode::try_from(code).ok();
     let _ = timeout(CLOSE_DEADLINE, async {
         let _ = socket.send(Message::close(code, reason)).await;
-        while let Some(Ok(_)) = socket.next().await {}
+        drain(socket).await;
     })
     .await;
 }

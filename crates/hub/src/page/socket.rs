@@ -93,7 +93,7 @@ impl Open {
                 frame = agent::next(&mut self.socket, &mut self.large) => match frame {
                     Some(Ok(frame)) => self.frame(frame, edge).await,
                     Some(Err(_)) => {
-                        agent::drain(&mut self.socket).await;
+                        agent::refuse(&mut self.socket).await;
                         false
                     }
                     None => false,
