@@ -67,8 +67,13 @@ impl Caller {
         Some(caller)
     }
 
-    /// HTTP has no word for "got it". Whoever asks again on the same connection, or ends it in good order, has taken
-    /// what was answered before: a connection that is closed over bytes nobody read is reset.
+    /// Something was answered, and is not known to have arrived.
+    pub(super) fn awaits_word(&self) -> bool {
+        self.unconfirmed.load(Ordering::Relaxed) > 0
+    }
+
+    /// HTTP has no word for "got it". Whoever asks again on the same connection has taken what was answered before, and
+    /// whoever has read all when it ends.
     pub(super) async fn has_all(&self, edge: &Edge) {
         let number = self.unconfirmed.swap(0, Ordering::Relaxed);
         let all_taken = self.given.load(Ordering::Relaxed) == self.taken.load(Ordering::Relaxed);

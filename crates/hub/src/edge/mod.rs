@@ -6,6 +6,7 @@ mod calls;
 mod clients;
 mod discovery;
 pub(crate) mod entry;
+mod left;
 mod listen;
 pub(crate) mod local;
 pub(crate) mod outbox;
