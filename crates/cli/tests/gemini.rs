@@ -483,12 +483,35 @@ mod tests {
     #[test]
     fn a_window_takes_no_more_sessions_than_it_may() {
         let stage = stage_in(World::with_config("[limits]\nconnections = 2\n"));
-        let (_one, _other) = (stage.agent(), stage.agent());
+        for agent in [stage.agent(), stage.agent()] {
+            agent.open_diff(&stage.path, NEW);
+        }
         let client = json!({ "name": "third", "version": "1" });
         let params = json!({ "protocolVersion": "2025-06-18", "clientInfo": client });
         let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
         let third = Gemini::find(&stage.world, stage.editor.port()).post(&hello);
         assert_eq!((third.status, third.header("mcp-session-id")), (503, None));
+    }
+
+    #[test]
+    fn sessions_that_nobody_listens_to_keep_nobody_out() {
+        let mut stage = stage_in(World::with_config("[limits]\nconnections = 3\n"));
+        let waits = stage.agent();
+        waits.open_diff(&stage.path, NEW);
+        let silent: Vec<Gemini> = (0..4).map(|_| stage.agent()).collect();
+        // Nor those who come in another way.
+        let claude = Agent::claude(&stage.world, stage.editor.port());
+        let agents = stage.world.status()["windows"][0]["agents"].as_array().unwrap().len();
+        assert_eq!(agents, 3, "the window is full");
+        claude.goodbye();
+        let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+        for agent in &silent {
+            assert_eq!(agent.post(&ping).status, 200, "whoever had to go may come back");
+        }
+        let mut stream = waits.listen(None);
+        let shown = stage.editor.shown(&stage.path);
+        stage.editor.accept(&shown);
+        assert_eq!(stream.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
     }
 
     #[test]
