@@ -7,10 +7,12 @@ use linkspan_dialect::{Dialect, Exchange};
 use linkspan_review::{AgentId, WindowId};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
-use tokio_websockets::{CloseCode, Limits, Message, ServerBuilder, WebSocketStream};
+use tokio_websockets::{CloseCode, Message, WebSocketStream};
 
+use super::metered::{self, Metered, NoRoom};
 use super::outbox::{self, Inbox, SEND_DEADLINE};
 use super::pace::Pace;
+use super::room::NO_ROOM;
 use super::{Edge, Happening};
 use crate::core::{Event, ExchangeAnswer};
 
@@ -72,15 +74,14 @@ pub(super) async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
         return;
     }
     edge.tell(Event::AgentOpened { agent, window, dialect, called: None }).await;
-    let limits = Limits::default().max_payload_len(Some(message_bytes));
-    let socket = ServerBuilder::new().limits(limits).serve(stream);
+    let socket = metered::serve(stream, message_bytes, edge.room.share());
     let ending = exchange(agent, socket, inbox, &edge).await;
     edge.tell(Event::AgentClosed { agent, said_goodbye: ending == Ending::Goodbye }).await;
 }
 
 async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
     agent: AgentId,
-    mut socket: WebSocketStream<S>,
+    mut socket: WebSocketStream<Metered<S>>,
     mut inbox: Inbox<ToAgent>,
     edge: &Edge,
 ) -> Ending {
@@ -102,19 +103,24 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                     Sent::Lost => return Ending::Lost,
                 }
             }
-            frame = socket.next() => match frame {
-                None => return Ending::Lost,
+            frame = metered::next(&mut socket) => match frame {
+                Err(NoRoom) => {
+                    tracing::warn!("{agent} is closed: {NO_ROOM}");
+                    close(&mut socket, 1013, NO_ROOM).await;
+                    return Ending::Lost;
+                }
+                Ok(None) => return Ending::Lost,
                 // The library has put the right close frame in its queue; the next polls send it.
-                Some(Err(error)) => {
+                Ok(Some(Err(error))) => {
                     tracing::warn!("{agent} broke the WebSocket protocol or vanished: {error}");
                     drain(&mut socket).await;
                     return Ending::Lost;
                 }
-                Some(Ok(frame)) if frame.is_close() => {
+                Ok(Some(Ok(frame))) if frame.is_close() => {
                     drain(&mut socket).await;
                     return ending_of(&frame);
                 }
-                Some(Ok(frame)) => {
+                Ok(Some(Ok(frame))) => {
                     let event = match frame.as_text() {
                         Some(text) => Some(Event::AgentFrame { agent, text: text.to_owned(), exchange: None }),
                         None if frame.is_pong() => {
@@ -129,6 +135,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                     {
                         return Ending::Lost;
                     }
+                    socket = metered::after(frame, socket).await;
                     pace.step().await;
                 }
             }

@@ -162,14 +162,25 @@ pub(super) fn called(headers: &HeaderMap) -> String {
 /// The text of a request's body.
 pub(super) async fn body(request: Request<Incoming>, edge: &Edge) -> Result<String, Refusal> {
     let limit = edge.limits.message_mib * 1024 * 1024;
-    let body = Limited::new(request.into_body(), limit).collect();
-    let bytes = match timeout(BODY_DEADLINE, body).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(Refusal::TooLarge),
-        Ok(Err(_)) => return Err(Refusal::BrokenBody),
-        Err(_) => return Err(Refusal::SlowBody),
+    let mut body = Limited::new(request.into_body(), limit);
+    let mut share = edge.room.share();
+    let collected = async {
+        let mut bytes = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| match error.is::<LengthLimitError>() {
+                true => Refusal::TooLarge,
+                false => Refusal::BrokenBody,
+            })?;
+            let Some(piece) = frame.data_ref() else { continue };
+            if !share.grow(piece.len()) {
+                return Err(Refusal::NoRoom);
+            }
+            bytes.extend_from_slice(piece);
+        }
+        Ok(bytes)
     };
-    String::from_utf8(bytes.into()).map_err(|_| Refusal::BrokenBody)
+    let bytes = timeout(BODY_DEADLINE, collected).await.unwrap_or(Err(Refusal::SlowBody))?;
+    String::from_utf8(bytes).map_err(|_| Refusal::BrokenBody)
 }
 
 pub(super) fn response(answer: Option<ExchangeAnswer>) -> Answer {
