@@ -263,9 +263,9 @@ mod tests {
     /// Masked with nothing, so that what is sent is what is read.
     fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
         let length = payload.len();
-        let head = match length {
-            ..126 => vec![first, MASKED | length as u8],
-            126..65_536 => [&[first, MASKED | 126][..], &(length as u16).to_be_bytes()].concat(),
+        let head = match (u8::try_from(length), u16::try_from(length)) {
+            (Ok(short @ ..126), _) => vec![first, MASKED | short],
+            (_, Ok(length)) => [&[first, MASKED | 126][..], &length.to_be_bytes()].concat(),
             _ => [&[first, MASKED | 127][..], &(length as u64).to_be_bytes()].concat(),
         };
         [&head[..], &[0; 4], payload].concat()
