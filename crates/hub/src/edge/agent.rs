@@ -74,7 +74,7 @@ pub(super) async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
         return;
     }
     edge.tell(Event::AgentOpened { agent, window, dialect, called: None }).await;
-    let socket = metered::serve(stream, message_bytes, edge.room.share());
+    let socket = metered::serve(stream, message_bytes, &edge.room);
     let ending = exchange(agent, socket, inbox, &edge).await;
     edge.tell(Event::AgentClosed { agent, said_goodbye: ending == Ending::Goodbye }).await;
 }
@@ -135,7 +135,9 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                     {
                         return Ending::Lost;
                     }
-                    socket = metered::after(frame, socket).await;
+                    if metered::was_large(&frame) {
+                        socket = metered::renewed(socket).await;
+                    }
                     pace.step().await;
                 }
             }

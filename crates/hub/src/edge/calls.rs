@@ -17,6 +17,7 @@ use tokio::time::timeout;
 
 use super::agent::ToAgent;
 use super::outbox::{self, Inbox};
+use super::room::Share;
 use super::{Edge, Happening};
 use crate::core::{Event, ExchangeAnswer};
 use crate::guard::Refusal;
@@ -163,7 +164,7 @@ pub(super) fn called(headers: &HeaderMap) -> String {
 pub(super) async fn body(request: Request<Incoming>, edge: &Edge) -> Result<String, Refusal> {
     let limit = edge.limits.message_mib * 1024 * 1024;
     let mut body = Limited::new(request.into_body(), limit);
-    let mut share = edge.room.share();
+    let mut share = Share::of(&*edge.room);
     let collected = async {
         let mut bytes = Vec::new();
         while let Some(frame) = body.frame().await {

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_util::{SinkExt, StreamExt};
@@ -11,9 +12,9 @@ use tokio::time::timeout;
 use tokio_websockets::{Error, Limits, Message, ServerBuilder, WebSocketStream};
 
 use super::outbox::SEND_DEADLINE;
-use super::room::{FREE, Share};
+use super::room::{FREE, Room, Share};
 
-/// The library keeps the room that a message took for the next one; for larger ones it gets a new buffer.
+/// The library keeps the room that a message took for the next one. It may do so up to here.
 const KEPT: usize = 4 * FREE;
 
 const LONGEST_HEAD: usize = 14;
@@ -24,7 +25,7 @@ const MASKED: u8 = 0x80;
 #[derive(Debug)]
 pub(crate) struct Metered<S> {
     stream: Take<S>,
-    share: Share,
+    share: Share<Arc<Room>>,
     frame: Frame,
     /// Nothing more is taken.
     no_room: bool,
@@ -46,11 +47,12 @@ struct Frame {
 #[derive(Debug)]
 pub(crate) struct NoRoom;
 
-pub(crate) fn serve<S>(stream: S, largest: usize, share: Share) -> WebSocketStream<Metered<S>>
+pub(crate) fn serve<S>(stream: S, largest: usize, room: &Arc<Room>) -> WebSocketStream<Metered<S>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let stream = Metered { stream: stream.take(0), share, frame: Frame::default(), no_room: false };
+    let stream =
+        Metered { stream: stream.take(0), share: room.share(), frame: Frame::default(), no_room: false };
     let limits = Limits::default().max_payload_len(Some(largest));
     ServerBuilder::new().limits(limits).serve(stream)
 }
@@ -69,15 +71,18 @@ where
     .await
 }
 
-/// The same socket after that message, which took no more room than it needs.
-pub(crate) async fn after<S>(
-    message: Message,
-    mut socket: WebSocketStream<Metered<S>>,
-) -> WebSocketStream<Metered<S>>
+/// Whether the socket is to be renewed after that message.
+pub(crate) fn was_large(message: &Message) -> bool {
+    message.as_payload().len() > KEPT
+}
+
+/// The same socket, which keeps no room. All that was read of it has been taken: of a large message nothing is read
+/// beyond its end.
+pub(crate) async fn renewed<S>(mut socket: WebSocketStream<Metered<S>>) -> WebSocketStream<Metered<S>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    if message.as_payload().len() <= KEPT || !socket.get_ref().frame.is_between_messages() {
+    if !socket.get_ref().frame.is_between_messages() {
         return socket;
     }
     // An answer to a ping may be in its queue.
@@ -255,7 +260,6 @@ mod tests {
     use tokio::io::{AsyncWriteExt, duplex};
 
     use super::*;
-    use crate::edge::room::Room;
 
     const TEXT: u8 = 1;
     const PING: u8 = 9;
@@ -295,7 +299,7 @@ mod tests {
         run(async {
             let (mut peer, ours) = duplex(200_000);
             let room = Room::new(2_000_000);
-            let mut socket = serve(ours, 2_000_000, room.share());
+            let mut socket = serve(ours, 2_000_000, &room);
             let writing = tokio::spawn(async move {
                 peer.write_all(&sent).await.unwrap();
                 peer
@@ -304,7 +308,9 @@ mod tests {
             while came.len() < expected.len() {
                 let message = next(&mut socket).await.unwrap().unwrap().unwrap();
                 came.extend(message.as_text().map(str::len));
-                socket = after(message, socket).await;
+                if was_large(&message) {
+                    socket = renewed(socket).await;
+                }
             }
             assert_eq!(came, expected);
             assert!(!socket.get_ref().share.is_counted() && socket.get_ref().frame.is_between_messages());
@@ -317,7 +323,7 @@ mod tests {
         run(async {
             let (mut peer, ours) = duplex(1 << 20);
             let room = Room::new(FREE);
-            let mut socket = serve(ours, 1 << 30, room.share());
+            let mut socket = serve(ours, 1 << 30, &room);
             let piece = frame(0, &[b'x'; 60_000]);
             let ping = frame(FINAL | PING, b"");
             peer.write_all(&frame(TEXT, b"x")).await.unwrap();

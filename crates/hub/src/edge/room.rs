@@ -1,6 +1,7 @@
 //! How much may be on its way to the hub at once: what has come of messages that are not finished, over all connections
 //! that share a room. Knows no socket and no message.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -25,9 +26,9 @@ impl Room {
         Arc::new(Room { most: largest_message.saturating_mul(MESSAGES), taken: AtomicUsize::new(0) })
     }
 
-    /// For one connection.
-    pub(crate) fn share(self: &Arc<Room>) -> Share {
-        Share { room: Arc::clone(self), came: 0 }
+    /// For a connection that stays.
+    pub(crate) fn share(self: &Arc<Room>) -> Share<Arc<Room>> {
+        Share::of(Arc::clone(self))
     }
 
     fn take(&self, bytes: usize) -> bool {
@@ -45,12 +46,16 @@ impl Room {
 
 /// What one connection has sent of a message.
 #[derive(Debug)]
-pub(crate) struct Share {
-    room: Arc<Room>,
+pub(crate) struct Share<R: Deref<Target = Room>> {
+    room: R,
     came: usize,
 }
 
-impl Share {
+impl<R: Deref<Target = Room>> Share<R> {
+    pub(crate) fn of(room: R) -> Share<R> {
+        Share { room, came: 0 }
+    }
+
     /// False: there is no room for so much more.
     pub(crate) fn grow(&mut self, bytes: usize) -> bool {
         let came = self.came.saturating_add(bytes);
@@ -74,7 +79,7 @@ impl Share {
     }
 }
 
-impl Drop for Share {
+impl<R: Deref<Target = Room>> Drop for Share<R> {
     fn drop(&mut self) {
         self.finished();
     }
@@ -91,7 +96,7 @@ mod tests {
     #[test]
     fn together_they_get_so_much_and_what_ends_makes_room() {
         let room = Room::new(1_000_000);
-        let mut shares: Vec<Share> = (0..5).map(|_| room.share()).collect();
+        let mut shares: Vec<_> = (0..5).map(|_| room.share()).collect();
         let grown = shares.iter_mut().map(|share| share.grow(1_000_000));
         let grown: Vec<bool> = grown.collect();
         assert_eq!(grown, [true, true, true, true, false]);

@@ -37,7 +37,7 @@ pub(super) async fn converse(stream: TcpStream, session: SessionId, page: Arc<Pa
     let Some(Introduced { local, inbox, .. }) = local::introduce(&edge, opened).await else { return };
     let mut open = Open {
         local,
-        socket: metered::serve(stream, message_bytes, page.room.share()),
+        socket: metered::serve(stream, message_bytes, &page.room),
         sending: false,
         silent_beats: 0,
         pace: Pace::new(edge.limits.messages_per_second),
