@@ -38,7 +38,7 @@ fn accepted(headers: &[&str]) -> Untold {
 
 impl Untold {
     /// The kernel ends its connection as it does for a process that is killed.
-    fn is_killed(self) -> (World, Editor, String) {
+    fn kill(self) -> (World, Editor, String) {
         let Untold { world, editor, client, review } = self;
         drop(client);
         gone(&world);
@@ -71,7 +71,7 @@ fn was_told(world: &World, editor: &Editor, review: &str) {
 fn a_client_that_stands_still_and_is_killed_was_not_told() {
     let untold = accepted(&[]);
     sleep(AWAY);
-    let (_world, editor, review) = untold.is_killed();
+    let (_world, editor, review) = untold.kill();
     is_told_again(&editor, &review);
 }
 
@@ -79,7 +79,7 @@ fn a_client_that_stands_still_and_is_killed_was_not_told() {
 fn a_client_that_wants_the_connection_closed_and_is_killed_was_not_told() {
     let untold = accepted(&["Connection: close"]);
     sleep(Duration::from_millis(300));
-    let (_world, editor, review) = untold.is_killed();
+    let (_world, editor, review) = untold.kill();
     is_told_again(&editor, &review);
 }
 
@@ -87,7 +87,7 @@ fn a_client_that_wants_the_connection_closed_and_is_killed_was_not_told() {
 fn a_client_that_wants_the_connection_closed_and_stands_still_was_not_told() {
     let untold = accepted(&["Connection: close"]);
     sleep(AWAY);
-    let (_world, editor, review) = untold.is_killed();
+    let (_world, editor, review) = untold.kill();
     is_told_again(&editor, &review);
 }
 
@@ -101,7 +101,7 @@ fn whoever_has_read_its_answer_was_told_however_the_connection_ends() {
         let (status, answer) = untold.client.read();
         assert_eq!((status, &answer["result"]["applied"]), (200, &json!(true)), "{answer}");
         sleep(wait);
-        let (world, editor, review) = untold.is_killed();
+        let (world, editor, review) = untold.kill();
         was_told(&world, &editor, &review);
     }
 }
