@@ -494,26 +494,6 @@ mod tests {
     }
 
     #[test]
-    fn sessions_that_nobody_listens_to_keep_nobody_out() {
-        let mut stage = stage_in(World::with_config("[limits]\nconnections = 3\n"));
-        let waits = stage.agent();
-        waits.open_diff(&stage.path, NEW);
-        let silent: Vec<Gemini> = (0..4).map(|_| stage.agent()).collect();
-        // Nor those who come in another way.
-        let mut claude = Agent::claude(&stage.world, stage.editor.port());
-        claude.is_served();
-        claude.goodbye();
-        let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
-        for agent in &silent {
-            assert_eq!(agent.post(&ping).status, 200, "whoever had to go may come back");
-        }
-        let mut stream = waits.listen(None);
-        let shown = stage.editor.shown(&stage.path);
-        stage.editor.accept(&shown);
-        assert_eq!(stream.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
-    }
-
-    #[test]
     fn a_reader_that_takes_nothing_is_let_go() {
         let mut stage = stage_in(World::with_config("[limits]\nmessage_mib = 1\n"));
         let agent = stage.agent();
