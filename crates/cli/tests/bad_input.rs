@@ -261,6 +261,23 @@ mod tests {
         drop((bystander, serve));
     }
 
+    #[test]
+    fn a_connection_costs_no_more_for_having_sent_a_large_message() {
+        let world = World::new();
+        let serve = world.serve();
+        let mut agents = DIALECTS.map(|dialect| connect(&world, dialect, serve.port));
+        let resident = || world.status()["residentBytes"].as_u64().unwrap();
+        let before = resident();
+        for agent in &mut agents {
+            let padding = "x".repeat(50 * 1024 * 1024);
+            assert_eq!(agent.request("ping", json!({ "padding": padding }))["result"], json!({}));
+            agent.is_served();
+        }
+        let grown = resident().saturating_sub(before);
+        assert!(grown < 10 * 1024 * 1024, "{grown} bytes are still held for two messages of 50 MiB");
+        drop((agents, serve));
+    }
+
     /// A path, and what its error says.
     fn bad_paths(world: &World) -> Vec<(String, &'static str)> {
         let outside = world.folder("outside");

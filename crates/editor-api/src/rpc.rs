@@ -154,11 +154,16 @@ impl Message {
         Message::Request { id, method: R::METHOD.into(), params: raw(params) }
     }
 
-    /// A request as JSON, without framing: for parameters too large to be written twice.
-    pub fn request_bytes<R: Request>(id: &RequestId, params: &R) -> Vec<u8> {
+    /// A request as JSON, without framing: for parameters too large to be written twice. `room` is how long they are
+    /// about: what grows while it is written is moved again and again.
+    pub fn request_bytes<R: Request>(id: &RequestId, params: &R, room: usize) -> Vec<u8> {
         let request = WireRequest { jsonrpc: "2.0", id, method: R::METHOD, params };
+        let mut bytes = Vec::with_capacity(room.saturating_add(128));
         // As in `to_bytes`.
-        serde_json::to_vec(&request).unwrap_or_default()
+        match serde_json::to_writer(&mut bytes, &request) {
+            Ok(()) => bytes,
+            Err(_) => Vec::new(),
+        }
     }
 
     /// A notification.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{MapAccess, Visitor};
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -22,33 +22,67 @@ const TEXT: &str = "a string";
 const FLAG: &str = "true or false";
 const COUNT: &str = "a whole number, zero or more";
 const OBJECT: &str = "an object";
+const SMALLER: &str = "an object of at most 1,024 keys";
+
+/// No tool has as many; a message that is nothing but keys would take many times its own size.
+const MOST_KEYS: usize = 1024;
 
 #[derive(Debug, Default)]
-pub(crate) struct Arguments<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct Arguments<'a>(Vec<(Cow<'a, str>, Given<'a>)>);
+
+#[derive(Debug)]
+enum Given<'a> {
+    Raw(&'a RawValue),
+    /// Read along with what it is in.
+    Object(Arguments<'a>),
+}
+
+/// Which of an object's values is an object to be read along.
+#[derive(Clone, Copy)]
+pub(super) enum Nesting {
+    None,
+    Key(&'static str),
+}
 
 impl<'a> Arguments<'a> {
     /// Reads an object; `name` is what an error calls it.
     pub(crate) fn read(name: &'static str, raw: Option<&'a RawValue>) -> Result<Arguments<'a>, BadArgument> {
         match raw.filter(|raw| raw.get() != "null") {
             None => Ok(Arguments::default()),
-            Some(raw) => {
-                serde_json::from_str(raw.get()).map_err(|_| BadArgument::Wrong { name, expected: OBJECT })
-            }
+            Some(raw) => serde_json::from_str(raw.get()).map_err(|_| {
+                let expected = if raw.get().starts_with('{') { SMALLER } else { OBJECT };
+                BadArgument::Wrong { name, expected }
+            }),
         }
+    }
+
+    /// In one go with an object inside. What is there in its place, unless it is `null`, is an error.
+    pub(super) fn nested<D: Deserializer<'a>>(
+        deserializer: D,
+        nesting: Nesting,
+    ) -> Result<Arguments<'a>, D::Error> {
+        deserializer.deserialize_map(Entries(nesting))
     }
 
     /// As JSON has it with a key given twice, the last one counts.
     pub(crate) fn raw(&self, name: &str) -> Option<&'a RawValue> {
-        let (_, raw) = self.0.iter().rev().find(|(key, _)| key == name)?;
-        Some(*raw).filter(|raw| raw.get() != "null")
+        match self.0.iter().rev().find(|(key, _)| key == name)? {
+            (_, Given::Raw(raw)) => Some(*raw).filter(|raw| raw.get() != "null"),
+            (_, Given::Object(_)) => None,
+        }
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| &**name)
     }
 
-    pub(crate) fn object(&self, name: &'static str) -> Result<Arguments<'a>, BadArgument> {
-        Arguments::read(name, self.raw(name))
+    /// An object that is looked at once; afterwards it is as good as missing.
+    pub(crate) fn take_object(&mut self, name: &'static str) -> Result<Arguments<'a>, BadArgument> {
+        match self.0.iter_mut().rev().find(|(key, _)| key == name) {
+            None => Ok(Arguments::default()),
+            Some((_, Given::Raw(raw))) => Arguments::read(name, Some(raw)),
+            Some((_, Given::Object(arguments))) => Ok(std::mem::take(arguments)),
+        }
     }
 
     pub(crate) fn text(&self, name: &'static str) -> Result<Cow<'a, str>, BadArgument> {
@@ -95,28 +129,55 @@ impl<'a> Arguments<'a> {
 
 impl<'de> Deserialize<'de> for Arguments<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
+        Arguments::nested(deserializer, Nesting::None)
+    }
+}
 
-        #[derive(Deserialize)]
-        #[serde(transparent)]
-        struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+struct Entries(Nesting);
 
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Arguments<'de>;
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(OBJECT)
+impl<'de> Visitor<'de> for Entries {
+    type Value = Arguments<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(OBJECT)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(Key(key)) = map.next_key()? {
+            if entries.len() == MOST_KEYS {
+                return Err(A::Error::custom("too many keys"));
             }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some((Key(key), raw)) = map.next_entry()? {
-                    entries.push((key, raw));
+            let given = match self.0 {
+                Nesting::Key(nested) if key == nested => {
+                    Given::Object(map.next_value::<Option<Arguments<'de>>>()?.unwrap_or_default())
                 }
-                Ok(Arguments(entries))
-            }
+                _ => Given::Raw(map.next_value()?),
+            };
+            entries.push((key, given));
         }
+        Ok(Arguments(entries))
+    }
+}
 
-        deserializer.deserialize_map(Entries)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_has_no_more_keys_than_any_tool_could_want() {
+        let object = |keys: usize| {
+            let keys: Vec<String> = (0..keys).map(|key| format!("\"{key}\":{key}")).collect();
+            RawValue::from_string(format!("{{{}}}", keys.join(","))).unwrap()
+        };
+        let (most, more) = (object(MOST_KEYS), object(MOST_KEYS + 1));
+        let read = Arguments::read("params", Some(&most)).unwrap();
+        assert_eq!(read.count("1023"), Ok(Some(1023)));
+        let wrong = BadArgument::Wrong { name: "params", expected: SMALLER };
+        assert_eq!(Arguments::read("params", Some(&more)).unwrap_err(), wrong);
     }
 }

@@ -1,11 +1,13 @@
 //! One text frame as a JSON-RPC message, or the reason why it is none.
-//! Borrows from the frame; `params` stay unread.
+//! Borrows from the frame.
 
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+
+use super::{Arguments, BadArgument, plain};
 
 pub(crate) const PARSE: i32 = -32700;
 pub(crate) const INVALID_REQUEST: i32 = -32600;
@@ -15,7 +17,7 @@ pub(crate) const INTERNAL: i32 = -32603;
 pub(crate) const OPERATION_FAILED: i32 = -32000;
 
 /// Ids are echoed and kept while a call is open, so their size is bounded.
-const LONGEST_ID: usize = 256;
+pub(super) const LONGEST_ID: usize = 256;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
@@ -30,16 +32,31 @@ pub(crate) enum Message<'a> {
     Request {
         id: RequestId,
         method: Cow<'a, str>,
-        params: Option<&'a RawValue>,
+        params: Params<'a>,
     },
     Notification {
         method: Cow<'a, str>,
-        params: Option<&'a RawValue>,
+        params: Params<'a>,
     },
     /// The agent's answer to a request of ours.
     Response {
         id: RequestId,
     },
+}
+
+#[derive(Debug)]
+pub(crate) enum Params<'a> {
+    Read(Arguments<'a>),
+    Unread(Option<&'a RawValue>),
+}
+
+impl<'a> Params<'a> {
+    pub(crate) fn read(self) -> Result<Arguments<'a>, BadArgument> {
+        match self {
+            Params::Read(arguments) => Ok(arguments),
+            Params::Unread(raw) => Arguments::read("params", raw),
+        }
+    }
 }
 
 /// A frame that is no message.
@@ -98,6 +115,11 @@ pub fn begins_session(frame: &str) -> bool {
 }
 
 pub(crate) fn parse(frame: &str) -> Result<Message<'_>, Malformed> {
+    plain::read(frame).map_or_else(|| parse_each(frame), Ok)
+}
+
+/// Key by key, so that an error can name the one at fault.
+pub(super) fn parse_each(frame: &str) -> Result<Message<'_>, Malformed> {
     let refuse = |id, message: &str| Malformed { id, code: INVALID_REQUEST, message: message.to_owned() };
 
     // Serde would take an array for a struct, field by field.
@@ -126,7 +148,7 @@ pub(crate) fn parse(frame: &str) -> Result<Message<'_>, Malformed> {
     };
     let Some(method) = text(method) else { return Err(refuse(id, "the method must be a string")) };
     Ok(match id {
-        Some(id) => Message::Request { id, method, params: envelope.params },
-        None => Message::Notification { method, params: envelope.params },
+        Some(id) => Message::Request { id, method, params: Params::Unread(envelope.params) },
+        None => Message::Notification { method, params: Params::Unread(envelope.params) },
     })
 }

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod envelope;
+mod plain;
 mod reply;
 mod session;
 mod tool;

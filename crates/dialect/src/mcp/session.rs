@@ -3,9 +3,8 @@
 
 use linkspan_editor_api::Capabilities as Editor;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
-use super::envelope::{self, Message, RequestId};
+use super::envelope::{self, Message, Params, RequestId};
 use super::{Arguments, BadArgument, Mcp, listed, reply, version};
 use crate::conversation::{CallId, Conversation, Exchange, Frame, Server, Step};
 use crate::meaning::{Answer, EditorEvent, Failure, FailureKind, Request};
@@ -122,12 +121,11 @@ impl Session {
         exchange: Option<Exchange>,
         id: &RequestId,
         method: &str,
-        params: Option<&RawValue>,
+        params: Params<'_>,
     ) -> Result<Step, BadArgument> {
-        let arguments = || Arguments::read("params", params);
         match method {
-            "tools/call" => self.call(exchange, id, &arguments()?),
-            "initialize" => self.initialize(id, &arguments()?),
+            "tools/call" => self.call(exchange, id, params.read()?),
+            "initialize" => self.initialize(id, params.read()?),
             "tools/list" => {
                 let tools = self.mcp.list.get(self.mcp.tools, &self.server.capabilities);
                 Ok(Step::Reply(reply::raw_result(id, tools)))
@@ -152,9 +150,9 @@ impl Session {
         }
     }
 
-    fn initialize(&mut self, id: &RequestId, params: &Arguments<'_>) -> Result<Step, BadArgument> {
+    fn initialize(&mut self, id: &RequestId, mut params: Arguments<'_>) -> Result<Step, BadArgument> {
         let protocol_version = version::negotiate(&params.text("protocolVersion")?);
-        let client = params.object("clientInfo")?;
+        let client = params.take_object("clientInfo")?;
         let name = client.optional_text("name")?.unwrap_or("unknown agent".into()).into_owned();
         let version = client.optional_text("version")?.unwrap_or_default().into_owned();
         self.client = Client { name, version };
@@ -172,7 +170,7 @@ impl Session {
         &mut self,
         exchange: Option<Exchange>,
         id: &RequestId,
-        params: &Arguments<'_>,
+        mut params: Arguments<'_>,
     ) -> Result<Step, BadArgument> {
         let name = params.text("name")?;
         let Some(tool) = self.mcp.tools.iter().find(|tool| tool.name == name) else {
@@ -180,7 +178,7 @@ impl Session {
             let message = format!("unknown tool: {}", shown(&name));
             return Ok(Step::Reply(reply::error(Some(id), envelope::INVALID_PARAMS, &message)));
         };
-        let arguments = params.object("arguments")?;
+        let arguments = params.take_object("arguments")?;
         let request = (tool.decode)(&arguments)?;
         if let (Some(later), Request::CloseTab { label }) = (&self.mcp.later, &request)
             && arguments.flag(later.unless, false)?
@@ -199,8 +197,8 @@ impl Session {
     }
 
     /// Nobody is told of a notification that is unknown or malformed: there is no way to answer one.
-    fn notification(&mut self, method: &str, params: Option<&RawValue>) -> Step {
-        let Ok(params) = Arguments::read("params", params) else { return Step::Nothing };
+    fn notification(&mut self, method: &str, params: Params<'_>) -> Step {
+        let Ok(params) = params.read() else { return Step::Nothing };
         match method {
             "notifications/initialized" => {
                 self.initialized = true;

@@ -117,7 +117,7 @@ impl Core {
         wait_ms: u32,
     ) {
         if let Some(id) = self.await_answer(local, resume, wait_ms) {
-            self.act(Action::SendLocal { local, body: Message::request_bytes(&id, params) });
+            self.act(Action::SendLocal { local, body: Message::request_bytes(&id, params, 0) });
         }
     }
 

@@ -236,12 +236,14 @@ impl Core {
         let without = api::ReviewShow { path, inline, omitted: true, ..present::without_texts(review) };
         let Some(request) = self.await_answer(local, Resume::Ignore, 0) else { return };
         // Written once: its length is known only then, and most fit.
-        let whole = whole.map(|show| Message::request_bytes(&request, &show));
+        // Lines end with a byte that is two in JSON, and a hunk is numbers and names.
+        let room = |show: &api::ReviewShow| texts + texts / 8 + 512 * (show.hunks.len() + 1);
+        let whole = whole.map(|show| Message::request_bytes(&request, &show, room(&show)));
         let whole = whole.filter(|body| body.len() <= self.largest_show);
         if let Some(age) = self.ages.get_mut(&id) {
             age.omitted = whole.is_none();
         }
-        let body = whole.unwrap_or_else(|| Message::request_bytes(&request, &without));
+        let body = whole.unwrap_or_else(|| Message::request_bytes(&request, &without, 0));
         self.act(Action::SendLocal { local, body });
     }
 

@@ -29,6 +29,8 @@ pub(crate) struct Metered<S> {
     frame: Frame,
     /// Nothing more is taken.
     no_room: bool,
+    /// The message before, if it was large.
+    before: Option<Message>,
 }
 
 /// Where in a frame the stream is.
@@ -51,8 +53,13 @@ pub(crate) fn serve<S>(stream: S, largest: usize, room: &Arc<Room>) -> WebSocket
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let stream =
-        Metered { stream: stream.take(0), share: room.share(), frame: Frame::default(), no_room: false };
+    let stream = Metered {
+        stream: stream.take(0),
+        share: room.share(),
+        frame: Frame::default(),
+        no_room: false,
+        before: None,
+    };
     let limits = Limits::default().max_payload_len(Some(largest));
     ServerBuilder::new().limits(limits).serve(stream)
 }
@@ -64,11 +71,24 @@ pub(crate) async fn next<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    std::future::poll_fn(|context| match socket.poll_next_unpin(context) {
-        Poll::Pending if socket.get_ref().no_room => Poll::Ready(Err(NoRoom)),
-        came => came.map(Ok),
+    std::future::poll_fn(|context| {
+        let came = socket.poll_next_unpin(context);
+        socket.get_mut().before = None;
+        match came {
+            Poll::Pending if socket.get_ref().no_room => Poll::Ready(Err(NoRoom)),
+            came => came.map(Ok),
+        }
     })
     .await
+}
+
+/// For a socket that cannot be renewed: a large message goes behind the library's first look for the next one, because
+/// room that nobody holds is used for what comes, and kept. Of one that came in frames, the largest is kept even so.
+pub(crate) fn let_go<S>(socket: &mut WebSocketStream<Metered<S>>, message: Message)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    socket.get_mut().before = was_large(&message).then_some(message);
 }
 
 /// Whether the socket is to be renewed after that message.

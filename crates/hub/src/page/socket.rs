@@ -118,6 +118,7 @@ impl Open {
             return true;
         }
         let body = frame.as_payload().to_vec();
+        metered::let_go(&mut self.socket, frame);
         let told = edge.tell(Event::LocalMessage { local: self.local, body }).await;
         // One at a time: answers may be large, and all who ask the hub wait while one is made.
         edge.caught_up().await;
