@@ -194,6 +194,43 @@ mod tests {
     }
 
     #[test]
+    fn unfinished_messages_of_all_together_take_so_much_room_and_no_more() {
+        let world = World::with_config("[limits]\nmessage_mib = 1\nfile_mib = 1\n");
+        let serve = world.serve();
+        let mut bystander = Agent::nexus3(&world, serve.port);
+        let text = |data: &str, kind: Data, last: bool| {
+            Message::Frame(Frame::message(data.to_owned(), OpCode::Data(kind), last))
+        };
+        let mut agents: Vec<Agent> = (0..6).map(|_| Agent::claude(&world, serve.port)).collect();
+        let large = "x".repeat(1_000_000);
+        for agent in &mut agents {
+            agent.send_message(text(&large, Data::Text, false)).unwrap();
+        }
+        // There is room for four of the largest.
+        eventually("two are closed", || {
+            (world.log().matches("is closed: too many").count() == 2).then_some(())
+        });
+        bystander.is_served();
+        let mut told = Vec::new();
+        for agent in &mut agents {
+            let _ = agent.send_message(text("", Data::Continue, true));
+            let answer = agent.next_frame(DEADLINE);
+            told.push(answer.as_ref().and_then(error_code));
+            match answer {
+                Some(_) => agent.is_served(),
+                None => assert_eq!(agent.end(), Some(1013)),
+            }
+        }
+        told.sort_unstable();
+        assert_eq!(told, [None, None, Some(-32700), Some(-32700), Some(-32700), Some(-32700)]);
+        // What is finished has made room.
+        let mut agent = Agent::claude(&world, serve.port);
+        agent.send_text(&large);
+        assert_eq!(error_code(&agent.next_frame(DEADLINE).unwrap()), Some(-32700));
+        drop((agents, agent, bystander, serve));
+    }
+
+    #[test]
     fn what_breaks_the_websocket_protocol_ends_that_connection_and_no_other() {
         let world = World::new();
         let path = world.file("a.txt", "one\n");

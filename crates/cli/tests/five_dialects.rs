@@ -158,4 +158,26 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), AFTER);
         assert_eq!(told[8]["code"], "OUTSIDE_WORKSPACE", "{told:?}");
     }
+
+    #[test]
+    fn sessions_that_nobody_listens_to_keep_nobody_out_by_any_door() {
+        let world = World::with_config("[limits]\nconnections = 3\n");
+        let path = world.file("a.txt", "old\n");
+        let mut editor = Editor::attach(&world);
+        let waits = Gemini::ready(&world, editor.port());
+        waits.open_diff(&path, "new\n");
+        let silent: Vec<Gemini> = (0..4).map(|_| Gemini::ready(&world, editor.port())).collect();
+        let mut claude = Agent::claude(&world, editor.port());
+        claude.is_served();
+        claude.goodbye();
+        let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+        for agent in &silent {
+            assert_eq!(agent.post(&ping).status, 200, "whoever had to go may come back");
+        }
+        // Whoever waits for a person has not gone.
+        let mut stream = waits.listen(None);
+        let shown = editor.shown(&path);
+        editor.accept(&shown);
+        assert_eq!(stream.notification("ide/diffAccepted")["params"]["content"], "new\n");
+    }
 }

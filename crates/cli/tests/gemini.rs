@@ -483,7 +483,9 @@ mod tests {
     #[test]
     fn a_window_takes_no_more_sessions_than_it_may() {
         let stage = stage_in(World::with_config("[limits]\nconnections = 2\n"));
-        let (_one, _other) = (stage.agent(), stage.agent());
+        for agent in [stage.agent(), stage.agent()] {
+            agent.open_diff(&stage.path, NEW);
+        }
         let client = json!({ "name": "third", "version": "1" });
         let params = json!({ "protocolVersion": "2025-06-18", "clientInfo": client });
         let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });

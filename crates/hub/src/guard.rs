@@ -32,6 +32,7 @@ pub enum Refusal {
     TooLarge,
     BrokenBody,
     SlowBody,
+    NoRoom,
     NoSessionId,
     UnknownSession,
     UnknownProtocol,
@@ -62,6 +63,7 @@ impl Refusal {
             Refusal::TooLarge => "tooLarge",
             Refusal::BrokenBody => "brokenBody",
             Refusal::SlowBody => "slowBody",
+            Refusal::NoRoom => "noRoom",
             Refusal::NoSessionId => "noSessionId",
             Refusal::UnknownSession => "unknownSession",
             Refusal::UnknownProtocol => "unknownProtocol",
@@ -78,7 +80,7 @@ impl Refusal {
             | Refusal::OtherOrigin
             | Refusal::WrongLink => StatusCode::FORBIDDEN,
             Refusal::WrongHost => StatusCode::MISDIRECTED_REQUEST,
-            Refusal::TooManyConnections => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::TooManyConnections | Refusal::NoRoom => StatusCode::SERVICE_UNAVAILABLE,
             Refusal::BadHead
             | Refusal::TwoTokens
             | Refusal::BadBody
@@ -120,6 +122,7 @@ impl Refusal {
             Refusal::WrongMethod => "this path is not asked for in this way",
             Refusal::BrokenBody => "the body did not arrive whole, or is no UTF-8",
             Refusal::SlowBody => "the body did not arrive in time",
+            Refusal::NoRoom => "too many large messages are on their way to the hub at once; send it later",
             Refusal::NotJson => "send JSON, with `Content-Type: application/json`",
             Refusal::TooLarge => "the body is larger than `limits.message_mib` allows",
             Refusal::NoSessionId => {

@@ -1,7 +1,7 @@
-//! Which user is at the other end of a loopback connection (Linux).
+//! The other end of a loopback connection: whose it is, and what it has not read (Linux).
 //!
 //! The peer's socket is the one whose two addresses are ours, swapped. The kernel is asked for that one, or else lists
-//! every TCP socket with its owner.
+//! every TCP socket.
 
 #[cfg(target_os = "linux")]
 mod diag;
@@ -17,20 +17,46 @@ use std::{
 #[cfg(target_os = "linux")]
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// The uid of the process that opened `peer → ours`, or `None` when it cannot be told.
+/// States of a socket that was told the end of what it is sent.
 #[cfg(target_os = "linux")]
-pub fn uid(peer: SocketAddr, ours: SocketAddr) -> Option<u32> {
+const CLOSE_WAIT: u8 = 8;
+#[cfg(target_os = "linux")]
+const LAST_ACK: u8 = 9;
+#[cfg(target_os = "linux")]
+const CLOSING: u8 = 11;
+
+/// A socket that some process has open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherEnd {
+    /// Of the user who opened it.
+    pub uid: u32,
+    /// Bytes that have arrived there and that nobody has read.
+    pub unread: u32,
+}
+
+#[cfg(target_os = "linux")]
+impl OtherEnd {
+    /// The end of what we send stands in the queue like a byte, behind all others.
+    fn new(uid: u32, queued: u32, state: u8) -> OtherEnd {
+        let has_end = matches!(state, CLOSE_WAIT | LAST_ACK | CLOSING);
+        OtherEnd { uid, unread: queued.saturating_sub(u32::from(has_end)) }
+    }
+}
+
+/// What was opened as `peer → ours`, or `None` when nobody has it open or it cannot be told.
+#[cfg(target_os = "linux")]
+pub fn other_end(peer: SocketAddr, ours: SocketAddr) -> Option<OtherEnd> {
     let (SocketAddr::V4(peer), SocketAddr::V4(ours)) = (peer, ours) else { return None };
     let look = |path, local: &str, remote: &str| search(File::open(path).ok()?, local, remote);
     // Some runtimes dial IPv4 through IPv6 sockets; those stand in the other table.
-    diag::uid(peer, ours)
+    diag::socket(peer, ours)
         .or_else(|| look("/proc/net/tcp", &hex(peer), &hex(ours)))
         .or_else(|| look("/proc/net/tcp6", &mapped(peer), &mapped(ours)))
 }
 
 /// In large pieces and no further than needed: for each piece, the kernel walks over all its sockets anew.
 #[cfg(target_os = "linux")]
-fn search(mut table: impl Read, local: &str, remote: &str) -> Option<u32> {
+fn search(mut table: impl Read, local: &str, remote: &str) -> Option<OtherEnd> {
     let (mut text, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
     loop {
         match table.read(&mut piece) {
@@ -40,28 +66,31 @@ fn search(mut table: impl Read, local: &str, remote: &str) -> Option<u32> {
         }
         let whole_lines = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let lines: Vec<u8> = text.drain(..whole_lines).collect();
-        if let Some(uid) = uid_in(std::str::from_utf8(&lines).ok()?, local, remote) {
-            return Some(uid);
+        if let Some(found) = socket_in(std::str::from_utf8(&lines).ok()?, local, remote) {
+            return Some(found);
         }
     }
 }
 
 /// Elsewhere the token alone has to do.
 #[cfg(not(target_os = "linux"))]
-pub fn uid(_peer: SocketAddr, _ours: SocketAddr) -> Option<u32> {
-    Some(rustix::process::getuid().as_raw())
+pub fn other_end(_peer: SocketAddr, _ours: SocketAddr) -> Option<OtherEnd> {
+    Some(OtherEnd { uid: rustix::process::getuid().as_raw(), unread: 0 })
 }
 
 #[cfg(target_os = "linux")]
-fn uid_in(table: &str, local: &str, remote: &str) -> Option<u32> {
+fn socket_in(table: &str, local: &str, remote: &str) -> Option<OtherEnd> {
     table.lines().find_map(|line| {
         let mut columns = line.split_ascii_whitespace().skip(1);
         if columns.next()? != local || columns.next()? != remote {
             return None;
         }
-        let uid = columns.nth(4)?.parse().ok()?;
+        let state = u8::from_str_radix(columns.next()?, 16).ok()?;
+        let (_, queued) = columns.next()?.split_once(':')?;
+        let queued = u32::from_str_radix(queued, 16).ok()?;
+        let uid = columns.nth(2)?.parse().ok()?;
         // Without an inode no process has it open any more, and the table says 0 whosever it was.
-        (columns.nth(1)? != "0").then_some(uid)
+        (columns.nth(1)? != "0").then(|| OtherEnd::new(uid, queued, state))
     })
 }
 
@@ -78,6 +107,14 @@ fn mapped(address: SocketAddrV4) -> String {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+
+    fn uid(peer: SocketAddr, ours: SocketAddr) -> Option<u32> {
+        other_end(peer, ours).map(|end| end.uid)
+    }
+
+    fn uid_in(table: &str, local: &str, remote: &str) -> Option<u32> {
+        socket_in(table, local, remote).map(|end| end.uid)
+    }
 
     #[test]
     fn the_owner_of_the_other_end_is_found() {
@@ -119,9 +156,9 @@ mod tests {
         }
         let pieces = |pieces: &[&'static str]| Pieces(pieces.to_vec().into());
         let table =
-            pieces(&["sl local rem\n 0: A:1 B:", "2 01 0 0 0 1001 0 7\n 1: A:1 B:3 01 0 0 0 1002 0 8\n"]);
-        assert_eq!(search(table, "A:1", "B:2"), Some(1001));
-        assert_eq!(search(pieces(&["sl local rem\n 0: A:1 B:2 01 0 0 0 1", ""]), "A:1", "B:2"), None);
+            pieces(&["sl local rem\n 0: A:1 B:", "2 01 0:A 0 0 1001 0 7\n 1: A:1 B:3 01 0:0 0 0 1002 0 8\n"]);
+        assert_eq!(search(table, "A:1", "B:2"), Some(OtherEnd { uid: 1001, unread: 10 }));
+        assert_eq!(search(pieces(&["sl local rem\n 0: A:1 B:2 01 0:0 0 0 1", ""]), "A:1", "B:2"), None);
     }
 
     #[test]

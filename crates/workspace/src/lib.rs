@@ -3,6 +3,7 @@
 //! for what is decided before it is called.
 
 mod cancel;
+pub mod descriptors;
 mod error;
 mod folders;
 pub mod git;

@@ -60,7 +60,7 @@ impl Drop for Place {
 
 fn is_our_user(stream: &TcpStream) -> bool {
     let (Ok(peer), Ok(ours)) = (stream.peer_addr(), stream.local_addr()) else { return false };
-    peer::uid(peer, ours) == Some(rustix::process::getuid().as_raw())
+    peer::other_end(peer, ours).is_some_and(|end| end.uid == rustix::process::getuid().as_raw())
 }
 
 fn pass_on(agent: TcpStream, proxy: &Arc<Proxy>) {

@@ -17,4 +17,6 @@ mod reading;
 #[cfg(test)]
 use linkspan_testkit::{self as support, ppxai as client};
 #[cfg(test)]
+mod telling;
+#[cfg(test)]
 mod terminal;

@@ -128,6 +128,24 @@ fn without_an_editor_commands_run_in_the_hubs_own_terminal() {
 }
 
 #[test]
+fn a_command_may_open_as_many_files_as_the_hub_was_given() {
+    let world = World::new();
+    let script = "ulimit -S -n 300; exec \"$0\" hub start";
+    let started = world.program("sh").arg("-c").arg(script).arg(place::linkspan()).output().unwrap();
+    assert!(started.status.success(), "{started:?}");
+    let hub = world.hub_pid().unwrap();
+    let limits = std::fs::read_to_string(format!("/proc/{hub}/limits")).unwrap();
+    let own = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let own: u64 = own.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(own > 300, "the hub itself takes more: {own}");
+    let capabilities = api::Capabilities { questions: true, ..api::Capabilities::default() };
+    let mut editor = EditorBuilder::new(&world).capabilities(capabilities).attach();
+    let ran = result(run(&mut editor, json!({ "command": "ulimit -S -n; sh -c 'ulimit -S -n'" })));
+    let said = ran["output"].as_str().unwrap();
+    assert_eq!(said.lines().map(str::trim).collect::<Vec<_>>(), ["300", "300"]);
+}
+
+#[test]
 fn a_command_that_takes_longer_goes_on_and_can_be_read_later() {
     let (_world, mut editor) = bare();
     let mut client = Client::new(editor.port());

@@ -155,7 +155,7 @@ impl Core {
 
     /// A new agent in that window, if it may be there.
     pub(super) fn let_in(
-        &self,
+        &mut self,
         window: WindowId,
         dialect: &'static Dialect,
         reach: Reach,
@@ -165,9 +165,11 @@ impl Core {
         if !home.config.dialect_enabled(dialect.name) {
             return Err(NotLetIn::DialectOff);
         }
-        if self.agents.of_window(window).count() >= home.config.limits.connections {
+        let most = home.config.limits.connections;
+        if self.agents.of_window(window).count() >= most && !self.make_room(window) {
             return Err(NotLetIn::TooMany);
         }
+        let home = self.windows.get(&window).ok_or(NotLetIn::WindowClosed)?;
         let server = Server {
             version: self.identity.version.to_owned(),
             editor_name: home.editor.name.clone(),

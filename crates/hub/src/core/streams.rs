@@ -6,7 +6,7 @@ use linkspan_review as review;
 use linkspan_review::{AgentId, Effect, Phase, Review, ReviewId, WindowId};
 
 use super::Core;
-use super::agents::Reach;
+use super::agents::{Agent, Reach};
 use super::event::Introduction;
 use super::present::asker;
 use super::timers::Due;
@@ -89,6 +89,20 @@ impl Core {
         if self.agents.get(&id).is_some_and(|agent| agent.without_stream.is_some()) {
             self.hang_up(id, 1001, "nobody listens to this session");
         }
+    }
+
+    /// Whoever says hello and never listens keeps nobody out: of those who wait for nothing, the first to come goes. It
+    /// is taken up again when it is back. True: there is room now.
+    pub(super) fn make_room(&mut self, window: WindowId) -> bool {
+        let is_idle = |agent: &Agent| {
+            let waits = !agent.waiting.is_empty() || !agent.unconfirmed.is_empty();
+            let asks = !agent.introduced || agent.session.open_calls().next().is_some();
+            matches!(agent.reach, Reach::Stream) && agent.stream == 0 && !waits && !asks
+        };
+        let first = self.agents.of_window(window).find(|(_, agent)| is_idle(agent)).map(|(id, _)| *id);
+        let Some(first) = first else { return false };
+        self.hang_up(first, 1013, "others came, and nobody listened to this session");
+        true
     }
 
     /// Nobody came back for what became of it. An agent that listens would ask never again, and wait for ever: it is

@@ -1,6 +1,5 @@
 //! One agent's WebSocket: frames in, frames out, pings. What they mean is for the core.
 
-use std::future::poll_fn;
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
@@ -8,18 +7,17 @@ use linkspan_dialect::{Dialect, Exchange};
 use linkspan_review::{AgentId, WindowId};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
-use tokio_websockets::{CloseCode, Limits, Message, ServerBuilder, WebSocketStream};
+use tokio_websockets::{CloseCode, Message, WebSocketStream};
 
+use super::metered::{self, Metered, NoRoom};
 use super::outbox::{self, Inbox, SEND_DEADLINE};
 use super::pace::Pace;
+use super::room::NO_ROOM;
 use super::{Edge, Happening};
 use crate::core::{Event, ExchangeAnswer};
 
 /// How long a closing handshake may take.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
-
-/// What a message of this size took is given back at once.
-const LARGE: usize = 256 * 1024;
 
 /// With code 1012: why a connection ends that the hub has let go.
 pub(crate) const LEAVING: &str = "the hub is leaving; it may be back soon";
@@ -76,20 +74,18 @@ pub(super) async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
         return;
     }
     edge.tell(Event::AgentOpened { agent, window, dialect, called: None }).await;
-    let limits = Limits::default().max_payload_len(Some(message_bytes));
-    let socket = ServerBuilder::new().limits(limits).serve(stream);
+    let socket = metered::serve(stream, message_bytes, &edge.room);
     let ending = exchange(agent, socket, inbox, &edge).await;
     edge.tell(Event::AgentClosed { agent, said_goodbye: ending == Ending::Goodbye }).await;
 }
 
 async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
     agent: AgentId,
-    mut socket: WebSocketStream<S>,
+    mut socket: WebSocketStream<Metered<S>>,
     mut inbox: Inbox<ToAgent>,
     edge: &Edge,
 ) -> Ending {
     let mut pace = Pace::new(edge.limits.messages_per_second);
-    let mut large = None;
     loop {
         tokio::select! {
             biased;
@@ -107,18 +103,23 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                     Sent::Lost => return Ending::Lost,
                 }
             }
-            frame = next(&mut socket, &mut large) => match frame {
-                None => return Ending::Lost,
-                Some(Err(error)) => {
+            frame = metered::next(&mut socket) => match frame {
+                Err(NoRoom) => {
+                    tracing::warn!("{agent} is closed: {NO_ROOM}");
+                    close(&mut socket, 1013, NO_ROOM).await;
+                    return Ending::Lost;
+                }
+                Ok(None) => return Ending::Lost,
+                Ok(Some(Err(error))) => {
                     tracing::warn!("{agent} broke the WebSocket protocol or vanished: {error}");
                     refuse(&mut socket).await;
                     return Ending::Lost;
                 }
-                Some(Ok(frame)) if frame.is_close() => {
+                Ok(Some(Ok(frame))) if frame.is_close() => {
                     drain(&mut socket).await;
                     return ending_of(&frame);
                 }
-                Some(Ok(frame)) => {
+                Ok(Some(Ok(frame))) => {
                     let event = match frame.as_text() {
                         Some(text) => Some(Event::AgentFrame { agent, text: text.to_owned(), exchange: None }),
                         None if frame.is_pong() => {
@@ -133,30 +134,14 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                     {
                         return Ending::Lost;
                     }
-                    large = if_large(frame);
+                    if metered::was_large(&frame) {
+                        socket = metered::renewed(socket).await;
+                    }
                     pace.step().await;
                 }
             }
         }
     }
-}
-
-/// The message before, if it was large, is let go behind the library's first look for the next one: room that nobody
-/// holds is used for what comes, and would be kept for as long as the connection lasts.
-pub(crate) async fn next<S: AsyncRead + AsyncWrite + Unpin>(
-    socket: &mut WebSocketStream<S>,
-    large: &mut Option<Message>,
-) -> Option<Result<Message, tokio_websockets::Error>> {
-    poll_fn(|context| {
-        let polled = socket.poll_next_unpin(context);
-        *large = None;
-        polled
-    })
-    .await
-}
-
-pub(crate) fn if_large(frame: Message) -> Option<Message> {
-    (frame.as_payload().len() >= LARGE).then_some(frame)
 }
 
 /// Which of our pings a pong answers.

@@ -17,6 +17,7 @@ use tokio::time::timeout;
 
 use super::agent::ToAgent;
 use super::outbox::{self, Inbox};
+use super::room::Share;
 use super::{Edge, Happening};
 use crate::core::{Event, ExchangeAnswer};
 use crate::guard::Refusal;
@@ -67,8 +68,13 @@ impl Caller {
         Some(caller)
     }
 
-    /// HTTP has no word for "got it". Whoever asks again on the same connection, or ends it in good order, has taken
-    /// what was answered before: a connection that is closed over bytes nobody read is reset.
+    /// Something was answered, and is not known to have arrived.
+    pub(super) fn awaits_word(&self) -> bool {
+        self.unconfirmed.load(Ordering::Relaxed) > 0
+    }
+
+    /// HTTP has no word for "got it". Whoever asks again on the same connection has taken what was answered before, and
+    /// whoever has read all when it ends.
     pub(super) async fn has_all(&self, edge: &Edge) {
         let number = self.unconfirmed.swap(0, Ordering::Relaxed);
         let all_taken = self.given.load(Ordering::Relaxed) == self.taken.load(Ordering::Relaxed);
@@ -157,14 +163,25 @@ pub(super) fn called(headers: &HeaderMap) -> String {
 /// The text of a request's body.
 pub(super) async fn body(request: Request<Incoming>, edge: &Edge) -> Result<String, Refusal> {
     let limit = edge.limits.message_mib * 1024 * 1024;
-    let body = Limited::new(request.into_body(), limit).collect();
-    let bytes = match timeout(BODY_DEADLINE, body).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(Refusal::TooLarge),
-        Ok(Err(_)) => return Err(Refusal::BrokenBody),
-        Err(_) => return Err(Refusal::SlowBody),
+    let mut body = Limited::new(request.into_body(), limit);
+    let mut share = Share::of(&*edge.room);
+    let collected = async {
+        let mut bytes = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| match error.is::<LengthLimitError>() {
+                true => Refusal::TooLarge,
+                false => Refusal::BrokenBody,
+            })?;
+            let Some(piece) = frame.data_ref() else { continue };
+            if !share.grow(piece.len()) {
+                return Err(Refusal::NoRoom);
+            }
+            bytes.extend_from_slice(piece);
+        }
+        Ok(bytes)
     };
-    String::from_utf8(bytes.into()).map_err(|_| Refusal::BrokenBody)
+    let bytes = timeout(BODY_DEADLINE, collected).await.unwrap_or(Err(Refusal::SlowBody))?;
+    String::from_utf8(bytes).map_err(|_| Refusal::BrokenBody)
 }
 
 pub(super) fn response(answer: Option<ExchangeAnswer>) -> Answer {

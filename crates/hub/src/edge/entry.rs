@@ -19,6 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::left::Left;
 use super::watched::Watched;
 use super::{Edge, FAREWELL};
 use crate::core::Event;
@@ -123,8 +124,8 @@ async fn who(stream: &TcpStream, peer: SocketAddr) -> Result<(), Refusal> {
     }
     let ours = stream.local_addr().map_err(|_| Refusal::OtherUser)?;
     // The kernel takes milliseconds to list its sockets: nobody else shall wait for that.
-    match tokio::task::spawn_blocking(move || peer::uid(peer, ours)).await {
-        Ok(Some(uid)) if uid == rustix::process::getuid().as_raw() => Ok(()),
+    match tokio::task::spawn_blocking(move || peer::other_end(peer, ours)).await {
+        Ok(Some(end)) if end.uid == rustix::process::getuid().as_raw() => Ok(()),
         _ => Err(Refusal::OtherUser),
     }
 }
@@ -141,12 +142,12 @@ where
 }
 
 /// How a connection ended that was no offence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Ended {
-    /// The peer closed it after all that it was sent, or kept it idle for too long.
-    InOrder,
-    /// What was sent last may not have been read.
-    Broken,
+    /// One side closed it, or the peer kept it idle for too long.
+    InOrder(Left),
+    /// It goes on as something else, or what was sent last may not have been read.
+    Otherwise,
 }
 
 /// The same for a connection that may become an agent's, which stays for as long as it likes.
@@ -186,28 +187,32 @@ where
 {
     // Answers are small and someone waits for each.
     let _ = stream.set_nodelay(true);
-    let (stream, broken) = Watched::new(stream);
-    let served = hyper::server::conn::http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_DEADLINE)
-        .max_buf_size((head_kib * 1024).max(HEAD_BYTES_MIN))
-        .max_headers(HEAD_LINES)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades();
-    tokio::pin!(served);
-    let ended = match tokio::time::timeout(deadline, &mut served).await {
-        Err(_) if stays.0.load(Ordering::Relaxed) => Ok(served.await),
-        ended => ended,
+    let (stream, remains) = Watched::new(stream);
+    let ended = {
+        let served = hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_DEADLINE)
+            .max_buf_size((head_kib * 1024).max(HEAD_BYTES_MIN))
+            .max_headers(HEAD_LINES)
+            .serve_connection(TokioIo::new(stream), service)
+            .with_upgrades();
+        tokio::pin!(served);
+        match tokio::time::timeout(deadline, &mut served).await {
+            Err(_) if stays.0.load(Ordering::Relaxed) => Ok(served.await),
+            ended => ended,
+        }
     };
-    match ended {
+    match (ended, remains.take()) {
         // A connection that an agent keeps for its next request is not slow.
-        Ok(Err(error)) if error.is_timeout() && !stays.0.load(Ordering::Relaxed) => Err(Refusal::SlowHead),
-        Ok(Err(error)) if error.is_parse() => Err(Refusal::BadHead),
-        _ if broken.load(Ordering::Relaxed) => Ok(Ended::Broken),
-        Ok(Err(error)) if error.is_timeout() => Ok(Ended::InOrder),
-        Ok(Ok(())) => Ok(Ended::InOrder),
+        (Ok(Err(error)), _) if error.is_timeout() && !stays.0.load(Ordering::Relaxed) => {
+            Err(Refusal::SlowHead)
+        }
+        (Ok(Err(error)), _) if error.is_parse() => Err(Refusal::BadHead),
+        _ if remains.is_broken() => Ok(Ended::Otherwise),
+        (Ok(Err(error)), Some(stream)) if error.is_timeout() => Ok(Ended::InOrder(Left::idle(stream))),
+        (Ok(Ok(())), Some(stream)) => Ok(Ended::InOrder(Left::closed(stream))),
         // Whoever does not take its answers in time is let go, too, and keeps no place for ever.
-        Ok(Err(_)) | Err(_) => Ok(Ended::Broken),
+        _ => Ok(Ended::Otherwise),
     }
 }
 
@@ -266,7 +271,11 @@ pub(crate) fn upgrade<F: Future<Output = ()> + Send + 'static>(
         // The bare socket again: hyper's wrapping costs time on every frame. Bytes sent before our answer are a
         // breach of the protocol.
         match upgraded.downcast::<TokioIo<Watched>>() {
-            Ok(parts) if parts.read_buf.is_empty() => converse(parts.io.into_inner().stream).await,
+            Ok(parts) if parts.read_buf.is_empty() => {
+                if let Some(stream) = parts.io.into_inner().into_stream() {
+                    converse(stream).await;
+                }
+            }
             _ => count(Refusal::BadHead, &edge).await,
         }
     });
@@ -308,7 +317,8 @@ mod tests {
             });
             let stays = Stays::default();
             let serving = serve_within(Duration::from_millis(200), stream, 8, large, &stays);
-            assert_eq!(tokio::time::timeout(Duration::from_secs(20), serving).await, Ok(Ok(Ended::Broken)));
+            let served = tokio::time::timeout(Duration::from_secs(20), serving).await;
+            assert!(matches!(served, Ok(Ok(Ended::Otherwise))), "{served:?}");
             let mut taken = Vec::new();
             let _ = visitor.read_to_end(&mut taken).await;
             assert!(!taken.is_empty() && taken.len() < 20 << 20, "{}", taken.len());

@@ -115,17 +115,20 @@ async fn enter(stream: TcpStream, inside: Arc<Inside>, entrance: Arc<Entrance>, 
     });
     let served = tokio::select! {
         served = entry::serve_agent(stream, &connection.edge, &connection.stays, service) => served,
-        () = connection.cut.notified() => Ok(Ended::Broken),
+        () = connection.cut.notified() => Ok(Ended::Otherwise),
     };
+    if let Err(refusal) = served {
+        entry::count(refusal, &connection.edge).await;
+    }
     if let Some(Some(caller)) = connection.caller.get() {
         caller.let_go();
-        if served == Ok(Ended::InOrder) {
+        if let Ok(Ended::InOrder(left)) = served
+            && caller.awaits_word()
+            && left.was_read().await
+        {
             caller.has_all(&connection.edge).await;
         }
         connection.edge.tell(Event::AgentClosed { agent: caller.agent, said_goodbye: false }).await;
-    }
-    if let Err(refusal) = served {
-        entry::count(refusal, &connection.edge).await;
     }
 }
 

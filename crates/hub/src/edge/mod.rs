@@ -6,11 +6,14 @@ mod calls;
 mod clients;
 mod discovery;
 pub(crate) mod entry;
+mod left;
 mod listen;
 pub(crate) mod local;
+pub(crate) mod metered;
 pub(crate) mod outbox;
 pub(crate) mod pace;
 mod refusals;
+pub(crate) mod room;
 mod sent;
 mod session;
 pub(crate) mod session_id;
@@ -47,6 +50,7 @@ use listen::Port;
 use local::ToLocal;
 use outbox::Outbox;
 use refusals::Refusals;
+use room::Room;
 use tools::Terminals;
 use well_known::WellKnown;
 
@@ -64,6 +68,8 @@ const FAREWELL: Duration = Duration::from_millis(500);
 pub(crate) struct Edge {
     inbox: mpsc::Sender<Happening>,
     pub(crate) limits: Arc<Limits>,
+    /// For messages of agents that are on their way.
+    room: Arc<Room>,
     refusals: Arc<Mutex<Refusals>>,
     /// Held by each task; when the last is gone, everything has been sent.
     _alive: mpsc::Sender<()>,
@@ -353,7 +359,8 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
     let (inbox, mut happenings) = mpsc::channel(QUEUE);
     let (alive, mut all_gone) = mpsc::channel(1);
     let limits = Arc::new(config.limits.clone());
-    let edge = Edge { inbox, limits, refusals: Arc::default(), _alive: alive };
+    let room = Room::new(limits.message_mib * 1024 * 1024);
+    let edge = Edge { inbox, limits, room, refusals: Arc::default(), _alive: alive };
 
     // Holds the edge, so that leaving waits for what is being recorded.
     let recorded = edge.clone();

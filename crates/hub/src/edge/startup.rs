@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use linkspan_editor_api::{PORT_SPACE_BOOT, PORT_SPACE_NETWORK, Places, PlacesError, port_space};
+use linkspan_workspace::descriptors;
 use rustix::fs::FlockOperation;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -64,16 +64,6 @@ impl Ready {
 /// Each agent, window and command takes one, and each file that is read: far more than the usual 1,024.
 const DESCRIPTORS: u64 = 65_536;
 
-fn raise_descriptor_limit() {
-    let limit = getrlimit(Resource::Nofile);
-    let wanted = limit.maximum.map_or(DESCRIPTORS, |most| most.min(DESCRIPTORS));
-    if limit.current.is_some_and(|now| now < wanted)
-        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit })
-    {
-        tracing::warn!("the limit of open files cannot be raised: {error}");
-    }
-}
-
 /// By each name that they have: paths are checked with links followed, and as editors name them.
 fn own_places(places: &Places) -> Vec<PathBuf> {
     let Places { runtime, state, config, .. } = places.clone();
@@ -94,7 +84,9 @@ pub fn run(places: &Places) -> Result<(), RunError> {
         })?;
     }
     let Some(lock) = take_lock(places)? else { return Ok(()) };
-    raise_descriptor_limit();
+    if let Err(error) = descriptors::raise(DESCRIPTORS) {
+        tracing::warn!("the limit of open files cannot be raised: {error}");
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         // Files are few and short; idle threads would only cost memory.

@@ -19,7 +19,8 @@ use tokio::net::TcpListener;
 use tokio::sync::{OnceCell, watch};
 use tokio::task::AbortHandle;
 
-use crate::edge::{Edge, entry};
+use crate::edge::room::Room;
+use crate::edge::{Edge, entry, local};
 use access::{Access, LINK_SECONDS, Secret, SessionId};
 use kept::Kept;
 
@@ -34,6 +35,8 @@ pub(crate) struct Page {
     /// Where an earlier hub had it: people forward that one.
     before: Option<u16>,
     open: OnceCell<Door>,
+    /// For messages that are on their way: agents take nothing of it.
+    room: Arc<Room>,
 }
 
 #[derive(Debug)]
@@ -66,6 +69,7 @@ impl Page {
             wanted,
             before: before.as_ref().map(|before| before.port),
             open: OnceCell::new(),
+            room: Room::new(local::message_bytes(&edge.limits)),
         });
         if before.is_some_and(|before| !before.sessions.is_empty())
             && let Err(error) = page.port(edge).await

@@ -8,14 +8,16 @@ use futures_util::SinkExt;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
-use tokio_websockets::{Limits, Message, ServerBuilder, WebSocketStream};
+use tokio_websockets::{Message, WebSocketStream};
 
 use super::Page;
 use super::access::SessionId;
 use crate::core::{Event, LocalId};
 use crate::edge::local::{self, Introduced};
+use crate::edge::metered::{self, Metered, NoRoom};
 use crate::edge::outbox::{Inbox, SEND_DEADLINE};
 use crate::edge::pace::Pace;
+use crate::edge::room::NO_ROOM;
 use crate::edge::{Edge, agent};
 
 /// Access was taken back: no use in trying again.
@@ -33,11 +35,9 @@ pub(super) async fn converse(stream: TcpStream, session: SessionId, page: Arc<Pa
     let message_bytes = local::message_bytes(&edge.limits);
     let opened = |local| Event::PageOpened { local };
     let Some(Introduced { local, inbox, .. }) = local::introduce(&edge, opened).await else { return };
-    let limits = Limits::default().max_payload_len(Some(message_bytes));
     let mut open = Open {
-        large: None,
         local,
-        socket: ServerBuilder::new().limits(limits).serve(stream),
+        socket: metered::serve(stream, message_bytes, &page.room),
         sending: false,
         silent_beats: 0,
         pace: Pace::new(edge.limits.messages_per_second),
@@ -50,7 +50,7 @@ pub(super) async fn converse(stream: TcpStream, session: SessionId, page: Arc<Pa
     };
     // Behind half a message no word can be said, and the rest of it is no longer for that browser.
     if taken_back && open.sending {
-        let _ = open.socket.get_ref().set_zero_linger();
+        let _ = open.socket.get_ref().stream().set_zero_linger();
     } else if taken_back {
         agent::close(&mut open.socket, TAKEN_BACK, "access was taken back").await;
     }
@@ -65,9 +65,7 @@ async fn ended(session: SessionId, page: &Page, mut changed: watch::Receiver<()>
 
 struct Open {
     local: LocalId,
-    socket: WebSocketStream<TcpStream>,
-    /// The message before, if it was large.
-    large: Option<Message>,
+    socket: WebSocketStream<Metered<TcpStream>>,
     /// A message is on its way.
     sending: bool,
     /// Heartbeats since something came.
@@ -90,13 +88,14 @@ impl Open {
                     Some(body) => self.send(body).await,
                     None => return agent::close(&mut self.socket, 1012, agent::LEAVING).await,
                 },
-                frame = agent::next(&mut self.socket, &mut self.large) => match frame {
-                    Some(Ok(frame)) => self.frame(frame, edge).await,
-                    Some(Err(_)) => {
+                frame = metered::next(&mut self.socket) => match frame {
+                    Ok(Some(Ok(frame))) => self.frame(frame, edge).await,
+                    Ok(Some(Err(_))) => {
                         agent::refuse(&mut self.socket).await;
                         false
                     }
-                    None => false,
+                    Ok(None) => false,
+                    Err(NoRoom) => return agent::close(&mut self.socket, 1013, NO_ROOM).await,
                 },
                 _ = heartbeat.tick() => self.beat().await,
             };
@@ -119,7 +118,6 @@ impl Open {
             return true;
         }
         let body = frame.as_payload().to_vec();
-        self.large = agent::if_large(frame);
         let told = edge.tell(Event::LocalMessage { local: self.local, body }).await;
         // One at a time: answers may be large, and all who ask the hub wait while one is made.
         edge.caught_up().await;

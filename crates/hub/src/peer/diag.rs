@@ -6,6 +6,8 @@ use std::net::SocketAddrV4;
 use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
 
+use super::OtherEnd;
+
 const BY_FAMILY: u16 = 20;
 const REQUEST: u16 = 1;
 const INET: u8 = 2;
@@ -16,15 +18,15 @@ const ANY_STATE: u32 = u32::MAX;
 const HEADER: usize = 16;
 const ADDRESSES: usize = 48;
 
-/// The uid of the process that has `local → remote` open, or `None` when it cannot be told.
-pub(super) fn uid(local: SocketAddrV4, remote: SocketAddrV4) -> Option<u32> {
-    let socket =
+/// The socket `local → remote`, or `None` when nobody has it open or it cannot be told.
+pub(super) fn socket(local: SocketAddrV4, remote: SocketAddrV4) -> Option<OtherEnd> {
+    let kernel =
         socket_with(AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(SOCK_DIAG)).ok()?;
-    sendto(&socket, &question(local, remote), SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).ok()?;
+    sendto(&kernel, &question(local, remote), SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).ok()?;
     let mut reply = [0; 1024];
     // The kernel has answered by now, if it does.
-    let (length, _) = recv(&socket, &mut reply[..], RecvFlags::DONTWAIT).ok()?;
-    uid_in(reply.get(..length)?, local, remote)
+    let (length, _) = recv(&kernel, &mut reply[..], RecvFlags::DONTWAIT).ok()?;
+    socket_in(reply.get(..length)?, local, remote)
 }
 
 /// Local port and address, remote port and address: as the kernel writes them in the question and in the answer.
@@ -58,18 +60,18 @@ fn question(local: SocketAddrV4, remote: SocketAddrV4) -> Vec<u8> {
     bytes
 }
 
-fn uid_in(reply: &[u8], local: SocketAddrV4, remote: SocketAddrV4) -> Option<u32> {
+fn socket_in(reply: &[u8], local: SocketAddrV4, remote: SocketAddrV4) -> Option<OtherEnd> {
     let number = |at: usize| {
         let bytes = reply.get(at..at + 4)?;
         Some(u32::from_ne_bytes(bytes.try_into().ok()?))
     };
-    let kind = reply.get(4..6)?;
+    let (kind, state) = (reply.get(4..6)?, *reply.get(HEADER + 1)?);
     // Where nobody has that connection, the kernel may speak of one that listens at the address.
     let same = reply.get(HEADER + 4..HEADER + 4 + 36)? == addresses(local, remote);
     let rest = HEADER + 4 + ADDRESSES;
-    let (uid, inode) = (number(rest + 12)?, number(rest + 16)?);
+    let (queued, uid, inode) = (number(rest + 4)?, number(rest + 12)?, number(rest + 16)?);
     // Without an inode no process has it open any more, and the uid says nothing.
-    (kind == BY_FAMILY.to_ne_bytes() && same && inode != 0).then_some(uid)
+    (kind == BY_FAMILY.to_ne_bytes() && same && inode != 0).then(|| OtherEnd::new(uid, queued, state))
 }
 
 #[cfg(test)]
@@ -89,6 +91,10 @@ mod tests {
         let client = TcpStream::connect(ours).unwrap();
         let peer = v4(client.local_addr().unwrap());
         (listener, client, ours, peer)
+    }
+
+    fn uid(local: SocketAddrV4, remote: SocketAddrV4) -> Option<u32> {
+        socket(local, remote).map(|socket| socket.uid)
     }
 
     /// Whether this machine lets us ask at all.
@@ -115,14 +121,15 @@ mod tests {
         reply[4..6].copy_from_slice(&BY_FAMILY.to_ne_bytes());
         reply[20..56].copy_from_slice(&addresses(local, remote));
         reply[80..84].copy_from_slice(&1001_u32.to_ne_bytes());
-        assert_eq!(uid_in(&reply, local, remote), None, "nobody has it open");
+        assert_eq!(socket_in(&reply, local, remote), None, "nobody has it open");
         reply[84] = 7;
-        assert_eq!(uid_in(&reply, local, remote), Some(1001));
-        assert_eq!(uid_in(&reply, remote, local), None);
+        reply[72..76].copy_from_slice(&5_u32.to_ne_bytes());
+        assert_eq!(socket_in(&reply, local, remote), Some(OtherEnd { uid: 1001, unread: 5 }));
+        assert_eq!(socket_in(&reply, remote, local), None);
         for length in 0..reply.len() {
-            assert_eq!(uid_in(&reply[..length], local, remote), None, "{length}");
+            assert_eq!(socket_in(&reply[..length], local, remote), None, "{length}");
         }
         reply[4] = 2;
-        assert_eq!(uid_in(&reply, local, remote), None, "an error");
+        assert_eq!(socket_in(&reply, local, remote), None, "an error");
     }
 }

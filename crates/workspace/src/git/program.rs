@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::child::{Ending, Stream, stdin, wait_and_read};
 use crate::cancel::{Cancel, Deadline};
+use crate::descriptors;
 use crate::error::WorkspaceError;
 
 const MOST_STDERR: usize = 64 * 1024;
@@ -76,7 +77,9 @@ impl Git {
     }
 
     fn new(folder: &Path, what: &'static str, settings: &[&str]) -> Git {
-        let mut command = Command::new("git");
+        let (program, first) = descriptors::as_given(OsStr::new("git"));
+        let mut command = Command::new(program);
+        command.args(first);
         for (name, _) in std::env::vars_os() {
             let is_gits = name.to_string_lossy().starts_with("GIT_");
             if is_gits && !KEPT.iter().any(|kept| name == *kept) {
@@ -157,6 +160,9 @@ impl Git {
         loop {
             if let Some(status) = ended {
                 ending.is_over = true;
+                if status.code() == Some(descriptors::NOT_FOUND) {
+                    return Err(WorkspaceError::NoGit);
+                }
                 return Ok(Ran { what, status, output, truncated, errors });
             }
             check(cancel, deadline, what, time)?;

@@ -15,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::Size;
 use super::text::Text;
 use crate::cancel::Deadline;
+use crate::descriptors;
 use crate::error::WorkspaceError;
 use crate::group::{Group, PATIENCE};
 
@@ -66,8 +67,11 @@ impl Running {
         };
         let (pty, pts) = open().map_err(failed)?;
         pty.resize(pty_process::Size::new(size.rows, size.columns)).map_err(failed)?;
-        let shell = Command::new(shell()).args(["-c", command]).current_dir(cwd);
-        let child = shell
+        let (program, first) = descriptors::as_given(shell().as_os_str());
+        let child = Command::new(program)
+            .args(first)
+            .args(["-c", command])
+            .current_dir(cwd)
             .envs([("TERM", "dumb"), ("PAGER", "cat"), ("GIT_PAGER", "cat")])
             .envs(environment)
             .spawn(pts)
