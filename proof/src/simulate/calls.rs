@@ -1,12 +1,12 @@
 //! Requests to the hub: each is answered once and in time, and what a status calls connected is.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
-use linkspan_review::{AgentId, Digest};
+use linkspan_review::AgentId;
 use serde_json::Value;
 
-use super::agent::{Heard, heard};
+use super::agent::Part;
+use super::speech::{self, Heard};
 use super::wire::{Name, Peer, WireId};
 use super::world::World;
 
@@ -25,8 +25,8 @@ struct Call {
     method: String,
     answers: u32,
     cancelled: bool,
-    /// The change it is about.
-    change: Option<(PathBuf, Digest)>,
+    /// The changes that it asks for.
+    changes: Vec<Part>,
 }
 
 /// How long a machine may take in all: a disk that does not answer, then an editor that does not.
@@ -51,7 +51,7 @@ impl World {
         }
         let frame: Value = serde_json::from_str(text).expect("peers send JSON");
         let Some(id) = frame["id"].as_i64() else { return };
-        let Some(method) = frame["method"].as_str() else {
+        let Some(method) = speech::method(&frame) else {
             if let Some(path) = self.promises.calls.texts.remove(&(wire, id)) {
                 match frame["result"]["dirty"] == true {
                     true => drop(self.promises.unsaved.insert(path, wire)),
@@ -60,13 +60,9 @@ impl World {
             }
             return;
         };
-        let params = &frame["params"];
-        let arguments = &params["arguments"];
-        let of = |one: &str, other: &str| arguments[one].as_str().or(arguments[other].as_str());
-        let change = of("new_file_path", "path").zip(of("new_file_contents", "newText"));
-        let change = change.map(|(path, text)| (PathBuf::from(path), Digest::of(text.as_bytes())));
+        let changes = speech::changes(&frame);
         let within = match method {
-            "tools/call" if change.is_some() => None,
+            _ if !changes.is_empty() => None,
             "hub/status" => Some(STATUS_MS),
             "review/decided" | "reviews/decide" | "review/edited" => Some(DECISION_MS),
             // The folders are looked at by the edge.
@@ -79,12 +75,12 @@ impl World {
         }
         let (arrived, method) = (self.now, method.to_owned());
         let cancelled = calls.open.remove(&(wire, id)).is_some_and(|call| call.cancelled);
-        calls.open.insert((wire, id), Call { arrived, method, answers: 0, cancelled, change });
+        calls.open.insert((wire, id), Call { arrived, method, answers: 0, cancelled, changes });
     }
 
     pub(super) fn call_cancelled(&mut self, wire: WireId, id: i64) {
         let (arrived, method) = (self.now, String::new());
-        let fresh = Call { arrived, method, answers: 0, cancelled: true, change: None };
+        let fresh = Call { arrived, method, answers: 0, cancelled: true, changes: Vec::new() };
         self.promises.calls.open.entry((wire, id)).or_insert(fresh).cancelled = true;
     }
 
@@ -108,7 +104,7 @@ impl World {
             let what = format!("7: `{}` {id} on {wire:?} is answered {} times", call.method, call.answers);
             return self.promises.broken(what);
         }
-        let (method, arrived, change) = (call.method.clone(), call.arrived, call.change.clone());
+        let (method, arrived, changes) = (call.method.clone(), call.arrived, call.changes.clone());
         match method.as_str() {
             "hub/status" => self.look_at_status(arrived, &frame["result"]),
             "agent/join" => {
@@ -118,18 +114,22 @@ impl World {
             }
             _ => {}
         }
-        let (Some((path, original)), Peer::Agent(number)) = (change, self.wires[wire.0].peer) else { return };
+        let Peer::Agent(number) = self.wires[wire.0].peer else { return };
+        let heard = speech::heard(self.agents[number].dialect, frame);
+        if changes.len() > 1 {
+            self.look_at_parts(self.agents[number].home, &changes, &heard);
+        }
+        let heard = match heard {
+            Heard::Set(parts) => parts.into_iter().map(|(_, part)| part).collect(),
+            one => vec![one],
+        };
         let name = self.agents[number].name.clone();
-        match heard(frame) {
-            Heard::Accepted { text } => {
-                let text = text.as_deref().or_else(|| match self.agents[number].dialect {
-                    "claude" => frame["result"]["content"][1]["text"].as_str(),
-                    _ => None,
-                });
-                self.look_at_outcome(&name, &path, original, Some(text));
+        for (part, heard) in changes.into_iter().zip(heard) {
+            match heard {
+                Heard::Accepted { text } => self.look_at_outcome(&name, &part, Some(text.as_deref())),
+                Heard::Rejected => self.look_at_outcome(&name, &part, None),
+                Heard::Failed(_) | Heard::Other | Heard::Set(_) => {}
             }
-            Heard::Rejected => self.look_at_outcome(&name, &path, original, None),
-            Heard::Failed(_) | Heard::Other => {}
         }
     }
 

@@ -244,6 +244,7 @@ impl World {
             ToPeer::Frame(frame) if self.editors[number].hangs_until > self.now && !self.calm => {
                 let until = self.editors[number].hangs_until;
                 self.wire(wire).to_peer_at = until;
+                self.wire(wire).unread += 1;
                 return self.at(until, Happening::AtPeer(wire, ToPeer::Frame(frame)));
             }
             ToPeer::Frame(frame) => frame,

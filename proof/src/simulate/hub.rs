@@ -12,6 +12,7 @@ use linkspan_hub::token::Token;
 use linkspan_review::{AgentId, Digest, ReviewId, WindowId};
 use serde_json::Value;
 
+use super::exchanges::Exchanges;
 use super::journal::{Books, Job};
 use super::wire::{Door, Name, Peer, ToHub, ToPeer, WireId};
 use super::world::{Happening, World};
@@ -23,6 +24,7 @@ pub(super) struct Hub {
     started: u64,
     books: Books,
     agents: BTreeMap<AgentId, WireId>,
+    pub(super) exchanges: Exchanges,
     locals: BTreeMap<LocalId, WireId>,
     pub(super) ports: BTreeMap<u16, WindowId>,
     connections: u64,
@@ -41,6 +43,7 @@ impl Hub {
             started: 0,
             books: Books::new(),
             agents: BTreeMap::new(),
+            exchanges: Exchanges::default(),
             locals: BTreeMap::new(),
             ports: BTreeMap::new(),
             connections: 0,
@@ -118,6 +121,7 @@ impl World {
         // Nothing that was under way in this life happens in the next.
         self.hub.life += 1;
         self.hub.ports.clear();
+        self.hub.exchanges = Exchanges::default();
         let wires: Vec<WireId> = std::mem::take(&mut self.hub.agents)
             .into_values()
             .chain(std::mem::take(&mut self.hub.locals).into_values())
@@ -167,12 +171,19 @@ impl World {
             (Name::Agent(agent), ToHub::Text(text)) => {
                 self.trace.mix(text.as_bytes());
                 self.call_arrives(id, &text);
-                self.hub_event(Event::AgentFrame { agent, text, exchange: None });
+                match self.asks_by_exchanges(peer) {
+                    true => self.asked_by_exchange(agent, id, text),
+                    false => self.hub_event(Event::AgentFrame { agent, text, exchange: None }),
+                }
             }
             (Name::Agent(agent), ToHub::Pong(number)) => {
                 self.hub_event(Event::AgentPong { agent, number: Some(number) });
             }
             (Name::Agent(agent), ToHub::Closed) => {
+                if self.asks_by_exchanges(peer) && !self.wires[id.0].over_for_hub {
+                    let wire = &self.wires[id.0];
+                    self.caller_ended(agent, wire.cut_at.is_none() && wire.unread == 0);
+                }
                 self.over_for_hub(id);
                 self.hub.agents.remove(&agent);
                 self.hub_event(Event::AgentClosed { agent, said_goodbye: false });
@@ -191,6 +202,10 @@ impl World {
         }
     }
 
+    pub(super) fn asks_by_exchanges(&self, peer: Peer) -> bool {
+        matches!(peer, Peer::Agent(number) if self.agents[number].by_exchanges())
+    }
+
     fn lets_in(&mut self, id: WireId, peer: Peer, door: Door) -> bool {
         self.hub.connections += 1;
         let number = self.hub.connections;
@@ -203,7 +218,8 @@ impl World {
                 self.wire(id).name = Some(Name::Agent(agent_id));
                 self.hub.agents.insert(agent_id, id);
                 let dialect = linkspan_dialect::by_name(self.agents[agent].dialect).expect("a dialect");
-                self.hub_event(Event::AgentOpened { agent: agent_id, window, dialect, called: None });
+                let called = self.agents[agent].by_exchanges().then(|| self.agents[agent].name.clone());
+                self.hub_event(Event::AgentOpened { agent: agent_id, window, dialect, called });
             }
             Door::Socket => {
                 let local = LocalId(number);
@@ -230,10 +246,15 @@ impl World {
                         self.says(wire, &body);
                     }
                 }
-                Action::PingAgent { agent, number } => {
-                    if let Some(wire) = self.hub.wire_of(agent) {
-                        self.send_to_peer(wire, ToPeer::Ping(number));
+                Action::PingAgent { agent, number } => match self.hub.wire_of(agent) {
+                    Some(wire) if self.asks_by_exchanges(self.wires[wire.0].peer) => {
+                        self.pings_caller(agent, number);
                     }
+                    Some(wire) => self.send_to_peer(wire, ToPeer::Ping(number)),
+                    None => {}
+                },
+                Action::AnswerExchange { agent, exchange, answer } => {
+                    self.answers_exchange(agent, exchange, answer);
                 }
                 Action::CloseAgent { agent, .. } => {
                     if let Some(wire) = self.hub.agents.remove(&agent) {
@@ -317,7 +338,7 @@ impl World {
         }
     }
 
-    fn says(&mut self, wire: WireId, body: &[u8]) {
+    pub(super) fn says(&mut self, wire: WireId, body: &[u8]) {
         self.trace.mix(body);
         let frame: Value = serde_json::from_slice(body).expect("the hub sends JSON");
         self.hub_says(wire, &frame);
@@ -330,7 +351,7 @@ impl World {
         self.send_to_peer(wire, ToPeer::Closed);
     }
 
-    fn finds_out(&mut self, event: Event) {
+    pub(super) fn finds_out(&mut self, event: Event) {
         let (life, delay) = (self.hub.life, self.delay());
         self.later(delay, Happening::Edge(life, event));
     }

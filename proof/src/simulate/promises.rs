@@ -6,10 +6,11 @@ use std::path::Path;
 use linkspan_hub::files::Replacement;
 use linkspan_review::{Digest, Ended, Review, ReviewId, Step, Text, Writer, decode};
 
-use super::agent::{Ask, Asked};
+use super::agent::{Ask, Asked, Part};
 use super::calls::Calls;
 use super::lines::{is_carried, keeps_endings};
 use super::person::Word;
+use super::sets::Sets;
 use super::wire::{Peer, WireId};
 use super::world::World;
 
@@ -32,6 +33,7 @@ pub(super) struct Promises {
     /// The same at the moment when a decision was made.
     unsaved_at_decision: BTreeMap<ReviewId, WireId>,
     pub(super) calls: Calls,
+    pub(super) sets: Sets,
 }
 
 /// A review as the journal has it.
@@ -77,7 +79,7 @@ impl Promises {
         self.broken.get_or_insert(what);
     }
 
-    fn look(&mut self, at: &'static str, result: Result<(), String>) {
+    pub(super) fn look(&mut self, at: &'static str, result: Result<(), String>) {
         self.looked(at);
         if let Err(what) = result {
             self.broken(format!("{at}: {what}"));
@@ -132,7 +134,10 @@ fn fits(word: &Word, review: &Review) -> Result<(), String> {
 impl World {
     pub(super) fn record_asked(&mut self, review: &Review, step: Step) {
         match step {
-            Step::Proposed => self.look_at_proposal(review),
+            Step::Proposed => {
+                self.look_at_proposal(review);
+                self.look_at_set(review);
+            }
             Step::Decided => {
                 let said = self.promises.said(review);
                 if let Ok(word) = &said {
@@ -179,7 +184,7 @@ impl World {
         let asks = number
             .into_iter()
             .flat_map(|number| self.agents[number].asks.iter().map(move |ask| (number, ask)));
-        asks.filter(|(_, ask)| ask.path == review.path && Digest::of(ask.text.as_bytes()) == review.original)
+        asks.filter(|(_, ask)| ask.asks_for(review))
     }
 
     fn look_at_proposal(&mut self, review: &Review) {
@@ -312,19 +317,12 @@ impl World {
     }
 
     /// Whether somebody decided what an agent is told.
-    pub(super) fn look_at_outcome(
-        &mut self,
-        name: &str,
-        path: &Path,
-        original: Digest,
-        accepted: Option<Option<&str>>,
-    ) {
+    pub(super) fn look_at_outcome(&mut self, name: &str, part: &Part, accepted: Option<Option<&str>>) {
         let written = self.promises.written.values();
         let decided = self.promises.durable.values().flatten().chain(written).any(|durable| {
             let review = &durable.review;
-            let same = review.path == path
-                && review.original == original
-                && review.owner_key.split([':', '\u{1f}']).nth(1) == Some(name);
+            let same =
+                part.is_asked_by(review) && review.owner_key.split([':', '\u{1f}']).nth(1) == Some(name);
             same && match accepted {
                 None => durable.is_rejected(),
                 // Where Linkspan writes, nobody hears of it before it is known to be in the file.
@@ -336,7 +334,7 @@ impl World {
         });
         let result = match decided {
             true => Ok(()),
-            false => Err(format!("{name} hears of {} what nobody decided", path.display())),
+            false => Err(format!("{name} hears of {} what nobody decided", part.path.display())),
         };
         self.promises.look("3: agents hear durable decisions, exactly as made", result);
     }

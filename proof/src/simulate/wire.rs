@@ -41,6 +41,8 @@ pub(super) struct Wire {
     pub(super) over_for_hub: bool,
     pub(super) over_at: Option<u64>,
     pub(super) over_for_peer: bool,
+    /// How much of what the hub sent the peer has not read.
+    pub(super) unread: usize,
     /// When the last thing on the way to each end arrives.
     pub(super) to_hub_at: u64,
     pub(super) to_peer_at: u64,

@@ -20,7 +20,7 @@ use crate::chance::Chance;
 
 /// Windows, agents in each, and commands that people run.
 const WINDOWS: usize = 2;
-const DIALECTS: [&str; 4] = ["claude", "nexus3", "linkspan", "nexus3"];
+const DIALECTS: [&str; 5] = ["claude", "nexus3", "linkspan", "nexus3", "ppxai"];
 const COMMANDS: usize = 2;
 
 pub(super) enum Happening {
@@ -246,6 +246,7 @@ impl World {
             over_for_hub: false,
             over_at: None,
             over_for_peer: false,
+            unread: 0,
             to_hub_at: now,
             to_peer_at: now,
         });
@@ -287,6 +288,7 @@ impl World {
         let delay = self.delay();
         let when = self.now + delay;
         let wire = self.wire(id);
+        wire.unread += usize::from(matches!(what, ToPeer::Frame(_)));
         wire.to_peer_at = wire.to_peer_at.max(when);
         let when = wire.to_peer_at;
         self.at(when, Happening::AtPeer(id, what));
@@ -299,6 +301,7 @@ impl World {
             return;
         }
         wire.over_for_peer = closed;
+        wire.unread -= usize::from(matches!(what, ToPeer::Frame(_)));
         let peer = wire.peer;
         self.trace.tell(self.now, || match &what {
             ToPeer::Frame(frame) => format!("{peer:?} hears on {id:?}: {frame}"),
@@ -333,6 +336,8 @@ impl World {
             _ => chance.below(300_000) as u64,
         };
         let (hub, peer) = (notices(&mut self.chance), notices(&mut self.chance));
+        // Nothing is said over HTTP while a request waits: there, only what the system tells is known, at once.
+        let hub = if self.asks_by_exchanges(self.wires[id.0].peer) { 0 } else { hub };
         self.later(hub, Happening::AtHub(id, ToHub::Closed));
         self.later(peer, Happening::AtPeer(id, ToPeer::Closed));
     }
