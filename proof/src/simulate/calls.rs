@@ -65,10 +65,15 @@ impl World {
             _ if !changes.is_empty() => None,
             "hub/status" => Some(STATUS_MS),
             "review/decided" | "reviews/decide" | "review/edited" => Some(DECISION_MS),
+            // Files and editors are asked in turn, and what is in doubt first.
+            "history/undo" | "history/list" => Some(DECISION_MS),
             // The folders are looked at by the edge.
             "attach" => None,
             _ => Some(MACHINE_MS),
         };
+        if method == "history/undo" {
+            self.promises.undos.is_asked();
+        }
         let calls = &mut self.promises.calls;
         if let Some(within) = within {
             calls.due.insert((self.now + within, wire, id));
@@ -107,6 +112,7 @@ impl World {
         let (method, arrived, changes) = (call.method.clone(), call.arrived, call.changes.clone());
         match method.as_str() {
             "hub/status" => self.look_at_status(arrived, &frame["result"]),
+            "history/undo" => self.undo_answered(frame["result"]["redo"].as_str()),
             "agent/join" => {
                 if let Some(agent) = frame["result"]["agent"].as_str() {
                     self.promises.calls.joined.insert(agent.to_owned(), wire);

@@ -209,6 +209,7 @@ impl World {
         document.seen = document.text.encode().expect("it was text").to_vec();
         document.dirty = false;
         self.disk.insert(path.clone(), document.seen.clone());
+        self.look_for_undone(path);
     }
 
     fn closes_document(&mut self, number: usize) {

@@ -2,18 +2,16 @@
 //! later. Kills the hub and starts it again from what was durable.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use linkspan_hub::config::{Clients, Config};
-use linkspan_hub::core::{Action, Core, Event, Identity, LocalId, Prepared, Ticket};
-use linkspan_hub::files::{FileError, FileState, Replacement, WriteError};
+use linkspan_hub::core::{Action, Core, Event, Identity, LocalId, Prepared};
 use linkspan_hub::journal::Entry;
 use linkspan_hub::token::Token;
-use linkspan_review::{AgentId, Digest, ReviewId, WindowId};
+use linkspan_review::{AgentId, WindowId};
 use serde_json::Value;
 
 use super::exchanges::Exchanges;
-use super::journal::{Books, Job};
+use super::journal::{Books, Durable, Job};
 use super::wire::{Door, Name, Peer, ToHub, ToPeer, WireId};
 use super::world::{Happening, World};
 
@@ -107,6 +105,7 @@ impl World {
         self.count("hub crashes");
         self.trace.tell(self.now, || "the hub is killed".to_owned());
         self.hub.books.lose();
+        self.promises.undos.lose();
         self.hub_ends();
         let pause = match self.chance.below(3) {
             0 => 0,
@@ -294,6 +293,20 @@ impl World {
                     self.record_asked(&review, step);
                     self.hand_in(Job::Review(Box::new(Entry { review: *review, step, by, size })));
                 }
+                Action::ReadHistory { ticket, question } => self.hand_in(Job::Ask(ticket, question)),
+                Action::BeginUndo { ticket, change } => {
+                    self.undo_begins(&change);
+                    self.hand_in(Job::BeginUndo(ticket, Box::new(change)));
+                }
+                Action::RestoreFile { ticket, restoration } => {
+                    self.restore_ordered(ticket, &restoration);
+                    let (life, delay) = (self.hub.life, self.delay());
+                    self.later(delay, Happening::RestoreDisk(life, ticket, restoration));
+                }
+                Action::EndUndo { undo, done, mode } => {
+                    self.undo_ends(undo, done);
+                    self.hand_in(Job::EndUndo { undo, done, mode });
+                }
                 Action::RememberWindow { window } => self.hand_in(Job::Window(Box::new(window))),
                 Action::ServeWellKnown { .. } => self.finds_out(Event::WellKnownServed { open: false }),
                 Action::LookAtClients => {
@@ -369,9 +382,13 @@ impl World {
             self.count("failures of the journal");
         }
         let (events, recorded) = self.hub.books.sync(self.now, fails);
-        for (review, step) in recorded {
-            self.trace.tell(self.now, || format!("durable: {} {step:?}", review.id));
-            self.became_durable(review, step);
+        for durable in recorded {
+            self.trace.tell(self.now, || format!("durable: {durable}"));
+            match durable {
+                Durable::Review(review, step) => self.became_durable(*review, step),
+                Durable::UndoBegun(ticket, id, change) => self.undo_is_durable(ticket, id, *change),
+                Durable::UndoEnded(id) => self.promises.undos.end_is_kept(id),
+            }
         }
         let delay = self.delay().min(4_000);
         self.hub.told_at = self.hub.told_at.max(self.now + delay);
@@ -379,49 +396,5 @@ impl World {
         for event in events {
             self.at(when, Happening::Edge(life, event));
         }
-    }
-
-    pub(super) fn read_disk(&mut self, ticket: Ticket, folders: &[PathBuf], path: PathBuf) {
-        let result = if let Err(outside) = is_inside(folders, &path) {
-            Err(outside)
-        } else if self.fault(3) {
-            self.count("failures of the disk");
-            Err(FileError::Io { path: path.display().to_string(), error: "input/output error".to_owned() })
-        } else {
-            let bytes = self.disk.get(&path).cloned();
-            Ok(FileState { path, exists: bytes.is_some(), bytes: bytes.unwrap_or_default() })
-        };
-        self.finds_out(Event::FileRead { ticket, result });
-    }
-
-    /// As `files::replace` does: only over what is expected, and not at all if it is there already.
-    pub(super) fn write_disk(&mut self, review: ReviewId, order: Replacement) {
-        let now = self.disk.get(&order.path).cloned();
-        let result = if let Err(outside) = is_inside(&order.folders, &order.path) {
-            Err(WriteError::Failed(outside))
-        } else if now.as_deref() == Some(&*order.bytes) {
-            Ok(())
-        } else if now.as_deref().map(Digest::of) != order.expect {
-            self.count("writes that found another file");
-            Err(WriteError::BaseMoved(now))
-        } else if self.fault(10) {
-            self.count("failures of the disk");
-            let (path, error) = (order.path.display().to_string(), "no space left on device".to_owned());
-            Err(WriteError::Failed(FileError::Io { path, error }))
-        } else {
-            self.count("writes to disk");
-            self.trace.tell(self.now, || format!("{review} is written to {}", order.path.display()));
-            self.applied(review, "the disk");
-            self.disk.insert(order.path, order.bytes.to_vec());
-            Ok(())
-        };
-        self.finds_out(Event::FileWritten { review, result });
-    }
-}
-
-fn is_inside(folders: &[PathBuf], path: &Path) -> Result<(), FileError> {
-    match folders.iter().any(|folder| path.starts_with(folder)) {
-        true => Ok(()),
-        false => Err(FileError::Outside(path.display().to_string())),
     }
 }

@@ -6,6 +6,7 @@ mod asking;
 mod calls;
 mod checks;
 mod command;
+mod disk;
 mod editor;
 mod exchanges;
 mod hub;
@@ -15,6 +16,7 @@ mod person;
 mod promises;
 mod sets;
 mod speech;
+mod undos;
 mod wire;
 mod world;
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use linkspan_hub::files::Replacement;
+use linkspan_hub::journal::Change;
 use linkspan_review::{Digest, Ended, Review, ReviewId, Step, Text, Writer, decode};
 
 use super::agent::{Ask, Asked, Part};
@@ -11,6 +12,7 @@ use super::calls::Calls;
 use super::lines::{is_carried, keeps_endings};
 use super::person::Word;
 use super::sets::Sets;
+use super::undos::Undos;
 use super::wire::{Peer, WireId};
 use super::world::World;
 
@@ -34,6 +36,7 @@ pub(super) struct Promises {
     unsaved_at_decision: BTreeMap<ReviewId, WireId>,
     pub(super) calls: Calls,
     pub(super) sets: Sets,
+    pub(super) undos: Undos,
 }
 
 /// A review as the journal has it.
@@ -68,6 +71,18 @@ impl Promises {
             )
         })
         .collect()
+    }
+
+    /// Whether an accepted review changed a file in exactly this way.
+    pub(super) fn was_made(&self, change: &Change) -> bool {
+        let known =
+            self.durable.get(&change.review).into_iter().flatten().chain(self.written.get(&change.review));
+        known.into_iter().any(|durable| {
+            let before = durable.review.base.as_ref().and_then(|base| base.encode().ok());
+            durable.review.path == change.path
+                && before.as_deref() == change.before.as_deref()
+                && durable.accepted().map(|accepted| &*accepted.bytes) == change.after.as_deref()
+        })
     }
 
     pub(super) fn looked(&mut self, at: &'static str) {
@@ -276,6 +291,9 @@ impl World {
 
     /// An editor is about to put this text in place of what its document holds.
     pub(super) fn edit_applied(&mut self, path: &Path, held: &str, dirty: bool, text: &str) {
+        if self.is_undone_in_editor(path, held, dirty, text) {
+            return;
+        }
         let all = self.promises.durable.iter().rev();
         let found = all.map(|(id, known)| (*id, known)).find(|(_, known)| {
             known.iter().any(|durable| {

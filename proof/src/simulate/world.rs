@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
 use linkspan_hub::core::{Event, Ticket};
-use linkspan_hub::files::Replacement;
+use linkspan_hub::files::{Replacement, Restoration};
 use linkspan_review::ReviewId;
 
 use super::agent::Agent;
@@ -21,7 +21,7 @@ use crate::chance::Chance;
 /// Windows, agents in each, and commands that people run.
 const WINDOWS: usize = 2;
 const DIALECTS: [&str; 5] = ["claude", "nexus3", "linkspan", "nexus3", "ppxai"];
-const COMMANDS: usize = 2;
+const COMMANDS: usize = 3;
 
 pub(super) enum Happening {
     AtHub(WireId, ToHub),
@@ -30,7 +30,9 @@ pub(super) enum Happening {
     Edge(u64, Event),
     ReadDisk(u64, Ticket, Vec<PathBuf>, PathBuf),
     WriteDisk(u64, ReviewId, Replacement),
+    RestoreDisk(u64, Ticket, Restoration),
     Sync(u64),
+    HubDies(u64),
     HubStarts,
     AgentWrites(usize, PathBuf, String),
     Turn(Peer),
@@ -221,7 +223,11 @@ impl World {
             Happening::WriteDisk(life, review, order) if life == self.hub.life => {
                 self.write_disk(review, order)
             }
+            Happening::RestoreDisk(life, ticket, order) if life == self.hub.life => {
+                self.restore_disk(ticket, order);
+            }
             Happening::Sync(life) if life == self.hub.life => self.sync_journal(),
+            Happening::HubDies(life) if life == self.hub.life => self.crash(),
             Happening::HubStarts => self.hub_starts(),
             Happening::AgentWrites(agent, path, text) => self.agent_writes(agent, path, &text),
             Happening::Turn(Peer::Agent(number)) => self.agent_turn(number),
@@ -229,8 +235,12 @@ impl World {
             Happening::Turn(Peer::Command(number)) => self.command_turn(number),
             Happening::OtherProgram => self.other_program(),
             // Of a life that is over.
-            Happening::Edge(..) | Happening::ReadDisk(..) | Happening::WriteDisk(..) | Happening::Sync(_) => {
-            }
+            Happening::Edge(..)
+            | Happening::ReadDisk(..)
+            | Happening::WriteDisk(..)
+            | Happening::RestoreDisk(..)
+            | Happening::Sync(_)
+            | Happening::HubDies(_) => {}
         }
     }
 
