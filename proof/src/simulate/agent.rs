@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use linkspan_review::{Digest, Review};
 use serde_json::{Value, json};
 
+use super::listening::Listening;
 use super::wire::{Door, Peer, ToHub, ToPeer, WireId};
 use super::world::{Happening, World};
 
@@ -24,6 +25,8 @@ pub(super) struct Agent {
     pub(super) calls: BTreeMap<i64, Call>,
     /// Texts that it has put into files, each once.
     pub(super) wrote: BTreeSet<(PathBuf, String)>,
+    /// Of one that hears decisions on a stream.
+    pub(super) listening: Listening,
 }
 
 #[derive(Debug, Clone)]
@@ -35,6 +38,8 @@ pub(super) struct Ask {
     pub(super) state: Asked,
     /// How often it was asked for on the connection there is now.
     pub(super) times: usize,
+    /// How often in all, by one that knows it by its path: what it asked before then means nothing to it.
+    pub(super) asked: usize,
     pub(super) by_agent: bool,
 }
 
@@ -86,11 +91,17 @@ impl Agent {
             asks: Vec::new(),
             calls: BTreeMap::new(),
             wrote: BTreeSet::new(),
+            listening: Listening::default(),
         }
     }
 
     pub(super) fn wanted(&self) -> Vec<usize> {
         (0..self.asks.len()).filter(|at| self.asks[*at].state == Asked::Wanted).collect()
+    }
+
+    /// It asks by POST, and hears what was decided on a stream.
+    pub(super) fn listens(&self) -> bool {
+        self.dialect == "gemini"
     }
 
     /// It asks by HTTP: on one connection, one thing at a time.
@@ -109,6 +120,13 @@ impl World {
         }
         let pause = if self.calm { 200 } else { 300 + self.chance.below(6_000) as u64 };
         self.later(pause, Happening::Turn(Peer::Agent(number)));
+        if self.agents[number].listens() {
+            let port = self.editors[self.agents[number].home].port;
+            return match port.filter(|port| self.hub.ports.contains_key(port)) {
+                Some(port) => self.listening_turn(number, port),
+                None => {}
+            };
+        }
         let Some(wire) = self.agents[number].wire else { return self.agent_connects(number) };
         if !self.agents[number].joined {
             return;
@@ -201,10 +219,14 @@ impl World {
     }
 
     pub(super) fn agent_hears(&mut self, number: usize, wire: WireId, what: ToPeer) {
+        if self.agents[number].listens() {
+            return self.listening_hears(number, wire, what);
+        }
         if self.agents[number].wire != Some(wire) {
             return;
         }
         match what {
+            ToPeer::Event(..) => {}
             ToPeer::Closed => self.agent_lost(number),
             ToPeer::Ping(ping) => self.send_to_hub(wire, ToHub::Pong(ping)),
             ToPeer::Frame(frame) if frame["method"] == "ping" => {

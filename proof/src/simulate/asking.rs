@@ -12,6 +12,13 @@ use super::world::{Happening, World};
 
 impl World {
     pub(super) fn agent_proposes(&mut self, number: usize, wire: WireId) {
+        let ask = self.new_ask(number);
+        self.agents[number].asks.push(ask);
+        let ask = self.agents[number].asks.len() - 1;
+        self.agent_asks(number, wire, ask);
+    }
+
+    pub(super) fn new_ask(&mut self, number: usize) -> Ask {
         let home = self.agents[number].home;
         let dialect = self.agents[number].dialect;
         let mut names = ["lf", "crlf", "bom", "open", ""];
@@ -25,7 +32,7 @@ impl World {
         let paths: Vec<PathBuf> = parts.collect();
         let parts = paths.into_iter().map(|path| self.part(path)).collect();
         let by_agent = match dialect {
-            "claude" => true,
+            "claude" | "gemini" => true,
             "linkspan" => self.chance.in_hundred(30),
             _ => false,
         };
@@ -37,9 +44,7 @@ impl World {
         } else if set.is_some() {
             self.count("proposals of a named set");
         }
-        self.agents[number].asks.push(Ask { parts, set, state: Asked::Wanted, times: 0, by_agent });
-        let ask = self.agents[number].asks.len() - 1;
-        self.agent_asks(number, wire, ask);
+        Ask { parts, set, state: Asked::Wanted, times: 0, asked: 0, by_agent }
     }
 
     fn part(&mut self, path: PathBuf) -> Part {

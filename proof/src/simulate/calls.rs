@@ -61,8 +61,10 @@ impl World {
             return;
         };
         let changes = speech::changes(&frame);
+        let name = self.wires[wire.0].name;
         let within = match method {
-            _ if !changes.is_empty() => None,
+            // Answered when the person has decided; where that is told later, when she is shown it.
+            _ if !changes.is_empty() && name != Some(Name::Session) => None,
             "hub/status" => Some(STATUS_MS),
             "review/decided" | "reviews/decide" | "review/edited" => Some(DECISION_MS),
             // Files and editors are asked in turn, and what is in doubt first.
@@ -162,7 +164,12 @@ impl World {
                 let number = name.trim_start_matches('a').parse().map(AgentId).ok();
                 let by_port = number.and_then(|agent| self.hub.wire_of(agent));
                 let wire = by_port.or_else(|| self.promises.calls.joined.get(name).copied());
-                if wire.is_none_or(is_gone) {
+                let session = number.and_then(|agent| self.hub.streams.signs_of_life(agent));
+                let is_gone = match session {
+                    Some((heard_at, stream)) => heard_at < asked && stream.is_none_or(is_gone),
+                    None => wire.is_none_or(is_gone),
+                };
+                if is_gone {
                     lies.push(name.to_owned());
                 }
             }
@@ -201,7 +208,7 @@ impl World {
         let mut unanswered = Vec::new();
         for ((wire, id), call) in &self.promises.calls.open {
             let there = &self.wires[wire.0];
-            let named = matches!(there.name, Some(Name::Agent(_) | Name::Local(_)));
+            let named = matches!(there.name, Some(Name::Agent(_) | Name::Session | Name::Local(_)));
             if there.is_whole()
                 && there.life == self.hub.life
                 && named

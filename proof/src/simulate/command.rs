@@ -67,7 +67,7 @@ impl World {
         }
         let frame = match what {
             ToPeer::Closed => return self.commands[number].wire = None,
-            ToPeer::Ping(_) => return,
+            ToPeer::Ping(_) | ToPeer::Event(..) => return,
             ToPeer::Frame(frame) => frame,
         };
         match self.commands[number].asked {

@@ -240,7 +240,7 @@ impl World {
         }
         let frame = match what {
             ToPeer::Closed => return self.editor_lost(number),
-            ToPeer::Ping(_) => return,
+            ToPeer::Ping(_) | ToPeer::Event(..) => return,
             // It reads nothing; what it would have answered comes too late.
             ToPeer::Frame(frame) if self.editors[number].hangs_until > self.now && !self.calm => {
                 let until = self.editors[number].hangs_until;

@@ -7,7 +7,7 @@ use linkspan_dialect::Exchange;
 use linkspan_hub::core::{Event, ExchangeAnswer};
 use linkspan_review::AgentId;
 
-use super::wire::WireId;
+use super::wire::{ToPeer, WireId};
 use super::world::World;
 
 #[derive(Default)]
@@ -16,6 +16,22 @@ pub(super) struct Exchanges {
     waiting: BTreeMap<(AgentId, Exchange), WireId>,
     /// The newest ping behind answers that were handed out.
     unconfirmed: BTreeMap<AgentId, u64>,
+}
+
+impl Exchanges {
+    /// Whoever asked on that connection is gone.
+    pub(super) fn given_up(&mut self, wire: WireId) {
+        self.waiting.retain(|_, waits| *waits != wire);
+    }
+
+    /// The hub is gone: whose requests are left without an answer?
+    pub(super) fn end(&mut self) -> Vec<WireId> {
+        std::mem::take(self).waiting.into_values().collect()
+    }
+
+    pub(super) fn all_given_up(&mut self, agent: AgentId) -> Vec<WireId> {
+        self.waiting.extract_if(.., |(of, _), _| *of == agent).map(|(_, wire)| wire).collect()
+    }
 }
 
 impl World {
@@ -34,18 +50,28 @@ impl World {
     }
 
     pub(super) fn answers_exchange(&mut self, agent: AgentId, exchange: Exchange, answer: ExchangeAnswer) {
+        let on_stream = self.hub.streams.has(agent);
         let text = match answer {
-            ExchangeAnswer::Text(text) | ExchangeAnswer::Introduced { text, .. } => text,
+            ExchangeAnswer::Text(text) | ExchangeAnswer::Introduced { text, .. } => Some(text),
+            // It was an answer itself, or no question.
+            ExchangeAnswer::Nothing if on_stream => None,
             other => return self.promises.broken(format!("7: {exchange:?} is answered with {other:?}")),
         };
         let waited = self.hub.exchanges.waiting.remove(&(agent, exchange));
         let result = match waited {
             Some(_) => Ok(()),
+            // It has left, and the hub may not know it yet.
+            None if on_stream => Ok(()),
             None => Err(format!("{exchange:?} of {agent} is answered, and nobody waits for it")),
         };
         self.promises.look("7: each exchange is answered exactly once", result);
-        if let Some(wire) = waited {
+        let Some(wire) = waited else { return };
+        if let Some(text) = text {
             self.says(wire, text.as_bytes());
+        }
+        if on_stream {
+            self.over_for_hub(wire);
+            self.send_to_peer(wire, ToPeer::Closed);
         }
     }
 

@@ -3,15 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use linkspan_hub::config::{Clients, Config};
-use linkspan_hub::core::{Action, Core, Event, Identity, LocalId, Prepared};
-use linkspan_hub::journal::Entry;
-use linkspan_hub::token::Token;
+use linkspan_hub::config::Config;
+use linkspan_hub::core::{Core, Event, Identity, LocalId};
 use linkspan_review::{AgentId, WindowId};
-use serde_json::Value;
 
 use super::exchanges::Exchanges;
 use super::journal::{Books, Durable, Job};
+use super::streams::Streams;
 use super::wire::{Door, Name, Peer, ToHub, ToPeer, WireId};
 use super::world::{Happening, World};
 
@@ -21,12 +19,13 @@ pub(super) struct Hub {
     pub(super) life: u64,
     started: u64,
     books: Books,
-    agents: BTreeMap<AgentId, WireId>,
+    pub(super) agents: BTreeMap<AgentId, WireId>,
     pub(super) exchanges: Exchanges,
-    locals: BTreeMap<LocalId, WireId>,
+    pub(super) streams: Streams,
+    pub(super) locals: BTreeMap<LocalId, WireId>,
     pub(super) ports: BTreeMap<u16, WindowId>,
     connections: u64,
-    next_port: u16,
+    pub(super) next_port: u16,
     /// When the journal's last word arrives: they come in order.
     told_at: u64,
     /// It said itself that there is nothing to do.
@@ -42,6 +41,7 @@ impl Hub {
             books: Books::new(),
             agents: BTreeMap::new(),
             exchanges: Exchanges::default(),
+            streams: Streams::default(),
             locals: BTreeMap::new(),
             ports: BTreeMap::new(),
             connections: 0,
@@ -49,6 +49,11 @@ impl Hub {
             told_at: 0,
             left: false,
         }
+    }
+
+    pub(super) fn next_agent(&mut self) -> AgentId {
+        self.connections += 1;
+        AgentId(2 * self.connections + 1)
     }
 
     pub(super) fn is_up(&self) -> bool {
@@ -115,15 +120,16 @@ impl World {
         self.later(pause, Happening::HubStarts);
     }
 
-    fn hub_ends(&mut self) {
+    pub(super) fn hub_ends(&mut self) {
         self.hub.core = None;
         // Nothing that was under way in this life happens in the next.
         self.hub.life += 1;
         self.hub.ports.clear();
-        self.hub.exchanges = Exchanges::default();
         let wires: Vec<WireId> = std::mem::take(&mut self.hub.agents)
             .into_values()
             .chain(std::mem::take(&mut self.hub.locals).into_values())
+            .chain(self.hub.streams.end())
+            .chain(self.hub.exchanges.end())
             .collect();
         for id in wires {
             if !self.wires[id.0].over_for_hub {
@@ -197,7 +203,15 @@ impl World {
                 self.hub.locals.remove(&local);
                 self.hub_event(Event::LocalClosed { local });
             }
-            (Name::Local(_), ToHub::Pong(_)) | (_, ToHub::Opened) => {}
+            (Name::Session, ToHub::Post { key, text }) => {
+                self.trace.mix(text.as_bytes());
+                self.posted(id, &key, text);
+            }
+            (Name::Session, ToHub::Listen { key, last }) => self.listens(id, &key, last),
+            (Name::Session, ToHub::Closed) => self.session_wire_closed(id),
+            (Name::Session, ToHub::Text(_) | ToHub::Pong(_))
+            | (Name::Local(_), ToHub::Pong(_))
+            | (_, ToHub::Opened | ToHub::Post { .. } | ToHub::Listen { .. }) => {}
         }
     }
 
@@ -206,14 +220,16 @@ impl World {
     }
 
     fn lets_in(&mut self, id: WireId, peer: Peer, door: Door) -> bool {
-        self.hub.connections += 1;
-        let number = self.hub.connections;
         match door {
+            Door::Stream(port) => {
+                self.wire(id).name = Some(Name::Session);
+                return self.hub.ports.contains_key(&port);
+            }
             Door::Port(port) => {
                 let (Some(window), Peer::Agent(agent)) = (self.hub.ports.get(&port).copied(), peer) else {
                     return false;
                 };
-                let agent_id = AgentId(2 * number + 1);
+                let agent_id = self.hub.next_agent();
                 self.wire(id).name = Some(Name::Agent(agent_id));
                 self.hub.agents.insert(agent_id, id);
                 let dialect = linkspan_dialect::by_name(self.agents[agent].dialect).expect("a dialect");
@@ -221,7 +237,8 @@ impl World {
                 self.hub_event(Event::AgentOpened { agent: agent_id, window, dialect, called });
             }
             Door::Socket => {
-                let local = LocalId(number);
+                self.hub.connections += 1;
+                let local = LocalId(self.hub.connections);
                 self.wire(id).name = Some(Name::Local(local));
                 self.hub.locals.insert(local, id);
                 self.hub_event(Event::LocalOpened { local });
@@ -230,146 +247,12 @@ impl World {
         true
     }
 
-    fn carry_out(&mut self, actions: Vec<Action>) {
-        let mut follows = Vec::new();
-        let mut leaves = false;
-        for action in actions {
-            match action {
-                Action::SendAgent { agent, text } => {
-                    if let Some(wire) = self.hub.wire_of(agent) {
-                        self.says(wire, text.as_bytes());
-                    }
-                }
-                Action::SendLocal { local, body } => {
-                    if let Some(wire) = self.hub.locals.get(&local).copied() {
-                        self.says(wire, &body);
-                    }
-                }
-                Action::PingAgent { agent, number } => match self.hub.wire_of(agent) {
-                    Some(wire) if self.asks_by_exchanges(self.wires[wire.0].peer) => {
-                        self.pings_caller(agent, number);
-                    }
-                    Some(wire) => self.send_to_peer(wire, ToPeer::Ping(number)),
-                    None => {}
-                },
-                Action::AnswerExchange { agent, exchange, answer } => {
-                    self.answers_exchange(agent, exchange, answer);
-                }
-                Action::CloseAgent { agent, .. } => {
-                    if let Some(wire) = self.hub.agents.remove(&agent) {
-                        self.hangs_up(wire);
-                    }
-                }
-                Action::CloseLocal { local } => {
-                    if let Some(wire) = self.hub.locals.remove(&local) {
-                        self.hangs_up(wire);
-                    }
-                }
-                Action::PrepareWindow { ticket, folders, listen } => {
-                    let door = listen.map(|listen| {
-                        let (port, token) = listen.before.unwrap_or_else(|| {
-                            self.hub.next_port += 1;
-                            (self.hub.next_port, Token::remembered(format!("token{}", self.hub.next_port)))
-                        });
-                        self.hub.ports.insert(port, listen.window);
-                        (port, token)
-                    });
-                    let result = Ok(Prepared { folders, workspace: Vec::new(), door });
-                    self.finds_out(Event::WindowPrepared { ticket, result });
-                }
-                Action::ClosePort { window } => self.hub.ports.retain(|_, of| *of != window),
-                Action::ReadFile { ticket, folders, path, .. } => {
-                    let (life, delay) = (self.hub.life, self.delay());
-                    self.later(delay, Happening::ReadDisk(life, ticket, folders, path));
-                }
-                Action::WriteFile { review, replacement } => {
-                    self.count("writes ordered");
-                    self.write_ordered(review, &replacement);
-                    let (life, delay) = (self.hub.life, self.delay());
-                    self.later(delay, Happening::WriteDisk(life, review, replacement));
-                }
-                Action::Record { review, step, by, size } => {
-                    self.count("records");
-                    self.record_asked(&review, step);
-                    self.hand_in(Job::Review(Box::new(Entry { review: *review, step, by, size })));
-                }
-                Action::ReadHistory { ticket, question } => self.hand_in(Job::Ask(ticket, question)),
-                Action::BeginUndo { ticket, change } => {
-                    self.undo_begins(&change);
-                    self.hand_in(Job::BeginUndo(ticket, Box::new(change)));
-                }
-                Action::RestoreFile { ticket, restoration } => {
-                    self.restore_ordered(ticket, &restoration);
-                    let (life, delay) = (self.hub.life, self.delay());
-                    self.later(delay, Happening::RestoreDisk(life, ticket, restoration));
-                }
-                Action::EndUndo { undo, done, mode } => {
-                    self.undo_ends(undo, done);
-                    self.hand_in(Job::EndUndo { undo, done, mode });
-                }
-                Action::RememberWindow { window } => self.hand_in(Job::Window(Box::new(window))),
-                Action::ServeWellKnown { .. } => self.finds_out(Event::WellKnownServed { open: false }),
-                Action::LookAtClients => {
-                    follows.push(Event::ClientsLookedAt { found: Some(Ok(Clients::default())) });
-                }
-                Action::Stop => leaves = true,
-                Action::PaceLocal { .. }
-                | Action::ConfirmAgent { .. }
-                | Action::WriteDiscovery { .. }
-                | Action::RemoveDiscovery { .. }
-                | Action::SweepBeside { .. } => {}
-                // Nobody here asks for any of these.
-                other => self.promises.broken(format!("the hub does what nobody asked for: {other:?}")),
-            }
-        }
-        for event in follows {
-            self.hub_event(event);
-        }
-        if leaves {
-            self.leaves();
-        }
-    }
-
-    /// It leaves because nobody needs it: then it must hold nothing.
-    fn leaves(&mut self) {
-        self.count("hubs that left by themselves");
-        self.trace.tell(self.now, || "the hub leaves".to_owned());
-        // The clock that made it leave is wound up again, in vain; and a command that asks is no reason to stay.
-        let may_stay =
-            |held: &(&str, usize)| *held == ("timers", 1) || (held.0 == "connections" && !self.leaving);
-        let held: Vec<_> = self.hub.holdings().into_iter().filter(|held| !may_stay(held)).collect();
-        self.promises.looked("nothing is left behind");
-        if !held.is_empty() {
-            self.promises.broken(format!("a hub with nothing to do holds {held:?} when it leaves"));
-        }
-        // What waits for the journal is still recorded: the real one waits for it too.
-        self.sync_journal();
-        self.hub_ends();
-        self.hub.left = true;
-        if !self.leaving {
-            self.later(1000, Happening::HubStarts);
-        }
-    }
-
-    pub(super) fn says(&mut self, wire: WireId, body: &[u8]) {
-        self.trace.mix(body);
-        let frame: Value = serde_json::from_slice(body).expect("the hub sends JSON");
-        self.hub_says(wire, &frame);
-        self.send_to_peer(wire, ToPeer::Frame(frame));
-    }
-
-    fn hangs_up(&mut self, wire: WireId) {
-        self.count("hang-ups by the hub");
-        self.over_for_hub(wire);
-        self.send_to_peer(wire, ToPeer::Closed);
-    }
-
     pub(super) fn finds_out(&mut self, event: Event) {
         let (life, delay) = (self.hub.life, self.delay());
         self.later(delay, Happening::Edge(life, event));
     }
 
-    fn hand_in(&mut self, job: Job) {
+    pub(super) fn hand_in(&mut self, job: Job) {
         if self.hub.books.hand_in(job) {
             let (life, delay) = (self.hub.life, self.delay().min(4_000));
             self.later(delay, Happening::Sync(life));

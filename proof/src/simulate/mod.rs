@@ -1,6 +1,7 @@
 //! `cargo xtask simulate`: runs the hub's core under a network and a clock of its own making, and looks after every
 //! step whether a promise is broken. The same seed gives the same history.
 
+mod actions;
 mod agent;
 mod asking;
 mod calls;
@@ -12,10 +13,12 @@ mod exchanges;
 mod hub;
 mod journal;
 mod lines;
+mod listening;
 mod person;
 mod promises;
 mod sets;
 mod speech;
+mod streams;
 mod undos;
 mod wire;
 mod world;

@@ -12,6 +12,7 @@ use super::calls::Calls;
 use super::lines::{is_carried, keeps_endings};
 use super::person::Word;
 use super::sets::Sets;
+use super::speech::Heard;
 use super::undos::Undos;
 use super::wire::{Peer, WireId};
 use super::world::World;
@@ -175,7 +176,8 @@ impl World {
             Step::Delivered if review.owner.is_some() => {
                 let decided = review.outcome().is_some_and(|outcome| outcome.ended.by_a_person());
                 // It may have asked for the same twice, and was told once for each.
-                let states: Vec<Asked> = self.asks_of(review).map(|(_, ask)| ask.state).collect();
+                let heard = self.asks_of(review).filter(|(_, ask)| ask.asked < 2);
+                let states: Vec<Asked> = heard.map(|(_, ask)| ask.state).collect();
                 let got = !decided || states.is_empty() || states.iter().any(|state| *state != Asked::Wanted);
                 let result = if got { Ok(()) } else { Err(format!("its agent never got {}", review.id)) };
                 self.promises.look("3: what counts as delivered has arrived", result);
@@ -212,6 +214,10 @@ impl World {
         self.promises.words.remove(&id);
         self.promises.applied.remove(&id);
         let Some((number, Asked::Wanted, 1)) = self.ask_of(review) else { return };
+        // In a session on a stream, the newest change of a path takes the place of those before.
+        if self.agents[number].listens() {
+            return;
+        }
         // Only where it is sure that the hub knows nothing else of this agent, and has not forgotten it yet.
         const KEPT_MS: u64 = 500_000;
         const SETTLED_MS: u64 = 10_000;
@@ -336,11 +342,31 @@ impl World {
 
     /// Whether somebody decided what an agent is told.
     pub(super) fn look_at_outcome(&mut self, name: &str, part: &Part, accepted: Option<Option<&str>>) {
+        let path = part.path.clone();
+        self.look_at_word(name, &path, |review| part.is_asked_by(review), accepted);
+    }
+
+    /// The same, where a change is known by its path alone.
+    pub(super) fn look_at_told(&mut self, name: &str, path: &Path, heard: &Heard) {
+        let accepted = match heard {
+            Heard::Accepted { text } => Some(text.as_deref()),
+            Heard::Rejected => None,
+            Heard::Failed(_) | Heard::Set(_) | Heard::Other => return,
+        };
+        self.look_at_word(name, path, |review| review.path == path, accepted);
+    }
+
+    fn look_at_word(
+        &mut self,
+        name: &str,
+        path: &Path,
+        is_it: impl Fn(&Review) -> bool,
+        accepted: Option<Option<&str>>,
+    ) {
         let written = self.promises.written.values();
         let decided = self.promises.durable.values().flatten().chain(written).any(|durable| {
             let review = &durable.review;
-            let same =
-                part.is_asked_by(review) && review.owner_key.split([':', '\u{1f}']).nth(1) == Some(name);
+            let same = is_it(review) && review.owner_key.split([':', '\u{1f}']).nth(1) == Some(name);
             same && match accepted {
                 None => durable.is_rejected(),
                 // Where Linkspan writes, nobody hears of it before it is known to be in the file.
@@ -352,7 +378,7 @@ impl World {
         });
         let result = match decided {
             true => Ok(()),
-            false => Err(format!("{name} hears of {} what nobody decided", part.path.display())),
+            false => Err(format!("{name} hears of {} what nobody decided", path.display())),
         };
         self.promises.look("3: agents hear durable decisions, exactly as made", result);
     }

@@ -1,5 +1,7 @@
 //! What agents say and hear, in the words of each dialect. Knows of no agent what it wants.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
 use super::agent::{Ask, Part};
@@ -33,6 +35,7 @@ pub(super) fn proposal(dialect: &str, ask: &Ask, number: usize) -> (&'static str
             }
             ("proposeChange", change)
         }
+        "gemini" => ("openDiff", json!({ "filePath": path, "newContent": part.text })),
         "ppxai" if ask.parts.len() > 1 => ("ide.apply_edit", json!({ "files": files })),
         "ppxai" => ("ide.apply_edit", json!({ "path": path, "content": part.text })),
         _ => (
@@ -64,13 +67,10 @@ pub(super) fn method(frame: &Value) -> Option<&str> {
 /// The changes that a call asks for.
 pub(super) fn changes(frame: &Value) -> Vec<Part> {
     let one = |of: &Value| {
-        let named = |names: [&str; 3]| names.into_iter().find_map(|name| of[name].as_str());
-        let change = named(["new_file_path", "path", "filePath"]).zip(named([
-            "new_file_contents",
-            "newText",
-            "content",
-        ]));
-        change.map(|(path, text)| Part { path: path.into(), text: text.to_owned() })
+        let named = |names: [&str; 4]| names.into_iter().find_map(|name| of[name].as_str());
+        let path = named(["new_file_path", "path", "filePath", "path"]);
+        let text = named(["new_file_contents", "newText", "content", "newContent"]);
+        path.zip(text).map(|(path, text)| Part { path: path.into(), text: text.to_owned() })
     };
     let arguments = if frame["tool"].is_string() { &frame["args"] } else { &frame["params"]["arguments"] };
     match arguments["files"].as_array() {
@@ -113,6 +113,18 @@ pub(super) fn heard(dialect: &str, frame: &Value) -> Heard {
         Some("DIFF_REJECTED") => Heard::Rejected,
         _ => Heard::Other,
     }
+}
+
+/// What is told of a change after its call was answered, and of which.
+pub(super) fn told_later(frame: &Value) -> Option<(PathBuf, Heard)> {
+    let params = &frame["params"];
+    let heard = match frame["method"].as_str()? {
+        "ide/diffAccepted" => Heard::Accepted { text: params["content"].as_str().map(str::to_owned) },
+        "ide/diffRejected" => Heard::Rejected,
+        "ide/diffClosed" => Heard::Failed("closed".to_owned()),
+        _ => return None,
+    };
+    Some((params["filePath"].as_str()?.into(), heard))
 }
 
 /// One file, as ppxai is told of it.

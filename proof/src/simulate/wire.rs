@@ -5,6 +5,8 @@ use linkspan_hub::core::LocalId;
 use linkspan_review::AgentId;
 use serde_json::Value;
 
+use super::streams::Position;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct WireId(pub(super) usize);
 
@@ -19,6 +21,8 @@ pub(super) enum Peer {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Door {
     Port(u16),
+    /// The same port, for what is asked by POST and heard on a stream.
+    Stream(u16),
     Socket,
 }
 
@@ -26,6 +30,8 @@ pub(super) enum Door {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
     Agent(AgentId),
+    /// One connection of a session, which is known by its key.
+    Session,
     Local(LocalId),
 }
 
@@ -58,6 +64,8 @@ impl Wire {
 pub(super) enum ToHub {
     Opened,
     Text(String),
+    Post { key: String, text: String },
+    Listen { key: String, last: Option<Position> },
     Pong(u64),
     Closed,
 }
@@ -65,6 +73,7 @@ pub(super) enum ToHub {
 #[derive(Debug)]
 pub(super) enum ToPeer {
     Frame(Value),
+    Event(Position, Value),
     Ping(u64),
     Closed,
 }

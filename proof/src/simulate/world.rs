@@ -20,7 +20,7 @@ use crate::chance::Chance;
 
 /// Windows, agents in each, and commands that people run.
 const WINDOWS: usize = 2;
-const DIALECTS: [&str; 5] = ["claude", "nexus3", "linkspan", "nexus3", "ppxai"];
+const DIALECTS: [&str; 6] = ["claude", "nexus3", "linkspan", "nexus3", "ppxai", "gemini"];
 const COMMANDS: usize = 3;
 
 pub(super) enum Happening {
@@ -355,6 +355,10 @@ impl World {
     /// Faults end: who has not noticed that a connection is gone does so now.
     pub(super) fn calm_down(&mut self) {
         self.calm = true;
+        // What the hub forgot that they wait for, they would wait for in vain.
+        for agent in self.agents.iter_mut().filter(|agent| agent.listens()) {
+            agent.asks.iter_mut().for_each(|ask| ask.times = 0);
+        }
         for id in (0..self.wires.len()).map(WireId) {
             if self.wire(id).cut_at.is_some() {
                 self.later(1, Happening::AtHub(id, ToHub::Closed));
