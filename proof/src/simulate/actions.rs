@@ -98,6 +98,7 @@ impl World {
                 Action::LookAtClients => {
                     follows.push(Event::ClientsLookedAt { found: Some(Ok(Clients::default())) });
                 }
+                Action::Publish { to, body } => self.publishes(to, &body),
                 Action::Stop => leaves = true,
                 Action::PaceLocal { .. }
                 | Action::WriteDiscovery { .. }

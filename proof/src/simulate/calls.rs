@@ -115,6 +115,7 @@ impl World {
         match method.as_str() {
             "hub/status" => self.look_at_status(arrived, &frame["result"]),
             "history/undo" => self.undo_answered(frame["result"]["redo"].as_str()),
+            "hub/watch" => self.is_watching(wire),
             "agent/join" => {
                 if let Some(agent) = frame["result"]["agent"].as_str() {
                     self.promises.calls.joined.insert(agent.to_owned(), wire);

@@ -20,6 +20,7 @@ enum Asked {
     Get,
     Decide,
     Status,
+    Watch,
     History,
     Undo,
     Redo,
@@ -27,23 +28,32 @@ enum Asked {
 
 impl World {
     pub(super) fn command_turn(&mut self, number: usize) {
+        let pause = if self.calm { 5_000 } else { 2_000 + self.chance.below(20_000) as u64 };
+        let watches = self.commands[number].wire.is_some() && self.commands[number].asked == Asked::Watch;
+        if watches && !self.calm && self.chance.in_hundred(80) {
+            return self.later(pause, Happening::Turn(Peer::Command(number)));
+        }
         if let Some(wire) = self.commands[number].wire.take() {
             self.send_to_hub(wire, ToHub::Closed);
         }
         if self.leaving {
             return;
         }
-        let pause = if self.calm { 5_000 } else { 2_000 + self.chance.below(20_000) as u64 };
         self.later(pause, Happening::Turn(Peer::Command(number)));
         if !self.hub.is_up() {
             return;
         }
         self.count("commands");
-        let wire = self.open(Peer::Command(number), Door::Socket);
+        let is_page = self.chance.in_hundred(40);
+        if is_page {
+            self.count("pages");
+        }
+        let wire = self.open(Peer::Command(number), if is_page { Door::Page } else { Door::Socket });
         self.commands[number].wire = Some(wire);
         match self.chance.below(100) {
-            0..25 => self.command_asks(number, wire, "hub/status", &json!({}), Asked::Status),
-            25..70 => {
+            0..15 => self.command_asks(number, wire, "hub/watch", &json!({}), Asked::Watch),
+            15..30 => self.command_asks(number, wire, "hub/status", &json!({}), Asked::Status),
+            30..70 => {
                 let list = json!({ "limit": 1000, "undoable": self.chance.in_hundred(70) });
                 self.command_asks(number, wire, "history/list", &list, Asked::History);
             }
@@ -54,7 +64,7 @@ impl World {
     fn command_asks(&mut self, number: usize, wire: WireId, method: &str, params: &Value, asked: Asked) {
         self.commands[number].asked = asked;
         let id = match asked {
-            Asked::List | Asked::Status | Asked::History => 1,
+            Asked::List | Asked::Status | Asked::Watch | Asked::History => 1,
             Asked::Get | Asked::Undo => 2,
             Asked::Decide | Asked::Redo => 3,
         };
@@ -112,6 +122,7 @@ impl World {
                 }
             }
             Asked::Redo => {}
+            Asked::Watch => {}
         }
     }
 

@@ -236,12 +236,16 @@ impl World {
                 let called = self.agents[agent].by_exchanges().then(|| self.agents[agent].name.clone());
                 self.hub_event(Event::AgentOpened { agent: agent_id, window, dialect, called });
             }
-            Door::Socket => {
+            Door::Socket | Door::Page => {
                 self.hub.connections += 1;
                 let local = LocalId(self.hub.connections);
                 self.wire(id).name = Some(Name::Local(local));
                 self.hub.locals.insert(local, id);
-                self.hub_event(Event::LocalOpened { local });
+                let is_page = matches!(door, Door::Page);
+                self.hub_event(match is_page {
+                    true => Event::PageOpened { local },
+                    false => Event::LocalOpened { local },
+                });
             }
         }
         true

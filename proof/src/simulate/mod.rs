@@ -20,6 +20,7 @@ mod sets;
 mod speech;
 mod streams;
 mod undos;
+mod watchers;
 mod wire;
 mod world;
 

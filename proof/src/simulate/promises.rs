@@ -14,6 +14,7 @@ use super::person::Word;
 use super::sets::Sets;
 use super::speech::Heard;
 use super::undos::Undos;
+use super::watchers::Watched;
 use super::wire::{Peer, WireId};
 use super::world::World;
 
@@ -24,8 +25,9 @@ pub(super) struct Promises {
     pub(super) broken: Option<String>,
     /// What the person said of each review.
     pub(super) words: BTreeMap<ReviewId, Vec<Word>>,
-    /// Which of them were recorded as decisions.
+    /// Which of them were recorded as decisions, and how the last of them was.
     counted: BTreeMap<ReviewId, BTreeSet<usize>>,
+    last_decided: BTreeMap<ReviewId, (usize, Review)>,
     /// How often the decisions about a review changed a file or a document.
     applied: BTreeMap<ReviewId, usize>,
     durable: BTreeMap<ReviewId, Vec<Durable>>,
@@ -38,6 +40,7 @@ pub(super) struct Promises {
     pub(super) calls: Calls,
     pub(super) sets: Sets,
     pub(super) undos: Undos,
+    pub(super) watched: Watched,
 }
 
 /// A review as the journal has it.
@@ -114,8 +117,27 @@ impl Promises {
                 ),
             }
         }
+        // The file may move again before a decision is carried out, back to what it was, too: each move is a merge of
+        // its own.
+        if let Some((word, before)) = self.last_decided.get(&review.id)
+            && goes_on(before, review)
+        {
+            return Ok(*word);
+        }
         Err(why.unwrap_or_else(|| format!("nobody said a word about {}", review.id)))
     }
+}
+
+/// Whether a decision is what it was before its file moved on.
+fn goes_on(before: &Review, review: &Review) -> bool {
+    let accepted = |review: &Review| match &review.outcome()?.ended {
+        Ended::Accepted(accepted) => decode(&accepted.bytes).ok(),
+        _ => None,
+    };
+    let (Some(was), Some(is)) = (accepted(before), accepted(review)) else { return false };
+    was.format == is.format
+        && before.base.is_some() == review.base.is_some()
+        && is_carried(before.base_text(), &was.text, review.base_text(), &is.text).is_ok()
 }
 
 fn fits(word: &Word, review: &Review) -> Result<(), String> {
@@ -158,6 +180,7 @@ impl World {
                 let said = self.promises.said(review);
                 if let Ok(word) = &said {
                     self.promises.counted.entry(review.id).or_default().insert(*word);
+                    self.promises.last_decided.insert(review.id, (*word, review.clone()));
                 }
                 let which = match review.outcome().map(|outcome| &outcome.ended) {
                     Some(Ended::Accepted(_)) => {
@@ -211,6 +234,7 @@ impl World {
         }
         // A name whose first review was never durable is free again.
         self.promises.counted.remove(&id);
+        self.promises.last_decided.remove(&id);
         self.promises.words.remove(&id);
         self.promises.applied.remove(&id);
         let Some((number, Asked::Wanted, 1)) = self.ask_of(review) else { return };

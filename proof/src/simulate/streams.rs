@@ -68,7 +68,7 @@ impl World {
     fn window_behind(&self, wire: WireId) -> Option<WindowId> {
         match self.wires[wire.0].door {
             Door::Stream(port) => self.hub.ports.get(&port).copied(),
-            Door::Port(_) | Door::Socket => None,
+            Door::Port(_) | Door::Socket | Door::Page => None,
         }
     }
 

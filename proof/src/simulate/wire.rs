@@ -24,6 +24,8 @@ pub(super) enum Door {
     /// The same port, for what is asked by POST and heard on a stream.
     Stream(u16),
     Socket,
+    /// That of the browser page, behind its own guard.
+    Page,
 }
 
 /// What the hub knows it as.

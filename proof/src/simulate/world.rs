@@ -21,7 +21,7 @@ use crate::chance::Chance;
 /// Windows, agents in each, and commands that people run.
 const WINDOWS: usize = 2;
 const DIALECTS: [&str; 6] = ["claude", "nexus3", "linkspan", "nexus3", "ppxai", "gemini"];
-const COMMANDS: usize = 3;
+const COMMANDS: usize = 4;
 
 pub(super) enum Happening {
     AtHub(WireId, ToHub),
@@ -215,7 +215,7 @@ impl World {
             Happening::AtPeer(wire, what) => self.at_peer(wire, what),
             Happening::Edge(life, event) if life == self.hub.life => {
                 self.trace.tell(self.now, || told(&event));
-                self.hub_event(event);
+                self.hub_hears(event);
             }
             Happening::ReadDisk(life, ticket, folders, path) if life == self.hub.life => {
                 self.read_disk(ticket, &folders, path);
