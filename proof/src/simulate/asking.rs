@@ -82,6 +82,15 @@ impl World {
     pub(super) fn agent_calls(&mut self, number: usize, wire: WireId) {
         self.count("calls of machines");
         let path = format!("/ws{}/lf.txt", self.agents[number].home);
+        let runs = match self.agents[number].dialect {
+            "ppxai" => Some("ide.run_in_terminal"),
+            "linkspan" => Some("runInTerminal"),
+            _ => None,
+        };
+        if let Some(tool) = runs.filter(|_| self.chance.in_hundred(60)) {
+            let command = self.new_command(number);
+            return self.agent_call(number, wire, tool, &command, Call::Machine);
+        }
         let (tool, arguments) = match (self.agents[number].dialect, self.chance.below(4)) {
             ("ppxai", 0) => ("ide.get_open_files", json!({})),
             ("ppxai", 1) => ("ide.get_diagnostics", json!({})),

@@ -69,12 +69,16 @@ impl World {
             "review/decided" | "reviews/decide" | "review/edited" => Some(DECISION_MS),
             // Files and editors are asked in turn, and what is in doubt first.
             "history/undo" | "history/list" => Some(DECISION_MS),
+            // A person is asked.
+            _ if speech::wants_to_run(&frame) => None,
             // The folders are looked at by the edge.
             "attach" => None,
             _ => Some(MACHINE_MS),
         };
-        if method == "history/undo" {
-            self.promises.undos.is_asked();
+        match method {
+            "history/undo" => self.promises.undos.is_asked(),
+            "user/answered" => self.look_at_her_word(&frame["params"]),
+            _ => {}
         }
         let calls = &mut self.promises.calls;
         if let Some(within) = within {
@@ -94,6 +98,7 @@ impl World {
     pub(super) fn hub_says(&mut self, wire: WireId, frame: &Value) {
         let Some(id) = frame["id"].as_i64() else { return };
         if let Some(method) = frame["method"].as_str() {
+            self.look_at_question(method, &frame["params"]);
             if method == "document/text" {
                 let path = frame["params"]["path"].as_str().unwrap_or_default().to_owned();
                 self.promises.calls.texts.insert((wire, id), path);

@@ -24,11 +24,6 @@ impl Exchanges {
         self.waiting.retain(|_, waits| *waits != wire);
     }
 
-    /// The hub is gone: whose requests are left without an answer?
-    pub(super) fn end(&mut self) -> Vec<WireId> {
-        std::mem::take(self).waiting.into_values().collect()
-    }
-
     pub(super) fn all_given_up(&mut self, agent: AgentId) -> Vec<WireId> {
         self.waiting.extract_if(.., |(of, _), _| *of == agent).map(|(_, wire)| wire).collect()
     }

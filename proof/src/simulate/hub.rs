@@ -125,14 +125,12 @@ impl World {
         // Nothing that was under way in this life happens in the next.
         self.hub.life += 1;
         self.hub.ports.clear();
-        let wires: Vec<WireId> = std::mem::take(&mut self.hub.agents)
-            .into_values()
-            .chain(std::mem::take(&mut self.hub.locals).into_values())
-            .chain(self.hub.streams.end())
-            .chain(self.hub.exchanges.end())
-            .collect();
-        for id in wires {
-            if !self.wires[id.0].over_for_hub {
+        self.hub.agents.clear();
+        self.hub.locals.clear();
+        self.hub.streams = Streams::default();
+        self.hub.exchanges = Exchanges::default();
+        for id in (0..self.wires.len()).map(WireId) {
+            if self.wires[id.0].name.is_some() && !self.wires[id.0].over_for_hub {
                 self.over_for_hub(id);
                 self.send_to_peer(id, ToPeer::Closed);
             }

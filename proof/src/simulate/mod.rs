@@ -7,6 +7,7 @@ mod asking;
 mod calls;
 mod checks;
 mod command;
+mod consent;
 mod disk;
 mod editor;
 mod exchanges;
@@ -78,6 +79,7 @@ fn live(seed: u64, telling: bool) -> Lived {
         let until = world.now + 60_000;
         while world.promises.broken.is_none() && world.now < until && world.step() {}
         world.look_for_unanswered();
+        world.look_for_unasked();
     }
     world.leaving = true;
     world.hub.left = false;

@@ -9,6 +9,7 @@ use linkspan_review::{Digest, Ended, Review, ReviewId, Step, Text, Writer, decod
 
 use super::agent::{Ask, Asked, Part};
 use super::calls::Calls;
+use super::consent::Consent;
 use super::lines::{is_carried, keeps_endings};
 use super::person::Word;
 use super::sets::Sets;
@@ -40,6 +41,7 @@ pub(super) struct Promises {
     pub(super) calls: Calls,
     pub(super) sets: Sets,
     pub(super) undos: Undos,
+    pub(super) consent: Consent,
     pub(super) watched: Watched,
 }
 

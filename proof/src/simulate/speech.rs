@@ -59,6 +59,11 @@ pub(super) fn call(dialect: &str, id: i64, tool: &str, arguments: &Value) -> Val
     }
 }
 
+/// Whether a call is for a command.
+pub(super) fn wants_to_run(frame: &Value) -> bool {
+    frame["tool"] == "ide.run_in_terminal" || frame["params"]["name"] == "runInTerminal"
+}
+
 /// What a call is called, whoever makes it; none: it is an answer.
 pub(super) fn method(frame: &Value) -> Option<&str> {
     frame["method"].as_str().or(frame["tool"].as_str())

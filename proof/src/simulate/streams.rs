@@ -58,10 +58,6 @@ impl Streams {
         let session = self.sessions.values().find(|session| session.agent == agent)?;
         Some((session.heard_at, session.stream))
     }
-
-    pub(super) fn end(&mut self) -> Vec<WireId> {
-        std::mem::take(&mut self.sessions).into_values().filter_map(|session| session.stream).collect()
-    }
 }
 
 impl World {

@@ -38,7 +38,9 @@ impl World {
             !wire.over_for_hub && wire.life == self.hub.life
         };
         let names = self.promises.watched.watching.iter().filter(there).map(|wire| self.wires[wire.0].name);
-        names.filter_map(|name| if let Some(Name::Local(local)) = name { Some(local) } else { None }).collect()
+        names
+            .filter_map(|name| if let Some(Name::Local(local)) = name { Some(local) } else { None })
+            .collect()
     }
 
     /// The hub hears of something; what it makes of a record is told to all who watch.
@@ -103,7 +105,9 @@ impl World {
                 let twice = to.iter().find(|local| !watched.told.insert(**local));
                 match (fits, twice) {
                     (true, None) => Ok(()),
-                    (false, _) => Err(format!("{name} is said to be {kind}, recorded ({is_there}) is {step:?}")),
+                    (false, _) => {
+                        Err(format!("{name} is said to be {kind}, recorded ({is_there}) is {step:?}"))
+                    }
                     (_, Some(local)) => Err(format!("{local:?} is told twice of {name} {step:?}")),
                 }
             }
