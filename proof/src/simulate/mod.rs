@@ -20,6 +20,7 @@ mod promises;
 mod sets;
 mod speech;
 mod streams;
+mod trace;
 mod undos;
 mod watchers;
 mod wire;
@@ -35,7 +36,7 @@ use checks::{CHECKS, HAPPENINGS};
 use world::World;
 
 /// What one seed lives through before its faults end.
-const STEPS_OF_A_WORLD: u64 = 5_000;
+const STEPS_OF_A_WORLD: u64 = 10_000;
 /// What it may take to settle everything after that, and to leave.
 const STEPS_TO_SETTLE: u64 = 60_000;
 /// From so many steps on, everything that can happen has happened, and every check had something to look at.

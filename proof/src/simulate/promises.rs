@@ -5,13 +5,12 @@ use std::path::Path;
 
 use linkspan_hub::files::Replacement;
 use linkspan_hub::journal::Change;
-use linkspan_review::{Digest, Ended, Review, ReviewId, Step, Text, Writer, decode};
+use linkspan_review::{Digest, Ended, Review, ReviewId, Step, Writer, decode};
 
 use super::agent::{Ask, Asked, Part};
 use super::calls::Calls;
 use super::consent::Consent;
-use super::lines::{is_carried, keeps_endings};
-use super::person::Word;
+use super::person::{Word, fits, goes_on};
 use super::sets::Sets;
 use super::speech::Heard;
 use super::undos::Undos;
@@ -128,47 +127,6 @@ impl Promises {
         }
         Err(why.unwrap_or_else(|| format!("nobody said a word about {}", review.id)))
     }
-}
-
-/// Whether a decision is what it was before its file moved on.
-fn goes_on(before: &Review, review: &Review) -> bool {
-    let accepted = |review: &Review| match &review.outcome()?.ended {
-        Ended::Accepted(accepted) => decode(&accepted.bytes).ok(),
-        _ => None,
-    };
-    let (Some(was), Some(is)) = (accepted(before), accepted(review)) else { return false };
-    was.format == is.format
-        && before.base.is_some() == review.base.is_some()
-        && is_carried(before.base_text(), &was.text, review.base_text(), &is.text).is_ok()
-}
-
-fn fits(word: &Word, review: &Review) -> Result<(), String> {
-    let Some(outcome) = review.outcome() else { return Err("it has no outcome".to_owned()) };
-    let (accepted, wants) = match (&outcome.ended, &word.wants) {
-        (Ended::Rejected { .. }, None) if word.revision == review.revision.0 => return Ok(()),
-        (Ended::Accepted(accepted), Some(wants)) => (accepted, wants),
-        (ended, wants) => return Err(format!("she said {wants:?}, recorded is {ended:?}")),
-    };
-    let held = review.base.clone().unwrap_or(Text::utf8(""));
-    let result = decode(&accepted.bytes).map_err(|error| error.to_string())?;
-    if result.format != held.format {
-        return Err(format!("{:?} became {:?}", held.format, result.format));
-    }
-    if word.new_file != review.base.is_none() {
-        return Err("she decided on a file that was there, or on one that was not".to_owned());
-    }
-    if held.text != word.base {
-        return is_carried(&word.base, wants, &held.text, &result.text);
-    }
-    // As it was on her screen, line endings and all.
-    if result.text == *wants {
-        return Ok(());
-    }
-    let plain = |text: &str| text.replace("\r\n", "\n");
-    if plain(&result.text) != plain(wants) {
-        return Err(format!("she wanted {wants:?}, recorded is {:?}", result.text));
-    }
-    keeps_endings(&held.text, &result.text)
 }
 
 impl World {
