@@ -122,10 +122,10 @@ impl World {
         self.later(pause, Happening::Turn(Peer::Agent(number)));
         if self.agents[number].listens() {
             let port = self.editors[self.agents[number].home].port;
-            return match port.filter(|port| self.hub.ports.contains_key(port)) {
-                Some(port) => self.listening_turn(number, port),
-                None => {}
-            };
+            if let Some(port) = port.filter(|port| self.hub.ports.contains_key(port)) {
+                self.listening_turn(number, port);
+            }
+            return;
         }
         let Some(wire) = self.agents[number].wire else { return self.agent_connects(number) };
         if !self.agents[number].joined {
