@@ -1,11 +1,13 @@
-//! Simulated agents: they propose, wait, lose their connection and ask again, in the bytes of their dialects.
+//! Simulated agents: they come, wait, lose their connection and come back. What they ask for is in `asking`, and in
+//! which words in `speech`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use linkspan_review::{Digest, Review};
 use serde_json::{Value, json};
 
-use super::lines::changed;
+use super::listening::Listening;
 use super::wire::{Door, Peer, ToHub, ToPeer, WireId};
 use super::world::{Happening, World};
 
@@ -13,26 +15,53 @@ pub(super) struct Agent {
     pub(super) dialect: &'static str,
     pub(super) name: String,
     /// The window that it works in.
-    home: usize,
+    pub(super) home: usize,
     pub(super) wire: Option<WireId>,
     /// It has said who it is, where that has to be answered first.
     joined: bool,
-    next_id: i64,
+    pub(super) next_id: i64,
     pub(super) asks: Vec<Ask>,
     /// What is open on the connection there is now.
-    calls: BTreeMap<i64, Call>,
+    pub(super) calls: BTreeMap<i64, Call>,
     /// Texts that it has put into files, each once.
-    wrote: BTreeSet<(PathBuf, String)>,
+    pub(super) wrote: BTreeSet<(PathBuf, String)>,
+    /// Of one that hears decisions on a stream.
+    pub(super) listening: Listening,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Ask {
-    pub(super) path: PathBuf,
-    pub(super) text: String,
+    /// The files of one call, mostly one.
+    pub(super) parts: Vec<Part>,
+    /// Its own word for changes that belong together.
+    pub(super) set: Option<String>,
     pub(super) state: Asked,
     /// How often it was asked for on the connection there is now.
     pub(super) times: usize,
-    by_agent: bool,
+    /// How often in all, by one that knows it by its path: what it asked before then means nothing to it.
+    pub(super) asked: usize,
+    pub(super) by_agent: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+}
+
+impl Ask {
+    pub(super) fn asks_for(&self, review: &Review) -> bool {
+        self.parts.iter().any(|part| part.is_asked_by(review))
+    }
+}
+
+impl Part {
+    /// Edits by place are in the line ends of the file.
+    pub(super) fn is_asked_by(&self, review: &Review) -> bool {
+        let is = |text: &str| Digest::of(text.as_bytes()) == review.original;
+        let crlf = || self.text.replace("\r\n", "\n").replace('\n', "\r\n");
+        self.path == review.path && (is(&self.text) || is(&crlf()))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,42 +73,10 @@ pub(super) enum Asked {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Call {
+pub(super) enum Call {
     Join,
     Ask(usize),
     Machine,
-}
-
-/// What an answer to a call says, in no dialect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Heard {
-    Accepted { text: Option<String> },
-    Rejected,
-    Failed(String),
-    Other,
-}
-
-pub(super) fn heard(frame: &Value) -> Heard {
-    let result = &frame["result"];
-    if let Some(error) = frame.get("error") {
-        return Heard::Failed(error["message"].as_str().unwrap_or_default().to_owned());
-    }
-    let structured = &result["structuredContent"];
-    match structured["outcome"].as_str() {
-        Some("accepted") => {
-            return Heard::Accepted { text: structured["text"].as_str().map(str::to_owned) };
-        }
-        Some("rejected") => return Heard::Rejected,
-        _ => {}
-    }
-    if result["isError"] == true {
-        return Heard::Failed(result["content"][0]["text"].as_str().unwrap_or_default().to_owned());
-    }
-    match result["content"][0]["text"].as_str() {
-        Some("FILE_SAVED") => Heard::Accepted { text: None },
-        Some("DIFF_REJECTED") => Heard::Rejected,
-        _ => Heard::Other,
-    }
 }
 
 impl Agent {
@@ -94,11 +91,22 @@ impl Agent {
             asks: Vec::new(),
             calls: BTreeMap::new(),
             wrote: BTreeSet::new(),
+            listening: Listening::default(),
         }
     }
 
-    fn wanted(&self) -> Vec<usize> {
+    pub(super) fn wanted(&self) -> Vec<usize> {
         (0..self.asks.len()).filter(|at| self.asks[*at].state == Asked::Wanted).collect()
+    }
+
+    /// It asks by POST, and hears what was decided on a stream.
+    pub(super) fn listens(&self) -> bool {
+        self.dialect == "gemini"
+    }
+
+    /// It asks by HTTP: on one connection, one thing at a time.
+    pub(super) fn by_exchanges(&self) -> bool {
+        self.dialect == "ppxai"
     }
 }
 
@@ -112,15 +120,24 @@ impl World {
         }
         let pause = if self.calm { 200 } else { 300 + self.chance.below(6_000) as u64 };
         self.later(pause, Happening::Turn(Peer::Agent(number)));
+        if self.agents[number].listens() {
+            let port = self.editors[self.agents[number].home].port;
+            if let Some(port) = port.filter(|port| self.hub.ports.contains_key(port)) {
+                self.listening_turn(number, port);
+            }
+            return;
+        }
         let Some(wire) = self.agents[number].wire else { return self.agent_connects(number) };
         if !self.agents[number].joined {
             return;
         }
         let wanted = self.agents[number].wanted();
+        let busy = self.agents[number].by_exchanges() && !self.agents[number].calls.is_empty();
         if self.calm {
             // What nobody answers, or was answered with an error, is asked again.
             for ask in wanted {
-                if self.agents[number].asks[ask].times == 0 {
+                let busy = self.agents[number].by_exchanges() && !self.agents[number].calls.is_empty();
+                if self.agents[number].asks[ask].times == 0 && !busy {
                     self.agent_asks(number, wire, ask);
                 }
             }
@@ -128,19 +145,20 @@ impl World {
         }
         let some = (!wanted.is_empty()).then(|| wanted[self.chance.below(wanted.len().max(1))]);
         match (self.chance.below(100), some) {
-            (0..40, _) if wanted.len() < 4 => self.agent_proposes(number, wire),
-            (40..60, _) => self.agent_calls(number, wire),
-            (60..63, Some(ask)) => {
-                // A client that waited too long and tries again.
-                self.count("duplicate proposals");
-                self.agent_asks(number, wire, ask);
-            }
-            (63..66, Some(ask)) => self.agent_takes_back(number, wire, ask),
             (66..69, _) => {
                 self.count("agents that closed their connection");
                 self.send_to_hub(wire, ToHub::Closed);
                 self.agent_lost(number);
             }
+            _ if busy => {}
+            (0..40, _) if wanted.len() < 4 => self.agent_proposes(number, wire),
+            (40..60, _) => self.agent_calls(number, wire),
+            (60..63, Some(ask)) if !self.agents[number].by_exchanges() => {
+                // A client that waited too long and tries again.
+                self.count("duplicate proposals");
+                self.agent_asks(number, wire, ask);
+            }
+            (63..66, Some(ask)) => self.agent_takes_back(number, wire, ask),
             (_, Some(ask)) if self.agents[number].asks[ask].times == 0 => self.agent_asks(number, wire, ask),
             _ => {}
         }
@@ -151,6 +169,7 @@ impl World {
         let (port, window) = (home.port, home.window.clone());
         let Some(port) = port.filter(|port| self.hub.ports.contains_key(port)) else { return };
         let own = self.agents[number].dialect == "linkspan";
+        let by_exchanges = self.agents[number].by_exchanges();
         let door = if own { Door::Socket } else { Door::Port(port) };
         let wire = self.open(Peer::Agent(number), door);
         self.count("connections of agents");
@@ -158,7 +177,7 @@ impl World {
         agent.wire = Some(wire);
         agent.joined = !own;
         agent.next_id = 1;
-        agent.calls = BTreeMap::from([(1, Call::Join)]);
+        agent.calls = if by_exchanges { BTreeMap::new() } else { BTreeMap::from([(1, Call::Join)]) };
         let name = agent.name.clone();
         if own {
             let join = json!({ "window": window, "session": format!("session-{name}"), "name": name, "version": "1" });
@@ -168,117 +187,27 @@ impl World {
             );
             return;
         }
-        let hello =
-            json!({ "protocolVersion": "2025-06-18", "clientInfo": { "name": name, "version": "1" } });
-        self.agent_says(wire, &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }));
+        if !by_exchanges {
+            let hello =
+                json!({ "protocolVersion": "2025-06-18", "clientInfo": { "name": name, "version": "1" } });
+            self.agent_says(
+                wire,
+                &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }),
+            );
+        }
         self.asks_again(number, wire);
     }
 
     fn asks_again(&mut self, number: usize, wire: WireId) {
-        for ask in self.agents[number].wanted() {
+        let most = if self.agents[number].by_exchanges() { 1 } else { usize::MAX };
+        for ask in self.agents[number].wanted().into_iter().take(most) {
             self.count("proposals asked again");
             self.agent_asks(number, wire, ask);
         }
     }
 
-    fn agent_says(&mut self, wire: WireId, frame: &Value) {
+    pub(super) fn agent_says(&mut self, wire: WireId, frame: &Value) {
         self.send_to_hub(wire, ToHub::Text(frame.to_string()));
-    }
-
-    fn agent_proposes(&mut self, number: usize, wire: WireId) {
-        let home = self.agents[number].home;
-        let names = ["lf.txt", "crlf.txt", "bom.txt", "open.txt"];
-        let at = self.chance.below(5);
-        let path: PathBuf = match names.get(at) {
-            Some(name) => format!("/ws{home}/{name}").into(),
-            None => format!("/ws{home}/new-{}.txt", self.chance.below(50)).into(),
-        };
-        let bytes = self.disk.get(&path).cloned().unwrap_or_default();
-        let held = String::from_utf8(bytes).expect("all files are UTF-8");
-        let held = held.trim_start_matches('\u{feff}');
-        let held = if self.chance.in_hundred(50) { held.replace("\r\n", "\n") } else { held.to_owned() };
-        let text = self.changed(&held);
-        let by_agent = match self.agents[number].dialect {
-            "claude" => true,
-            "linkspan" => self.chance.in_hundred(30),
-            _ => false,
-        };
-        self.count("proposals");
-        self.agents[number].asks.push(Ask { path, text, state: Asked::Wanted, times: 0, by_agent });
-        let ask = self.agents[number].asks.len() - 1;
-        self.agent_asks(number, wire, ask);
-    }
-
-    pub(super) fn changed(&mut self, text: &str) -> String {
-        let mut chance = self.chance.clone();
-        let text = changed(text, &mut chance, || self.word());
-        self.chance = chance;
-        text
-    }
-
-    fn agent_asks(&mut self, number: usize, wire: WireId, at: usize) {
-        let agent = &mut self.agents[number];
-        let ask = &mut agent.asks[at];
-        ask.times += 1;
-        let path = ask.path.display().to_string();
-        let (tool, arguments) = match agent.dialect {
-            "linkspan" => {
-                let writer = if ask.by_agent { "agent" } else { "hub" };
-                ("proposeChange", json!({ "path": path, "newText": ask.text, "writer": writer }))
-            }
-            _ => (
-                "openDiff",
-                json!({
-                    "old_file_path": path, "new_file_path": path, "new_file_contents": ask.text,
-                    "tab_name": format!("tab {at}"),
-                }),
-            ),
-        };
-        self.agent_call(number, wire, tool, &arguments, Call::Ask(at));
-    }
-
-    fn agent_call(&mut self, number: usize, wire: WireId, tool: &str, arguments: &Value, call: Call) -> i64 {
-        let agent = &mut self.agents[number];
-        agent.next_id += 1;
-        let id = agent.next_id;
-        agent.calls.insert(id, call);
-        let params = json!({ "name": tool, "arguments": arguments });
-        self.agent_says(
-            wire,
-            &json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }),
-        );
-        id
-    }
-
-    fn agent_calls(&mut self, number: usize, wire: WireId) {
-        self.count("calls of machines");
-        let path = format!("/ws{}/lf.txt", self.agents[number].home);
-        let own = self.agents[number].dialect == "linkspan";
-        let file = if own { json!({ "path": path }) } else { json!({ "filePath": path }) };
-        let (tool, arguments) = match self.chance.below(4) {
-            0 => ("getOpenEditors", json!({})),
-            1 => ("getDiagnostics", json!({})),
-            2 => ("getWorkspaceFolders", json!({})),
-            _ => ("checkDocumentDirty", file),
-        };
-        self.agent_call(number, wire, tool, &arguments, Call::Machine);
-    }
-
-    fn agent_takes_back(&mut self, number: usize, wire: WireId, ask: usize) {
-        let of = |call: &Call| matches!(call, Call::Ask(at) if *at == ask);
-        let open = self.agents[number].calls.iter().filter(|(_, call)| of(call));
-        let open: Vec<i64> = open.map(|(id, _)| *id).collect();
-        if open.is_empty() {
-            return;
-        }
-        self.count("proposals taken back");
-        self.agents[number].asks[ask].state = Asked::Dropped;
-        for id in open {
-            let params = json!({ "requestId": id });
-            let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
-            self.call_cancelled(wire, id);
-            self.agent_says(wire, &cancel);
-        }
     }
 
     pub(super) fn agent_lost(&mut self, number: usize) {
@@ -290,10 +219,14 @@ impl World {
     }
 
     pub(super) fn agent_hears(&mut self, number: usize, wire: WireId, what: ToPeer) {
+        if self.agents[number].listens() {
+            return self.listening_hears(number, wire, what);
+        }
         if self.agents[number].wire != Some(wire) {
             return;
         }
         match what {
+            ToPeer::Event(..) => {}
             ToPeer::Closed => self.agent_lost(number),
             ToPeer::Ping(ping) => self.send_to_hub(wire, ToHub::Pong(ping)),
             ToPeer::Frame(frame) if frame["method"] == "ping" => {
@@ -318,43 +251,6 @@ impl World {
                     Some(Call::Join | Call::Machine) | None => {}
                 }
             }
-        }
-    }
-
-    fn agent_told(&mut self, number: usize, at: usize, frame: &Value) {
-        let heard = heard(frame);
-        let agent = &mut self.agents[number];
-        let ask = &mut agent.asks[at];
-        match heard {
-            Heard::Accepted { text } => {
-                ask.state = if ask.state == Asked::Dropped { Asked::Dropped } else { Asked::Answered };
-                let (path, by_agent) = (ask.path.clone(), ask.by_agent);
-                let text = text.or_else(|| frame["result"]["content"][1]["text"].as_str().map(str::to_owned));
-                self.count("changes told to be accepted");
-                if let Some(text) = text.filter(|_| by_agent) {
-                    let delay = self.delay();
-                    self.later(delay, Happening::AgentWrites(number, path, text));
-                }
-            }
-            Heard::Rejected => {
-                ask.state = if ask.state == Asked::Dropped { Asked::Dropped } else { Asked::Answered };
-                self.count("changes told to be rejected");
-            }
-            Heard::Failed(_) | Heard::Other => {
-                ask.times = ask.times.saturating_sub(1);
-                self.count("changes that failed");
-            }
-        }
-    }
-
-    /// In its dialect the agent is the one who writes; what it was told once, it writes once.
-    pub(super) fn agent_writes(&mut self, number: usize, path: PathBuf, text: &str) {
-        if self.agents[number].wrote.insert((path.clone(), text.to_owned())) {
-            self.count("writes of agents");
-            self.trace.tell(self.now, || format!("agent{number} writes {}", path.display()));
-            let marked = self.disk.get(&path).is_some_and(|bytes| bytes.starts_with("\u{feff}".as_bytes()));
-            let mark = if marked { "\u{feff}" } else { "" };
-            self.disk.insert(path, format!("{mark}{text}").into_bytes());
         }
     }
 }

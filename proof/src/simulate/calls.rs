@@ -1,12 +1,12 @@
 //! Requests to the hub: each is answered once and in time, and what a status calls connected is.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
-use linkspan_review::{AgentId, Digest};
+use linkspan_review::AgentId;
 use serde_json::Value;
 
-use super::agent::{Heard, heard};
+use super::agent::Part;
+use super::speech::{self, Heard};
 use super::wire::{Name, Peer, WireId};
 use super::world::World;
 
@@ -25,8 +25,8 @@ struct Call {
     method: String,
     answers: u32,
     cancelled: bool,
-    /// The change it is about.
-    change: Option<(PathBuf, Digest)>,
+    /// The changes that it asks for.
+    changes: Vec<Part>,
 }
 
 /// How long a machine may take in all: a disk that does not answer, then an editor that does not.
@@ -51,7 +51,7 @@ impl World {
         }
         let frame: Value = serde_json::from_str(text).expect("peers send JSON");
         let Some(id) = frame["id"].as_i64() else { return };
-        let Some(method) = frame["method"].as_str() else {
+        let Some(method) = speech::method(&frame) else {
             if let Some(path) = self.promises.calls.texts.remove(&(wire, id)) {
                 match frame["result"]["dirty"] == true {
                     true => drop(self.promises.unsaved.insert(path, wire)),
@@ -60,37 +60,45 @@ impl World {
             }
             return;
         };
-        let params = &frame["params"];
-        let arguments = &params["arguments"];
-        let of = |one: &str, other: &str| arguments[one].as_str().or(arguments[other].as_str());
-        let change = of("new_file_path", "path").zip(of("new_file_contents", "newText"));
-        let change = change.map(|(path, text)| (PathBuf::from(path), Digest::of(text.as_bytes())));
+        let changes = speech::changes(&frame);
+        let name = self.wires[wire.0].name;
         let within = match method {
-            "tools/call" if change.is_some() => None,
+            // Answered when the person has decided; where that is told later, when she is shown it.
+            _ if !changes.is_empty() && name != Some(Name::Session) => None,
             "hub/status" => Some(STATUS_MS),
             "review/decided" | "reviews/decide" | "review/edited" => Some(DECISION_MS),
+            // Files and editors are asked in turn, and what is in doubt first.
+            "history/undo" | "history/list" => Some(DECISION_MS),
+            // A person is asked.
+            _ if speech::wants_to_run(&frame) => None,
             // The folders are looked at by the edge.
             "attach" => None,
             _ => Some(MACHINE_MS),
         };
+        match method {
+            "history/undo" => self.promises.undos.is_asked(),
+            "user/answered" => self.look_at_her_word(&frame["params"]),
+            _ => {}
+        }
         let calls = &mut self.promises.calls;
         if let Some(within) = within {
             calls.due.insert((self.now + within, wire, id));
         }
         let (arrived, method) = (self.now, method.to_owned());
         let cancelled = calls.open.remove(&(wire, id)).is_some_and(|call| call.cancelled);
-        calls.open.insert((wire, id), Call { arrived, method, answers: 0, cancelled, change });
+        calls.open.insert((wire, id), Call { arrived, method, answers: 0, cancelled, changes });
     }
 
     pub(super) fn call_cancelled(&mut self, wire: WireId, id: i64) {
         let (arrived, method) = (self.now, String::new());
-        let fresh = Call { arrived, method, answers: 0, cancelled: true, change: None };
+        let fresh = Call { arrived, method, answers: 0, cancelled: true, changes: Vec::new() };
         self.promises.calls.open.entry((wire, id)).or_insert(fresh).cancelled = true;
     }
 
     pub(super) fn hub_says(&mut self, wire: WireId, frame: &Value) {
         let Some(id) = frame["id"].as_i64() else { return };
         if let Some(method) = frame["method"].as_str() {
+            self.look_at_question(method, &frame["params"]);
             if method == "document/text" {
                 let path = frame["params"]["path"].as_str().unwrap_or_default().to_owned();
                 self.promises.calls.texts.insert((wire, id), path);
@@ -108,9 +116,11 @@ impl World {
             let what = format!("7: `{}` {id} on {wire:?} is answered {} times", call.method, call.answers);
             return self.promises.broken(what);
         }
-        let (method, arrived, change) = (call.method.clone(), call.arrived, call.change.clone());
+        let (method, arrived, changes) = (call.method.clone(), call.arrived, call.changes.clone());
         match method.as_str() {
             "hub/status" => self.look_at_status(arrived, &frame["result"]),
+            "history/undo" => self.undo_answered(frame["result"]["redo"].as_str()),
+            "hub/watch" => self.is_watching(wire),
             "agent/join" => {
                 if let Some(agent) = frame["result"]["agent"].as_str() {
                     self.promises.calls.joined.insert(agent.to_owned(), wire);
@@ -118,18 +128,22 @@ impl World {
             }
             _ => {}
         }
-        let (Some((path, original)), Peer::Agent(number)) = (change, self.wires[wire.0].peer) else { return };
+        let Peer::Agent(number) = self.wires[wire.0].peer else { return };
+        let heard = speech::heard(self.agents[number].dialect, frame);
+        if changes.len() > 1 {
+            self.look_at_parts(self.agents[number].home, &changes, &heard);
+        }
+        let heard = match heard {
+            Heard::Set(parts) => parts.into_iter().map(|(_, part)| part).collect(),
+            one => vec![one],
+        };
         let name = self.agents[number].name.clone();
-        match heard(frame) {
-            Heard::Accepted { text } => {
-                let text = text.as_deref().or_else(|| match self.agents[number].dialect {
-                    "claude" => frame["result"]["content"][1]["text"].as_str(),
-                    _ => None,
-                });
-                self.look_at_outcome(&name, &path, original, Some(text));
+        for (part, heard) in changes.into_iter().zip(heard) {
+            match heard {
+                Heard::Accepted { text } => self.look_at_outcome(&name, &part, Some(text.as_deref())),
+                Heard::Rejected => self.look_at_outcome(&name, &part, None),
+                Heard::Failed(_) | Heard::Other | Heard::Set(_) => {}
             }
-            Heard::Rejected => self.look_at_outcome(&name, &path, original, None),
-            Heard::Failed(_) | Heard::Other => {}
         }
     }
 
@@ -156,7 +170,12 @@ impl World {
                 let number = name.trim_start_matches('a').parse().map(AgentId).ok();
                 let by_port = number.and_then(|agent| self.hub.wire_of(agent));
                 let wire = by_port.or_else(|| self.promises.calls.joined.get(name).copied());
-                if wire.is_none_or(is_gone) {
+                let session = number.and_then(|agent| self.hub.streams.signs_of_life(agent));
+                let is_gone = match session {
+                    Some((heard_at, stream)) => heard_at < asked && stream.is_none_or(is_gone),
+                    None => wire.is_none_or(is_gone),
+                };
+                if is_gone {
                     lies.push(name.to_owned());
                 }
             }
@@ -195,7 +214,7 @@ impl World {
         let mut unanswered = Vec::new();
         for ((wire, id), call) in &self.promises.calls.open {
             let there = &self.wires[wire.0];
-            let named = matches!(there.name, Some(Name::Agent(_) | Name::Local(_)));
+            let named = matches!(there.name, Some(Name::Agent(_) | Name::Session | Name::Local(_)));
             if there.is_whole()
                 && there.life == self.hub.life
                 && named

@@ -1,4 +1,5 @@
-//! Simulated commands: a second surface that lists reviews, decides one, or asks for the status, and is gone.
+//! Simulated commands: a second surface that lists reviews, decides one, undoes a change, or asks for the status, and
+//! is gone.
 
 use linkspan_editor_api::{ReviewShow, ReviewsGetResult};
 use serde_json::{Value, json};
@@ -19,36 +20,53 @@ enum Asked {
     Get,
     Decide,
     Status,
+    Watch,
+    History,
+    Undo,
+    Redo,
 }
 
 impl World {
     pub(super) fn command_turn(&mut self, number: usize) {
+        let pause = if self.calm { 5_000 } else { 2_000 + self.chance.below(20_000) as u64 };
+        let watches = self.commands[number].wire.is_some() && self.commands[number].asked == Asked::Watch;
+        if watches && !self.calm && self.chance.in_hundred(80) {
+            return self.later(pause, Happening::Turn(Peer::Command(number)));
+        }
         if let Some(wire) = self.commands[number].wire.take() {
             self.send_to_hub(wire, ToHub::Closed);
         }
         if self.leaving {
             return;
         }
-        let pause = if self.calm { 5_000 } else { 2_000 + self.chance.below(20_000) as u64 };
         self.later(pause, Happening::Turn(Peer::Command(number)));
         if !self.hub.is_up() {
             return;
         }
         self.count("commands");
-        let wire = self.open(Peer::Command(number), Door::Socket);
+        let is_page = self.chance.in_hundred(40);
+        if is_page {
+            self.count("pages");
+        }
+        let wire = self.open(Peer::Command(number), if is_page { Door::Page } else { Door::Socket });
         self.commands[number].wire = Some(wire);
-        match self.chance.in_hundred(30) {
-            true => self.command_asks(number, wire, "hub/status", &json!({}), Asked::Status),
-            false => self.command_asks(number, wire, "reviews/list", &json!({ "all": false }), Asked::List),
+        match self.chance.below(100) {
+            0..15 => self.command_asks(number, wire, "hub/watch", &json!({}), Asked::Watch),
+            15..30 => self.command_asks(number, wire, "hub/status", &json!({}), Asked::Status),
+            30..70 => {
+                let list = json!({ "limit": 1000, "undoable": self.chance.in_hundred(70) });
+                self.command_asks(number, wire, "history/list", &list, Asked::History);
+            }
+            _ => self.command_asks(number, wire, "reviews/list", &json!({ "all": false }), Asked::List),
         }
     }
 
     fn command_asks(&mut self, number: usize, wire: WireId, method: &str, params: &Value, asked: Asked) {
         self.commands[number].asked = asked;
         let id = match asked {
-            Asked::List | Asked::Status => 1,
-            Asked::Get => 2,
-            Asked::Decide => 3,
+            Asked::List | Asked::Status | Asked::Watch | Asked::History => 1,
+            Asked::Get | Asked::Undo => 2,
+            Asked::Decide | Asked::Redo => 3,
         };
         self.says_to_hub(wire, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
     }
@@ -59,7 +77,7 @@ impl World {
         }
         let frame = match what {
             ToPeer::Closed => return self.commands[number].wire = None,
-            ToPeer::Ping(_) => return,
+            ToPeer::Ping(_) | ToPeer::Event(..) => return,
             ToPeer::Frame(frame) => frame,
         };
         match self.commands[number].asked {
@@ -85,6 +103,35 @@ impl World {
                 }
             }
             Asked::Decide => self.count("decisions answered to a command"),
+            Asked::History => {
+                let entries = frame["result"]["entries"].as_array();
+                let undoable = entries.into_iter().flatten().filter(|entry| entry["undoable"] == true);
+                // Mostly one of the newest: their files are still what they made them.
+                let newest: Vec<&Value> = undoable.rev().take(4).collect();
+                if !newest.is_empty() && !self.calm {
+                    let entry = newest[self.chance.below(newest.len())];
+                    let name = entry["change"].as_str().or(entry["review"].as_str()).unwrap_or_default();
+                    let name = name.to_owned();
+                    self.command_undoes(number, wire, &name, Asked::Undo);
+                }
+            }
+            Asked::Undo => {
+                if let Some(redo) = frame["result"]["redo"].as_str().filter(|_| self.chance.in_hundred(40)) {
+                    self.count("redos asked for");
+                    self.command_undoes(number, wire, redo, Asked::Redo);
+                }
+            }
+            Asked::Redo => {}
+            Asked::Watch => {}
+        }
+    }
+
+    fn command_undoes(&mut self, number: usize, wire: WireId, change: &str, asked: Asked) {
+        self.count("undos asked for");
+        self.command_asks(number, wire, "history/undo", &json!({ "change": change }), asked);
+        if self.fault(100) {
+            self.commands[number].wire = None;
+            self.send_to_hub(wire, ToHub::Closed);
         }
     }
 

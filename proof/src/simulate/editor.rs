@@ -1,6 +1,6 @@
 //! Simulated editors: documents with unsaved text, reviews on a screen, windows that reload, hang and come back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use linkspan_editor_api::{self as api, ReviewEditedResult, ReviewShow};
@@ -20,6 +20,8 @@ pub(super) struct Editor {
     pub(super) documents: BTreeMap<PathBuf, Document>,
     /// What is on the person's screen.
     pub(super) shown: BTreeMap<String, ReviewShow>,
+    /// Questions on it.
+    pub(super) asks: BTreeSet<String>,
     next_id: i64,
     asked: BTreeMap<i64, Asked>,
     hangs_until: u64,
@@ -37,6 +39,7 @@ enum Asked {
     Attach,
     Edited { review: String, text: String },
     Decided,
+    Answered,
 }
 
 impl Editor {
@@ -48,6 +51,7 @@ impl Editor {
             attached: false,
             documents: BTreeMap::new(),
             shown: BTreeMap::new(),
+            asks: BTreeSet::new(),
             next_id: 0,
             asked: BTreeMap::new(),
             hangs_until: 0,
@@ -76,9 +80,13 @@ impl World {
             return;
         }
         if self.calm {
+            self.person_answers(number, wire);
             return self.person_decides(number, wire);
         }
         match self.chance.below(100) {
+            0..45 if !self.editors[number].asks.is_empty() && self.chance.in_hundred(40) => {
+                self.person_answers(number, wire);
+            }
             0..45 => self.person_decides(number, wire),
             45..52 => self.person_edits(number, wire),
             52..62 => self.opens_document(number),
@@ -90,6 +98,7 @@ impl World {
                 self.count("editors that hung");
                 self.editors[number].hangs_until = self.now + self.chance.below(60_000) as u64;
             }
+            83..90 => self.person_answers(number, wire),
             _ => self.reads_again(number),
         }
     }
@@ -101,7 +110,8 @@ impl World {
             "protocol": api::PROTOCOL, "version": "0.0.0", "pid": 7,
             "editor": { "name": format!("Editor {number}"), "version": "1" }, "folders": [format!("/ws{number}")],
             "windowId": format!("window-{number}"),
-            "capabilities": { "reviews": true, "documents": true, "edits": true, "diagnostics": true },
+            "capabilities": { "reviews": true, "documents": true, "edits": true, "diagnostics": true,
+                "questions": true, "terminal": true },
         });
         self.editors[number].wire = Some(wire);
         self.editor_asks(number, wire, "attach", &attach, Asked::Attach);
@@ -117,6 +127,10 @@ impl World {
         let id = editor.next_id;
         editor.asked.insert(id, asked);
         self.says_to_hub(wire, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+    }
+
+    pub(super) fn editor_answers_question(&mut self, number: usize, wire: WireId, answer: &Value) {
+        self.editor_asks(number, wire, "user/answered", answer, Asked::Answered);
     }
 
     fn person_decides(&mut self, number: usize, wire: WireId) {
@@ -209,6 +223,7 @@ impl World {
         document.seen = document.text.encode().expect("it was text").to_vec();
         document.dirty = false;
         self.disk.insert(path.clone(), document.seen.clone());
+        self.look_for_undone(path);
     }
 
     fn closes_document(&mut self, number: usize) {
@@ -229,6 +244,7 @@ impl World {
         editor.wire = None;
         editor.attached = false;
         editor.shown.clear();
+        editor.asks.clear();
         editor.asked.clear();
         editor.next_id = 0;
     }
@@ -239,11 +255,12 @@ impl World {
         }
         let frame = match what {
             ToPeer::Closed => return self.editor_lost(number),
-            ToPeer::Ping(_) => return,
+            ToPeer::Ping(_) | ToPeer::Event(..) => return,
             // It reads nothing; what it would have answered comes too late.
             ToPeer::Frame(frame) if self.editors[number].hangs_until > self.now && !self.calm => {
                 let until = self.editors[number].hangs_until;
                 self.wire(wire).to_peer_at = until;
+                self.wire(wire).unread += 1;
                 return self.at(until, Happening::AtPeer(wire, ToPeer::Frame(frame)));
             }
             ToPeer::Frame(frame) => frame,
@@ -293,7 +310,7 @@ impl World {
                     _ => "decisions refused",
                 });
             }
-            None => {}
+            Some(Asked::Answered) | None => {}
         }
     }
 
@@ -310,6 +327,20 @@ impl World {
             "review/hide" => {
                 self.editors[number].shown.remove(params["review"].as_str()?);
                 Some(Value::Null)
+            }
+            "user/ask" => {
+                self.count("questions shown");
+                self.editors[number].asks.insert(params["ask"].as_str()?.to_owned());
+                Some(Value::Null)
+            }
+            "user/unask" => {
+                self.count("questions taken off a screen");
+                self.editors[number].asks.remove(params["ask"].as_str()?);
+                Some(Value::Null)
+            }
+            "terminal/run" => {
+                self.count("commands run");
+                Some(json!({ "terminal": "t1", "output": "done", "exitCode": 0, "timedOut": false }))
             }
             "document/text" => {
                 let document = self.editors[number].documents.get(&path()?);

@@ -2,17 +2,14 @@
 //! later. Kills the hub and starts it again from what was durable.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
-use linkspan_hub::config::{Clients, Config};
-use linkspan_hub::core::{Action, Core, Event, Identity, LocalId, Prepared, Ticket};
-use linkspan_hub::files::{FileError, FileState, Replacement, WriteError};
-use linkspan_hub::journal::Entry;
-use linkspan_hub::token::Token;
-use linkspan_review::{AgentId, Digest, ReviewId, WindowId};
-use serde_json::Value;
+use linkspan_hub::config::Config;
+use linkspan_hub::core::{Core, Event, Identity, LocalId};
+use linkspan_review::{AgentId, WindowId};
 
-use super::journal::{Books, Job};
+use super::exchanges::Exchanges;
+use super::journal::{Books, Durable, Job};
+use super::streams::Streams;
 use super::wire::{Door, Name, Peer, ToHub, ToPeer, WireId};
 use super::world::{Happening, World};
 
@@ -22,11 +19,13 @@ pub(super) struct Hub {
     pub(super) life: u64,
     started: u64,
     books: Books,
-    agents: BTreeMap<AgentId, WireId>,
-    locals: BTreeMap<LocalId, WireId>,
+    pub(super) agents: BTreeMap<AgentId, WireId>,
+    pub(super) exchanges: Exchanges,
+    pub(super) streams: Streams,
+    pub(super) locals: BTreeMap<LocalId, WireId>,
     pub(super) ports: BTreeMap<u16, WindowId>,
     connections: u64,
-    next_port: u16,
+    pub(super) next_port: u16,
     /// When the journal's last word arrives: they come in order.
     told_at: u64,
     /// It said itself that there is nothing to do.
@@ -41,6 +40,8 @@ impl Hub {
             started: 0,
             books: Books::new(),
             agents: BTreeMap::new(),
+            exchanges: Exchanges::default(),
+            streams: Streams::default(),
             locals: BTreeMap::new(),
             ports: BTreeMap::new(),
             connections: 0,
@@ -48,6 +49,11 @@ impl Hub {
             told_at: 0,
             left: false,
         }
+    }
+
+    pub(super) fn next_agent(&mut self) -> AgentId {
+        self.connections += 1;
+        AgentId(2 * self.connections + 1)
     }
 
     pub(super) fn is_up(&self) -> bool {
@@ -104,6 +110,7 @@ impl World {
         self.count("hub crashes");
         self.trace.tell(self.now, || "the hub is killed".to_owned());
         self.hub.books.lose();
+        self.promises.undos.lose();
         self.hub_ends();
         let pause = match self.chance.below(3) {
             0 => 0,
@@ -113,17 +120,17 @@ impl World {
         self.later(pause, Happening::HubStarts);
     }
 
-    fn hub_ends(&mut self) {
+    pub(super) fn hub_ends(&mut self) {
         self.hub.core = None;
         // Nothing that was under way in this life happens in the next.
         self.hub.life += 1;
         self.hub.ports.clear();
-        let wires: Vec<WireId> = std::mem::take(&mut self.hub.agents)
-            .into_values()
-            .chain(std::mem::take(&mut self.hub.locals).into_values())
-            .collect();
-        for id in wires {
-            if !self.wires[id.0].over_for_hub {
+        self.hub.agents.clear();
+        self.hub.locals.clear();
+        self.hub.streams = Streams::default();
+        self.hub.exchanges = Exchanges::default();
+        for id in (0..self.wires.len()).map(WireId) {
+            if self.wires[id.0].name.is_some() && !self.wires[id.0].over_for_hub {
                 self.over_for_hub(id);
                 self.send_to_peer(id, ToPeer::Closed);
             }
@@ -167,12 +174,19 @@ impl World {
             (Name::Agent(agent), ToHub::Text(text)) => {
                 self.trace.mix(text.as_bytes());
                 self.call_arrives(id, &text);
-                self.hub_event(Event::AgentFrame { agent, text, exchange: None });
+                match self.asks_by_exchanges(peer) {
+                    true => self.asked_by_exchange(agent, id, text),
+                    false => self.hub_event(Event::AgentFrame { agent, text, exchange: None }),
+                }
             }
             (Name::Agent(agent), ToHub::Pong(number)) => {
                 self.hub_event(Event::AgentPong { agent, number: Some(number) });
             }
             (Name::Agent(agent), ToHub::Closed) => {
+                if self.asks_by_exchanges(peer) && !self.wires[id.0].over_for_hub {
+                    let wire = &self.wires[id.0];
+                    self.caller_ended(agent, wire.cut_at.is_none() && wire.unread == 0);
+                }
                 self.over_for_hub(id);
                 self.hub.agents.remove(&agent);
                 self.hub_event(Event::AgentClosed { agent, said_goodbye: false });
@@ -187,155 +201,60 @@ impl World {
                 self.hub.locals.remove(&local);
                 self.hub_event(Event::LocalClosed { local });
             }
-            (Name::Local(_), ToHub::Pong(_)) | (_, ToHub::Opened) => {}
+            (Name::Session, ToHub::Post { key, text }) => {
+                self.trace.mix(text.as_bytes());
+                self.posted(id, &key, text);
+            }
+            (Name::Session, ToHub::Listen { key, last }) => self.listens(id, &key, last),
+            (Name::Session, ToHub::Closed) => self.session_wire_closed(id),
+            (Name::Session, ToHub::Text(_) | ToHub::Pong(_))
+            | (Name::Local(_), ToHub::Pong(_))
+            | (_, ToHub::Opened | ToHub::Post { .. } | ToHub::Listen { .. }) => {}
         }
     }
 
+    pub(super) fn asks_by_exchanges(&self, peer: Peer) -> bool {
+        matches!(peer, Peer::Agent(number) if self.agents[number].by_exchanges())
+    }
+
     fn lets_in(&mut self, id: WireId, peer: Peer, door: Door) -> bool {
-        self.hub.connections += 1;
-        let number = self.hub.connections;
         match door {
+            Door::Stream(port) => {
+                self.wire(id).name = Some(Name::Session);
+                return self.hub.ports.contains_key(&port);
+            }
             Door::Port(port) => {
                 let (Some(window), Peer::Agent(agent)) = (self.hub.ports.get(&port).copied(), peer) else {
                     return false;
                 };
-                let agent_id = AgentId(2 * number + 1);
+                let agent_id = self.hub.next_agent();
                 self.wire(id).name = Some(Name::Agent(agent_id));
                 self.hub.agents.insert(agent_id, id);
                 let dialect = linkspan_dialect::by_name(self.agents[agent].dialect).expect("a dialect");
-                self.hub_event(Event::AgentOpened { agent: agent_id, window, dialect, called: None });
+                let called = self.agents[agent].by_exchanges().then(|| self.agents[agent].name.clone());
+                self.hub_event(Event::AgentOpened { agent: agent_id, window, dialect, called });
             }
-            Door::Socket => {
-                let local = LocalId(number);
+            Door::Socket | Door::Page => {
+                self.hub.connections += 1;
+                let local = LocalId(self.hub.connections);
                 self.wire(id).name = Some(Name::Local(local));
                 self.hub.locals.insert(local, id);
-                self.hub_event(Event::LocalOpened { local });
+                let is_page = matches!(door, Door::Page);
+                self.hub_event(match is_page {
+                    true => Event::PageOpened { local },
+                    false => Event::LocalOpened { local },
+                });
             }
         }
         true
     }
 
-    fn carry_out(&mut self, actions: Vec<Action>) {
-        let mut follows = Vec::new();
-        let mut leaves = false;
-        for action in actions {
-            match action {
-                Action::SendAgent { agent, text } => {
-                    if let Some(wire) = self.hub.wire_of(agent) {
-                        self.says(wire, text.as_bytes());
-                    }
-                }
-                Action::SendLocal { local, body } => {
-                    if let Some(wire) = self.hub.locals.get(&local).copied() {
-                        self.says(wire, &body);
-                    }
-                }
-                Action::PingAgent { agent, number } => {
-                    if let Some(wire) = self.hub.wire_of(agent) {
-                        self.send_to_peer(wire, ToPeer::Ping(number));
-                    }
-                }
-                Action::CloseAgent { agent, .. } => {
-                    if let Some(wire) = self.hub.agents.remove(&agent) {
-                        self.hangs_up(wire);
-                    }
-                }
-                Action::CloseLocal { local } => {
-                    if let Some(wire) = self.hub.locals.remove(&local) {
-                        self.hangs_up(wire);
-                    }
-                }
-                Action::PrepareWindow { ticket, folders, listen } => {
-                    let door = listen.map(|listen| {
-                        let (port, token) = listen.before.unwrap_or_else(|| {
-                            self.hub.next_port += 1;
-                            (self.hub.next_port, Token::remembered(format!("token{}", self.hub.next_port)))
-                        });
-                        self.hub.ports.insert(port, listen.window);
-                        (port, token)
-                    });
-                    let result = Ok(Prepared { folders, workspace: Vec::new(), door });
-                    self.finds_out(Event::WindowPrepared { ticket, result });
-                }
-                Action::ClosePort { window } => self.hub.ports.retain(|_, of| *of != window),
-                Action::ReadFile { ticket, folders, path, .. } => {
-                    let (life, delay) = (self.hub.life, self.delay());
-                    self.later(delay, Happening::ReadDisk(life, ticket, folders, path));
-                }
-                Action::WriteFile { review, replacement } => {
-                    self.count("writes ordered");
-                    self.write_ordered(review, &replacement);
-                    let (life, delay) = (self.hub.life, self.delay());
-                    self.later(delay, Happening::WriteDisk(life, review, replacement));
-                }
-                Action::Record { review, step, by, size } => {
-                    self.count("records");
-                    self.record_asked(&review, step);
-                    self.hand_in(Job::Review(Box::new(Entry { review: *review, step, by, size })));
-                }
-                Action::RememberWindow { window } => self.hand_in(Job::Window(Box::new(window))),
-                Action::ServeWellKnown { .. } => self.finds_out(Event::WellKnownServed { open: false }),
-                Action::LookAtClients => {
-                    follows.push(Event::ClientsLookedAt { found: Some(Ok(Clients::default())) });
-                }
-                Action::Stop => leaves = true,
-                Action::PaceLocal { .. }
-                | Action::ConfirmAgent { .. }
-                | Action::WriteDiscovery { .. }
-                | Action::RemoveDiscovery { .. }
-                | Action::SweepBeside { .. } => {}
-                // Nobody here asks for any of these.
-                other => self.promises.broken(format!("the hub does what nobody asked for: {other:?}")),
-            }
-        }
-        for event in follows {
-            self.hub_event(event);
-        }
-        if leaves {
-            self.leaves();
-        }
-    }
-
-    /// It leaves because nobody needs it: then it must hold nothing.
-    fn leaves(&mut self) {
-        self.count("hubs that left by themselves");
-        self.trace.tell(self.now, || "the hub leaves".to_owned());
-        // The clock that made it leave is wound up again, in vain; and a command that asks is no reason to stay.
-        let may_stay =
-            |held: &(&str, usize)| *held == ("timers", 1) || (held.0 == "connections" && !self.leaving);
-        let held: Vec<_> = self.hub.holdings().into_iter().filter(|held| !may_stay(held)).collect();
-        self.promises.looked("nothing is left behind");
-        if !held.is_empty() {
-            self.promises.broken(format!("a hub with nothing to do holds {held:?} when it leaves"));
-        }
-        // What waits for the journal is still recorded: the real one waits for it too.
-        self.sync_journal();
-        self.hub_ends();
-        self.hub.left = true;
-        if !self.leaving {
-            self.later(1000, Happening::HubStarts);
-        }
-    }
-
-    fn says(&mut self, wire: WireId, body: &[u8]) {
-        self.trace.mix(body);
-        let frame: Value = serde_json::from_slice(body).expect("the hub sends JSON");
-        self.hub_says(wire, &frame);
-        self.send_to_peer(wire, ToPeer::Frame(frame));
-    }
-
-    fn hangs_up(&mut self, wire: WireId) {
-        self.count("hang-ups by the hub");
-        self.over_for_hub(wire);
-        self.send_to_peer(wire, ToPeer::Closed);
-    }
-
-    fn finds_out(&mut self, event: Event) {
+    pub(super) fn finds_out(&mut self, event: Event) {
         let (life, delay) = (self.hub.life, self.delay());
         self.later(delay, Happening::Edge(life, event));
     }
 
-    fn hand_in(&mut self, job: Job) {
+    pub(super) fn hand_in(&mut self, job: Job) {
         if self.hub.books.hand_in(job) {
             let (life, delay) = (self.hub.life, self.delay().min(4_000));
             self.later(delay, Happening::Sync(life));
@@ -348,9 +267,13 @@ impl World {
             self.count("failures of the journal");
         }
         let (events, recorded) = self.hub.books.sync(self.now, fails);
-        for (review, step) in recorded {
-            self.trace.tell(self.now, || format!("durable: {} {step:?}", review.id));
-            self.became_durable(review, step);
+        for durable in recorded {
+            self.trace.tell(self.now, || format!("durable: {durable}"));
+            match durable {
+                Durable::Review(review, step) => self.became_durable(*review, step),
+                Durable::UndoBegun(ticket, id, change) => self.undo_is_durable(ticket, id, *change),
+                Durable::UndoEnded(id) => self.promises.undos.end_is_kept(id),
+            }
         }
         let delay = self.delay().min(4_000);
         self.hub.told_at = self.hub.told_at.max(self.now + delay);
@@ -358,49 +281,5 @@ impl World {
         for event in events {
             self.at(when, Happening::Edge(life, event));
         }
-    }
-
-    pub(super) fn read_disk(&mut self, ticket: Ticket, folders: &[PathBuf], path: PathBuf) {
-        let result = if let Err(outside) = is_inside(folders, &path) {
-            Err(outside)
-        } else if self.fault(3) {
-            self.count("failures of the disk");
-            Err(FileError::Io { path: path.display().to_string(), error: "input/output error".to_owned() })
-        } else {
-            let bytes = self.disk.get(&path).cloned();
-            Ok(FileState { path, exists: bytes.is_some(), bytes: bytes.unwrap_or_default() })
-        };
-        self.finds_out(Event::FileRead { ticket, result });
-    }
-
-    /// As `files::replace` does: only over what is expected, and not at all if it is there already.
-    pub(super) fn write_disk(&mut self, review: ReviewId, order: Replacement) {
-        let now = self.disk.get(&order.path).cloned();
-        let result = if let Err(outside) = is_inside(&order.folders, &order.path) {
-            Err(WriteError::Failed(outside))
-        } else if now.as_deref() == Some(&*order.bytes) {
-            Ok(())
-        } else if now.as_deref().map(Digest::of) != order.expect {
-            self.count("writes that found another file");
-            Err(WriteError::BaseMoved(now))
-        } else if self.fault(10) {
-            self.count("failures of the disk");
-            let (path, error) = (order.path.display().to_string(), "no space left on device".to_owned());
-            Err(WriteError::Failed(FileError::Io { path, error }))
-        } else {
-            self.count("writes to disk");
-            self.trace.tell(self.now, || format!("{review} is written to {}", order.path.display()));
-            self.applied(review, "the disk");
-            self.disk.insert(order.path, order.bytes.to_vec());
-            Ok(())
-        };
-        self.finds_out(Event::FileWritten { review, result });
-    }
-}
-
-fn is_inside(folders: &[PathBuf], path: &Path) -> Result<(), FileError> {
-    match folders.iter().any(|folder| path.starts_with(folder)) {
-        true => Ok(()),
-        false => Err(FileError::Outside(path.display().to_string())),
     }
 }

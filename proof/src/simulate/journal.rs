@@ -1,17 +1,41 @@
-//! The journal of a simulated hub: what was handed in is durable later, all at once, or fails together. A hub that
-//! starts again reads it through the real journal, which is given on a disk of memory what was durable.
+//! The journal of a simulated hub: what was handed in is durable later, all at once, or fails together. What is read
+//! of it, by a hub that starts or a person who asks, is read through the real journal, which is given on a disk of
+//! memory what was durable.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::mpsc;
 
-use linkspan_hub::core::Event;
-use linkspan_hub::journal::{Entry, Journal, Recorded, Remembered, RememberedWindow};
-use linkspan_review::{Review, ReviewId, Step};
+use linkspan_hub::core::{Event, Ticket};
+use linkspan_hub::journal::{
+    Change, Entry, Found, Journal, Name, Question, Recorded, Remembered, RememberedWindow,
+};
+use linkspan_review::{ChangeId, Review, ReviewId, Step};
 
 pub(super) enum Job {
     Review(Box<Entry>),
     Window(Box<RememberedWindow>),
+    Ask(Ticket, Question),
+    BeginUndo(Ticket, Box<Change>),
+    EndUndo { undo: ChangeId, done: bool, mode: Option<u32> },
+}
+
+/// What survives the hub from now on.
+pub(super) enum Durable {
+    Review(Box<Review>, Step),
+    UndoBegun(Ticket, ChangeId, Box<Change>),
+    UndoEnded(ChangeId),
+}
+
+impl fmt::Display for Durable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Durable::Review(review, step) => write!(f, "{} {step:?}", review.id),
+            Durable::UndoBegun(_, id, change) => write!(f, "{id} begins to undo {}", change.review),
+            Durable::UndoEnded(id) => write!(f, "{id} is over"),
+        }
+    }
 }
 
 pub(super) struct Books {
@@ -47,33 +71,52 @@ impl Books {
         self.waiting.len() == 1
     }
 
-    /// What waits is durable now, or is not; gives what the hub is to hear, and each review as it was recorded.
-    pub(super) fn sync(&mut self, now: u64, fails: bool) -> (Vec<Event>, Vec<(Review, Step)>) {
-        let result = || if fails { Err("no space left on device".to_owned()) } else { Ok(()) };
-        let (mut events, mut recorded) = (Vec::new(), Vec::new());
+    /// What waits is durable now, or is not; gives what the hub is to hear, and what is kept.
+    pub(super) fn sync(&mut self, now: u64, fails: bool) -> (Vec<Event>, Vec<Durable>) {
+        let full = || "no space left on device".to_owned();
+        let result = || if fails { Err(full()) } else { Ok(()) };
+        let (mut events, mut kept) = (Vec::new(), Vec::new());
         for job in std::mem::take(&mut self.waiting) {
-            match &job {
+            match job {
                 Job::Review(entry) => {
                     let (review, step) = (entry.review.id, entry.step);
                     events.push(Event::Recorded { review, step, result: result() });
                     if !fails {
-                        recorded.push((entry.review.clone(), step));
+                        kept.push(Durable::Review(Box::new(entry.review.clone()), step));
                         let times =
                             if step == Step::Decided { &mut self.decided_at } else { &mut self.proposed_at };
                         if matches!(step, Step::Decided | Step::Proposed) {
                             times.insert(review, now);
                         }
+                        self.durable.push(Job::Review(entry));
                     }
                 }
                 Job::Window(window) => {
                     events.push(Event::WindowRemembered { window: window.id, result: result() });
+                    if !fails {
+                        self.durable.push(Job::Window(window));
+                    }
                 }
-            }
-            if !fails {
-                self.durable.push(job);
+                Job::Ask(ticket, question) => {
+                    let result = if fails { Err(full()) } else { self.answer(ticket, question) };
+                    events.push(Event::HistoryRead { ticket, result });
+                }
+                Job::BeginUndo(ticket, change) => {
+                    let result = if fails { Err(full()) } else { self.begin_undo(ticket, &change) };
+                    if let Ok((_, id)) = result {
+                        kept.push(Durable::UndoBegun(ticket, id, change));
+                    }
+                    events.push(Event::UndoBegun { ticket, result });
+                }
+                Job::EndUndo { undo, .. } if !fails => {
+                    kept.push(Durable::UndoEnded(undo));
+                    self.durable.push(job);
+                }
+                // Nobody hears of it: the next hub looks at the file.
+                Job::EndUndo { .. } => {}
             }
         }
-        (events, recorded)
+        (events, kept)
     }
 
     /// The hub was killed: what waited is lost.
@@ -81,25 +124,63 @@ impl Books {
         self.waiting.clear();
     }
 
-    /// What a hub that starts now finds, in the words of the real journal.
-    pub(super) fn read_back(&mut self, now: u64) -> Remembered {
-        let handed_in = self.durable.len();
-        if let Some((journal, heard)) = &self.real {
-            for job in self.durable.drain(..) {
-                match job {
-                    Job::Review(entry) => journal.record(*entry),
-                    Job::Window(window) => journal.remember_window(*window),
+    /// Gives the real journal all that is durable.
+    fn hand_over(&mut self) -> Option<&(Journal, mpsc::Receiver<Recorded>)> {
+        let (journal, heard) = self.real.as_ref()?;
+        let mut answers = 0;
+        for job in self.durable.drain(..) {
+            match job {
+                Job::Review(entry) => {
+                    answers += 1;
+                    journal.record(*entry);
                 }
-            }
-            for recorded in heard.iter().take(handed_in) {
-                match recorded {
-                    Recorded::Review { result, .. } | Recorded::Window { result, .. } => {
-                        result.expect("memory takes every record");
-                    }
-                    Recorded::History { .. } | Recorded::UndoBegun { .. } => {}
+                Job::Window(window) => {
+                    answers += 1;
+                    journal.remember_window(*window);
                 }
+                Job::EndUndo { undo, done, mode } => journal.end_undo(undo, done, mode),
+                Job::Ask(..) | Job::BeginUndo(..) => {}
             }
         }
+        for recorded in heard.iter().take(answers) {
+            match recorded {
+                Recorded::Review { result, .. } | Recorded::Window { result, .. } => {
+                    result.expect("memory takes every record");
+                }
+                Recorded::History { .. } | Recorded::UndoBegun { .. } => {}
+            }
+        }
+        self.real.as_ref()
+    }
+
+    fn answer(&mut self, ticket: Ticket, question: Question) -> Result<Found, String> {
+        let closed = || "the journal is closed".to_owned();
+        let (journal, heard) = self.hand_over().ok_or_else(closed)?;
+        journal.ask(ticket, question);
+        let Ok(Recorded::History { mut result, .. }) = heard.recv() else { return Err(closed()) };
+        // It knows the real clock only, which is another each time.
+        if let Ok(Found::List(entries)) = &mut result {
+            entries.iter_mut().for_each(|entry| (entry.proposed_at_ms, entry.ended_at_ms) = (0, 0));
+            let number = |name: &str| name.get(1..).and_then(|number| number.parse::<u64>().ok());
+            entries.sort_by_key(|entry| (number(&entry.review), entry.change.as_deref().and_then(number)));
+        }
+        result
+    }
+
+    fn begin_undo(&mut self, ticket: Ticket, change: &Change) -> Result<(ChangeId, ChangeId), String> {
+        let closed = || "the journal is closed".to_owned();
+        let (journal, heard) = self.hand_over().ok_or_else(closed)?;
+        journal.begin_undo(ticket, change.clone());
+        match heard.recv() {
+            Ok(Recorded::UndoBegun { result, .. }) => result,
+            _ => Err(closed()),
+        }
+    }
+
+    /// What a hub that starts now finds, in the words of the real journal.
+    pub(super) fn read_back(&mut self, now: u64) -> Remembered {
+        // Its answer is behind all that was handed over before.
+        drop(self.answer(Ticket(0), Question::Change(Name::Change(ChangeId(0)))));
         self.real = None;
         let (tell, heard) = mpsc::channel();
         let opened = Journal::open(&self.path, 30, move |recorded| drop(tell.send(recorded)));

@@ -1,10 +1,10 @@
 //! The person: what she makes of a review that she sees, and what the file must hold if that counts.
 
 use linkspan_editor_api::ReviewShow;
-use linkspan_review::ReviewId;
+use linkspan_review::{Ended, Review, ReviewId, Text, decode};
 use serde_json::{Value, json};
 
-use super::lines::with_hunks;
+use super::lines::{is_carried, keeps_endings, with_hunks};
 use super::world::World;
 
 /// One word of hers, about exactly what was on her screen.
@@ -49,4 +49,45 @@ impl World {
         self.promises.words.entry(review).or_default().push(word);
         verdict
     }
+}
+
+/// Whether a decision is what it was before its file moved on.
+pub(super) fn goes_on(before: &Review, review: &Review) -> bool {
+    let accepted = |review: &Review| match &review.outcome()?.ended {
+        Ended::Accepted(accepted) => decode(&accepted.bytes).ok(),
+        _ => None,
+    };
+    let (Some(was), Some(is)) = (accepted(before), accepted(review)) else { return false };
+    was.format == is.format
+        && before.base.is_some() == review.base.is_some()
+        && is_carried(before.base_text(), &was.text, review.base_text(), &is.text).is_ok()
+}
+
+pub(super) fn fits(word: &Word, review: &Review) -> Result<(), String> {
+    let Some(outcome) = review.outcome() else { return Err("it has no outcome".to_owned()) };
+    let (accepted, wants) = match (&outcome.ended, &word.wants) {
+        (Ended::Rejected { .. }, None) if word.revision == review.revision.0 => return Ok(()),
+        (Ended::Accepted(accepted), Some(wants)) => (accepted, wants),
+        (ended, wants) => return Err(format!("she said {wants:?}, recorded is {ended:?}")),
+    };
+    let held = review.base.clone().unwrap_or(Text::utf8(""));
+    let result = decode(&accepted.bytes).map_err(|error| error.to_string())?;
+    if result.format != held.format {
+        return Err(format!("{:?} became {:?}", held.format, result.format));
+    }
+    if word.new_file != review.base.is_none() {
+        return Err("she decided on a file that was there, or on one that was not".to_owned());
+    }
+    if held.text != word.base {
+        return is_carried(&word.base, wants, &held.text, &result.text);
+    }
+    // As it was on her screen, line endings and all.
+    if result.text == *wants {
+        return Ok(());
+    }
+    let plain = |text: &str| text.replace("\r\n", "\n");
+    if plain(&result.text) != plain(wants) {
+        return Err(format!("she wanted {wants:?}, recorded is {:?}", result.text));
+    }
+    keeps_endings(&held.text, &result.text)
 }

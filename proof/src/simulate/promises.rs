@@ -4,12 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use linkspan_hub::files::Replacement;
-use linkspan_review::{Digest, Ended, Review, ReviewId, Step, Text, Writer, decode};
+use linkspan_hub::journal::Change;
+use linkspan_review::{Digest, Ended, Review, ReviewId, Step, Writer, decode};
 
-use super::agent::{Ask, Asked};
+use super::agent::{Ask, Asked, Part};
 use super::calls::Calls;
-use super::lines::{is_carried, keeps_endings};
-use super::person::Word;
+use super::consent::Consent;
+use super::person::{Word, fits, goes_on};
+use super::sets::Sets;
+use super::speech::Heard;
+use super::undos::Undos;
+use super::watchers::Watched;
 use super::wire::{Peer, WireId};
 use super::world::World;
 
@@ -20,8 +25,9 @@ pub(super) struct Promises {
     pub(super) broken: Option<String>,
     /// What the person said of each review.
     pub(super) words: BTreeMap<ReviewId, Vec<Word>>,
-    /// Which of them were recorded as decisions.
+    /// Which of them were recorded as decisions, and how the last of them was.
     counted: BTreeMap<ReviewId, BTreeSet<usize>>,
+    last_decided: BTreeMap<ReviewId, (usize, Review)>,
     /// How often the decisions about a review changed a file or a document.
     applied: BTreeMap<ReviewId, usize>,
     durable: BTreeMap<ReviewId, Vec<Durable>>,
@@ -32,6 +38,10 @@ pub(super) struct Promises {
     /// The same at the moment when a decision was made.
     unsaved_at_decision: BTreeMap<ReviewId, WireId>,
     pub(super) calls: Calls,
+    pub(super) sets: Sets,
+    pub(super) undos: Undos,
+    pub(super) consent: Consent,
+    pub(super) watched: Watched,
 }
 
 /// A review as the journal has it.
@@ -68,6 +78,18 @@ impl Promises {
         .collect()
     }
 
+    /// Whether an accepted review changed a file in exactly this way.
+    pub(super) fn was_made(&self, change: &Change) -> bool {
+        let known =
+            self.durable.get(&change.review).into_iter().flatten().chain(self.written.get(&change.review));
+        known.into_iter().any(|durable| {
+            let before = durable.review.base.as_ref().and_then(|base| base.encode().ok());
+            durable.review.path == change.path
+                && before.as_deref() == change.before.as_deref()
+                && durable.accepted().map(|accepted| &*accepted.bytes) == change.after.as_deref()
+        })
+    }
+
     pub(super) fn looked(&mut self, at: &'static str) {
         *self.looked.entry(at).or_default() += 1;
     }
@@ -77,7 +99,7 @@ impl Promises {
         self.broken.get_or_insert(what);
     }
 
-    fn look(&mut self, at: &'static str, result: Result<(), String>) {
+    pub(super) fn look(&mut self, at: &'static str, result: Result<(), String>) {
         self.looked(at);
         if let Err(what) = result {
             self.broken(format!("{at}: {what}"));
@@ -96,47 +118,29 @@ impl Promises {
                 ),
             }
         }
+        // The file may move again before a decision is carried out, back to what it was, too: each move is a merge of
+        // its own.
+        if let Some((word, before)) = self.last_decided.get(&review.id)
+            && goes_on(before, review)
+        {
+            return Ok(*word);
+        }
         Err(why.unwrap_or_else(|| format!("nobody said a word about {}", review.id)))
     }
-}
-
-fn fits(word: &Word, review: &Review) -> Result<(), String> {
-    let Some(outcome) = review.outcome() else { return Err("it has no outcome".to_owned()) };
-    let (accepted, wants) = match (&outcome.ended, &word.wants) {
-        (Ended::Rejected { .. }, None) if word.revision == review.revision.0 => return Ok(()),
-        (Ended::Accepted(accepted), Some(wants)) => (accepted, wants),
-        (ended, wants) => return Err(format!("she said {wants:?}, recorded is {ended:?}")),
-    };
-    let held = review.base.clone().unwrap_or(Text::utf8(""));
-    let result = decode(&accepted.bytes).map_err(|error| error.to_string())?;
-    if result.format != held.format {
-        return Err(format!("{:?} became {:?}", held.format, result.format));
-    }
-    if word.new_file != review.base.is_none() {
-        return Err("she decided on a file that was there, or on one that was not".to_owned());
-    }
-    if held.text != word.base {
-        return is_carried(&word.base, wants, &held.text, &result.text);
-    }
-    // As it was on her screen, line endings and all.
-    if result.text == *wants {
-        return Ok(());
-    }
-    let plain = |text: &str| text.replace("\r\n", "\n");
-    if plain(&result.text) != plain(wants) {
-        return Err(format!("she wanted {wants:?}, recorded is {:?}", result.text));
-    }
-    keeps_endings(&held.text, &result.text)
 }
 
 impl World {
     pub(super) fn record_asked(&mut self, review: &Review, step: Step) {
         match step {
-            Step::Proposed => self.look_at_proposal(review),
+            Step::Proposed => {
+                self.look_at_proposal(review);
+                self.look_at_set(review);
+            }
             Step::Decided => {
                 let said = self.promises.said(review);
                 if let Ok(word) = &said {
                     self.promises.counted.entry(review.id).or_default().insert(*word);
+                    self.promises.last_decided.insert(review.id, (*word, review.clone()));
                 }
                 let which = match review.outcome().map(|outcome| &outcome.ended) {
                     Some(Ended::Accepted(_)) => {
@@ -155,7 +159,8 @@ impl World {
             Step::Delivered if review.owner.is_some() => {
                 let decided = review.outcome().is_some_and(|outcome| outcome.ended.by_a_person());
                 // It may have asked for the same twice, and was told once for each.
-                let states: Vec<Asked> = self.asks_of(review).map(|(_, ask)| ask.state).collect();
+                let heard = self.asks_of(review).filter(|(_, ask)| ask.asked < 2);
+                let states: Vec<Asked> = heard.map(|(_, ask)| ask.state).collect();
                 let got = !decided || states.is_empty() || states.iter().any(|state| *state != Asked::Wanted);
                 let result = if got { Ok(()) } else { Err(format!("its agent never got {}", review.id)) };
                 self.promises.look("3: what counts as delivered has arrived", result);
@@ -179,7 +184,7 @@ impl World {
         let asks = number
             .into_iter()
             .flat_map(|number| self.agents[number].asks.iter().map(move |ask| (number, ask)));
-        asks.filter(|(_, ask)| ask.path == review.path && Digest::of(ask.text.as_bytes()) == review.original)
+        asks.filter(|(_, ask)| ask.asks_for(review))
     }
 
     fn look_at_proposal(&mut self, review: &Review) {
@@ -189,9 +194,14 @@ impl World {
         }
         // A name whose first review was never durable is free again.
         self.promises.counted.remove(&id);
+        self.promises.last_decided.remove(&id);
         self.promises.words.remove(&id);
         self.promises.applied.remove(&id);
         let Some((number, Asked::Wanted, 1)) = self.ask_of(review) else { return };
+        // In a session on a stream, the newest change of a path takes the place of those before.
+        if self.agents[number].listens() {
+            return;
+        }
         // Only where it is sure that the hub knows nothing else of this agent, and has not forgotten it yet.
         const KEPT_MS: u64 = 500_000;
         const SETTLED_MS: u64 = 10_000;
@@ -271,6 +281,9 @@ impl World {
 
     /// An editor is about to put this text in place of what its document holds.
     pub(super) fn edit_applied(&mut self, path: &Path, held: &str, dirty: bool, text: &str) {
+        if self.is_undone_in_editor(path, held, dirty, text) {
+            return;
+        }
         let all = self.promises.durable.iter().rev();
         let found = all.map(|(id, known)| (*id, known)).find(|(_, known)| {
             known.iter().any(|durable| {
@@ -312,19 +325,32 @@ impl World {
     }
 
     /// Whether somebody decided what an agent is told.
-    pub(super) fn look_at_outcome(
+    pub(super) fn look_at_outcome(&mut self, name: &str, part: &Part, accepted: Option<Option<&str>>) {
+        let path = part.path.clone();
+        self.look_at_word(name, &path, |review| part.is_asked_by(review), accepted);
+    }
+
+    /// The same, where a change is known by its path alone.
+    pub(super) fn look_at_told(&mut self, name: &str, path: &Path, heard: &Heard) {
+        let accepted = match heard {
+            Heard::Accepted { text } => Some(text.as_deref()),
+            Heard::Rejected => None,
+            Heard::Failed(_) | Heard::Set(_) | Heard::Other => return,
+        };
+        self.look_at_word(name, path, |review| review.path == path, accepted);
+    }
+
+    fn look_at_word(
         &mut self,
         name: &str,
         path: &Path,
-        original: Digest,
+        is_it: impl Fn(&Review) -> bool,
         accepted: Option<Option<&str>>,
     ) {
         let written = self.promises.written.values();
         let decided = self.promises.durable.values().flatten().chain(written).any(|durable| {
             let review = &durable.review;
-            let same = review.path == path
-                && review.original == original
-                && review.owner_key.split([':', '\u{1f}']).nth(1) == Some(name);
+            let same = is_it(review) && review.owner_key.split([':', '\u{1f}']).nth(1) == Some(name);
             same && match accepted {
                 None => durable.is_rejected(),
                 // Where Linkspan writes, nobody hears of it before it is known to be in the file.

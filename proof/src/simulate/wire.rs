@@ -5,6 +5,8 @@ use linkspan_hub::core::LocalId;
 use linkspan_review::AgentId;
 use serde_json::Value;
 
+use super::streams::Position;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct WireId(pub(super) usize);
 
@@ -19,13 +21,19 @@ pub(super) enum Peer {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Door {
     Port(u16),
+    /// The same port, for what is asked by POST and heard on a stream.
+    Stream(u16),
     Socket,
+    /// That of the browser page, behind its own guard.
+    Page,
 }
 
 /// What the hub knows it as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
     Agent(AgentId),
+    /// One connection of a session, which is known by its key.
+    Session,
     Local(LocalId),
 }
 
@@ -41,6 +49,8 @@ pub(super) struct Wire {
     pub(super) over_for_hub: bool,
     pub(super) over_at: Option<u64>,
     pub(super) over_for_peer: bool,
+    /// How much of what the hub sent the peer has not read.
+    pub(super) unread: usize,
     /// When the last thing on the way to each end arrives.
     pub(super) to_hub_at: u64,
     pub(super) to_peer_at: u64,
@@ -56,6 +66,8 @@ impl Wire {
 pub(super) enum ToHub {
     Opened,
     Text(String),
+    Post { key: String, text: String },
+    Listen { key: String, last: Option<Position> },
     Pong(u64),
     Closed,
 }
@@ -63,6 +75,7 @@ pub(super) enum ToHub {
 #[derive(Debug)]
 pub(super) enum ToPeer {
     Frame(Value),
+    Event(Position, Value),
     Ping(u64),
     Closed,
 }

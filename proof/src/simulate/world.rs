@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
 use linkspan_hub::core::{Event, Ticket};
-use linkspan_hub::files::Replacement;
+use linkspan_hub::files::{Replacement, Restoration};
 use linkspan_review::ReviewId;
 
 use super::agent::Agent;
@@ -15,13 +15,14 @@ use super::command::Command;
 use super::editor::Editor;
 use super::hub::Hub;
 use super::promises::Promises;
+use super::trace::{Trace, told};
 use super::wire::{Door, Peer, ToHub, ToPeer, Wire, WireId};
 use crate::chance::Chance;
 
 /// Windows, agents in each, and commands that people run.
 const WINDOWS: usize = 2;
-const DIALECTS: [&str; 4] = ["claude", "nexus3", "linkspan", "nexus3"];
-const COMMANDS: usize = 2;
+const DIALECTS: [&str; 6] = ["claude", "nexus3", "linkspan", "nexus3", "ppxai", "gemini"];
+const COMMANDS: usize = 4;
 
 pub(super) enum Happening {
     AtHub(WireId, ToHub),
@@ -30,7 +31,9 @@ pub(super) enum Happening {
     Edge(u64, Event),
     ReadDisk(u64, Ticket, Vec<PathBuf>, PathBuf),
     WriteDisk(u64, ReviewId, Replacement),
+    RestoreDisk(u64, Ticket, Restoration),
     Sync(u64),
+    HubDies(u64),
     HubStarts,
     AgentWrites(usize, PathBuf, String),
     Turn(Peer),
@@ -57,34 +60,6 @@ pub(super) struct World {
     /// Everyone leaves, and nobody comes back.
     pub(super) leaving: bool,
     words: u64,
-}
-
-/// What happened, as a number that is the same for the same history, and in words if somebody wants to read it.
-pub(super) struct Trace {
-    pub(super) hash: u64,
-    pub(super) last: Option<VecDeque<String>>,
-}
-
-const TOLD: usize = 30;
-const LONGEST_LINE: usize = 300;
-
-impl Trace {
-    pub(super) fn mix(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.hash = (self.hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    pub(super) fn tell(&mut self, now: u64, line: impl FnOnce() -> String) {
-        self.mix(&now.to_le_bytes());
-        if let Some(last) = &mut self.last {
-            if last.len() == TOLD {
-                last.pop_front();
-            }
-            let line: String = line().chars().take(LONGEST_LINE).collect();
-            last.push_back(format!("{now} ms: {line}"));
-        }
-    }
 }
 
 impl World {
@@ -213,7 +188,7 @@ impl World {
             Happening::AtPeer(wire, what) => self.at_peer(wire, what),
             Happening::Edge(life, event) if life == self.hub.life => {
                 self.trace.tell(self.now, || told(&event));
-                self.hub_event(event);
+                self.hub_hears(event);
             }
             Happening::ReadDisk(life, ticket, folders, path) if life == self.hub.life => {
                 self.read_disk(ticket, &folders, path);
@@ -221,7 +196,11 @@ impl World {
             Happening::WriteDisk(life, review, order) if life == self.hub.life => {
                 self.write_disk(review, order)
             }
+            Happening::RestoreDisk(life, ticket, order) if life == self.hub.life => {
+                self.restore_disk(ticket, order);
+            }
             Happening::Sync(life) if life == self.hub.life => self.sync_journal(),
+            Happening::HubDies(life) if life == self.hub.life => self.crash(),
             Happening::HubStarts => self.hub_starts(),
             Happening::AgentWrites(agent, path, text) => self.agent_writes(agent, path, &text),
             Happening::Turn(Peer::Agent(number)) => self.agent_turn(number),
@@ -229,8 +208,12 @@ impl World {
             Happening::Turn(Peer::Command(number)) => self.command_turn(number),
             Happening::OtherProgram => self.other_program(),
             // Of a life that is over.
-            Happening::Edge(..) | Happening::ReadDisk(..) | Happening::WriteDisk(..) | Happening::Sync(_) => {
-            }
+            Happening::Edge(..)
+            | Happening::ReadDisk(..)
+            | Happening::WriteDisk(..)
+            | Happening::RestoreDisk(..)
+            | Happening::Sync(_)
+            | Happening::HubDies(_) => {}
         }
     }
 
@@ -246,6 +229,7 @@ impl World {
             over_for_hub: false,
             over_at: None,
             over_for_peer: false,
+            unread: 0,
             to_hub_at: now,
             to_peer_at: now,
         });
@@ -287,6 +271,7 @@ impl World {
         let delay = self.delay();
         let when = self.now + delay;
         let wire = self.wire(id);
+        wire.unread += usize::from(matches!(what, ToPeer::Frame(_)));
         wire.to_peer_at = wire.to_peer_at.max(when);
         let when = wire.to_peer_at;
         self.at(when, Happening::AtPeer(id, what));
@@ -299,6 +284,7 @@ impl World {
             return;
         }
         wire.over_for_peer = closed;
+        wire.unread -= usize::from(matches!(what, ToPeer::Frame(_)));
         let peer = wire.peer;
         self.trace.tell(self.now, || match &what {
             ToPeer::Frame(frame) => format!("{peer:?} hears on {id:?}: {frame}"),
@@ -333,6 +319,8 @@ impl World {
             _ => chance.below(300_000) as u64,
         };
         let (hub, peer) = (notices(&mut self.chance), notices(&mut self.chance));
+        // Nothing is said over HTTP while a request waits: there, only what the system tells is known, at once.
+        let hub = if self.asks_by_exchanges(self.wires[id.0].peer) { 0 } else { hub };
         self.later(hub, Happening::AtHub(id, ToHub::Closed));
         self.later(peer, Happening::AtPeer(id, ToPeer::Closed));
     }
@@ -340,6 +328,10 @@ impl World {
     /// Faults end: who has not noticed that a connection is gone does so now.
     pub(super) fn calm_down(&mut self) {
         self.calm = true;
+        // What the hub forgot that they wait for, they would wait for in vain.
+        for agent in self.agents.iter_mut().filter(|agent| agent.listens()) {
+            agent.asks.iter_mut().for_each(|ask| ask.times = 0);
+        }
         for id in (0..self.wires.len()).map(WireId) {
             if self.wire(id).cut_at.is_some() {
                 self.later(1, Happening::AtHub(id, ToHub::Closed));
@@ -366,18 +358,5 @@ impl World {
         }
         let pause = 500 + self.chance.below(40_000) as u64;
         self.later(pause, Happening::OtherProgram);
-    }
-}
-
-fn told(event: &Event) -> String {
-    match event {
-        Event::FileRead { ticket, result: Ok(file) } => {
-            format!(
-                "the edge: {ticket:?} {} holds {:?}",
-                file.path.display(),
-                String::from_utf8_lossy(&file.bytes)
-            )
-        }
-        other => format!("the edge: {other:?}"),
     }
 }

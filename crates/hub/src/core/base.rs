@@ -373,6 +373,12 @@ impl Core {
         Ok(())
     }
 
+    /// Whether that call still waits for a person.
+    pub(super) fn waits_for_change(&self, id: AgentId, call: CallId) -> bool {
+        let agent = self.agents.get(&id);
+        agent.is_some_and(|agent| agent.session.open_changes().any(|(open, _)| open == call))
+    }
+
     /// Makes a question of it, unless nobody asks any more or there are too many.
     pub(super) fn enter(&mut self, id: AgentId, call: CallId, change: Change) {
         let Some(agent) = self.agents.get(&id) else { return };
@@ -381,7 +387,7 @@ impl Core {
             Reach::Stream => LONGEST_NAMING_LABEL,
             Reach::Port | Reach::Calls | Reach::Local(_) => LONGEST_LABEL,
         };
-        let taken_back = !agent.session.open_changes().any(|(open, _)| open == call);
+        let taken_back = !self.waits_for_change(id, call);
         if !taken_back && let Err(message) = self.has_room(id, 1) {
             return self.fail(id, call, FailureKind::Denied, message);
         }

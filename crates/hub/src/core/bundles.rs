@@ -24,12 +24,15 @@ struct Part {
 impl Core {
     /// Proposes each; the call waits for all.
     pub(super) fn enter_all(&mut self, id: AgentId, call: CallId, changes: Vec<Change>) {
-        let parts =
-            changes.iter().map(|change| Part { path: change.path.clone(), review: None, answer: None });
-        self.bundles.insert((id, call), Bundle { parts: parts.collect() });
-        // All or none: an accept of one that its agent was told is refused would write it all the same.
-        if let Err(message) = self.has_room(id, changes.len()) {
-            return self.fail(id, call, FailureKind::Denied, message);
+        // While the files were read, its agent may have left or taken it back.
+        if self.waits_for_change(id, call) {
+            let parts =
+                changes.iter().map(|change| Part { path: change.path.clone(), review: None, answer: None });
+            self.bundles.insert((id, call), Bundle { parts: parts.collect() });
+            // All or none: an accept of one that its agent was told is refused would write it all the same.
+            if let Err(message) = self.has_room(id, changes.len()) {
+                return self.fail(id, call, FailureKind::Denied, message);
+            }
         }
         for change in changes {
             self.enter(id, call, change);

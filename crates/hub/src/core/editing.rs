@@ -240,7 +240,7 @@ impl Core {
         let reviews: Vec<ReviewId> = waiting.map(|(review, _)| *review).collect();
         let decided = reviews.iter().any(|id| !self.is_undecided(*id));
         // If she was first, the answer is hers, and on its way.
-        if decided || !asker.session.open_changes().any(|(open, _)| open == call) {
+        if decided || !self.waits_for_change(agent, call) {
             return;
         }
         self.fail(agent, call, FailureKind::Timeout, "nobody decided in time, and the change is withdrawn");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use linkspan_dialect::Failure;
 use linkspan_editor_api as api;
 use linkspan_editor_api::{HistoryEntry, HistoryListResult, Message, RequestId, RpcError, errors};
-use linkspan_review::{Digest, Text, WindowId};
+use linkspan_review::{ChangeId, Digest, Text, WindowId};
 
 use super::Core;
 use super::base::{Base, BaseWanted};
@@ -29,8 +29,12 @@ pub(super) struct History {
     pub(super) undos: HashMap<Ticket, Undo>,
     /// Undos that were begun, and of which it is not known whether they were done.
     pub(super) doubts: Vec<BegunUndo>,
+    /// Those that the disk was given up on while it gave the file back, by what it will report under.
+    pub(super) late: BTreeMap<Ticket, ChangeId>,
+    /// Those that turned out to be done while they were looked at.
+    pub(super) done_meanwhile: BTreeSet<ChangeId>,
     /// How many of them are being looked at, and what is asked once they are.
-    looking: usize,
+    pub(super) looking: usize,
     held: Vec<(Ticket, Question)>,
     /// What windows that are closed keep from agents.
     pub(super) closed: BTreeMap<WindowId, Policy>,
@@ -186,12 +190,15 @@ impl Core {
     }
 
     /// Only what is seen in the file counts: the bytes of before or those of after. With any others, and where
-    /// nothing could be read, it stays in doubt.
+    /// nothing could be read, it stays in doubt; also while the disk may yet do it.
     pub(super) fn doubt_read(&mut self, undo: BegunUndo, base: Result<Base, Failure>) {
         let now = base.as_ref().map(|base| base.text.as_ref());
-        if now.as_ref().is_ok_and(|now| holds(*now, undo.after)) {
+        let late = self.history.late.values().any(|late| *late == undo.id);
+        if self.history.done_meanwhile.remove(&undo.id) {
+            // The journal knows it.
+        } else if now.as_ref().is_ok_and(|now| holds(*now, undo.after)) {
             self.act(Action::EndUndo { undo: undo.id, done: true, mode: None });
-        } else if now.as_ref().is_ok_and(|now| holds(*now, undo.before)) {
+        } else if !late && now.as_ref().is_ok_and(|now| holds(*now, undo.before)) {
             self.act(Action::EndUndo { undo: undo.id, done: false, mode: None });
         } else {
             self.history.doubts.push(undo);

@@ -394,8 +394,9 @@ impl Core {
     }
 
     pub(super) fn file_restored(&mut self, ticket: Ticket, result: Result<Option<u32>, WriteError>) {
-        // Too late, if it is not waited for any more: the file will be looked at.
-        let Some(undo) = self.history.undos.get_mut(&ticket) else { return };
+        let Some(undo) = self.history.undos.get_mut(&ticket) else {
+            return self.restored_late(ticket, &result);
+        };
         if let Some(deadline) = undo.deadline.take() {
             self.timers.cancel(deadline);
         }
@@ -416,6 +417,18 @@ impl Core {
         }
     }
 
+    /// The disk was given up on. If it did not do it, the file will be looked at.
+    fn restored_late(&mut self, ticket: Ticket, result: &Result<Option<u32>, WriteError>) {
+        let Some(id) = self.history.late.remove(&ticket) else { return };
+        let Ok(mode) = *result else { return };
+        let doubts = self.history.doubts.len();
+        self.history.doubts.retain(|undo| undo.id != id);
+        if self.history.doubts.len() == doubts && self.history.looking > 0 {
+            self.history.done_meanwhile.insert(id);
+        }
+        self.act(Action::EndUndo { undo: id, done: true, mode });
+    }
+
     pub(super) fn restore_timed_out(&mut self, ticket: Ticket) {
         let Some(undo) = self.history.undos.get(&ticket) else { return };
         let Some(change) = &undo.change else { return };
@@ -423,6 +436,8 @@ impl Core {
             "the disk did not answer within {READ_SECONDS} s: it is not known whether {} was changed; look at it",
             change.path.display()
         );
+        let id = undo.names.map(|(_, id)| id);
+        self.history.late.extend(id.map(|id| (ticket, id)));
         self.in_doubt(ticket, errors::TIMEOUT, message);
     }
 

@@ -57,6 +57,7 @@ pub(super) struct Desk {
     pub(super) undos_held: Vec<Ticket>,
     /// A disk that does not say whether it gave a file back what it held.
     pub(super) hold_restores: bool,
+    pub(super) restoring: Option<Ticket>,
     /// The same of accepted changes.
     pub(super) hold_writes: bool,
     pub(super) restores_fail: Option<WriteError>,
@@ -131,6 +132,7 @@ impl Desk {
             hold_undos: false,
             undos_held: Vec::new(),
             hold_restores: false,
+            restoring: None,
             hold_writes: false,
             restores_fail: None,
             removed_mode: None,
@@ -258,7 +260,7 @@ impl Desk {
                     }
                 }
                 Action::BeginUndo { ticket, .. } if self.hold_undos => self.undos_held.push(ticket),
-                Action::RestoreFile { .. } if self.hold_restores => {}
+                Action::RestoreFile { ticket, .. } if self.hold_restores => self.restoring = Some(ticket),
                 Action::SweepBeside { path, .. } => self.swept.push(path),
                 Action::BeginUndo { ticket, change } => {
                     self.begun.push(change);

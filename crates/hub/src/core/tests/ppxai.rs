@@ -194,6 +194,18 @@ fn a_set_that_is_too_large_for_what_waits_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_set_whose_agent_left_while_its_files_were_read_leaves_nothing_behind() {
+    let mut desk = desk();
+    let agent = connect(&mut desk, 1);
+    desk.hold_reads = true;
+    put_all(&mut desk, agent, 1, &[("a.txt", "A\n"), ("b.txt", "B\n")]);
+    desk.lose(agent);
+    desk.let_reads_go();
+    let held = desk.core.holdings().into_iter().find(|(what, _)| *what == "calls of several changes");
+    assert_eq!((held.unwrap().1, desk.reviews().len()), (0, 0));
+}
+
+#[test]
 fn what_a_person_has_begun_to_change_is_decided_by_nobody_else() {
     let mut desk = desk();
     desk.files.insert("/ws/a.txt".into(), b"one\n".to_vec());

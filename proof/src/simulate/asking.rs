@@ -1,0 +1,175 @@
+//! What simulated agents ask for, again if need be, and what they make of the answers.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::agent::{Ask, Asked, Call, Part};
+use super::lines::changed;
+use super::speech::{self, Heard};
+use super::wire::WireId;
+use super::world::{Happening, World};
+
+impl World {
+    pub(super) fn agent_proposes(&mut self, number: usize, wire: WireId) {
+        let ask = self.new_ask(number);
+        self.agents[number].asks.push(ask);
+        let ask = self.agents[number].asks.len() - 1;
+        self.agent_asks(number, wire, ask);
+    }
+
+    pub(super) fn new_ask(&mut self, number: usize) -> Ask {
+        let home = self.agents[number].home;
+        let dialect = self.agents[number].dialect;
+        let mut names = ["lf", "crlf", "bom", "open", ""];
+        self.chance.shuffle(&mut names);
+        let several =
+            if dialect == "ppxai" && self.chance.in_hundred(60) { 2 + self.chance.below(2) } else { 1 };
+        let parts = names.into_iter().take(several).map(|name| match name {
+            "" => format!("/ws{home}/new-{}.txt", self.chance.below(50)).into(),
+            name => format!("/ws{home}/{name}.txt").into(),
+        });
+        let paths: Vec<PathBuf> = parts.collect();
+        let parts = paths.into_iter().map(|path| self.part(path)).collect();
+        let by_agent = match dialect {
+            "claude" | "gemini" => true,
+            "linkspan" => self.chance.in_hundred(30),
+            _ => false,
+        };
+        let in_set = dialect == "linkspan" && self.chance.in_hundred(50);
+        let set = in_set.then(|| format!("set {}", self.chance.below(3)));
+        self.count("proposals");
+        if several > 1 {
+            self.count("sets proposed by one call");
+        } else if set.is_some() {
+            self.count("proposals of a named set");
+        }
+        Ask { parts, set, state: Asked::Wanted, times: 0, asked: 0, by_agent }
+    }
+
+    fn part(&mut self, path: PathBuf) -> Part {
+        let bytes = self.disk.get(&path).cloned().unwrap_or_default();
+        let held = String::from_utf8(bytes).expect("all files are UTF-8");
+        let held = held.trim_start_matches('\u{feff}');
+        let held = if self.chance.in_hundred(50) { held.replace("\r\n", "\n") } else { held.to_owned() };
+        Part { path, text: self.changed(&held) }
+    }
+
+    pub(super) fn changed(&mut self, text: &str) -> String {
+        let mut chance = self.chance.clone();
+        let text = changed(text, &mut chance, || self.word());
+        self.chance = chance;
+        text
+    }
+
+    pub(super) fn agent_asks(&mut self, number: usize, wire: WireId, at: usize) {
+        let agent = &mut self.agents[number];
+        let ask = &mut agent.asks[at];
+        ask.times += 1;
+        let (tool, arguments) = speech::proposal(agent.dialect, ask, at);
+        self.agent_call(number, wire, tool, &arguments, Call::Ask(at));
+    }
+
+    fn agent_call(&mut self, number: usize, wire: WireId, tool: &str, arguments: &Value, call: Call) {
+        let agent = &mut self.agents[number];
+        agent.next_id += 1;
+        let id = agent.next_id;
+        agent.calls.insert(id, call);
+        let frame = speech::call(agent.dialect, id, tool, arguments);
+        self.agent_says(wire, &frame);
+    }
+
+    pub(super) fn agent_calls(&mut self, number: usize, wire: WireId) {
+        self.count("calls of machines");
+        let path = format!("/ws{}/lf.txt", self.agents[number].home);
+        let runs = match self.agents[number].dialect {
+            "ppxai" => Some("ide.run_in_terminal"),
+            "linkspan" => Some("runInTerminal"),
+            _ => None,
+        };
+        if let Some(tool) = runs.filter(|_| self.chance.in_hundred(60)) {
+            let command = self.new_command(number);
+            return self.agent_call(number, wire, tool, &command, Call::Machine);
+        }
+        let (tool, arguments) = match (self.agents[number].dialect, self.chance.below(4)) {
+            ("ppxai", 0) => ("ide.get_open_files", json!({})),
+            ("ppxai", 1) => ("ide.get_diagnostics", json!({})),
+            ("ppxai", 2) => ("ide.get_workspace_info", json!({})),
+            ("ppxai", _) => ("ide.read_file", json!({ "path": path })),
+            (_, 0) => ("getOpenEditors", json!({})),
+            (_, 1) => ("getDiagnostics", json!({})),
+            (_, 2) => ("getWorkspaceFolders", json!({})),
+            ("linkspan", _) => ("checkDocumentDirty", json!({ "path": path })),
+            _ => ("checkDocumentDirty", json!({ "filePath": path })),
+        };
+        self.agent_call(number, wire, tool, &arguments, Call::Machine);
+    }
+
+    pub(super) fn agent_takes_back(&mut self, number: usize, wire: WireId, ask: usize) {
+        let of = |call: &Call| matches!(call, Call::Ask(at) if *at == ask);
+        let open = self.agents[number].calls.iter().filter(|(_, call)| of(call));
+        let open: Vec<i64> = open.map(|(id, _)| *id).collect();
+        if open.is_empty() {
+            return;
+        }
+        self.count("proposals taken back");
+        self.agents[number].asks[ask].state = Asked::Dropped;
+        for id in open {
+            let params = json!({ "requestId": id });
+            let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+            self.call_cancelled(wire, id);
+            self.agent_says(wire, &cancel);
+        }
+    }
+
+    pub(super) fn agent_told(&mut self, number: usize, at: usize, frame: &Value) {
+        let agent = &mut self.agents[number];
+        let ask = &mut agent.asks[at];
+        let heard = match speech::heard(agent.dialect, frame) {
+            Heard::Set(parts) => {
+                ask.state = Asked::Answered;
+                self.count("sets told");
+                parts.into_iter().map(|(_, part)| part).collect()
+            }
+            Heard::Failed(_) | Heard::Other => {
+                ask.times = ask.times.saturating_sub(1);
+                return self.count("changes that failed");
+            }
+            one => {
+                ask.state = if ask.state == Asked::Dropped { Asked::Dropped } else { Asked::Answered };
+                vec![one]
+            }
+        };
+        for heard in heard {
+            self.agent_told_one(number, at, heard);
+        }
+    }
+
+    fn agent_told_one(&mut self, number: usize, at: usize, heard: Heard) {
+        match heard {
+            Heard::Accepted { text } => {
+                self.count("changes told to be accepted");
+                let ask = &self.agents[number].asks[at];
+                let path = ask.parts.first().filter(|_| ask.by_agent).map(|part| part.path.clone());
+                if let Some((path, text)) = path.zip(text) {
+                    let delay = self.delay();
+                    self.later(delay, Happening::AgentWrites(number, path, text));
+                }
+            }
+            Heard::Rejected => self.count("changes told to be rejected"),
+            // It is not asked for alone: what the agent makes of a set that failed in part is its own affair.
+            Heard::Failed(_) | Heard::Other | Heard::Set(_) => self.count("parts of sets that failed"),
+        }
+    }
+
+    /// In its dialect the agent is the one who writes; what it was told once, it writes once.
+    pub(super) fn agent_writes(&mut self, number: usize, path: PathBuf, text: &str) {
+        if self.agents[number].wrote.insert((path.clone(), text.to_owned())) {
+            self.count("writes of agents");
+            self.trace.tell(self.now, || format!("agent{number} writes {}", path.display()));
+            let marked = self.disk.get(&path).is_some_and(|bytes| bytes.starts_with("\u{feff}".as_bytes()));
+            let mark = if marked { "\u{feff}" } else { "" };
+            self.disk.insert(path, format!("{mark}{text}").into_bytes());
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The disk of the simulated hub: one map of files, written as `files` does it, slow or broken now and then.
+
+use std::path::{Path, PathBuf};
+
+use linkspan_hub::core::{Event, Ticket};
+use linkspan_hub::files::{FileError, FileState, Replacement, Restoration, WriteError};
+use linkspan_review::{Digest, ReviewId};
+
+use super::world::World;
+
+impl World {
+    pub(super) fn read_disk(&mut self, ticket: Ticket, folders: &[PathBuf], path: PathBuf) {
+        let result = if let Err(outside) = is_inside(folders, &path) {
+            Err(outside)
+        } else if self.fault(3) {
+            self.count("failures of the disk");
+            Err(FileError::Io { path: path.display().to_string(), error: "input/output error".to_owned() })
+        } else {
+            let bytes = self.disk.get(&path).cloned();
+            Ok(FileState { path, exists: bytes.is_some(), bytes: bytes.unwrap_or_default() })
+        };
+        self.finds_out(Event::FileRead { ticket, result });
+    }
+
+    /// As `files::replace` does: only over what is expected, and not at all if it is there already.
+    pub(super) fn write_disk(&mut self, review: ReviewId, order: Replacement) {
+        let now = self.disk.get(&order.path).cloned();
+        let result = if let Err(outside) = is_inside(&order.folders, &order.path) {
+            Err(WriteError::Failed(outside))
+        } else if now.as_deref() == Some(&*order.bytes) {
+            Ok(())
+        } else if now.as_deref().map(Digest::of) != order.expect {
+            self.count("writes that found another file");
+            Err(WriteError::BaseMoved(now))
+        } else if self.fault(10) {
+            self.count("failures of the disk");
+            let (path, error) = (order.path.display().to_string(), "no space left on device".to_owned());
+            Err(WriteError::Failed(FileError::Io { path, error }))
+        } else {
+            self.count("writes to disk");
+            self.trace.tell(self.now, || format!("{review} is written to {}", order.path.display()));
+            self.applied(review, "the disk");
+            self.disk.insert(order.path, order.bytes.to_vec());
+            Ok(())
+        };
+        self.finds_out(Event::FileWritten { review, result });
+    }
+
+    /// As `files::restore` does.
+    pub(super) fn restore_disk(&mut self, ticket: Ticket, order: Restoration) {
+        let (folders, path, expect, bytes) = match order {
+            Restoration::Replace(order) => {
+                (order.folders, order.path, order.expect, Some(order.bytes.to_vec()))
+            }
+            Restoration::Remove(order) => (order.folders, order.path, Some(order.expect), None),
+        };
+        let now = self.disk.get(&path).cloned();
+        let result = if let Err(outside) = is_inside(&folders, &path) {
+            Err(WriteError::Failed(outside))
+        } else if now == bytes && bytes.is_some() {
+            Ok(None)
+        } else if now.as_deref().map(Digest::of) != expect {
+            self.count("undos that found another file");
+            Err(WriteError::BaseMoved(now))
+        } else if self.fault(20) {
+            self.count("failures of the disk");
+            let (path, error) = (path.display().to_string(), "no space left on device".to_owned());
+            Err(WriteError::Failed(FileError::Io { path, error }))
+        } else {
+            self.trace.tell(self.now, || format!("{} is given back what it held", path.display()));
+            let mode = bytes.is_none().then_some(0o644);
+            match bytes {
+                Some(bytes) => drop(self.disk.insert(path, bytes)),
+                None => drop(self.disk.remove(&path)),
+            }
+            self.restored(ticket);
+            Ok(mode)
+        };
+        self.finds_out(Event::FileRestored { ticket, result });
+    }
+}
+
+fn is_inside(folders: &[PathBuf], path: &Path) -> Result<(), FileError> {
+    match folders.iter().any(|folder| path.starts_with(folder)) {
+        true => Ok(()),
+        false => Err(FileError::Outside(path.display().to_string())),
+    }
+}

@@ -1,0 +1,88 @@
+//! The edge of the simulated hub for agents that ask by HTTP: each request waits for its own answer, and that one has
+//! arrived is known when the next comes, or when the connection ends in good order.
+
+use std::collections::BTreeMap;
+
+use linkspan_dialect::Exchange;
+use linkspan_hub::core::{Event, ExchangeAnswer};
+use linkspan_review::AgentId;
+
+use super::wire::{ToPeer, WireId};
+use super::world::World;
+
+#[derive(Default)]
+pub(super) struct Exchanges {
+    last: u64,
+    waiting: BTreeMap<(AgentId, Exchange), WireId>,
+    /// The newest ping behind answers that were handed out.
+    unconfirmed: BTreeMap<AgentId, u64>,
+}
+
+impl Exchanges {
+    /// Whoever asked on that connection is gone.
+    pub(super) fn given_up(&mut self, wire: WireId) {
+        self.waiting.retain(|_, waits| *waits != wire);
+    }
+
+    pub(super) fn all_given_up(&mut self, agent: AgentId) -> Vec<WireId> {
+        self.waiting.extract_if(.., |(of, _), _| *of == agent).map(|(_, wire)| wire).collect()
+    }
+}
+
+impl World {
+    pub(super) fn asked_by_exchange(&mut self, agent: AgentId, wire: WireId, text: String) {
+        self.has_all(agent);
+        self.hub.exchanges.last += 1;
+        let exchange = Exchange(self.hub.exchanges.last);
+        self.hub.exchanges.waiting.insert((agent, exchange), wire);
+        self.hub_event(Event::AgentFrame { agent, text, exchange: Some(exchange) });
+    }
+
+    fn has_all(&mut self, agent: AgentId) {
+        if let Some(number) = self.hub.exchanges.unconfirmed.remove(&agent) {
+            self.hub_event(Event::AgentPong { agent, number: Some(number) });
+        }
+    }
+
+    pub(super) fn answers_exchange(&mut self, agent: AgentId, exchange: Exchange, answer: ExchangeAnswer) {
+        let on_stream = self.hub.streams.has(agent);
+        let text = match answer {
+            ExchangeAnswer::Text(text) | ExchangeAnswer::Introduced { text, .. } => Some(text),
+            // It was an answer itself, or no question.
+            ExchangeAnswer::Nothing if on_stream => None,
+            other => return self.promises.broken(format!("7: {exchange:?} is answered with {other:?}")),
+        };
+        let waited = self.hub.exchanges.waiting.remove(&(agent, exchange));
+        let result = match waited {
+            Some(_) => Ok(()),
+            // It has left, and the hub may not know it yet.
+            None if on_stream => Ok(()),
+            None => Err(format!("{exchange:?} of {agent} is answered, and nobody waits for it")),
+        };
+        self.promises.look("7: each exchange is answered exactly once", result);
+        let Some(wire) = waited else { return };
+        if let Some(text) = text {
+            self.says(wire, text.as_bytes());
+        }
+        if on_stream {
+            self.over_for_hub(wire);
+            self.send_to_peer(wire, ToPeer::Closed);
+        }
+    }
+
+    /// The connection is there, and that is all it says.
+    pub(super) fn pings_caller(&mut self, agent: AgentId, number: u64) {
+        self.hub.exchanges.unconfirmed.insert(agent, number);
+        self.finds_out(Event::AgentPong { agent, number: None });
+    }
+
+    /// A connection that is closed over what nobody has read is reset, and says nothing.
+    pub(super) fn caller_ended(&mut self, agent: AgentId, in_order: bool) {
+        self.hub.exchanges.waiting.retain(|(of, _), _| *of != agent);
+        if in_order {
+            self.count("HTTP connections that ended in good order");
+            self.has_all(agent);
+        }
+        self.hub.exchanges.unconfirmed.remove(&agent);
+    }
+}

@@ -1,0 +1,143 @@
+//! What agents say and hear, in the words of each dialect. Knows of no agent what it wants.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::agent::{Ask, Part};
+
+/// What an answer to a call says, in no dialect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Heard {
+    Accepted {
+        text: Option<String>,
+    },
+    Rejected,
+    Failed(String),
+    /// Of each file of a set, as it is named in the answer.
+    Set(Vec<(String, Heard)>),
+    Other,
+}
+
+/// The tool by which a change is asked for, and what it is given.
+pub(super) fn proposal(dialect: &str, ask: &Ask, number: usize) -> (&'static str, Value) {
+    let files = ask.parts.iter();
+    let files: Vec<Value> =
+        files.map(|part| json!({ "path": part.path.display().to_string(), "content": part.text })).collect();
+    let Some(part) = ask.parts.first() else { return ("ide.apply_edit", json!({})) };
+    let path = part.path.display().to_string();
+    match dialect {
+        "linkspan" => {
+            let writer = if ask.by_agent { "agent" } else { "hub" };
+            let mut change = json!({ "path": path, "newText": part.text, "writer": writer });
+            if let (Some(word), Some(change)) = (&ask.set, change.as_object_mut()) {
+                change.insert("set".to_owned(), word.as_str().into());
+            }
+            ("proposeChange", change)
+        }
+        "gemini" => ("openDiff", json!({ "filePath": path, "newContent": part.text })),
+        "ppxai" if ask.parts.len() > 1 => ("ide.apply_edit", json!({ "files": files })),
+        "ppxai" => ("ide.apply_edit", json!({ "path": path, "content": part.text })),
+        _ => (
+            "openDiff",
+            json!({
+                "old_file_path": path, "new_file_path": path, "new_file_contents": part.text,
+                "tab_name": format!("tab {number}"),
+            }),
+        ),
+    }
+}
+
+/// A tool is called.
+pub(super) fn call(dialect: &str, id: i64, tool: &str, arguments: &Value) -> Value {
+    match dialect {
+        "ppxai" => json!({ "id": id, "tool": tool, "args": arguments }),
+        _ => json!({
+            "jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": { "name": tool, "arguments": arguments },
+        }),
+    }
+}
+
+/// Whether a call is for a command.
+pub(super) fn wants_to_run(frame: &Value) -> bool {
+    frame["tool"] == "ide.run_in_terminal" || frame["params"]["name"] == "runInTerminal"
+}
+
+/// What a call is called, whoever makes it; none: it is an answer.
+pub(super) fn method(frame: &Value) -> Option<&str> {
+    frame["method"].as_str().or(frame["tool"].as_str())
+}
+
+/// The changes that a call asks for.
+pub(super) fn changes(frame: &Value) -> Vec<Part> {
+    let one = |of: &Value| {
+        let named = |names: [&str; 4]| names.into_iter().find_map(|name| of[name].as_str());
+        let path = named(["new_file_path", "path", "filePath", "path"]);
+        let text = named(["new_file_contents", "newText", "content", "newContent"]);
+        path.zip(text).map(|(path, text)| Part { path: path.into(), text: text.to_owned() })
+    };
+    let arguments = if frame["tool"].is_string() { &frame["args"] } else { &frame["params"]["arguments"] };
+    match arguments["files"].as_array() {
+        Some(files) => files.iter().filter_map(one).collect(),
+        None => one(arguments).into_iter().collect(),
+    }
+}
+
+pub(super) fn heard(dialect: &str, frame: &Value) -> Heard {
+    let result = &frame["result"];
+    if dialect == "ppxai" {
+        return match (frame["success"].as_bool(), result["files"].as_array()) {
+            (Some(true), Some(files)) => {
+                let name = |file: &Value| file["path"].as_str().unwrap_or_default().to_owned();
+                Heard::Set(files.iter().map(|file| (name(file), decided(file))).collect())
+            }
+            (Some(true), None) => decided(result),
+            _ => Heard::Failed(frame["error"].as_str().unwrap_or_default().to_owned()),
+        };
+    }
+    if let Some(error) = frame.get("error") {
+        return Heard::Failed(error["message"].as_str().unwrap_or_default().to_owned());
+    }
+    let structured = &result["structuredContent"];
+    match structured["outcome"].as_str() {
+        Some("accepted") => {
+            return Heard::Accepted { text: structured["text"].as_str().map(str::to_owned) };
+        }
+        Some("rejected") => return Heard::Rejected,
+        _ => {}
+    }
+    if result["isError"] == true {
+        return Heard::Failed(result["content"][0]["text"].as_str().unwrap_or_default().to_owned());
+    }
+    match result["content"][0]["text"].as_str() {
+        Some("FILE_SAVED") => {
+            let text = result["content"][1]["text"].as_str().filter(|_| dialect == "claude");
+            Heard::Accepted { text: text.map(str::to_owned) }
+        }
+        Some("DIFF_REJECTED") => Heard::Rejected,
+        _ => Heard::Other,
+    }
+}
+
+/// What is told of a change after its call was answered, and of which.
+pub(super) fn told_later(frame: &Value) -> Option<(PathBuf, Heard)> {
+    let params = &frame["params"];
+    let heard = match frame["method"].as_str()? {
+        "ide/diffAccepted" => Heard::Accepted { text: params["content"].as_str().map(str::to_owned) },
+        "ide/diffRejected" => Heard::Rejected,
+        "ide/diffClosed" => Heard::Failed("closed".to_owned()),
+        _ => return None,
+    };
+    Some((params["filePath"].as_str()?.into(), heard))
+}
+
+/// One file, as ppxai is told of it.
+fn decided(file: &Value) -> Heard {
+    match (file["error"].as_str(), file["accepted"].as_bool()) {
+        (Some(error), _) => Heard::Failed(error.to_owned()),
+        (None, Some(true)) => Heard::Accepted { text: file["content"].as_str().map(str::to_owned) },
+        (None, Some(false)) => Heard::Rejected,
+        (None, None) => Heard::Other,
+    }
+}

@@ -1,0 +1,168 @@
+//! The edge of the simulated hub for agents that ask by POST and listen on a stream: a session outlives its streams,
+//! and goes on behind what the agent says it has got.
+
+use std::collections::BTreeMap;
+
+use linkspan_hub::core::{Event, Introduction};
+use linkspan_review::{AgentId, WindowId};
+use serde_json::Value;
+
+use super::speech;
+use super::wire::{Door, Peer, ToPeer, WireId};
+use super::world::World;
+
+/// What an agent has got of a session: by which hub's name for it, and how many events.
+pub(super) type Position = (AgentId, usize);
+
+#[derive(Default)]
+pub(super) struct Streams {
+    sessions: BTreeMap<String, Session>,
+}
+
+struct Session {
+    agent: AgentId,
+    sent: Vec<Value>,
+    /// How many of them are known to have arrived.
+    arrived: usize,
+    /// Pings, each with how much was sent before its answer.
+    pings: Vec<(u64, usize)>,
+    turn: u64,
+    stream: Option<WireId>,
+    heard_at: u64,
+}
+
+impl Streams {
+    fn of(&mut self, agent: AgentId) -> Option<&mut Session> {
+        self.sessions.values_mut().find(|session| session.agent == agent)
+    }
+
+    pub(super) fn has(&self, agent: AgentId) -> bool {
+        self.sessions.values().any(|session| session.agent == agent)
+    }
+
+    pub(super) fn pinged(&mut self, agent: AgentId, number: u64) {
+        if let Some(session) = self.of(agent) {
+            session.pings.push((number, session.sent.len()));
+        }
+    }
+
+    pub(super) fn confirmed(&mut self, agent: AgentId, number: u64) {
+        if let Some(session) = self.of(agent) {
+            let known = session.pings.extract_if(.., |(ping, _)| *ping <= number).map(|(_, sent)| sent).max();
+            session.arrived = session.arrived.max(known.unwrap_or_default());
+        }
+    }
+
+    /// When the agent was last heard, and where it listens.
+    pub(super) fn signs_of_life(&self, agent: AgentId) -> Option<(u64, Option<WireId>)> {
+        let session = self.sessions.values().find(|session| session.agent == agent)?;
+        Some((session.heard_at, session.stream))
+    }
+}
+
+impl World {
+    fn window_behind(&self, wire: WireId) -> Option<WindowId> {
+        match self.wires[wire.0].door {
+            Door::Stream(port) => self.hub.ports.get(&port).copied(),
+            Door::Port(_) | Door::Socket | Door::Page => None,
+        }
+    }
+
+    /// The session of that key; one of an earlier hub is taken up again.
+    fn session(&mut self, wire: WireId, key: &str, begins: bool) -> Option<AgentId> {
+        if let Some(session) = self.hub.streams.sessions.get(key) {
+            return Some(session.agent);
+        }
+        let window = self.window_behind(wire)?;
+        let Peer::Agent(number) = self.wires[wire.0].peer else { return None };
+        let agent = self.hub.next_agent();
+        let (stream, heard_at) = (None, self.now);
+        let (sent, pings) = (Vec::new(), Vec::new());
+        let session = Session { agent, sent, arrived: 0, pings, turn: 0, stream, heard_at };
+        self.hub.streams.sessions.insert(key.to_owned(), session);
+        let dialect = linkspan_dialect::by_name(self.agents[number].dialect).expect("a dialect");
+        let (name, version) = (self.agents[number].name.clone(), "1".to_owned());
+        let known = (!begins).then_some(Introduction { name, version });
+        if known.is_some() {
+            self.count("sessions taken up again");
+        }
+        self.hub_event(Event::SessionOpened { agent, window, dialect, key: key.to_owned(), known });
+        self.hub.streams.has(agent).then_some(agent)
+    }
+
+    pub(super) fn posted(&mut self, wire: WireId, key: &str, text: String) {
+        let begins = text.contains(r#""initialize""#);
+        let Some(agent) = self.session(wire, key, begins) else {
+            return self.hangs_up(wire);
+        };
+        if let Some(session) = self.hub.streams.of(agent) {
+            session.heard_at = self.now;
+        }
+        self.call_arrives(wire, &text);
+        self.asked_by_exchange(agent, wire, text);
+    }
+
+    pub(super) fn listens(&mut self, wire: WireId, key: &str, last: Option<Position>) {
+        let agent = self.session(wire, key, false);
+        let Some((agent, session)) = agent.and_then(|agent| Some((agent, self.hub.streams.of(agent)?)))
+        else {
+            return self.hangs_up(wire);
+        };
+        session.turn += 1;
+        let (turn, before) = (session.turn, session.stream.replace(wire));
+        let from = match last {
+            None => session.arrived,
+            Some((of, got)) if of == agent && got <= session.sent.len() => got,
+            Some(_) => 0,
+        };
+        let missed: Vec<(usize, Value)> = session.sent.iter().cloned().enumerate().skip(from).collect();
+        for (at, event) in missed {
+            self.count("events sent again on another stream");
+            self.send_to_peer(wire, ToPeer::Event((agent, at + 1), event));
+        }
+        if let Some(before) = before {
+            self.hangs_up(before);
+        }
+        self.hub_event(Event::StreamOpened { agent, stream: turn });
+    }
+
+    /// What is not an answer; kept until a stream takes it.
+    pub(super) fn says_on_stream(&mut self, agent: AgentId, text: &str) {
+        self.trace.mix(text.as_bytes());
+        let frame: Value = serde_json::from_str(text).expect("the hub sends JSON");
+        let key = self.hub.streams.sessions.iter().find(|(_, session)| session.agent == agent);
+        let Some(key) = key.map(|(key, _)| key.clone()) else { return };
+        if let Some((path, heard)) = speech::told_later(&frame) {
+            let number = self.agents.iter().position(|agent| agent.listening.has_used(&key));
+            let name = number.map(|number| self.agents[number].name.clone()).unwrap_or_default();
+            self.look_at_told(&name, &path, &heard);
+        }
+        let Some(session) = self.hub.streams.of(agent) else { return };
+        session.sent.push(frame.clone());
+        let position = (agent, session.sent.len());
+        if let Some(wire) = session.stream {
+            self.send_to_peer(wire, ToPeer::Event(position, frame));
+        }
+    }
+
+    pub(super) fn session_wire_closed(&mut self, wire: WireId) {
+        self.over_for_hub(wire);
+        self.hub.exchanges.given_up(wire);
+        let on_it = self.hub.streams.sessions.values_mut().find(|session| session.stream == Some(wire));
+        if let Some(session) = on_it {
+            session.stream = None;
+            let (agent, stream) = (session.agent, session.turn);
+            self.hub_event(Event::StreamClosed { agent, stream });
+        }
+    }
+
+    /// The hub lets go of it: nobody who waits is answered any more.
+    pub(super) fn session_ends(&mut self, agent: AgentId) {
+        let ended = self.hub.streams.sessions.extract_if(.., |_, session| session.agent == agent);
+        let streams: Vec<WireId> = ended.filter_map(|(_, session)| session.stream).collect();
+        let waiting = self.hub.exchanges.all_given_up(agent);
+        for wire in streams.into_iter().chain(waiting) {
+            self.hangs_up(wire);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What is promised of undos: they give a file exactly what it held before a change that was made, once, because a
+//! person asked; and the journal knows of each whether it was done.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use linkspan_hub::core::Ticket;
+use linkspan_hub::files::Restoration;
+use linkspan_hub::journal::Change;
+use linkspan_review::{ChangeId, Digest, decode};
+
+use super::world::{Happening, World};
+
+#[derive(Default)]
+pub(super) struct Undos {
+    /// How many people asked for, and how many the hub went about.
+    asked: usize,
+    begun: usize,
+    known: BTreeMap<ChangeId, Undo>,
+    /// Those of the hub there is now.
+    by_ticket: BTreeMap<Ticket, ChangeId>,
+}
+
+/// As the journal has it.
+struct Undo {
+    path: PathBuf,
+    /// What the file holds if it was not done, and if it was.
+    without: Option<Vec<u8>>,
+    with: Option<Vec<u8>>,
+    applied: usize,
+    /// The file has held what it was to be given back.
+    arrived: bool,
+    /// What the journal was told, and whether that would survive the hub.
+    done: Option<bool>,
+    is_kept: bool,
+}
+
+const BOUND: &str = "2: each undo gives back what a change took, and a person asked for it";
+const ONCE: &str = "1: each undo is applied once";
+const KNOWN: &str = "3: the journal knows of each undo whether it was done";
+
+impl Undos {
+    pub(super) fn is_asked(&mut self) {
+        self.asked += 1;
+    }
+
+    /// Killed: what the journal was told last is lost.
+    pub(super) fn lose(&mut self) {
+        self.by_ticket.clear();
+        for undo in self.known.values_mut().filter(|undo| !undo.is_kept) {
+            undo.done = None;
+        }
+    }
+
+    pub(super) fn end_is_kept(&mut self, id: ChangeId) {
+        if let Some(undo) = self.known.get_mut(&id) {
+            undo.is_kept = true;
+        }
+    }
+
+    /// Which undo gives this document that text.
+    fn with_texts(&mut self, path: &Path, held: &str, text: &str) -> Option<ChangeId> {
+        let is = |bytes: &Option<Vec<u8>>, text: &str| {
+            bytes.as_ref().and_then(|bytes| decode(bytes).ok()).is_some_and(|known| known.text == text)
+        };
+        let found = self.known.iter().rev().find(|(_, undo)| {
+            undo.path == path && undo.done.is_none() && is(&undo.without, held) && is(&undo.with, text)
+        });
+        found.map(|(id, _)| *id)
+    }
+}
+
+impl World {
+    /// The hub goes about an undo; nothing is in the journal yet.
+    pub(super) fn undo_begins(&mut self, change: &Change) {
+        let undos = &mut self.promises.undos;
+        undos.begun += 1;
+        let unasked = undos.begun > undos.asked;
+        let before = change.id.and_then(|id| undos.known.get(&id));
+        let made = match before {
+            Some(undo) => {
+                (&undo.path, &undo.without, &undo.with) == (&change.path, &change.before, &change.after)
+            }
+            None => self.promises.was_made(change),
+        };
+        let result = match (unasked, made) {
+            (true, _) => Err(format!("nobody asked for the undo of {:?} of {}", change.id, change.review)),
+            (_, false) => {
+                Err(format!("no change of {} made {:?} of {:?}", change.review, change.after, change.before))
+            }
+            _ => Ok(()),
+        };
+        self.promises.look(BOUND, result);
+        let unsaved = self.promises.unsaved.get(&*change.path.to_string_lossy()).copied();
+        let result = match unsaved.filter(|wire| !self.wires[wire.0].over_for_hub) {
+            Some(_) => Err(format!("{} has unsaved text, and is undone", change.path.display())),
+            None => Ok(()),
+        };
+        self.promises.look("5: no undo begins under text known to be unsaved", result);
+    }
+
+    /// It is in the journal.
+    pub(super) fn undo_is_durable(&mut self, ticket: Ticket, id: ChangeId, change: Change) {
+        self.count("undos begun");
+        let Change { path, before, after, .. } = change;
+        let (applied, arrived, done, is_kept) = (0, false, None, false);
+        let undo = Undo { path, without: after, with: before, applied, arrived, done, is_kept };
+        self.promises.undos.known.insert(id, undo);
+        self.promises.undos.by_ticket.insert(ticket, id);
+        if self.fault(150) {
+            self.count("hubs killed amid an undo");
+            let (life, soon) = (self.hub.life, self.chance.below(20) as u64);
+            self.later(soon, Happening::HubDies(life));
+        }
+    }
+
+    pub(super) fn restore_ordered(&mut self, ticket: Ticket, order: &Restoration) {
+        let (path, expect, bytes) = match order {
+            Restoration::Replace(order) => (&order.path, order.expect, Some(&*order.bytes)),
+            Restoration::Remove(order) => (&order.path, Some(order.expect), None),
+        };
+        let undos = &self.promises.undos;
+        let undo = undos.by_ticket.get(&ticket).and_then(|id| undos.known.get(id));
+        let bound = undo.is_some_and(|undo| {
+            undo.path == *path
+                && undo.without.as_deref().map(Digest::of) == expect
+                && undo.with.as_deref() == bytes
+                && undo.done.is_none()
+        });
+        let result = match bound {
+            true => Ok(()),
+            false => Err(format!("no undo in the journal gives {} these bytes", path.display())),
+        };
+        self.promises.look("2: each file is given back what the journal says, over what it says", result);
+    }
+
+    /// The disk has got what that undo gives back.
+    pub(super) fn restored(&mut self, ticket: Ticket) {
+        self.count("files given back by undos");
+        if let Some(id) = self.promises.undos.by_ticket.get(&ticket).copied() {
+            self.undo_applied(id);
+            self.undo_arrived(id);
+        }
+    }
+
+    /// Whether it is an undo that gives this document that text.
+    pub(super) fn is_undone_in_editor(&mut self, path: &Path, held: &str, dirty: bool, text: &str) -> bool {
+        let Some(id) = self.promises.undos.with_texts(path, held, text) else { return false };
+        self.count("documents given back by undos");
+        if dirty {
+            self.promises.broken(format!("5: the undo {id} changes unsaved text of {}", path.display()));
+        }
+        self.undo_applied(id);
+        true
+    }
+
+    fn undo_applied(&mut self, id: ChangeId) {
+        let Some(undo) = self.promises.undos.known.get_mut(&id) else { return };
+        undo.applied += 1;
+        let times = undo.applied;
+        let result = if times == 1 { Ok(()) } else { Err(format!("{id} is applied {times} times")) };
+        self.promises.look(ONCE, result);
+    }
+
+    /// A file holds something new: what an undo was to give back, perhaps, and said not to have.
+    pub(super) fn look_for_undone(&mut self, path: &Path) {
+        let held = self.disk.get(path);
+        let arrived = self.promises.undos.known.iter().filter(|(_, undo)| {
+            undo.path == path && undo.applied > 0 && !undo.arrived && undo.with.as_ref() == held
+        });
+        for id in arrived.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.undo_arrived(id);
+        }
+    }
+
+    fn undo_arrived(&mut self, id: ChangeId) {
+        let Some(undo) = self.promises.undos.known.get_mut(&id) else { return };
+        undo.arrived = true;
+        let result = match undo.done {
+            Some(false) => Err(format!("{id} was said not to be done, and is done now")),
+            _ => Ok(()),
+        };
+        self.promises.look(KNOWN, result);
+    }
+
+    /// The hub tells the journal what came of it.
+    pub(super) fn undo_ends(&mut self, id: ChangeId, done: bool) {
+        self.count(if done { "undos done" } else { "undos begun and not done" });
+        let Some(undo) = self.promises.undos.known.get_mut(&id) else {
+            return self.promises.broken(format!("{KNOWN}: {id} ends, which was never begun"));
+        };
+        undo.done = Some(done);
+        undo.is_kept = false;
+        let holds = self.disk.get(&undo.path) == undo.with.as_ref();
+        let result = match done {
+            true if !undo.arrived && !holds => {
+                Err(format!("{id} is said to be done, and the file never had it"))
+            }
+            false if undo.arrived => Err(format!("{id} is said not to be done, and the file had it")),
+            _ => Ok(()),
+        };
+        self.promises.look(KNOWN, result);
+    }
+
+    /// What the person is told of her undo.
+    pub(super) fn undo_answered(&mut self, redo: Option<&str>) {
+        let Some(redo) = redo else { return self.count("undos refused") };
+        let undo = redo.parse().ok().and_then(|id| self.promises.undos.known.get(&id));
+        let result = match undo.map(|undo| undo.done) {
+            Some(Some(true)) => Ok(()),
+            other => Err(format!("{redo} is said to be done, and the journal was told {other:?}")),
+        };
+        self.promises.look("3: who is told that her undo is done can rely on it", result);
+    }
+}

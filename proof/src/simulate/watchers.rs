@@ -1,0 +1,132 @@
+//! What is promised to those who watch: of reviews they hear what is recorded, as it is recorded, each thing once and
+//! nothing left out; and nobody leaves whom they have not seen there.
+
+use std::collections::BTreeSet;
+
+use linkspan_hub::core::{Event, LocalId};
+use linkspan_review::{ReviewId, Step};
+use serde_json::Value;
+
+use super::wire::{Name, ToPeer, WireId};
+use super::world::World;
+
+#[derive(Default)]
+pub(super) struct Watched {
+    /// Whom the hub has answered that they are told from now on.
+    watching: BTreeSet<WireId>,
+    /// What the hub hears of the journal right now, and whether the record is there.
+    now: Option<(ReviewId, Step, bool)>,
+    /// Who was told of that.
+    told: BTreeSet<LocalId>,
+    /// Agents that came, and have not left, in this life of the hub.
+    there: BTreeSet<(u64, String)>,
+    left: BTreeSet<(u64, String)>,
+}
+
+const IN_ORDER: &str = "3: watchers hear of each record once, as it is made";
+const ALL: &str = "3: no watcher misses a record";
+
+impl World {
+    pub(super) fn is_watching(&mut self, wire: WireId) {
+        self.count("watchers");
+        self.promises.watched.watching.insert(wire);
+    }
+
+    fn watchers(&self) -> BTreeSet<LocalId> {
+        let there = |wire: &&WireId| {
+            let wire = &self.wires[wire.0];
+            !wire.over_for_hub && wire.life == self.hub.life
+        };
+        let names = self.promises.watched.watching.iter().filter(there).map(|wire| self.wires[wire.0].name);
+        names
+            .filter_map(|name| if let Some(Name::Local(local)) = name { Some(local) } else { None })
+            .collect()
+    }
+
+    /// The hub hears of something; what it makes of a record is told to all who watch.
+    pub(super) fn hub_hears(&mut self, event: Event) {
+        let record = match &event {
+            Event::Recorded { review, step, result } => Some((*review, *step, result.is_ok())),
+            _ => None,
+        };
+        let watchers = self.watchers();
+        self.promises.watched.now = record;
+        self.promises.watched.told.clear();
+        self.hub_event(event);
+        self.promises.watched.now = None;
+        let Some((review, step, true)) = record else { return };
+        if watchers.is_empty() || !matches!(step, Step::Proposed | Step::Decided | Step::Written) {
+            return;
+        }
+        let told = &self.promises.watched.told;
+        let result = match watchers.iter().find(|watcher| !told.contains(watcher)) {
+            // A hub that is leaving tells nobody.
+            Some(watcher) if self.hub.is_up() => Err(format!("{watcher:?} is not told of {review} {step:?}")),
+            _ => Ok(()),
+        };
+        self.promises.look(ALL, result);
+    }
+
+    pub(super) fn publishes(&mut self, to: Vec<LocalId>, body: &[u8]) {
+        self.trace.mix(body);
+        let frame: Value = serde_json::from_slice(body).expect("the hub sends JSON");
+        let what = &frame["params"]["what"];
+        match what["kind"].as_str().unwrap_or_default() {
+            "review" => self.look_at_news(&to, what),
+            "agentJoined" | "agentLeft" => self.look_at_comings(what),
+            _ => {}
+        }
+        for local in to {
+            if let Some(wire) = self.hub.locals.get(&local).copied() {
+                self.count("events sent to watchers");
+                self.send_to_peer(wire, ToPeer::Frame(frame.clone()));
+            }
+        }
+    }
+
+    fn look_at_news(&mut self, to: &[LocalId], what: &Value) {
+        let (name, kind) = (what["review"].as_str().unwrap_or_default(), what["change"]["kind"].as_str());
+        let watched = &mut self.promises.watched;
+        let result = match (watched.now, kind) {
+            (Some((review, step, is_there)), Some(kind)) if review.to_string() == name => {
+                let fits = match step {
+                    Step::Proposed => kind == "proposed" && is_there,
+                    Step::Decided => kind == "decided" && is_there,
+                    Step::Edited => kind == "edited",
+                    Step::Rebased => kind == "rebased",
+                    Step::Written => kind == "written",
+                    Step::Delivered => kind == "delivered",
+                    Step::Ended => match kind {
+                        "failed" => is_there,
+                        "reopened" => !is_there,
+                        kind => matches!(kind, "superseded" | "withdrawn"),
+                    },
+                };
+                let twice = to.iter().find(|local| !watched.told.insert(**local));
+                match (fits, twice) {
+                    (true, None) => Ok(()),
+                    (false, _) => {
+                        Err(format!("{name} is said to be {kind}, recorded ({is_there}) is {step:?}"))
+                    }
+                    (_, Some(local)) => Err(format!("{local:?} is told twice of {name} {step:?}")),
+                }
+            }
+            (now, kind) => Err(format!("{name} is said to be {kind:?}, and recorded is {now:?}")),
+        };
+        self.promises.look(IN_ORDER, result);
+    }
+
+    fn look_at_comings(&mut self, what: &Value) {
+        let who = (self.hub.life, what["agent"].as_str().unwrap_or_default().to_owned());
+        let watched = &mut self.promises.watched;
+        let fits = match what["kind"] == "agentJoined" {
+            true => !watched.left.contains(&who) && watched.there.insert(who.clone()),
+            false => {
+                watched.there.remove(&who);
+                watched.left.insert(who.clone())
+            }
+        };
+        let result = if fits { Ok(()) } else { Err(format!("{what} is not what was there before")) };
+        self.promises.look("8: watchers see each agent come once, and leave once", result);
+    }
+}
