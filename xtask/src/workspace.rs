@@ -40,8 +40,11 @@ pub(crate) fn host() -> Result<String> {
     host.map(str::to_owned).context("rustc does not say what its host is")
 }
 
+/// What it builds is where `binary` looks for it, whatever else is built on this machine.
 pub(crate) fn cargo() -> Command {
-    command(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
+    let mut cargo = command(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
+    cargo.env_remove("CARGO_BUILD_TARGET");
+    cargo
 }
 
 pub(crate) fn command(program: impl Into<OsString>) -> Command {

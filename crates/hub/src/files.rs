@@ -9,9 +9,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use linkspan_review::{Digest, ReviewId, SharedBytes};
-use linkspan_workspace::open_straight;
+use linkspan_workspace::{descriptors, open_straight};
 use rustix::fs::{FileType, OFlags};
-use rustix::io::Errno;
 
 use crate::held::Held;
 
@@ -64,17 +63,13 @@ impl FileError {
         let hint = match error.kind() {
             io::ErrorKind::PermissionDenied => "; check the permissions of the file and its folder",
             io::ErrorKind::StorageFull => "; free some space and try again",
-            _ if no_descriptors_left(error) => {
+            _ if descriptors::are_none_left(error) => {
                 "; close windows or agents that are not needed, or start the hub with a larger `ulimit -n`, and try again"
             }
             _ => "",
         };
         FileError::Io { path: path.display().to_string(), error: format!("{error}{hint}") }
     }
-}
-
-fn no_descriptors_left(error: &io::Error) -> bool {
-    Errno::from_io_error(error).is_some_and(|errno| [Errno::MFILE, Errno::NFILE].contains(&errno))
 }
 
 /// Follows symlinks as far as the path exists and checks that the place lies inside `folders`

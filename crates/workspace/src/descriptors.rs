@@ -1,61 +1,68 @@
 //! How many files a process may have open at once. The hub takes more for itself; what it runs gets what the hub was
 //! given, because some programs go through all that they might have, or cannot use high numbers at all.
 
-use std::ffi::{OsStr, OsString};
 use std::io;
 use std::sync::OnceLock;
 
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// A limit belongs to the process as a whole. Not set: nothing was raised.
-static GIVEN: OnceLock<u64> = OnceLock::new();
+static GIVEN: OnceLock<Rlimit> = OnceLock::new();
 
 /// Raises this process's own limit to so many, or as far as it may.
 pub fn raise(wanted: u64) -> io::Result<()> {
     let limit = getrlimit(Resource::Nofile);
     let wanted = limit.maximum.map_or(wanted, |most| most.min(wanted));
-    let Some(given) = limit.current.filter(|given| *given < wanted) else { return Ok(()) };
-    setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit })?;
-    GIVEN.get_or_init(|| given);
+    if limit.current.is_some_and(|given| given < wanted) {
+        setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit.clone() })?;
+        GIVEN.get_or_init(|| limit);
+    }
     Ok(())
 }
 
-/// How a program ends that was started in this way and is not there.
-pub(crate) const NOT_FOUND: i32 = 127;
+/// Whether that is why something failed.
+pub fn are_none_left(error: &io::Error) -> bool {
+    Errno::from_io_error(error).is_some_and(|errno| [Errno::MFILE, Errno::NFILE].contains(&errno))
+}
 
-/// A program as it is started with the limit that we were given, and its first arguments.
-pub(crate) fn as_given(program: &OsStr) -> (OsString, Vec<OsString>) {
-    match GIVEN.get() {
-        None => (program.to_owned(), Vec::new()),
-        Some(given) => under(*given, program),
+/// For a program that was started just now. It begins with our own limit for a moment; a shell in between could set it
+/// before, but would drop variables whose names it does not like.
+pub(crate) fn give_back(child: u32) {
+    if let Some(given) = GIVEN.get() {
+        limit(child, given.clone());
     }
 }
 
-/// A shell sets the limit and then becomes the program: set from here, it might come after the program has looked.
-fn under(limit: u64, program: &OsStr) -> (OsString, Vec<OsString>) {
-    let script = format!("ulimit -S -n {limit}; exec \"$0\" \"$@\"");
-    ("/bin/sh".into(), vec!["-c".into(), script.into(), program.to_owned()])
+#[cfg(target_os = "linux")]
+fn limit(child: u32, given: Rlimit) {
+    use rustix::process::{Pid, prlimit};
+
+    if let Some(child) = i32::try_from(child).ok().and_then(Pid::from_raw) {
+        // It may have ended by now.
+        let _ = prlimit(Some(child), Resource::Nofile, given);
+    }
 }
 
-#[cfg(test)]
+#[cfg(not(target_os = "linux"))]
+fn limit(_: u32, _: Rlimit) {}
+
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::process::Command;
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
 
     use super::*;
 
     #[test]
-    fn a_program_gets_the_limit_and_its_arguments_as_they_are() {
-        let (program, first) = under(100, OsStr::new("sh"));
-        let mut command = Command::new(program);
-        command.args(first).args(["-c", "ulimit -S -n; echo \"$1\"", "x", "a  'b' $c"]);
-        let ran = command.output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&ran.stdout), "100\na  'b' $c\n");
-    }
-
-    #[test]
-    fn a_program_that_is_not_there_is_told_by_the_usual_code() {
-        let (program, first) = under(100, OsStr::new("/no/such/program"));
-        let ran = Command::new(program).args(first).output().unwrap();
-        assert_eq!(ran.status.code(), Some(NOT_FOUND));
+    fn a_program_that_runs_gets_the_limit() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "read go; ulimit -S -n"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        limit(child.id(), Rlimit { current: Some(100), ..getrlimit(Resource::Nofile) });
+        child.stdin.take().unwrap().write_all(b"go\n").unwrap();
+        let mut said = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((said.as_str(), child.wait().unwrap().success()), ("100\n", true));
     }
 }

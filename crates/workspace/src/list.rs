@@ -1,5 +1,6 @@
 //! The files of a workspace, by name.
 
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,6 +9,7 @@ use rustix::fs::{AtFlags, FileType, OFlags, statat};
 use serde::Serialize;
 
 use crate::cancel::Cancel;
+use crate::descriptors;
 use crate::error::WorkspaceError;
 use crate::folders::Workspace;
 use crate::glob::Pattern;
@@ -77,16 +79,20 @@ struct Naming<'a> {
 
 impl Naming<'_> {
     /// Whether it is there without a symlink on the way. The walk has read its folder by a path, and whoever put a
-    /// symlink there at that moment had it read names from outside.
-    fn is_there(&mut self, path: &Path) -> bool {
-        let Some((folder, name)) = path.parent().zip(path.file_name()) else { return false };
+    /// symlink there at that moment had it read names from outside. An error: nobody can tell.
+    fn is_there(&mut self, path: &Path) -> io::Result<bool> {
+        let Some((folder, name)) = path.parent().zip(path.file_name()) else { return Ok(false) };
         if self.held.as_ref().is_none_or(|(held, _)| held != folder) {
-            let opened = open_straight(folder, OFlags::RDONLY | OFlags::DIRECTORY);
-            self.held = opened.ok().map(|opened| (folder.to_owned(), opened));
+            self.held = None;
+            match open_straight(folder, OFlags::RDONLY | OFlags::DIRECTORY) {
+                Ok(opened) => self.held = Some((folder.to_owned(), opened)),
+                Err(error) if descriptors::are_none_left(&error) => return Err(error),
+                Err(_) => {}
+            }
         }
         let about =
             self.held.as_ref().and_then(|(_, held)| statat(held, name, AtFlags::SYMLINK_NOFOLLOW).ok());
-        about.is_some_and(|about| FileType::from_raw_mode(about.st_mode) == FileType::RegularFile)
+        Ok(about.is_some_and(|about| FileType::from_raw_mode(about.st_mode) == FileType::RegularFile))
     }
 }
 
@@ -94,8 +100,10 @@ impl Worker for Naming<'_> {
     type Item = String;
 
     fn look(&mut self, file: &File<'_>, found: &mut Vec<String>, stop: &Stop<'_>) {
-        if !self.is_there(file.path) {
-            return;
+        match self.is_there(file.path) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(_) => return stop.leave_out_the_rest(),
         }
         if self.count.fetch_add(1, Ordering::Relaxed) >= self.limit {
             stop.leave_out_the_rest();
@@ -122,7 +130,7 @@ mod tests {
         symlink("file", home.join("folder/other")).unwrap();
         let count = AtomicUsize::new(0);
         let mut naming = Naming { count: &count, limit: 1, held: None };
-        let mut is_there = |name: &str| naming.is_there(&home.join(name));
+        let mut is_there = |name: &str| naming.is_there(&home.join(name)).unwrap();
         assert!(is_there("folder/file"));
         for name in ["folder/gone", "folder/other", "folder", "link/file"] {
             assert!(!is_there(name), "{name}");

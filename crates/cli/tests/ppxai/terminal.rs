@@ -140,7 +140,7 @@ fn a_command_may_open_as_many_files_as_the_hub_was_given() {
     assert!(own > 300, "the hub itself takes more: {own}");
     let capabilities = api::Capabilities { questions: true, ..api::Capabilities::default() };
     let mut editor = EditorBuilder::new(&world).capabilities(capabilities).attach();
-    let ran = result(run(&mut editor, json!({ "command": "ulimit -S -n; sh -c 'ulimit -S -n'" })));
+    let ran = result(run(&mut editor, json!({ "command": "sleep 0.3; ulimit -S -n; sh -c 'ulimit -S -n'" })));
     let said = ran["output"].as_str().unwrap();
     assert_eq!(said.lines().map(str::trim).collect::<Vec<_>>(), ["300", "300"]);
 }

@@ -154,6 +154,10 @@ impl<'de> Visitor<'de> for Entries {
             }
             let given = match self.0 {
                 Nesting::Key(nested) if key == nested => {
+                    // Each would be read, and only the last one counts.
+                    if entries.iter().any(|(_, given)| matches!(given, Given::Object(_))) {
+                        return Err(A::Error::custom("an object is there twice"));
+                    }
                     Given::Object(map.next_value::<Option<Arguments<'de>>>()?.unwrap_or_default())
                 }
                 _ => Given::Raw(map.next_value()?),

@@ -30,7 +30,7 @@ pub(super) struct History {
     /// Undos that were begun, and of which it is not known whether they were done.
     pub(super) doubts: Vec<BegunUndo>,
     /// Those that the disk was given up on while it gave the file back, by what it will report under.
-    pub(super) late: BTreeMap<Ticket, ChangeId>,
+    pub(super) late: BTreeMap<Ticket, (ChangeId, PathBuf)>,
     /// Those that turned out to be done while they were looked at.
     pub(super) done_meanwhile: BTreeSet<ChangeId>,
     /// How many of them are being looked at, and what is asked once they are.
@@ -47,6 +47,13 @@ struct Listing {
     entries: Vec<HistoryEntry>,
     /// Closed windows whose rules are still being read.
     unread: usize,
+}
+
+impl History {
+    /// How many questions and undos are under way, those that the disk was given up on among them.
+    pub(super) fn held_back(&self) -> usize {
+        self.lists.len() + self.undos.len() + self.late.len() + self.done_meanwhile.len() + self.held.len()
+    }
 }
 
 impl Core {
@@ -193,10 +200,11 @@ impl Core {
     /// nothing could be read, it stays in doubt; also while the disk may yet do it.
     pub(super) fn doubt_read(&mut self, undo: BegunUndo, base: Result<Base, Failure>) {
         let now = base.as_ref().map(|base| base.text.as_ref());
-        let late = self.history.late.values().any(|late| *late == undo.id);
+        let late = self.history.late.values().any(|(late, _)| *late == undo.id);
         if self.history.done_meanwhile.remove(&undo.id) {
             // The journal knows it.
         } else if now.as_ref().is_ok_and(|now| holds(*now, undo.after)) {
+            self.history.late.retain(|_, (late, _)| *late != undo.id);
             self.act(Action::EndUndo { undo: undo.id, done: true, mode: None });
         } else if !late && now.as_ref().is_ok_and(|now| holds(*now, undo.before)) {
             self.act(Action::EndUndo { undo: undo.id, done: false, mode: None });

@@ -5,7 +5,7 @@ use super::Core;
 
 impl Core {
     /// Each by its name, in no unit but pieces.
-    pub fn holdings(&self) -> [(&'static str, usize); 15] {
+    pub fn holdings(&self) -> [(&'static str, usize); 16] {
         [
             ("reviews", self.state.reviews().count()),
             ("ages of reviews", self.ages.len()),
@@ -21,6 +21,7 @@ impl Core {
             ("files being written", self.writing.len() + self.unfinished_writes.len()),
             ("watchers", self.watchers.len()),
             ("status requests", self.probes.len()),
+            ("questions about the past", self.history.held_back()),
             ("timers", self.timers.len()),
         ]
     }

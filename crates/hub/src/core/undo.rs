@@ -157,7 +157,9 @@ impl Core {
     /// Two who write the same file at once are one too many.
     fn being_changed(&self, path: &Path) -> Option<String> {
         let mut others = self.history.undos.values().filter_map(|undo| undo.change.as_ref());
-        if others.any(|other| other.path == path) {
+        // The disk may yet do what it was given up on.
+        let mut late = self.history.late.values();
+        if others.any(|other| other.path == path) || late.any(|(_, late)| late == path) {
             return Some(format!("{} is being changed by another undo; try again", path.display()));
         }
         self.being_written(path)
@@ -419,7 +421,7 @@ impl Core {
 
     /// The disk was given up on. If it did not do it, the file will be looked at.
     fn restored_late(&mut self, ticket: Ticket, result: &Result<Option<u32>, WriteError>) {
-        let Some(id) = self.history.late.remove(&ticket) else { return };
+        let Some((id, _)) = self.history.late.remove(&ticket) else { return };
         let Ok(mode) = *result else { return };
         let doubts = self.history.doubts.len();
         self.history.doubts.retain(|undo| undo.id != id);
@@ -436,8 +438,8 @@ impl Core {
             "the disk did not answer within {READ_SECONDS} s: it is not known whether {} was changed; look at it",
             change.path.display()
         );
-        let id = undo.names.map(|(_, id)| id);
-        self.history.late.extend(id.map(|id| (ticket, id)));
+        let late = undo.names.map(|(_, id)| (ticket, (id, change.path.clone())));
+        self.history.late.extend(late);
         self.in_doubt(ticket, errors::TIMEOUT, message);
     }
 

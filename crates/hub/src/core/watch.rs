@@ -1,5 +1,5 @@
-//! Telling those who watch what happens, as it happens. Only what is recorded is told of reviews, and nothing that
-//! `deny` covers. Watching changes nothing.
+//! Telling those who watch what happens, as it happens. Of reviews, what is recorded, and what stands even without its
+//! record; nothing that `deny` covers. Watching changes nothing.
 
 use std::path::Path;
 

@@ -9,10 +9,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_websockets::{CloseCode, Message, WebSocketStream};
 
-use super::metered::{self, Metered, NoRoom};
+use super::metered::{self, Metered};
 use super::outbox::{self, Inbox, SEND_DEADLINE};
 use super::pace::Pace;
-use super::room::NO_ROOM;
 use super::{Edge, Happening};
 use crate::core::{Event, ExchangeAnswer};
 
@@ -104,9 +103,9 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                 }
             }
             frame = metered::next(&mut socket) => match frame {
-                Err(NoRoom) => {
-                    tracing::warn!("{agent} is closed: {NO_ROOM}");
-                    close(&mut socket, 1013, NO_ROOM).await;
+                Err(unheard) => {
+                    tracing::warn!("{agent} is closed: {}", unheard.reason());
+                    close(&mut socket, 1013, unheard.reason()).await;
                     return Ending::Lost;
                 }
                 Ok(None) => return Ending::Lost,
@@ -135,6 +134,9 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
                         return Ending::Lost;
                     }
                     if metered::was_large(&frame) {
+                        // One at a time: what waits for the core takes memory that is nobody's share any more.
+                        edge.caught_up().await;
+                        drop(frame);
                         socket = metered::renewed(socket).await;
                     }
                     pace.step().await;

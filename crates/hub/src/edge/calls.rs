@@ -25,7 +25,7 @@ use crate::guard::Refusal;
 pub(super) type Answer = Response<BoxBody<Bytes, std::convert::Infallible>>;
 
 /// A body that takes longer comes from nobody who means well.
-const BODY_DEADLINE: Duration = Duration::from_secs(60);
+pub(super) const BODY_DEADLINE: Duration = Duration::from_secs(60);
 
 static EXCHANGES: AtomicU64 = AtomicU64::new(1);
 

@@ -33,29 +33,30 @@ impl Left {
     pub(super) async fn was_read(mut self) -> bool {
         // Where both sides have closed, there is no other end to be found.
         let addresses = self.stream.peer_addr().and_then(|peer| Ok((peer, self.stream.local_addr()?)));
-        let patience = self.patience;
-        if let Ok(closed_in_order) = timeout(patience, self.closes_in_order()).await {
-            return closed_in_order;
+        let closed = timeout(self.patience, closes_in_order(&mut self.stream)).await;
+        let Ok((peer, ours)) = addresses else { return closed == Ok(true) };
+        if closed == Ok(false) {
+            return false;
         }
-        let Ok((peer, ours)) = addresses else { return false };
         let looked = tokio::task::spawn_blocking(move || peer::other_end(peer, ours)).await;
         match looked {
+            // One that says no more may still have all to read.
             Ok(Some(other_end)) => other_end.unread == 0,
-            // It closed meanwhile.
-            Ok(None) => self.closes_in_order().now_or_never() == Some(true),
+            // It closed, now or meanwhile.
+            Ok(None) => closed == Ok(true) || closes_in_order(&mut self.stream).now_or_never() == Some(true),
             Err(_) => false,
         }
     }
+}
 
-    /// What still comes is nobody's any more.
-    async fn closes_in_order(&mut self) -> bool {
-        let mut thrown_away = [0; 1024];
-        loop {
-            match self.stream.read(&mut thrown_away).await {
-                Ok(0) => return true,
-                Ok(_) => {}
-                Err(_) => return false,
-            }
+/// What still comes is nobody's any more.
+async fn closes_in_order(stream: &mut TcpStream) -> bool {
+    let mut thrown_away = [0; 1024];
+    loop {
+        match stream.read(&mut thrown_away).await {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(_) => return false,
         }
     }
 }
@@ -98,6 +99,18 @@ mod tests {
             ours.shutdown().await.unwrap();
             read(&mut peer, 5).await;
             assert!(!closed(ours).was_read().await, "one byte is missing");
+        });
+    }
+
+    #[test]
+    fn a_peer_that_says_no_more_may_still_have_all_to_read() {
+        run(async {
+            for (count, all) in [(6, true), (5, false)] {
+                let (ours, mut peer) = connection(b"answer").await;
+                read(&mut peer, count).await;
+                peer.shutdown().await.unwrap();
+                assert_eq!(closed(ours).was_read().await, all, "{count} read");
+            }
         });
     }
 

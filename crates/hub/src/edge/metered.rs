@@ -1,6 +1,7 @@
 //! The stream below a WebSocket, which follows the frames that come: what has come of an unfinished message takes room
 //! that all share. What is in the frames, and whether they are allowed, is for the library above.
 
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,9 +9,10 @@ use std::task::{Context, Poll, ready};
 
 use futures_util::{SinkExt, StreamExt};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf, Take};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_websockets::{Error, Limits, Message, ServerBuilder, WebSocketStream};
 
+use super::calls::BODY_DEADLINE;
 use super::outbox::SEND_DEADLINE;
 use super::room::{FREE, Room, Share};
 
@@ -32,6 +34,8 @@ pub(crate) struct Metered<S> {
     frame: Frame,
     /// Nothing more is taken.
     no_room: bool,
+    /// When the message that takes room had become large.
+    since: Option<Instant>,
 }
 
 /// Where in a frame the stream is.
@@ -46,16 +50,36 @@ struct Frame {
     within: bool,
 }
 
-/// There was no room for what came.
-#[derive(Debug)]
-pub(crate) struct NoRoom;
+/// Why no more of a message is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unheard {
+    NoRoom,
+    TooSlow,
+}
+
+impl Unheard {
+    /// With code 1013.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Unheard::NoRoom => {
+                "too many large messages are on their way to the hub at once; connect again, and send it later"
+            }
+            Unheard::TooSlow => "a large message did not arrive in time; connect again, and send it at once",
+        }
+    }
+}
 
 pub(crate) fn serve<S>(stream: S, largest: usize, room: &Arc<Room>) -> WebSocketStream<Metered<S>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let stream =
-        Metered { stream: stream.take(0), share: room.share(), frame: Frame::default(), no_room: false };
+    let stream = Metered {
+        stream: stream.take(0),
+        share: room.share(),
+        frame: Frame::default(),
+        no_room: false,
+        since: None,
+    };
     let limits = Limits::default().max_payload_len(Some(largest));
     ServerBuilder::new().limits(limits).serve(stream)
 }
@@ -63,13 +87,23 @@ where
 /// The next message, as the library gives it.
 pub(crate) async fn next<S>(
     socket: &mut WebSocketStream<Metered<S>>,
-) -> Result<Option<Result<Message, Error>>, NoRoom>
+) -> Result<Option<Result<Message, Error>>, Unheard>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    std::future::poll_fn(|context| match socket.poll_next_unpin(context) {
-        Poll::Pending if socket.get_ref().no_room => Poll::Ready(Err(NoRoom)),
-        came => came.map(Ok),
+    let mut patience = None;
+    poll_fn(|context| {
+        let Poll::Ready(came) = socket.poll_next_unpin(context) else {
+            let metered = socket.get_mut();
+            if metered.no_room {
+                return Poll::Ready(Err(Unheard::NoRoom));
+            }
+            let Some(until) = metered.until() else { return Poll::Pending };
+            ready!(patience.get_or_insert_with(|| Box::pin(sleep_until(until))).as_mut().poll(context));
+            metered.no_room = true;
+            return Poll::Ready(Err(Unheard::TooSlow));
+        };
+        Poll::Ready(Ok(came))
     })
     .await
 }
@@ -100,6 +134,15 @@ impl<S: AsyncRead> Metered<S> {
         self.stream.get_ref()
     }
 
+    /// Until when the rest of a large message is waited for: meanwhile it keeps room from others.
+    fn until(&mut self) -> Option<Instant> {
+        if !self.share.is_counted() {
+            self.since = None;
+            return None;
+        }
+        Some(*self.since.get_or_insert_with(Instant::now) + BODY_DEADLINE)
+    }
+
     /// How much is read at once: of a large message to the end of a frame and no further, so that its end is known.
     fn next_piece(&self) -> u64 {
         match self.share.is_counted() {
@@ -118,6 +161,7 @@ impl<S: AsyncRead> Metered<S> {
             }
             if self.frame.is_over() && self.frame.end() {
                 self.share.finished();
+                self.since = None;
             }
         }
         true
@@ -259,6 +303,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Metered<S> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use tokio::io::{AsyncWriteExt, duplex};
 
     use super::*;
@@ -321,6 +367,19 @@ mod tests {
     }
 
     #[test]
+    fn the_rest_of_a_large_message_is_not_waited_for_without_end() {
+        run(async {
+            let (mut peer, ours) = duplex(1 << 20);
+            let mut socket = serve(ours, 1 << 30, &Room::new(1 << 20));
+            peer.write_all(&frame(TEXT, &[b'x'; 200_000])).await.unwrap();
+            assert!(timeout(Duration::from_millis(50), next(&mut socket)).await.is_err(), "it may yet come");
+            let metered = socket.get_mut();
+            metered.since = metered.since.and_then(|since| since.checked_sub(BODY_DEADLINE));
+            assert_eq!(next(&mut socket).await.unwrap_err(), Unheard::TooSlow);
+        });
+    }
+
+    #[test]
     fn pings_and_small_messages_make_no_room_for_an_unfinished_one() {
         run(async {
             let (mut peer, ours) = duplex(1 << 20);
@@ -340,7 +399,7 @@ mod tests {
                 match next(&mut socket).await {
                     Ok(Some(Ok(message))) => assert!(message.is_ping()),
                     Ok(other) => panic!("{other:?}"),
-                    Err(NoRoom) => break socket,
+                    Err(_) => break socket,
                 }
             };
             drop(refused);

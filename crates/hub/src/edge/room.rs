@@ -11,10 +11,6 @@ pub(crate) const FREE: usize = 64 * 1024;
 /// Of the largest messages, so many at once.
 const MESSAGES: usize = 4;
 
-/// With code 1013: why a connection ends for which there is no room.
-pub(crate) const NO_ROOM: &str =
-    "too many large messages are on their way to the hub at once; connect again, and send it later";
-
 #[derive(Debug)]
 pub(crate) struct Room {
     most: usize,

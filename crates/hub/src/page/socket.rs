@@ -14,10 +14,9 @@ use super::Page;
 use super::access::SessionId;
 use crate::core::{Event, LocalId};
 use crate::edge::local::{self, Introduced};
-use crate::edge::metered::{self, Metered, NoRoom};
+use crate::edge::metered::{self, Metered};
 use crate::edge::outbox::{Inbox, SEND_DEADLINE};
 use crate::edge::pace::Pace;
-use crate::edge::room::NO_ROOM;
 use crate::edge::{Edge, agent};
 
 /// Access was taken back: no use in trying again.
@@ -95,7 +94,7 @@ impl Open {
                         false
                     }
                     Ok(None) => false,
-                    Err(NoRoom) => return agent::close(&mut self.socket, 1013, NO_ROOM).await,
+                    Err(unheard) => return agent::close(&mut self.socket, 1013, unheard.reason()).await,
                 },
                 _ = heartbeat.tick() => self.beat().await,
             };

@@ -1,10 +1,11 @@
 //! A proposal comes in: it is a new review, or the one its agent asked for before it lost us.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use crate::{
     AgentId, Convention, Digest, Effect, Ended, Format, Outcome, Phase, Proposal, Review, ReviewId, Revision,
-    SharedText, State, Step, Text, Writer, adopt_endings,
+    SharedText, State, Step, Text, WindowId, Writer, adopt_endings,
 };
 
 impl State {
@@ -33,7 +34,7 @@ impl State {
         self.review(id).filter(|review| review.draft.is_none()).is_some_and(|review| {
             let others = self.reviews_of_path(&review.path).filter(|other| other.id > id);
             let mut owned = others.filter(|other| other.owner.is_some_and(|owner| owner != gone));
-            owned.any(|other| other.asks_the_same(review))
+            owned.any(|other| other.question() == review.question())
         })
     }
 
@@ -107,6 +108,31 @@ pub fn in_the_files_terms<'a>(base: Option<&Text>, text: impl Into<Cow<'a, str>>
     adopt_endings(base.map_or("", |base| &base.text), text)
 }
 
+/// What makes two questions the same.
+#[derive(PartialEq)]
+struct Question<'a> {
+    original: Digest,
+    key: &'a str,
+    window: WindowId,
+    path: &'a Path,
+    writer: Writer,
+    /// A given base is part of the question; a file moves under it.
+    base: Option<Option<&'a Text>>,
+}
+
+impl Proposal {
+    fn question(&self, original: Digest) -> Question<'_> {
+        Question {
+            original,
+            key: &self.owner.key,
+            window: self.window,
+            path: &self.path,
+            writer: self.writer,
+            base: (self.writer == Writer::Nobody).then_some(self.base.as_ref()),
+        }
+    }
+}
+
 impl Review {
     /// A person's own text for this review, in the terms of the file it is for.
     pub(super) fn in_its_terms(&self, text: &str) -> String {
@@ -116,23 +142,20 @@ impl Review {
         }
     }
 
-    fn asks_the_same(&self, other: &Review) -> bool {
-        self.original == other.original
-            && self.owner_key == other.owner_key
-            && self.window == other.window
-            && self.writer == other.writer
-            && (self.writer != Writer::Nobody || self.base == other.base)
+    fn question(&self) -> Question<'_> {
+        Question {
+            original: self.original,
+            key: &self.owner_key,
+            window: self.window,
+            path: &self.path,
+            writer: self.writer,
+            base: (self.writer == Writer::Nobody).then_some(self.base.as_ref()),
+        }
     }
 
     fn is_asked_again(&self, proposal: &Proposal, original: Digest) -> bool {
         self.owner.is_none()
-            && self.original == original
-            && self.owner_key == proposal.owner.key
-            && self.window == proposal.window
-            && self.path == proposal.path
-            && self.writer == proposal.writer
-            // A given base is part of the question; a file moves under it.
-            && (self.writer != Writer::Nobody || self.base == proposal.base)
+            && self.question() == proposal.question(original)
             && match &self.phase {
                 Phase::Recording | Phase::Pending => true,
                 Phase::Deciding(decided) | Phase::Writing(decided) => {

@@ -172,6 +172,7 @@ fn a_lost_socket_is_no_withdrawal(before: &State, lost: &Review) {
             && other.owner != lost.owner
             && (&other.owner_key, other.window, &other.path, other.writer, other.original)
                 == (&lost.owner_key, lost.window, &lost.path, lost.writer, lost.original)
+            && (lost.writer != Writer::Nobody || other.base == lost.base)
     });
     assert!(asked_anew && lost.draft.is_none(), "{} ended though nobody asks it anew", lost.id);
 }

@@ -77,9 +77,7 @@ impl Git {
     }
 
     fn new(folder: &Path, what: &'static str, settings: &[&str]) -> Git {
-        let (program, first) = descriptors::as_given(OsStr::new("git"));
-        let mut command = Command::new(program);
-        command.args(first);
+        let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
             let is_gits = name.to_string_lossy().starts_with("GIT_");
             if is_gits && !KEPT.iter().any(|kept| name == *kept) {
@@ -131,6 +129,7 @@ impl Git {
         command.stdin(stdin(&input)?).stdout(Stdio::piped()).stderr(Stdio::piped());
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(|error| refused(&command, error))?;
+        descriptors::give_back(child.id());
         let mut ending = Ending::of(&mut child);
         let (mut output, mut errors) = (
             Stream::of(ending.child.stdout.take(), most_output),
@@ -160,9 +159,6 @@ impl Git {
         loop {
             if let Some(status) = ended {
                 ending.is_over = true;
-                if status.code() == Some(descriptors::NOT_FOUND) {
-                    return Err(WorkspaceError::NoGit);
-                }
                 return Ok(Ran { what, status, output, truncated, errors });
             }
             check(cancel, deadline, what, time)?;

@@ -67,15 +67,14 @@ impl Running {
         };
         let (pty, pts) = open().map_err(failed)?;
         pty.resize(pty_process::Size::new(size.rows, size.columns)).map_err(failed)?;
-        let (program, first) = descriptors::as_given(shell().as_os_str());
-        let child = Command::new(program)
-            .args(first)
+        let child = Command::new(shell())
             .args(["-c", command])
             .current_dir(cwd)
             .envs([("TERM", "dumb"), ("PAGER", "cat"), ("GIT_PAGER", "cat")])
             .envs(environment)
             .spawn(pts)
             .map_err(failed)?;
+        descriptors::give_back(child.id());
         let shared = Arc::<Shared>::default();
         let mut watching = Watching {
             group: Group::of(&child),

@@ -267,7 +267,7 @@ impl Desk {
                     let result = if self.hold_records {
                         Err("disk full".into())
                     } else {
-                        Ok((ChangeId(1), ChangeId(2)))
+                        Ok((ChangeId(1), ChangeId(1 + self.begun.len() as u64)))
                     };
                     next.push_back(Event::UndoBegun { ticket, result });
                 }
