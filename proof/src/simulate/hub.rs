@@ -129,6 +129,7 @@ impl World {
         self.hub.locals.clear();
         self.hub.streams = Streams::default();
         self.hub.exchanges = Exchanges::default();
+        self.promises.undos.hub_ends();
         for id in (0..self.wires.len()).map(WireId) {
             if self.wires[id.0].name.is_some() && !self.wires[id.0].over_for_hub {
                 self.over_for_hub(id);
