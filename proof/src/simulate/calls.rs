@@ -17,7 +17,7 @@ pub(super) struct Calls {
     /// Questions of the hub about a document.
     texts: BTreeMap<(WireId, i64), String>,
     /// Agents on the hub's own socket, by the name that the hub gave them.
-    joined: BTreeMap<String, WireId>,
+    pub(super) joined: BTreeMap<String, WireId>,
 }
 
 struct Call {

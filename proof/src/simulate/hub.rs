@@ -24,7 +24,7 @@ pub(super) struct Hub {
     pub(super) streams: Streams,
     pub(super) locals: BTreeMap<LocalId, WireId>,
     pub(super) ports: BTreeMap<u16, WindowId>,
-    connections: u64,
+    pub(super) connections: u64,
     pub(super) next_port: u16,
     /// When the journal's last word arrives: they come in order.
     told_at: u64,
