@@ -17,7 +17,7 @@ pub(super) struct Calls {
     /// Questions of the hub about a document.
     texts: BTreeMap<(WireId, i64), String>,
     /// Agents on the hub's own socket, by the name that the hub gave them.
-    joined: BTreeMap<String, WireId>,
+    pub(super) joined: BTreeMap<String, WireId>,
 }
 
 struct Call {
@@ -76,7 +76,10 @@ impl World {
             _ => Some(MACHINE_MS),
         };
         match method {
-            "history/undo" => self.promises.undos.is_asked(),
+            "history/undo" => {
+                let name = frame["params"]["change"].as_str().unwrap_or_default();
+                self.promises.undos.is_asked((wire, id), name);
+            }
             "user/answered" => self.look_at_her_word(&frame["params"]),
             _ => {}
         }
@@ -119,7 +122,7 @@ impl World {
         let (method, arrived, changes) = (call.method.clone(), call.arrived, call.changes.clone());
         match method.as_str() {
             "hub/status" => self.look_at_status(arrived, &frame["result"]),
-            "history/undo" => self.undo_answered(frame["result"]["redo"].as_str()),
+            "history/undo" => self.undo_answered((wire, id), frame["result"]["redo"].as_str()),
             "hub/watch" => self.is_watching(wire),
             "agent/join" => {
                 if let Some(agent) = frame["result"]["agent"].as_str() {
@@ -222,6 +225,12 @@ impl World {
                 && !call.cancelled
             {
                 unanswered.push(format!("`{}` {id} on {wire:?}", call.method));
+            }
+        }
+        // Also those that ask nothing: a notification, or the answer to a ping.
+        for (exchange, wire) in self.hub.exchanges.waiting() {
+            if self.wires[wire.0].is_whole() {
+                unanswered.push(format!("{exchange:?} on {wire:?}"));
             }
         }
         self.promises.looked("7: nobody waits in the end");

@@ -1,7 +1,7 @@
 //! The edge of the simulated hub for agents that ask by HTTP: each request waits for its own answer, and that one has
 //! arrived is known when the next comes, or when the connection ends in good order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use linkspan_dialect::Exchange;
 use linkspan_hub::core::{Event, ExchangeAnswer};
@@ -14,6 +14,8 @@ use super::world::World;
 pub(super) struct Exchanges {
     last: u64,
     waiting: BTreeMap<(AgentId, Exchange), WireId>,
+    /// Whoever asked these has left, and the hub was not told: one answer to each goes nowhere.
+    given_up: BTreeSet<(AgentId, Exchange)>,
     /// The newest ping behind answers that were handed out.
     unconfirmed: BTreeMap<AgentId, u64>,
 }
@@ -21,11 +23,15 @@ pub(super) struct Exchanges {
 impl Exchanges {
     /// Whoever asked on that connection is gone.
     pub(super) fn given_up(&mut self, wire: WireId) {
-        self.waiting.retain(|_, waits| *waits != wire);
+        self.given_up.extend(self.waiting.extract_if(.., |_, waits| *waits == wire).map(|(asked, _)| asked));
     }
 
     pub(super) fn all_given_up(&mut self, agent: AgentId) -> Vec<WireId> {
         self.waiting.extract_if(.., |(of, _), _| *of == agent).map(|(_, wire)| wire).collect()
+    }
+
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (Exchange, WireId)> {
+        self.waiting.iter().map(|((_, exchange), wire)| (*exchange, *wire))
     }
 }
 
@@ -55,8 +61,7 @@ impl World {
         let waited = self.hub.exchanges.waiting.remove(&(agent, exchange));
         let result = match waited {
             Some(_) => Ok(()),
-            // It has left, and the hub may not know it yet.
-            None if on_stream => Ok(()),
+            None if self.hub.exchanges.given_up.remove(&(agent, exchange)) => Ok(()),
             None => Err(format!("{exchange:?} of {agent} is answered, and nobody waits for it")),
         };
         self.promises.look("7: each exchange is answered exactly once", result);

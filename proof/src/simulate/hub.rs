@@ -24,7 +24,7 @@ pub(super) struct Hub {
     pub(super) streams: Streams,
     pub(super) locals: BTreeMap<LocalId, WireId>,
     pub(super) ports: BTreeMap<u16, WindowId>,
-    connections: u64,
+    pub(super) connections: u64,
     pub(super) next_port: u16,
     /// When the journal's last word arrives: they come in order.
     told_at: u64,
@@ -129,6 +129,7 @@ impl World {
         self.hub.locals.clear();
         self.hub.streams = Streams::default();
         self.hub.exchanges = Exchanges::default();
+        self.promises.undos.hub_ends();
         for id in (0..self.wires.len()).map(WireId) {
             if self.wires[id.0].name.is_some() && !self.wires[id.0].over_for_hub {
                 self.over_for_hub(id);

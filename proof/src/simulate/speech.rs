@@ -72,9 +72,9 @@ pub(super) fn method(frame: &Value) -> Option<&str> {
 /// The changes that a call asks for.
 pub(super) fn changes(frame: &Value) -> Vec<Part> {
     let one = |of: &Value| {
-        let named = |names: [&str; 4]| names.into_iter().find_map(|name| of[name].as_str());
-        let path = named(["new_file_path", "path", "filePath", "path"]);
-        let text = named(["new_file_contents", "newText", "content", "newContent"]);
+        let named = |names: &[&str]| names.iter().find_map(|name| of[*name].as_str());
+        let path = named(&["new_file_path", "path", "filePath"]);
+        let text = named(&["new_file_contents", "newText", "content", "newContent"]);
         path.zip(text).map(|(path, text)| Part { path: path.into(), text: text.to_owned() })
     };
     let arguments = if frame["tool"].is_string() { &frame["args"] } else { &frame["params"]["arguments"] };

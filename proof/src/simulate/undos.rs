@@ -9,13 +9,13 @@ use linkspan_hub::files::Restoration;
 use linkspan_hub::journal::Change;
 use linkspan_review::{ChangeId, Digest, decode};
 
+use super::wire::WireId;
 use super::world::{Happening, World};
 
 #[derive(Default)]
 pub(super) struct Undos {
-    /// How many people asked for, and how many the hub went about.
-    asked: usize,
-    begun: usize,
+    /// The name of a change or its review in each request that was neither gone about nor answered.
+    asked: BTreeMap<(WireId, i64), String>,
     known: BTreeMap<ChangeId, Undo>,
     /// Those of the hub there is now.
     by_ticket: BTreeMap<Ticket, ChangeId>,
@@ -40,8 +40,21 @@ const ONCE: &str = "1: each undo is applied once";
 const KNOWN: &str = "3: the journal knows of each undo whether it was done";
 
 impl Undos {
-    pub(super) fn is_asked(&mut self) {
-        self.asked += 1;
+    pub(super) fn is_asked(&mut self, request: (WireId, i64), name: &str) {
+        self.asked.insert(request, name.to_owned());
+    }
+
+    /// Whether somebody asked for just this; each request is good for one undo.
+    fn spend(&mut self, change: &Change) -> bool {
+        let names = [change.id.map(|id| id.to_string()), Some(change.review.to_string())];
+        let asked = self.asked.iter().find(|(_, name)| names.iter().flatten().any(|known| known == *name));
+        let request = asked.map(|(request, _)| *request);
+        request.is_some_and(|request| self.asked.remove(&request).is_some())
+    }
+
+    /// No request outlives the hub that was asked.
+    pub(super) fn hub_ends(&mut self) {
+        self.asked.clear();
     }
 
     /// Killed: what the journal was told last is lost.
@@ -74,8 +87,7 @@ impl World {
     /// The hub goes about an undo; nothing is in the journal yet.
     pub(super) fn undo_begins(&mut self, change: &Change) {
         let undos = &mut self.promises.undos;
-        undos.begun += 1;
-        let unasked = undos.begun > undos.asked;
+        let asked = undos.spend(change);
         let before = change.id.and_then(|id| undos.known.get(&id));
         let made = match before {
             Some(undo) => {
@@ -83,8 +95,8 @@ impl World {
             }
             None => self.promises.was_made(change),
         };
-        let result = match (unasked, made) {
-            (true, _) => Err(format!("nobody asked for the undo of {:?} of {}", change.id, change.review)),
+        let result = match (asked, made) {
+            (false, _) => Err(format!("nobody asked for the undo of {:?} of {}", change.id, change.review)),
             (_, false) => {
                 Err(format!("no change of {} made {:?} of {:?}", change.review, change.after, change.before))
             }
@@ -203,7 +215,8 @@ impl World {
     }
 
     /// What the person is told of her undo.
-    pub(super) fn undo_answered(&mut self, redo: Option<&str>) {
+    pub(super) fn undo_answered(&mut self, request: (WireId, i64), redo: Option<&str>) {
+        self.promises.undos.asked.remove(&request);
         let Some(redo) = redo else { return self.count("undos refused") };
         let undo = redo.parse().ok().and_then(|id| self.promises.undos.known.get(&id));
         let result = match undo.map(|undo| undo.done) {

@@ -1,7 +1,7 @@
 //! What is promised to those who watch: of reviews they hear what is recorded, as it is recorded, each thing once and
-//! nothing left out; and nobody leaves whom they have not seen there.
+//! nothing left out; and nobody leaves whom they have not seen come, unless that was before they watched.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use linkspan_hub::core::{Event, LocalId};
 use linkspan_review::{ReviewId, Step};
@@ -12,14 +12,15 @@ use super::world::World;
 
 #[derive(Default)]
 pub(super) struct Watched {
-    /// Whom the hub has answered that they are told from now on.
-    watching: BTreeSet<WireId>,
+    /// Whom the hub has answered that they are told from now on, and how many connections there had been by then.
+    watching: BTreeMap<WireId, u64>,
     /// What the hub hears of the journal right now, and whether the record is there.
     now: Option<(ReviewId, Step, bool)>,
     /// Who was told of that.
     told: BTreeSet<LocalId>,
-    /// Agents that came, and have not left, in this life of the hub.
-    there: BTreeSet<(u64, String)>,
+    /// Who saw which agent come, and not leave yet.
+    seen: BTreeSet<(LocalId, String)>,
+    /// Agents that have left, and in which life of the hub.
     left: BTreeSet<(u64, String)>,
 }
 
@@ -29,7 +30,7 @@ const ALL: &str = "3: no watcher misses a record";
 impl World {
     pub(super) fn is_watching(&mut self, wire: WireId) {
         self.count("watchers");
-        self.promises.watched.watching.insert(wire);
+        self.promises.watched.watching.insert(wire, self.hub.connections);
     }
 
     fn watchers(&self) -> BTreeSet<LocalId> {
@@ -37,7 +38,7 @@ impl World {
             let wire = &self.wires[wire.0];
             !wire.over_for_hub && wire.life == self.hub.life
         };
-        let names = self.promises.watched.watching.iter().filter(there).map(|wire| self.wires[wire.0].name);
+        let names = self.promises.watched.watching.keys().filter(there).map(|wire| self.wires[wire.0].name);
         names
             .filter_map(|name| if let Some(Name::Local(local)) = name { Some(local) } else { None })
             .collect()
@@ -55,7 +56,7 @@ impl World {
         self.hub_event(event);
         self.promises.watched.now = None;
         let Some((review, step, true)) = record else { return };
-        if watchers.is_empty() || !matches!(step, Step::Proposed | Step::Decided | Step::Written) {
+        if watchers.is_empty() {
             return;
         }
         let told = &self.promises.watched.told;
@@ -73,7 +74,7 @@ impl World {
         let what = &frame["params"]["what"];
         match what["kind"].as_str().unwrap_or_default() {
             "review" => self.look_at_news(&to, what),
-            "agentJoined" | "agentLeft" => self.look_at_comings(what),
+            "agentJoined" | "agentLeft" => self.look_at_comings(&to, what),
             _ => {}
         }
         for local in to {
@@ -116,17 +117,33 @@ impl World {
         self.promises.look(IN_ORDER, result);
     }
 
-    fn look_at_comings(&mut self, what: &Value) {
-        let who = (self.hub.life, what["agent"].as_str().unwrap_or_default().to_owned());
+    fn look_at_comings(&mut self, to: &[LocalId], what: &Value) {
+        let agent = what["agent"].as_str().unwrap_or_default();
+        let came = self.connection_of(agent);
         let watched = &mut self.promises.watched;
+        let who = (self.hub.life, agent.to_owned());
         let fits = match what["kind"] == "agentJoined" {
-            true => !watched.left.contains(&who) && watched.there.insert(who.clone()),
+            true => {
+                let mut to = to.iter().map(|local| (*local, agent.to_owned()));
+                !watched.left.contains(&who) && to.all(|sight| watched.seen.insert(sight))
+            }
             false => {
-                watched.there.remove(&who);
-                watched.left.insert(who.clone())
+                let wire = |local: &LocalId| self.hub.locals.get(local);
+                let since = |local| wire(local).and_then(|wire| watched.watching.get(wire).copied());
+                let mut missed = to.iter().filter(|local| !watched.seen.remove(&(**local, agent.to_owned())));
+                missed.all(|local| since(local) >= came) && watched.left.insert(who)
             }
         };
         let result = if fits { Ok(()) } else { Err(format!("{what} is not what was there before")) };
         self.promises.look("8: watchers see each agent come once, and leave once", result);
+    }
+
+    /// Which connection the agent came on, counted over all lives of the hub.
+    fn connection_of(&self, agent: &str) -> Option<u64> {
+        match self.promises.calls.joined.get(agent).map(|wire| self.wires[wire.0].name) {
+            Some(Some(Name::Local(local))) => Some(local.0),
+            // As the edge has numbered it.
+            _ => agent.trim_start_matches('a').parse::<u64>().ok().map(|number| number / 2),
+        }
     }
 }

@@ -381,7 +381,10 @@ impl Core {
         }
         self.consent_left(&who(&agent), said_goodbye);
         tracing::info!("agent {id} ({}) left {}", agent.name, agent.window);
-        self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });
+        // Nobody was told that it came, before it said who it is.
+        if agent.introduced {
+            self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });
+        }
         self.probed_agent(id);
     }
 

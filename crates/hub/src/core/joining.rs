@@ -64,6 +64,7 @@ impl Core {
             folders: home.identity.folders.iter().map(|folder| folder.display().to_string()).collect(),
         };
         self.send(local, &Message::response(request, &result));
+        self.agent_joined(id);
         Ok(())
     }
 

@@ -1,14 +1,15 @@
 //! What a watcher hears of a review's life and of its window, and in which order.
 
+use linkspan_review::{AgentId, WindowId};
 use serde_json::{Value, json};
 
 use super::desk::{COMMAND, Desk, EDITOR};
-use super::{NEW, desk};
+use super::{NEW, desk, own};
 use crate::core::{Event, LocalId};
 
 const WATCHER: LocalId = LocalId(9);
 
-fn watched(dialect: &str, window: Value) -> (Desk, linkspan_review::AgentId) {
+fn watched(dialect: &str, window: Value) -> (Desk, AgentId) {
     let (mut desk, agent) = desk(dialect);
     desk.event(Event::LocalOpened { local: WATCHER });
     let id = desk.ask(WATCHER, "hub/watch", window);
@@ -122,6 +123,31 @@ fn what_happens_in_the_window_is_told_without_what_is_denied() {
     let kinds: Vec<&str> = heard(&desk).into_iter().map(|what| what["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["selection", "mentioned", "diagnostics", "agentLeft", "away", "attached"]);
     assert_eq!(heard(&desk)[2]["paths"], json!(["/ws/a.txt"]));
+}
+
+/// Who came and who left.
+fn comings(desk: &Desk) -> Vec<(&str, &str)> {
+    let agents = heard(desk).into_iter().filter_map(|what| what["kind"].as_str().zip(what["agent"].as_str()));
+    agents.collect()
+}
+
+#[test]
+fn an_agent_on_the_hubs_own_socket_is_seen_to_come_and_to_leave() {
+    const AGENT: LocalId = LocalId(11);
+    let (mut desk, _) = watched("claude", json!({}));
+    own::join(&mut desk, AGENT, "k3y");
+    desk.event(Event::LocalClosed { local: AGENT });
+    assert_eq!(comings(&desk), [("agentJoined", "a2"), ("agentLeft", "a2")]);
+}
+
+#[test]
+fn who_never_said_who_it_is_does_not_leave_either() {
+    let (mut desk, _) = watched("claude", json!({}));
+    let (agent, window) = (AgentId(5), WindowId(1));
+    let dialect = linkspan_dialect::by_name("claude").unwrap();
+    desk.event(Event::AgentOpened { agent, window, dialect, called: None });
+    desk.lose(agent);
+    assert_eq!(comings(&desk), []);
 }
 
 #[test]
