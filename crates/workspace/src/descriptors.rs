@@ -15,7 +15,7 @@ pub fn raise(wanted: u64) -> io::Result<()> {
     let limit = getrlimit(Resource::Nofile);
     let wanted = limit.maximum.map_or(wanted, |most| most.min(wanted));
     if limit.current.is_some_and(|given| given < wanted) {
-        setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit.clone() })?;
+        setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit })?;
         GIVEN.get_or_init(|| limit);
     }
     Ok(())
@@ -30,7 +30,7 @@ pub fn are_none_left(error: &io::Error) -> bool {
 /// before, but would drop variables whose names it does not like.
 pub(crate) fn give_back(child: u32) {
     if let Some(given) = GIVEN.get() {
-        limit(child, given.clone());
+        limit(child, *given);
     }
 }
 

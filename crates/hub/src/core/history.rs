@@ -13,7 +13,8 @@ use super::Core;
 use super::base::{Base, BaseWanted};
 use super::event::{Action, LocalId, Ticket};
 use super::policy::Policy;
-use super::undo::{Undo, UndoRead};
+use super::timers::Due;
+use super::undo::{COMING_BACK_MS, Undo, UndoRead};
 use super::windows::Preparing;
 use crate::journal::{BegunUndo, Filter, Found, Question};
 
@@ -29,6 +30,8 @@ pub(super) struct History {
     pub(super) undos: HashMap<Ticket, Undo>,
     /// Undos that were begun, and of which it is not known whether they were done.
     pub(super) doubts: Vec<BegunUndo>,
+    /// Those whose editor may yet come back.
+    waiting: Vec<BegunUndo>,
     /// Those that the disk was given up on while it gave the file back, by what it will report under.
     pub(super) late: BTreeMap<Ticket, (ChangeId, PathBuf)>,
     /// Those that turned out to be done while they were looked at.
@@ -52,7 +55,12 @@ struct Listing {
 impl History {
     /// How many questions and undos are under way, those that the disk was given up on among them.
     pub(super) fn held_back(&self) -> usize {
-        self.lists.len() + self.undos.len() + self.late.len() + self.done_meanwhile.len() + self.held.len()
+        self.lists.len()
+            + self.undos.len()
+            + self.late.len()
+            + self.done_meanwhile.len()
+            + self.held.len()
+            + self.waiting.len()
     }
 }
 
@@ -188,9 +196,24 @@ impl Core {
         self.look_at_doubts();
     }
 
+    /// An editor that was with the hub before may yet do what that one told it; once it is back, it has.
     fn look_at_doubts(&mut self) {
         for undo in std::mem::take(&mut self.history.doubts) {
             self.history.looking += 1;
+            let path = undo.path.clone();
+            if self.comes_back(&path) {
+                if self.history.waiting.is_empty() {
+                    self.timers.add(COMING_BACK_MS, Due::Doubts);
+                }
+                self.history.waiting.push(undo);
+            } else {
+                self.read_base(BaseWanted::Undo(UndoRead::Doubt(undo)), path);
+            }
+        }
+    }
+
+    pub(super) fn doubts_waited(&mut self) {
+        for undo in std::mem::take(&mut self.history.waiting) {
             let path = undo.path.clone();
             self.read_base(BaseWanted::Undo(UndoRead::Doubt(undo)), path);
         }

@@ -293,6 +293,7 @@ impl Core {
                 Due::Write(review) => self.write_timed_out(review),
                 Due::Restore(ticket) => self.restore_timed_out(ticket),
                 Due::Undo(ticket) => self.undo_waited(ticket),
+                Due::Doubts => self.doubts_waited(),
                 Due::Patience { agent, call } => self.patience_over(agent, call),
                 Due::Window(window) => self.window_grace_over(window),
                 Due::Stream(agent) => self.stream_grace_over(agent),

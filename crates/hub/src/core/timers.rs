@@ -26,6 +26,8 @@ pub(super) enum Due {
     Restore(Ticket),
     /// Editors that lost the last hub had their time to come to this one.
     Undo(Ticket),
+    /// Undos of an earlier life are looked at, whoever is back.
+    Doubts,
     /// A session has had its time to open a stream.
     Stream(AgentId),
     /// Where the person is has come to rest.

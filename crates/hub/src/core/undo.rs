@@ -20,7 +20,7 @@ use crate::files::{Removal, Replacement, Restoration, WriteError};
 use crate::journal::{BegunUndo, Change, Found, Name, Question};
 
 /// Editors that lost a hub are back at the next one within this.
-const COMING_BACK_MS: u64 = 3_000;
+pub(super) const COMING_BACK_MS: u64 = 3_000;
 
 #[derive(Debug)]
 pub(super) struct Undo {
@@ -177,7 +177,7 @@ impl Core {
     }
 
     /// A hub that has just begun does not know yet which editors were with the one before, and what they hold.
-    fn comes_back(&self, path: &Path) -> bool {
+    pub(super) fn comes_back(&self, path: &Path) -> bool {
         let mut missing = self.remembered.iter().filter(|old| !self.windows.contains_key(&old.id));
         // Of a window that was closed, no discovery file is left.
         self.now_ms < COMING_BACK_MS

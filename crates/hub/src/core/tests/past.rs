@@ -184,21 +184,37 @@ fn what_is_undone_already_or_unknown_or_was_never_written_says_so() {
     assert_eq!((desk.file(), desk.writes), (NEW.as_bytes(), 0));
 }
 
+fn begun() -> BegunUndo {
+    BegunUndo {
+        id: ChangeId(2),
+        review: ReviewId(1),
+        window: WindowId(1),
+        path: "/ws/a.txt".into(),
+        before: Some(Digest::of(NEW.as_bytes())),
+        after: Some(Digest::of(OLD)),
+    }
+}
+
+#[test]
+fn an_editor_that_may_come_back_may_yet_do_what_the_hub_before_told_it() {
+    let window = RememberedWindow { discovery: vec!["/home/me/lock".into()], ..remembered_window() };
+    let remembered = Remembered { undos: vec![begun()], windows: vec![window], ..Remembered::default() };
+    let files = BTreeMap::from([("/ws/a.txt".into(), NEW.as_bytes().to_vec())]);
+    let mut desk = Desk::after(remembered, files);
+    desk.wait_seconds(1);
+    assert_eq!(desk.ended, []);
+    desk.files.insert("/ws/a.txt".into(), OLD.to_vec());
+    desk.wait_seconds(3);
+    assert_eq!(desk.ended, [(ChangeId(2), true)]);
+}
+
 #[test]
 fn an_undo_of_an_earlier_life_is_settled_by_what_the_file_holds() {
     for (holds, done) in
         [(Some(OLD), Some(true)), (Some(b"one\n2\n"), Some(false)), (Some(b"mine\n"), None), (None, None)]
     {
-        let begun = BegunUndo {
-            id: ChangeId(2),
-            review: ReviewId(1),
-            window: WindowId(1),
-            path: "/ws/a.txt".into(),
-            before: Some(Digest::of(NEW.as_bytes())),
-            after: Some(Digest::of(OLD)),
-        };
         let windows = vec![remembered_window()];
-        let remembered = Remembered { undos: vec![begun], windows, ..Remembered::default() };
+        let remembered = Remembered { undos: vec![begun()], windows, ..Remembered::default() };
         let files: BTreeMap<PathBuf, Vec<u8>> =
             holds.map(|bytes| ("/ws/a.txt".into(), bytes.to_vec())).into_iter().collect();
         let desk = Desk::after(remembered, files);
