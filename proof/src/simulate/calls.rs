@@ -212,7 +212,8 @@ impl World {
         }
     }
 
-    /// When everything is settled: no call on a connection that is still there waits for its answer.
+    /// When everything is settled: no call on a connection that is still there waits for its answer, but for those
+    /// that came a moment ago.
     pub(super) fn look_for_unanswered(&mut self) {
         let mut unanswered = Vec::new();
         for ((wire, id), call) in &self.promises.calls.open {
@@ -223,6 +224,7 @@ impl World {
                 && named
                 && call.answers == 0
                 && !call.cancelled
+                && call.arrived + 2 * STATUS_MS < self.now
             {
                 unanswered.push(format!("`{}` {id} on {wire:?}", call.method));
             }

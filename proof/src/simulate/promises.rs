@@ -64,31 +64,18 @@ impl Durable {
     }
 }
 
-/// What the agent calls itself that asked for it.
-pub(super) fn asker(review: &Review) -> Option<&str> {
-    review.owner_key.split([':', '\u{1f}']).nth(1)
-}
-
 impl Promises {
     /// The reviews that the journal does not have the end of.
-    fn open(&self) -> impl Iterator<Item = &Durable> {
-        let last = self.durable.values().filter_map(|known| known.last());
-        last.filter(|last| !matches!(last.step, Step::Delivered | Step::Ended))
-    }
-
-    /// Whether the journal has something that this agent asked for, and is yet to hear of.
-    pub(super) fn is_owed(&self, name: &str, ask: &Ask) -> bool {
-        self.open().any(|last| asker(&last.review) == Some(name) && ask.asks_for(&last.review))
-    }
-
     pub(super) fn unfinished(&self) -> Vec<String> {
-        let told = self.open().map(|last| {
+        let last = self.durable.values().filter_map(|known| known.last());
+        let open = last.filter(|last| !matches!(last.step, Step::Delivered | Step::Ended));
+        open.map(|last| {
             format!(
                 "{} {} {:?} {:?} at {}",
                 last.review.id, last.review.owner_key, last.step, last.review.writer, last.at
             )
-        });
-        told.collect()
+        })
+        .collect()
     }
 
     /// Whether an accepted review changed a file in exactly this way.
@@ -192,7 +179,7 @@ impl World {
     }
 
     fn asks_of<'w>(&'w self, review: &'w Review) -> impl Iterator<Item = (usize, &'w Ask)> {
-        let name = asker(review);
+        let name = review.owner_key.split([':', '\u{1f}']).nth(1);
         let number = self.agents.iter().position(|agent| Some(agent.name.as_str()) == name);
         let asks = number
             .into_iter()
@@ -363,7 +350,7 @@ impl World {
         let written = self.promises.written.values();
         let decided = self.promises.durable.values().flatten().chain(written).any(|durable| {
             let review = &durable.review;
-            let same = is_it(review) && asker(review) == Some(name);
+            let same = is_it(review) && review.owner_key.split([':', '\u{1f}']).nth(1) == Some(name);
             same && match accepted {
                 None => durable.is_rejected(),
                 // Where Linkspan writes, nobody hears of it before it is known to be in the file.

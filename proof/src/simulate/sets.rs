@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use linkspan_review::{AgentId, Review, SetId};
 
 use super::agent::Part;
-use super::promises::asker;
 use super::speech::Heard;
 use super::world::World;
 
@@ -58,7 +57,7 @@ impl World {
     }
 
     fn place_of(&self, review: &Review) -> Option<(usize, usize)> {
-        let name = asker(review);
+        let name = review.owner_key.split([':', '\u{1f}']).nth(1);
         let number = self.agents.iter().position(|agent| Some(agent.name.as_str()) == name)?;
         let asks = self.agents[number].asks.iter().enumerate().filter(|(_, ask)| ask.asks_for(review));
         let places: Vec<usize> = asks.map(|(at, _)| at).collect();

@@ -328,11 +328,9 @@ impl World {
     /// Faults end: who has not noticed that a connection is gone does so now.
     pub(super) fn calm_down(&mut self) {
         self.calm = true;
-        // An agent on a stream asks again only for what no hub can know of: for the rest, it waits for its word.
+        // What the hub forgot that they wait for, they would wait for in vain.
         for agent in self.agents.iter_mut().filter(|agent| agent.listens()) {
-            for ask in agent.asks.iter_mut().filter(|ask| !self.promises.is_owed(&agent.name, ask)) {
-                ask.times = 0;
-            }
+            agent.asks.iter_mut().for_each(|ask| ask.times = 0);
         }
         for id in (0..self.wires.len()).map(WireId) {
             if self.wire(id).cut_at.is_some() {
