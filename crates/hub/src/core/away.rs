@@ -38,6 +38,7 @@ impl Core {
 
     /// What waited for an editor that is back, or will not come back, is looked at once more.
     pub(super) fn go_on_reading(&mut self) {
+        self.no_longer_late();
         for (wanted, path) in std::mem::take(&mut self.until_back) {
             match self.window_of(&wanted).is_some_and(|window| self.editor_is_away(window)) {
                 true => self.until_back.push((wanted, path)),

@@ -268,9 +268,9 @@ impl Core {
         result: Result<Box<RawValue>, RpcError>,
     ) {
         let Some(RequestId::Number(id)) = id else { return };
-        // An answer to a request that timed out, or was never asked, is nobody's.
+        // An answer to a request that timed out, or was never asked, is nobody's; but it says that it is over.
         let Some(asked) = self.locals.get_mut(&local).and_then(|local| local.asked.remove(&id)) else {
-            return;
+            return self.answered_late(local, id);
         };
         self.timers.cancel(asked.timer);
         self.resume(asked.resume, result.map_err(NoAnswer::Error));

@@ -32,8 +32,8 @@ pub(super) struct History {
     pub(super) doubts: Vec<BegunUndo>,
     /// Those whose editor may yet come back.
     waiting: Vec<BegunUndo>,
-    /// Those that the disk was given up on while it gave the file back, by what it will report under.
-    pub(super) late: BTreeMap<Ticket, (ChangeId, PathBuf)>,
+    /// Those that the disk or an editor was given up on, and may yet do.
+    pub(super) late: BTreeMap<Ticket, Late>,
     /// Those that turned out to be done while they were looked at.
     pub(super) done_meanwhile: BTreeSet<ChangeId>,
     /// How many of them are being looked at, and what is asked once they are.
@@ -50,6 +50,23 @@ struct Listing {
     entries: Vec<HistoryEntry>,
     /// Closed windows whose rules are still being read.
     unread: usize,
+}
+
+/// An undo that may yet be done.
+#[derive(Debug)]
+pub(super) struct Late {
+    pub(super) id: ChangeId,
+    pub(super) path: PathBuf,
+    /// The disk, if it is none.
+    pub(super) editor: Option<Told>,
+}
+
+/// What an editor was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) window: WindowId,
+    pub(super) local: LocalId,
+    pub(super) request: i64,
 }
 
 impl History {
@@ -223,11 +240,11 @@ impl Core {
     /// nothing could be read, it stays in doubt; also while the disk may yet do it.
     pub(super) fn doubt_read(&mut self, undo: BegunUndo, base: Result<Base, Failure>) {
         let now = base.as_ref().map(|base| base.text.as_ref());
-        let late = self.history.late.values().any(|(late, _)| *late == undo.id);
+        let late = self.history.late.values().any(|late| late.id == undo.id);
         if self.history.done_meanwhile.remove(&undo.id) {
             // The journal knows it.
         } else if now.as_ref().is_ok_and(|now| holds(*now, undo.after)) {
-            self.history.late.retain(|_, (late, _)| *late != undo.id);
+            self.history.late.retain(|_, late| late.id != undo.id);
             self.act(Action::EndUndo { undo: undo.id, done: true, mode: None });
         } else if !late && now.as_ref().is_ok_and(|now| holds(*now, undo.before)) {
             self.act(Action::EndUndo { undo: undo.id, done: false, mode: None });

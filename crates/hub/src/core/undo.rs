@@ -12,7 +12,7 @@ use super::Core;
 use super::base::{Base, BaseWanted, Buffer, READ_SECONDS};
 use super::editor::{NoAnswer, Resume};
 use super::event::{Action, LocalId, Ticket};
-use super::history::{holds, unreadable};
+use super::history::{Late, Told, holds, unreadable};
 use super::policy::Policy;
 use super::timers::{Due, TimerId};
 use super::writing::SAVE_MS;
@@ -39,6 +39,8 @@ pub(super) struct Undo {
     doubt: (i64, String),
     /// Whoever was to change the file has not said what came of it, and may yet do it.
     unanswered: bool,
+    /// What an editor was asked to do for it.
+    told: Option<Told>,
     deadline: Option<TimerId>,
 }
 
@@ -95,6 +97,7 @@ impl Core {
             names: None,
             doubt: (errors::INTERNAL, String::new()),
             unanswered: false,
+            told: None,
             deadline: None,
         };
         self.history.undos.insert(ticket, undo);
@@ -159,7 +162,7 @@ impl Core {
         let mut others = self.history.undos.values().filter_map(|undo| undo.change.as_ref());
         // The disk may yet do what it was given up on.
         let mut late = self.history.late.values();
-        if others.any(|other| other.path == path) || late.any(|(_, late)| late == path) {
+        if others.any(|other| other.path == path) || late.any(|late| late.path == path) {
             return Some(format!("{} is being changed by another undo; try again", path.display()));
         }
         self.being_written(path)
@@ -336,10 +339,39 @@ impl Core {
                 let path = editor.as_named(&change.path).display().to_string();
                 let edits = api::Edits::Text { text: text.text.into_string() };
                 let apply = api::EditsApply { path, version: buffer.version, edits, save: true };
-                return self.ask_and_wait(local, &apply, Resume::Restored(ticket), SAVE_MS);
+                return self.tell_to_restore(ticket, Told { window, local, request: 0 }, &apply);
             }
         }
         self.restore(ticket, change);
+    }
+
+    fn tell_to_restore(&mut self, ticket: Ticket, told: Told, apply: &api::EditsApply) {
+        let asked = self.await_answer(told.local, Resume::Restored(ticket), SAVE_MS);
+        let Some(RequestId::Number(request)) = asked else { return };
+        if let Some(undo) = self.history.undos.get_mut(&ticket) {
+            undo.told = Some(Told { request, ..told });
+        }
+        let body = Message::request_bytes(&RequestId::Number(request), apply, 0);
+        self.act(Action::SendLocal { local: told.local, body });
+    }
+
+    /// That editor has done what it was asked, or not, and will not do it any more.
+    pub(super) fn answered_late(&mut self, local: LocalId, request: i64) {
+        let answers = |told: Told| (told.local, told.request) == (local, request);
+        self.history.late.retain(|_, late| !late.editor.is_some_and(answers));
+    }
+
+    /// An editor that is back has done all that it was asked before; one that will not come back does nothing.
+    pub(super) fn no_longer_late(&mut self) {
+        let mut late = std::mem::take(&mut self.history.late);
+        late.retain(|_, late| {
+            late.editor.is_none_or(|told| {
+                let window = self.windows.get(&told.window);
+                window.is_some_and(|window| window.local == Some(told.local))
+                    || self.editor_is_away(told.window)
+            })
+        });
+        self.history.late = late;
     }
 
     fn restore(&mut self, ticket: Ticket, change: Change) {
@@ -421,7 +453,7 @@ impl Core {
 
     /// The disk was given up on. If it did not do it, the file will be looked at.
     fn restored_late(&mut self, ticket: Ticket, result: &Result<Option<u32>, WriteError>) {
-        let Some((id, _)) = self.history.late.remove(&ticket) else { return };
+        let Some(Late { id, .. }) = self.history.late.remove(&ticket) else { return };
         let Ok(mode) = *result else { return };
         let doubts = self.history.doubts.len();
         self.history.doubts.retain(|undo| undo.id != id);
@@ -438,8 +470,8 @@ impl Core {
             "the disk did not answer within {READ_SECONDS} s: it is not known whether {} was changed; look at it",
             change.path.display()
         );
-        let late = undo.names.map(|(_, id)| (ticket, (id, change.path.clone())));
-        self.history.late.extend(late);
+        let late = undo.names.map(|(_, id)| Late { id, path: change.path.clone(), editor: None });
+        self.history.late.extend(late.map(|late| (ticket, late)));
         self.in_doubt(ticket, errors::TIMEOUT, message);
     }
 
@@ -454,7 +486,15 @@ impl Core {
         match (holds(&change.before), untouched) {
             (true, _) => self.undone(ticket, None),
             (false, true) => self.not_undone(ticket, code, message),
-            (false, false) => self.in_doubt(ticket, code, message),
+            (false, false) => {
+                let told = undo.told.filter(|_| undo.unanswered);
+                let late = told.zip(undo.names).map(|(told, (_, id))| {
+                    (ticket, Late { id, path: change.path.clone(), editor: Some(told) })
+                });
+                self.history.late.extend(late);
+                self.no_longer_late();
+                self.in_doubt(ticket, code, message);
+            }
         }
     }
 

@@ -142,6 +142,28 @@ fn an_undo_that_nobody_answered_stays_in_doubt_until_the_file_is_asked_about_aga
 }
 
 #[test]
+fn an_undo_that_an_editor_may_yet_carry_out_is_not_said_to_be_undone() {
+    let mut desk = desk(NEW.as_bytes(), all());
+    desk.editor_answers.insert("document/text", OPEN());
+    let id = begin(&mut desk);
+    desk.wait_seconds(30);
+    assert!(refusal(desk.answer_to(COMMAND, id).unwrap()).contains("not known"));
+    let mut look = |desk: &mut Desk| {
+        desk.past.push_back(Ok(Found::List(Vec::new())));
+        desk.ask(COMMAND, "history/list", json!({}));
+    };
+    look(&mut desk);
+    assert_eq!(desk.ended, [], "the file is as it was, so far");
+    assert!(refusal(&undo(&mut desk, change())).contains("another undo"));
+    desk.event(Event::LocalClosed { local: EDITOR });
+    look(&mut desk);
+    assert_eq!(desk.ended, [], "what it was sent before is still on its way to it");
+    desk.attach(LocalId(77), all());
+    look(&mut desk);
+    assert_eq!(desk.ended, [(ChangeId(2), false)]);
+}
+
+#[test]
 fn a_failed_write_is_judged_by_the_file() {
     let error = FileError::Io { path: "/ws/a.txt".into(), error: "no sync".into() };
     for (hold, expected) in [(NEW.as_bytes(), &[(ChangeId(2), false)][..]), (b"other\n", &[])] {
