@@ -148,7 +148,7 @@ fn an_undo_that_an_editor_may_yet_carry_out_is_not_said_to_be_undone() {
     let id = begin(&mut desk);
     desk.wait_seconds(30);
     assert!(refusal(desk.answer_to(COMMAND, id).unwrap()).contains("not known"));
-    let mut look = |desk: &mut Desk| {
+    let look = |desk: &mut Desk| {
         desk.past.push_back(Ok(Found::List(Vec::new())));
         desk.ask(COMMAND, "history/list", json!({}));
     };
