@@ -372,6 +372,7 @@ impl Core {
         self.apply(review::Event::OwnerGone { agent: id, said_goodbye });
         for review in left {
             self.orphan(review);
+            self.owner_changed(review);
         }
         self.bundles.retain(|(of, _), _| *of != id);
         self.cancel_tools(id, None);

@@ -58,7 +58,15 @@ impl Core {
             }
             self.has_its_agent(review);
         }
+        let back = effects.iter().filter_map(|effect| match effect {
+            Effect::Bound { review, .. } => Some(*review),
+            _ => None,
+        });
+        let back: Vec<ReviewId> = back.collect();
         self.carry_out(effects);
+        for review in back {
+            self.owner_changed(review);
+        }
     }
 
     /// It hears us again, and is told where the person is.

@@ -238,6 +238,7 @@ impl Hub {
                 Action::Record { review, step, by, size } => {
                     self.journal.record(Entry { review: *review, step, by, size })
                 }
+                Action::RecordOnDisk { review } => self.journal.record_on_disk(review),
                 Action::RememberWindow { window } => self.journal.remember_window(window),
                 Action::Publish { to, body } => {
                     let behind = self.publish(to, &body).into_iter();
