@@ -356,7 +356,8 @@ impl Core {
         let unfinished = self.state.reviews().next().is_some();
         // Asked last: this looks at every connection, after each event.
         let here = || self.locals.values().any(|local| local.is_page || local.attaching);
-        let busy = unfinished || !self.windows.is_empty() || !self.agents.is_empty() || here();
+        let looks = self.landings.len() > 0;
+        let busy = unfinished || looks || !self.windows.is_empty() || !self.agents.is_empty() || here();
         match (busy, self.idle) {
             (false, None) => {
                 // A link that was given out is worth what it says.

@@ -390,9 +390,7 @@ impl Core {
             Reply::AskAgain { conflicts } => {
                 api::ReviewDecidedResult::AskAgain { conflicts: u32::try_from(conflicts).unwrap_or(u32::MAX) }
             }
-            Reply::Refused(message) => {
-                api::ReviewDecidedResult::Refused { message, can_write_here: false }
-            }
+            Reply::Refused(message) => api::ReviewDecidedResult::Refused { message, can_write_here: false },
             Reply::NobodyWaits => {
                 let message = self.state.review(review).map(why_nobody_writes).unwrap_or_default();
                 api::ReviewDecidedResult::Refused { message, can_write_here: true }

@@ -10,9 +10,9 @@ use linkspan_editor_api as api;
 use linkspan_review::{ChangeId, Digest, Format, ReviewId, Taken, WindowId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{JournalError, Unseen};
 use super::rows::{CommentColumn, blob, bytes_of, id_column, id_of, parse, taken_of};
 use super::schema::is_damage;
+use super::{JournalError, Unseen};
 use crate::core::asker;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,7 +181,8 @@ fn entry_of(row: &Row<'_>, undos: &Undos) -> Result<api::HistoryEntry, JournalEr
     let (dialect, agent) = asker(&owner);
     let comments: Vec<CommentColumn> = parse(row, "comments")?;
     let verdict: String = row.get("verdict")?;
-    let by_agent = verdict == "accepted" && row.get::<_, String>("writer")? == "agent" && !row.get("written_here")?;
+    let by_agent =
+        verdict == "accepted" && row.get::<_, String>("writer")? == "agent" && !row.get("written_here")?;
     let on_disk = if change.is_some() { Some(true) } else { row.get("on_disk")? };
     // An older version did not look whether its agent wrote it.
     let written = change.is_some() || by_agent && on_disk != Some(false);
@@ -405,7 +406,9 @@ pub(super) fn unseen(connection: &Connection, now: i64) -> Result<Vec<Unseen>, J
         let result: Vec<u8> = row.get("result")?;
         let (before, accepted) = match (base_bytes(connection, row), bytes_of(connection, &result)) {
             (Ok(before), Ok(accepted)) => (before, accepted),
-            (Err(JournalError::Sqlite(error)), _) | (_, Err(JournalError::Sqlite(error))) if is_damage(&error) => {
+            (Err(JournalError::Sqlite(error)), _) | (_, Err(JournalError::Sqlite(error)))
+                if is_damage(&error) =>
+            {
                 return Err(error.into());
             }
             // One bad row must not cost all the others.

@@ -51,7 +51,8 @@ impl State {
                 review.move_to(proposal.base);
                 effects.push(Effect::Record { review: id, step: Step::Rebased });
             }
-            Phase::Settled { outcome, .. } => match review.accepted_for_another_base(outcome, &proposal.base) {
+            Phase::Settled { outcome, .. } => match review.accepted_for_another_base(outcome, &proposal.base)
+            {
                 Some(acceptance) => effects.extend(review.accept_again(acceptance, proposal.base)),
                 None => effects.push(Effect::Answer { review: id, agent, outcome: (**outcome).clone() }),
             },
@@ -193,7 +194,8 @@ impl Review {
         }
         // An encoding that can only be guessed may be guessed otherwise now.
         let format = format_of(self.base.as_ref());
-        let is_same = |text: &SharedText| format.encode_shared(text).is_ok_and(|bytes| bytes == accepted.bytes);
+        let is_same =
+            |text: &SharedText| format.encode_shared(text).is_ok_and(|bytes| bytes == accepted.bytes);
         let decoded = decode(&accepted.bytes).ok().map(|decoded| decoded.text).filter(is_same);
         let text = decoded.unwrap_or_else(|| self.in_its_terms(&accepted.text).into());
         let comments = outcome.comments.clone();

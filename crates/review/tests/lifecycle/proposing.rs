@@ -231,7 +231,8 @@ fn forty_reviews_are_each_answered_to_their_own_asker() {
         desk.apply(Event::Recorded { review: ReviewId(n), step: Step::Proposed });
     }
     for n in (1..=40).rev() {
-        let decision = linkspan_review::Decision { verdict: reject(), comments: Vec::new(), write_here: false };
+        let decision =
+            linkspan_review::Decision { verdict: reject(), comments: Vec::new(), write_here: false };
         let (surface, revision, base_now) = (HERE, Revision(0), text(BASE));
         desk.apply(Event::Decided { review: ReviewId(n), surface, revision, decision, base_now });
         let effects = desk.apply(Event::Recorded { review: ReviewId(n), step: Step::Decided });

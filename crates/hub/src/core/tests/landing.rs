@@ -81,7 +81,8 @@ fn an_accept_is_refused_while_nobody_would_write_and_says_how_to_have_it_written
     let answer = &desk.answer_to(COMMAND, refused).unwrap()["result"];
     assert_eq!((&answer["kind"], &answer["canWriteHere"]), (&json!("refused"), &json!(true)), "{answer}");
     assert_eq!(desk.file(), OLD);
-    let review = json!({ "review": "r1", "decision": { "verdict": { "kind": "accept" }, "writeHere": true } });
+    let review =
+        json!({ "review": "r1", "decision": { "verdict": { "kind": "accept" }, "writeHere": true } });
     let taken = desk.ask(COMMAND, "reviews/decide", review);
     assert_eq!(outcome(&desk, COMMAND, taken), "taken");
     assert_eq!((desk.file(), desk.writes), (NEW.as_bytes(), 1));
@@ -99,7 +100,8 @@ fn every_surface_hears_that_nobody_waits_and_that_somebody_does_again() {
     desk.propose(again, 1, NEW);
     assert_eq!(watcher_heard(&desk, "agentBack"), 1);
     let waiting = desk.to_locals.iter().filter(|(_, message)| message["method"] == "review/waiting");
-    let gone: Vec<bool> = waiting.filter_map(|(_, message)| message["params"]["ownerGone"].as_bool()).collect();
+    let gone: Vec<bool> =
+        waiting.filter_map(|(_, message)| message["params"]["ownerGone"].as_bool()).collect();
     assert_eq!(gone, [true, false]);
     let taken = desk.decide(COMMAND, "accept");
     assert_eq!(outcome(&desk, COMMAND, taken), "taken");

@@ -246,7 +246,7 @@ fn an_agent_that_was_away_for_too_long_is_told_that_no_decision_will_come() {
         propose(&mut desk, agent);
         desk.lose(agent);
         if decided {
-            desk.decide(COMMAND, "accept");
+            desk.decide(COMMAND, "reject");
         }
         desk.wait_seconds(crate::config::Config::default().agent_grace_seconds + 1);
         assert!(desk.reviews().is_empty());
