@@ -277,6 +277,7 @@ pub(super) fn answer(review: Option<&Review>, outcome: &Outcome) -> Answer {
             review: name(),
             path: path(),
             text: Some(accepted.text.clone()),
+            unsent_mark: review.is_some_and(Review::has_unsent_mark),
             new_file: accepted.new_file,
             written: review.is_some_and(|review| review.writer == Writer::Editor),
             taken: taken(&accepted.taken),

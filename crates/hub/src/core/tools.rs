@@ -263,7 +263,7 @@ impl Core {
         let waiting = asker.waiting.iter().filter(|(_, waiting)| named.contains(waiting));
         let theirs: Vec<ReviewId> = waiting.map(|(review, _)| *review).collect();
         let text = theirs.last().and_then(|review| self.state.review(*review));
-        let text = text.map(|review| review.convention.for_agent(review.side()).into_owned());
+        let text = text.map(|review| review.as_sent(review.side()).into_owned());
         for review in theirs {
             self.apply(review::Event::Withdrawn { review });
         }
