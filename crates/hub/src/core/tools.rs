@@ -426,7 +426,7 @@ pub(super) fn failure_of(error: &FileError) -> Failure {
         FileError::Folder(_) | FileError::Special(_) => FailureKind::NotText,
         FileError::NoFolder(_) => FailureKind::NotFound,
         FileError::TooLarge { .. } => FailureKind::TooLarge,
-        FileError::Io { .. } => FailureKind::Io,
+        FileError::Io { .. } | FileError::Linked { .. } | FileError::NotKept { .. } => FailureKind::Io,
     };
     Failure::new(kind, error.to_string())
 }
