@@ -280,6 +280,7 @@ pub(super) fn answer(review: Option<&Review>, outcome: &Outcome) -> Answer {
             review: name(),
             path: path(),
             text: Some(accepted.text.clone()),
+            unsent_mark: review.is_some_and(Review::has_unsent_mark),
             new_file: accepted.new_file,
             written: review.is_some_and(Review::hub_writes),
             taken: taken(&accepted.taken),

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use linkspan_editor_api as api;
-use linkspan_review::{ChangeId, Digest, Format, ReviewId, Taken, WindowId};
+use linkspan_review::{ChangeId, Digest, Format, ReviewId, Taken, WindowId, Writer};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::rows::{CommentColumn, blob, bytes_of, id_column, id_of, parse, taken_of};
@@ -58,6 +58,8 @@ pub struct Change {
     /// None for what an agent wrote, until it is undone.
     pub id: Option<ChangeId>,
     pub review: ReviewId,
+    /// Who wrote it; an undo is written by us.
+    pub writer: Writer,
     pub window: WindowId,
     pub path: PathBuf,
     pub before: Option<Vec<u8>>,
@@ -243,7 +245,7 @@ fn path_of(row: &Row<'_>) -> rusqlite::Result<PathBuf> {
 
 fn change(connection: &Connection, id: ChangeId) -> Result<Found, JournalError> {
     let mut statement = connection.prepare_cached(
-        "SELECT w.*, r.window FROM writes w JOIN reviews r ON r.id = w.review WHERE w.id = ?1 AND w.state = 'done'",
+        "SELECT w.*, r.window, r.writer FROM writes w JOIN reviews r ON r.id = w.review WHERE w.id = ?1 AND w.state = 'done'",
     )?;
     let mut rows = statement.query([id_column(id.0)])?;
     let Some(row) = rows.next()? else { return Ok(Found::Unknown) };
@@ -252,9 +254,12 @@ fn change(connection: &Connection, id: ChangeId) -> Result<Found, JournalError> 
         digest.map(|digest| bytes_of(connection, &digest)).transpose()
     };
     let undone_by = Undos::read(connection)?.by.get(&id_column(id.0)).copied();
+    let by_agent =
+        row.get::<_, String>("writer")? == "agent" && row.get::<_, Option<i64>>("undoes")?.is_none();
     Ok(Found::Change(Box::new(Change {
         id: Some(id),
         review: ReviewId(id_of(row, "review")?),
+        writer: if by_agent { Writer::Agent } else { Writer::Editor },
         window: WindowId(id_of(row, "window")?),
         path: path_of(row)?,
         before: bytes("before")?,
@@ -284,6 +289,7 @@ fn change_of_review(connection: &Connection, id: ReviewId) -> Result<Found, Jour
     Ok(Found::Change(Box::new(Change {
         id: None,
         review: id,
+        writer: Writer::Agent,
         window: WindowId(id_of(row, "window")?),
         path: path_of(row)?,
         before: base_bytes(connection, row)?,

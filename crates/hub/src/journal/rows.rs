@@ -55,9 +55,11 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Re
             Writer::Nobody => "nobody",
         },
         review.owner_key,
-        match review.convention {
-            Convention::AsIs => "as-is",
-            Convention::Lf => "lf",
+        match (review.convention, review.marked) {
+            (Convention::AsIs, false) => "as-is",
+            (Convention::AsIs, true) => "as-is marked",
+            (Convention::Lf, false) => "lf",
+            (Convention::Lf, true) => "lf marked",
         },
         review.original.as_bytes(),
         review.base.as_ref().map(|base| base.format.name()),
@@ -248,6 +250,7 @@ fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalEr
     };
     let conflicts: Vec<ConflictColumn> = parse(row, "conflicts")?;
     let original: Vec<u8> = row.get("original")?;
+    let convention: String = row.get("convention")?;
     let phase = phase_of(connection, row, &text)?;
     Ok(Review {
         id: ReviewId(id_of(row, "id")?),
@@ -267,11 +270,8 @@ fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalEr
         owner: None,
         base,
         proposed: text("proposed")?.ok_or_else(|| bad("proposed"))?.into(),
-        convention: if row.get::<_, String>("convention")? == "lf" {
-            Convention::Lf
-        } else {
-            Convention::AsIs
-        },
+        convention: if convention.starts_with("lf") { Convention::Lf } else { Convention::AsIs },
+        marked: convention.ends_with("marked"),
         original: Digest::from_bytes(original.try_into().map_err(|_| bad("original"))?),
         draft: text("draft")?.map(SharedText::from),
         conflicts: conflicts.into_iter().map(conflict_of).collect(),

@@ -59,12 +59,12 @@ impl Review {
     pub(super) fn accepted(&self, text: &SharedText, bytes: SharedBytes, taken: Taken) -> Accepted {
         let proposed = self.convention.for_agent(&self.proposed);
         let told = self.convention.for_agent(text);
-        let told = match told {
+        let person_diff =
+            (told != proposed).then(|| unified(&proposed, &told, "proposed", "accepted", CONTEXT_LINES));
+        let told = match self.as_sent(text) {
             Cow::Borrowed(_) => text.clone(),
             Cow::Owned(told) => told.into(),
         };
-        let person_diff =
-            (told != *proposed).then(|| unified(&proposed, &told, "proposed", "accepted", CONTEXT_LINES));
         Accepted { text: told, bytes, taken, person_diff, new_file: self.base.is_none() }
     }
 

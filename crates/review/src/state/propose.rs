@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::accept::{Acceptance, format_of};
+use crate::format::MARK;
 use crate::{
     AgentId, Convention, Digest, Effect, Ended, Format, Outcome, Phase, Proposal, Reply, Review, ReviewId,
     Revision, SharedText, State, Step, Text, WindowId, Writer, adopt_endings, decode,
@@ -66,10 +67,12 @@ impl State {
         let id = ReviewId(self.last_id);
         let agent = proposal.owner.agent;
         let bound = Effect::Bound { review: id, agent };
+        let base = proposal.base.as_ref();
+        let marked = proposal.writer != Writer::Nobody && starts_with_the_mark(base, &proposal.proposed);
         let (proposed, convention) = match proposal.writer {
             // Both sides are given, and how their lines end may be the very difference.
             Writer::Nobody => (proposal.proposed, Convention::AsIs),
-            Writer::Agent | Writer::Editor => in_the_files_terms(proposal.base.as_ref(), proposal.proposed),
+            Writer::Agent | Writer::Editor => in_the_files_terms(base, proposal.proposed),
         };
         let proposed = SharedText::from(proposed);
         let format = proposal.base.as_ref().map_or(Format::UTF8, |base| base.format);
@@ -90,6 +93,7 @@ impl State {
             base: proposal.base,
             proposed,
             convention,
+            marked,
             original,
             draft: None,
             conflicts: Vec::new(),
@@ -104,12 +108,17 @@ impl State {
 /// A whole new text for this file, without the mark that is not part of it and in its line endings.
 pub fn in_the_files_terms<'a>(base: Option<&Text>, text: impl Into<Cow<'a, str>>) -> (String, Convention) {
     let mut text = text.into();
-    if base.is_some_and(|base| base.format.has_bom())
-        && let Some(unmarked) = text.strip_prefix('\u{feff}')
-    {
-        text = Cow::Owned(unmarked.to_owned());
+    if starts_with_the_mark(base, &text) {
+        text = Cow::Owned(text.chars().skip(1).collect());
     }
     adopt_endings(base.map_or("", |base| &base.text), text)
+}
+
+/// Whether this text for the file begins with the byte order mark of the file. Marks after the first are part of the
+/// text, and a text with no more of them than the file has there came without the first.
+fn starts_with_the_mark(base: Option<&Text>, text: &str) -> bool {
+    let marks = |text: &str| text.chars().take_while(|character| *character == MARK).count();
+    base.is_some_and(|base| base.format.has_bom() && marks(text) > marks(&base.text))
 }
 
 /// What makes two questions the same.

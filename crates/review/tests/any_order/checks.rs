@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use linkspan_review::{
     Accepted, Decided, Effect, Ended, Event, Format, Phase, Reply, Review, ReviewId, State, Step, Taken,
-    Text, Verdict, WindowId, WriteError, Writer, adopt_endings, compose, merge,
+    Text, Verdict, WindowId, WriteError, Writer, compose, in_the_files_terms, merge,
 };
 
 use crate::{files, world::World};
@@ -296,11 +296,7 @@ fn the_decision_is_what_was_said(
                 }
                 Verdict::Accept => was.side().to_owned(),
                 Verdict::AcceptEdited(text) if was.writer == Writer::Nobody => text.clone(),
-                Verdict::AcceptEdited(text) => {
-                    let marked = was.base.as_ref().is_some_and(|base| base.format.has_bom());
-                    let unmarked = text.strip_prefix('\u{feff}').filter(|_| marked);
-                    adopt_endings(was.base_text(), unmarked.unwrap_or(text)).0
-                }
+                Verdict::AcceptEdited(text) => in_the_files_terms(was.base.as_ref(), text).0,
                 Verdict::AcceptHunks(chosen) => {
                     compose(was.base_text(), was.side(), &was.hunks(), |id| chosen.contains(id))
                 }
@@ -342,10 +338,20 @@ fn the_decision_is_what_was_said(
     }
     let format = base_now.as_ref().map_or(Format::UTF8, |base| base.format);
     assert_eq!(accepted.bytes.as_slice(), format.encode(&decided.text).unwrap());
-    assert_eq!(in_lf(&accepted.text), in_lf(&decided.text));
+    let told = told_without_mark(now, accepted);
+    assert_eq!(in_lf(told), in_lf(&decided.text));
     assert_eq!(accepted.new_file, base_now.is_none());
-    let change = now.convention.for_agent(&now.proposed) != accepted.text.as_str();
+    let change = now.convention.for_agent(&now.proposed) != told;
     assert_eq!(accepted.person_diff.is_some(), change);
+}
+
+/// An agent that sends the file's byte order mark gets it back before the text.
+fn told_without_mark<'a>(review: &Review, accepted: &'a Accepted) -> &'a str {
+    let has_mark = review.base.as_ref().is_some_and(|base| base.format.has_bom());
+    match review.marked && has_mark {
+        true => accepted.text.strip_prefix('\u{feff}').expect("the mark is missing"),
+        false => &accepted.text,
+    }
 }
 
 /// Also where the editor's own rules for saving made something else of it.
@@ -354,9 +360,10 @@ fn what_is_told_is_what_the_file_holds(world: &World, decided: &Decided, now: &R
     let Some(Ended::Accepted(accepted)) = outcome_of(now) else { return };
     let file = &world.files[&now.path];
     assert_eq!(file.encode().unwrap(), accepted.bytes);
-    assert_eq!(file.text.replace("\r\n", "\n"), accepted.text.replace("\r\n", "\n"));
+    let told = told_without_mark(now, accepted);
+    assert_eq!(file.text.replace("\r\n", "\n"), told.replace("\r\n", "\n"));
     assert!(file.text == decided.text || accepted.taken == Taken::Edited);
-    let change = now.convention.for_agent(&now.proposed) != accepted.text.as_str();
+    let change = now.convention.for_agent(&now.proposed) != told;
     assert_eq!(accepted.person_diff.is_some(), change);
 }
 

@@ -63,6 +63,43 @@ fn a_byte_order_mark_is_not_part_of_the_text() {
 }
 
 #[test]
+fn an_agent_that_sends_the_mark_gets_it_back_and_no_difference_is_seen_in_it() {
+    for name in ["UTF-8 with BOM", "UTF-16LE", "UTF-16BE"] {
+        let base = file(name, "a\n");
+        let mut desk = Desk::showing(proposal(Writer::Agent, base.clone(), "\u{feff}b\n"));
+        desk.decide(HERE, 0, Verdict::Accept, base.clone());
+        let accepted = desk.accepted();
+        assert_eq!((accepted.text.as_str(), &accepted.person_diff), ("\u{feff}b\n", &None), "{name}");
+        assert_eq!(*accepted.bytes, *file(name, "b\n").unwrap().encode().unwrap(), "{name}");
+        let mut desk = Desk::showing(proposal(Writer::Agent, base.clone(), "b\n"));
+        desk.decide(HERE, 0, Verdict::Accept, base);
+        let accepted = desk.accepted();
+        assert_eq!((accepted.text.as_str(), &accepted.person_diff), ("b\n", &None), "{name}");
+    }
+}
+
+#[test]
+fn a_mark_that_the_file_lost_meanwhile_is_not_told() {
+    let mut desk = Desk::showing(proposal(Writer::Agent, file("UTF-8 with BOM", "a\nb\n"), "\u{feff}a\nB\n"));
+    desk.decide(HERE, 0, Verdict::Accept, text("a\nb\n"));
+    let accepted = desk.accepted();
+    assert_eq!((accepted.text.as_str(), accepted.bytes.as_slice()), ("a\nB\n", b"a\nB\n".as_slice()));
+}
+
+#[test]
+fn a_second_mark_is_text_and_stays() {
+    let base = file("UTF-8 with BOM", "\u{feff}a\n");
+    for proposed in ["\u{feff}b\n", "\u{feff}\u{feff}b\n"] {
+        let mut desk = Desk::showing(proposal(Writer::Agent, base.clone(), proposed));
+        assert_eq!(desk.review().proposed, "\u{feff}b\n");
+        desk.decide(HERE, 0, Verdict::AcceptEdited("\u{feff}c\n".to_owned()), base.clone());
+        let accepted = desk.accepted();
+        assert_eq!(accepted.text, proposed.replace('b', "c"));
+        assert_eq!(*accepted.bytes, *"\u{feff}\u{feff}c\n".as_bytes());
+    }
+}
+
+#[test]
 fn an_agent_that_speaks_lf_hears_lf_and_the_file_keeps_crlf() {
     let mut desk = Desk::showing(proposal(Writer::Agent, text("a\r\nb\r\n"), "a\nc\n"));
     assert_eq!((desk.review().proposed.as_str(), desk.review().convention), ("a\r\nc\r\n", Convention::Lf));
