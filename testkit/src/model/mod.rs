@@ -3,7 +3,9 @@
 //! of those agents, and refuses and records whatever they want from elsewhere.
 
 mod anthropic;
+mod gemini;
 mod http;
+mod openai;
 
 use std::collections::VecDeque;
 use std::net::{TcpListener, TcpStream};
@@ -59,7 +61,8 @@ trait Api: Sync {
     fn answer(&self, path: &str, body: &Value, turn: &Turn, number: usize) -> (String, &'static str);
 }
 
-const APIS: [&dyn Api; 1] = [&anthropic::Messages];
+const APIS: [&dyn Api; 3] =
+    [&anthropic::Messages, &gemini::GenerateContent, &openai::ChatCompletions];
 
 #[derive(Default)]
 struct Shared {

@@ -7,4 +7,7 @@
 mod real_claude;
 
 #[cfg(test)]
+mod real_gemini;
+
+#[cfg(test)]
 use linkspan_testkit as support;
