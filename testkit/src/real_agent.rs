@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -73,7 +74,8 @@ impl RealAgent {
 
     fn start(name: &'static str, mut command: Command, model: Model) -> RealAgent {
         command.envs(model.proxy_variables());
-        RealAgent { tty: Tty::start(&command, 120, 50, PATIENCE), model, name }
+        // opencode takes half a minute to start on a busy machine.
+        RealAgent { tty: Tty::start(&command, 120, 50, 2 * PATIENCE), model, name }
     }
 
     /// Waits until the hub lists it as connected, by the name that people know.
@@ -87,10 +89,19 @@ impl RealAgent {
     /// Types a prompt and sends it.
     #[track_caller]
     pub fn prompt(&mut self, text: &str) {
-        self.tty.types(text);
-        self.tty.sees(text);
+        // They lose what is typed before they are ready, and some show the field before that.
+        self.tty.sees("Type your message");
+        let until = Instant::now() + PATIENCE;
+        while !self.tty.text().contains(text) {
+            assert!(Instant::now() < until, "{} takes no keys:\n{}", self.name, self.tty.text());
+            self.tty.types(text);
+            let shown = Instant::now() + Duration::from_secs(2);
+            while !self.tty.text().contains(text) && Instant::now() < shown {
+                thread::sleep(Duration::from_millis(20));
+            }
+        }
         // These agents take keys that come at once for something pasted.
-        thread::sleep(std::time::Duration::from_millis(300));
+        thread::sleep(Duration::from_millis(300));
         self.tty.types("\r");
     }
 }

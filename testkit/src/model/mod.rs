@@ -61,8 +61,7 @@ trait Api: Sync {
     fn answer(&self, path: &str, body: &Value, turn: &Turn, number: usize) -> (String, &'static str);
 }
 
-const APIS: [&dyn Api; 3] =
-    [&anthropic::Messages, &gemini::GenerateContent, &openai::ChatCompletions];
+const APIS: [&dyn Api; 3] = [&anthropic::Messages, &gemini::GenerateContent, &openai::ChatCompletions];
 
 #[derive(Default)]
 struct Shared {

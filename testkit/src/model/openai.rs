@@ -29,8 +29,7 @@ impl Api for ChatCompletions {
             Turn::Says(text) => (json!({ "role": "assistant", "content": text }), "stop"),
             Turn::Calls { tool, input } => {
                 let function = json!({ "name": tool, "arguments": input.to_string() });
-                let call =
-                    json!({ "index": 0, "id": format!("call_{number}"), "type": "function", "function": function });
+                let call = json!({ "index": 0, "id": format!("call_{number}"), "type": "function", "function": function });
                 (json!({ "role": "assistant", "content": null, "tool_calls": [call] }), "tool_calls")
             }
         };

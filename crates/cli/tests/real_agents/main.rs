@@ -10,4 +10,10 @@ mod real_claude;
 mod real_gemini;
 
 #[cfg(test)]
+mod real_opencode;
+
+#[cfg(test)]
+mod real_qwen;
+
+#[cfg(test)]
 use linkspan_testkit as support;

@@ -51,3 +51,31 @@ fn an_accepted_change_is_written_and_the_model_knows() {
     desk.world.run(&["undo", &review]).ok();
     assert_eq!(desk.world.read_text("a.txt"), TEXT);
 }
+
+#[test]
+fn a_rejected_change_is_not_written_and_ends_the_turn() {
+    let mut desk = Desk::with(&TEXT.replace("two", "2"));
+    let review = desk.review();
+    desk.world.run(&["reject", &review]).ok();
+    desk.gemini.tty.sees_no("Apply this change?");
+    assert_eq!(desk.world.read_text("a.txt"), TEXT);
+    desk.gemini.tty.sees("Request cancelled");
+    // Gemini CLI takes the change out of what it tells the model next.
+    desk.gemini.prompt("what now");
+    desk.gemini.model.asked(3);
+    let told = desk.gemini.model.conversation()[2]["contents"].to_string();
+    assert!(told.contains("what now") && !told.contains("replace"), "{told}");
+    assert_eq!(desk.world.read_text("a.txt"), TEXT);
+}
+
+#[test]
+fn some_hunks_are_written_and_the_model_is_told_the_text() {
+    let desk = Desk::with(&TEXT.replace("two", "2").replace("eight", "8"));
+    let review = desk.review();
+    desk.world.run(&["accept", &review, "--hunk", "1"]).ok();
+    let told = desk.gemini.model.result(1);
+    assert!(!told.is_error && told.text.contains("modified the `new_string` content"), "{told:?}");
+    assert_eq!(desk.world.read_text("a.txt"), TEXT.replace("two", "2"));
+    let entry = &desk.world.json(&["history"])["entries"][0];
+    assert_eq!((&entry["ended"]["kind"], &entry["ended"]["taken"]), (&"accepted".into(), &"some".into()));
+}
