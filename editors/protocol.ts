@@ -312,6 +312,8 @@ export interface Attach {
   folders: Array<string>;
   /** An id the editor keeps over reloads. With it, or else with the same folders, a window gets its port, its agents and its pending reviews back. */
   windowId?: string;
+  /** The folder that `CLAUDE_CONFIG_DIR` names in the editor's process. `linkspan attach` fills it in: the hub may have been started where the variable is not set. */
+  claudeConfigDir?: string;
   /** What the editor can do. */
   capabilities: Capabilities;
 }
@@ -489,8 +491,8 @@ export interface DialectStatus {
   name: string;
   /** The port that its agents know by heart, if it leads to this window. */
   port?: number;
-  /** The file by which its agents find the window. */
-  discoveryFile?: string;
+  /** The files by which its agents find the window. */
+  discoveryFiles: Array<string>;
 }
 
 /** Closes the tabs of a document. One with unsaved changes stays open. */
@@ -1783,6 +1785,8 @@ export interface WindowStatus {
   attached: boolean;
   /** The agents connected to it, oldest first. */
   agents: Array<AgentStatus>;
+  /** Agents whose connection broke and that came back by themselves, but have asked for nothing since. Gemini CLI and Qwen Code show themselves as disconnected then, until the user types `/ide enable`. */
+  returnedAgents: Array<AgentStatus>;
   /** Reviews that wait for a person. */
   pendingReviews: number;
 }

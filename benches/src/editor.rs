@@ -67,6 +67,7 @@ impl Editor {
             pid: std::process::id(),
             folders: vec![folder.display().to_string()],
             window_id: None,
+            claude_config_dir: None,
             capabilities: Capabilities {
                 documents: true,
                 selection: true,

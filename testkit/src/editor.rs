@@ -59,6 +59,7 @@ impl<'w> EditorBuilder<'w> {
             pid: std::process::id(),
             folders: vec![world.workspace().to_str().unwrap().into()],
             window_id: None,
+            claude_config_dir: None,
             capabilities: all_capabilities(),
         };
         EditorBuilder { world, attach, documents: BTreeMap::new(), runtime: None }

@@ -24,6 +24,7 @@ fn attach_names_everything_in_camel_case() {
         pid: 7,
         folders: vec!["/w".into()],
         window_id: Some("x".into()),
+        claude_config_dir: None,
         capabilities: Capabilities { reviews: true, ..Capabilities::default() },
     };
     check(

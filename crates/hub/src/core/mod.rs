@@ -265,7 +265,7 @@ impl Core {
             Event::AgentPong { agent, number } => self.agent_pong(agent, number),
             Event::AgentClosed { agent, said_goodbye } => self.agent_closed(agent, said_goodbye),
             Event::Refused { refusal } => {
-                *self.refused.entry(refusal.name()).or_default() += 1;
+                self.refused(refusal);
                 return Vec::new();
             }
             Event::WindowPrepared { ticket, result } => self.window_prepared(ticket, result),

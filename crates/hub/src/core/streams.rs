@@ -34,6 +34,7 @@ impl Core {
         agent.key = Some(key);
         agent.introduced = known.is_some();
         let again = known.is_some();
+        agent.came_back = again;
         if let Some(Introduction { name, version }) = known {
             (agent.name, agent.version) = (name, version);
             agent.session.resume();
@@ -76,6 +77,7 @@ impl Core {
     /// It hears us again, and is told where the person is.
     pub(super) fn stream_opened(&mut self, id: AgentId, stream: u64) {
         let Some(agent) = self.agents.get_mut(&id) else { return };
+        agent.came_back |= agent.stream > 0;
         agent.stream = agent.stream.max(stream);
         let lost = std::mem::take(&mut agent.stream_lost);
         if let Some(timer) = agent.without_stream.take() {
@@ -98,6 +100,23 @@ impl Core {
         let timer = self.timers.add(when, Due::Stream(id));
         if let Some(earlier) = agent.without_stream.replace(timer) {
             self.timers.cancel(earlier);
+        }
+    }
+
+    /// An agent that the user reconnected begins a new session and forgets the old one, whose stream it keeps open. That
+    /// one is closed, so that the agent is not listed twice.
+    pub(super) fn let_go_of_predecessor(&mut self, id: AgentId) {
+        let Some(new) = self.agents.get(&id).filter(|agent| matches!(agent.reach, Reach::Stream)) else {
+            return;
+        };
+        let is_predecessor = |(other, agent): &(&AgentId, &Agent)| {
+            let waits = !agent.waiting.is_empty() || !agent.unconfirmed.is_empty();
+            let same = (&agent.name, &agent.version) == (&new.name, &new.version);
+            **other != id && agent.came_back && same && !waits
+        };
+        let found = self.agents.of_window(new.window).find(is_predecessor).map(|(other, _)| *other);
+        if let Some(old) = found {
+            self.hang_up(old, 1001, "this agent has a newer session");
         }
     }
 

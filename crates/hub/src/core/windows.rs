@@ -37,6 +37,8 @@ pub(super) struct Window {
     pub(super) local: Option<LocalId>,
     pub(super) capabilities: Capabilities,
     pub(super) discovery: Vec<(&'static str, DiscoveryFile)>,
+    /// What `CLAUDE_CONFIG_DIR` says in the editor's process.
+    pub(super) claude_config_dir: Option<String>,
     /// Files of which the person was told that they are too large.
     pub(super) too_large: BTreeSet<PathBuf>,
     /// Where the person is, for agents that are told.
@@ -353,6 +355,7 @@ impl Core {
             local: None,
             capabilities: attach.capabilities,
             discovery: before.map(|window| window.discovery).unwrap_or_default(),
+            claude_config_dir: attach.claude_config_dir,
             too_large: BTreeSet::new(),
             context: Context::default(),
             grace: None,

@@ -52,6 +52,11 @@ impl Dialect for Nexus3 {
         Ok(Ask::new("openFile", json!({ "filePath": text_of(path)?, "preview": preview })))
     }
 
+    /// NEXUS3's own extension puts a word before the name of the tab, and compares with that; others do not.
+    fn close_diff(&self, tab: &str) -> Vec<Ask> {
+        vec![self.close_tab(&format!("NEXUS3: {tab}")), self.close_tab(tab)]
+    }
+
     fn close_tab(&self, tab: &str) -> Ask {
         Ask::new("closeTab", json!({ "tabName": tab }))
     }
@@ -91,7 +96,7 @@ mod tests {
 
     #[test]
     fn tabs_are_closed_by_this_wires_own_name_for_it() {
-        let expected = Ask::new("closeTab", json!({ "tabName": "a.rs" }));
-        assert_eq!(NEXUS3.withdraw("a.rs"), Withdrawal::Call(expected));
+        let expected = ["NEXUS3: a.rs", "a.rs"].map(|tab| Ask::new("closeTab", json!({ "tabName": tab })));
+        assert_eq!(NEXUS3.withdraw("a.rs"), Withdrawal::Calls(expected.to_vec()));
     }
 }
