@@ -3,6 +3,7 @@
 
 mod away;
 mod clients;
+mod closing;
 mod consenting;
 mod desk;
 mod editing;
