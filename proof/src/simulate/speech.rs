@@ -90,7 +90,7 @@ pub(super) fn heard(dialect: &str, frame: &Value) -> Heard {
         // A rejection is a failure for clients that look no further, and has a result like any decision.
         let decided_at_all = frame["success"] == true || frame["code"] == "REJECTED";
         return match (decided_at_all, result["files"].as_array()) {
-            (true, Some(files)) => {
+            (_, Some(files)) => {
                 let name = |file: &Value| file["path"].as_str().unwrap_or_default().to_owned();
                 Heard::Set(files.iter().map(|file| (name(file), decided(file))).collect())
             }

@@ -102,9 +102,8 @@ pub(super) fn answer(Id(id): &Id, told: &Told) -> String {
     let Told { json: result, truncated, failed } = told;
     let rest = if *truncated { r#","truncated":true"# } else { "" };
     let success = failed.is_none();
-    let error = failed.as_ref().map(|(code, message)| {
-        format!(r#","error":{},"code":{}"#, json(message), json(code))
-    });
+    let error =
+        failed.as_ref().map(|(code, message)| format!(r#","error":{},"code":{}"#, json(message), json(code)));
     let error = error.unwrap_or_default();
     format!(r#"{{"id":{id},"success":{success}{error},"result":{result}{rest}}}"#)
 }
@@ -149,7 +148,10 @@ pub(super) const CODES: &[(&str, &str)] = &[
     ("INVALID_ARGUMENT", "An argument is missing, wrong or unknown"),
     ("NOT_FOUND", "There is no such file, folder, terminal or repository"),
     ("OUTSIDE_WORKSPACE", "The path leads out of the workspace, by itself or through a symlink"),
-    (REJECTED, "The user rejected the change; the message has the reason and the comments, `result` is a `Decided`"),
+    (
+        REJECTED,
+        "The user rejected the change; the message has the reason and the comments, `result` is a `Decided`",
+    ),
     ("DENIED", "The person, or `deny` in her configuration, does not allow it"),
     ("UNSUPPORTED", "This editor, or this machine, cannot do it"),
     ("TOO_LARGE", "It is larger than the limits allow"),

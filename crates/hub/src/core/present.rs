@@ -278,7 +278,8 @@ pub(super) fn answer(review: Option<&Review>, outcome: &Outcome) -> Answer {
             path: path(),
             text: Some(accepted.text.clone()),
             new_file: accepted.new_file,
-            written: review.is_some_and(|review| review.writer == Writer::Editor),
+            written: review
+                .is_some_and(|review| matches!(review.writer, Writer::Editor | Writer::AgentFirst)),
             taken: taken(&accepted.taken),
             hunks: review.map(|review| decided_hunks(review, &accepted.taken)).unwrap_or_default(),
             person_diff: accepted.person_diff.clone(),

@@ -80,6 +80,7 @@ impl Desk {
             writer,
             base,
             proposed: "one\n2\n".into(),
+            asked: None,
         };
         self.apply(Event::Proposed(proposal), false);
     }

@@ -165,7 +165,7 @@ fn apply_edit(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
             twice.display()
         )));
     }
-    Ok(Request::Edit { files, label, direct: true, inline: false })
+    Ok(Request::Edit { files, label, direct: true, inline: false, may_be_made: false })
 }
 
 fn read<'a, T: Deserialize<'a>>(name: &str, raw: &'a RawValue) -> Result<T, Wrong> {
@@ -214,6 +214,7 @@ fn insert_text(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
                 label,
                 direct: true,
                 inline: false,
+                may_be_made: false,
             })
         }
     }
