@@ -61,7 +61,8 @@ impl Clio {
     fn connect(&mut self, version: &str) -> Step {
         self.connected = true;
         let Server { version: server_version, editor_name: ide_name, .. } = &self.server;
-        let reply = json(&Say::Connected { server_version, ide_name, capabilities: CAPABILITIES });
+        let capabilities = CAPABILITIES;
+        let reply = json(&Say::Connected { server_version, ide_name, capabilities, writes: true });
         Step::Introduced { name: "Clio".to_owned(), version: version.to_owned(), reply }
     }
 }

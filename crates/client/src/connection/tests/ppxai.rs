@@ -112,10 +112,11 @@ fn a_persons_no_is_a_no_and_anything_unclear_is_neither() {
     let server = bridge(move |heard| match heard.what() {
         "ide.read_file" => result(heard, json!({ "content": "" })),
         _ => {
-            let mut rejected = error(heard, "the user rejected the change to a: no");
-            rejected["code"] = json!("REJECTED");
-            rejected["result"] = json!({ "applied": false, "accepted": false, "reason": "no" });
-            rejected
+            let result = json!({ "applied": false, "accepted": false, "reason": "no" });
+            let id = &heard.body["id"];
+            Reply::json(&json!({
+                "id": id, "success": false, "error": "rejected: no", "code": "REJECTED", "result": result,
+            }))
         }
     });
     let decided = connect(&server).open_diff(&Change::new("/w/a", "x")).unwrap();
