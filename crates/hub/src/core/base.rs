@@ -67,6 +67,8 @@ pub(super) enum BaseWanted {
         editing: Ticket,
         part: usize,
     },
+    /// Whether the agent wrote this accepted change.
+    Landing(ReviewId),
     /// Whether the file is what an undo needs it to be.
     Undo(UndoRead),
 }
@@ -189,6 +191,7 @@ impl Core {
             BaseWanted::Decision { review, .. }
             | BaseWanted::Write { review, .. }
             | BaseWanted::LateWrite { review, .. } => self.state.review(*review).map(|review| review.window),
+            BaseWanted::Landing(review) => self.landings.window_of(*review),
             BaseWanted::Undo(read) => Some(self.window_of_undo(read)),
         }
     }
@@ -197,6 +200,12 @@ impl Core {
         // Too late, if it is not waited for any more.
         let Some(Reading { wanted, timer, .. }) = self.reading.remove(&ticket) else { return };
         self.timers.cancel(timer);
+        if let BaseWanted::Landing(review) = wanted {
+            return self.landing_read(review, result.ok());
+        }
+        if let Ok(file) = &result {
+            self.landed_in(&file.path, Some(&file.bytes).filter(|_| file.exists).map(Vec::as_slice));
+        }
         let file = match result {
             Ok(file) => file,
             Err(error) => return self.base_ready(wanted, Err(failure_of(&error))),
@@ -295,7 +304,7 @@ impl Core {
             BaseWanted::Decision { local, request, review, revision, decision } => match base {
                 Ok(base) if let Some(why) = self.cannot_change(review, &decision, &base) => {
                     let message = format!("{} {why}", base.path.display());
-                    let result = api::ReviewDecidedResult::Refused { message };
+                    let result = api::ReviewDecidedResult::Refused { message, can_write_here: false };
                     self.send(local, &api::Message::response(request, &result));
                 }
                 Ok(base) => {
@@ -306,7 +315,8 @@ impl Core {
                     self.decided(local, request, review, revision, decision, base.text);
                 }
                 Err(failure) => {
-                    let result = api::ReviewDecidedResult::Refused { message: failure.message };
+                    let message = failure.message;
+                    let result = api::ReviewDecidedResult::Refused { message, can_write_here: false };
                     self.send(local, &api::Message::response(request, &result));
                 }
             },
@@ -322,6 +332,7 @@ impl Core {
                     self.looked_whether_written(review, base.text.filter(|_| !unsaved).as_ref());
                 }
             }
+            BaseWanted::Landing(review) => self.landing_read(review, None),
             BaseWanted::Undo(read) => self.undo_read(read, base),
         }
     }
@@ -335,7 +346,7 @@ impl Core {
         if review.writer == Writer::Nobody || (rejected && review.writer != Writer::AgentFirst) {
             return None;
         }
-        let ours = matches!(review.writer, Writer::Editor | Writer::AgentFirst);
+        let ours = review.hub_writes() || review.nobody_would_write();
         if self.editor_is_away(review.window) && (ours || review.base != base.text) {
             return Some("may have unsaved text in an editor that is away: decide again in a moment");
         }
