@@ -168,7 +168,9 @@ fn a_set_is_answered_though_one_of_its_files_cannot_hold_the_text() {
         decide(&mut desk, &review, "accept");
     }
     let told = told(&desk, agent, 1).expect("an answer");
-    assert_eq!(told["success"], true, "{told}");
+    assert_eq!((&told["success"], &told["code"]), (&json!(false), &json!("FAILED")), "{told}");
+    let files = &told["result"]["files"];
+    assert_eq!((&files[0]["applied"], &files[1]["applied"]), (&json!(false), &json!(true)), "{told}");
     assert_eq!(desk.files.get(&std::path::PathBuf::from("/ws/new.txt")).unwrap(), b"NEW\n");
 }
 
