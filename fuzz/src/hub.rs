@@ -231,6 +231,7 @@ impl Hub {
             Action::PingAgent { .. }
             | Action::ConfirmAgent { .. }
             | Action::PaceLocal { .. }
+            | Action::RecordOnDisk { .. }
             | Action::ClosePort { .. }
             | Action::WriteDiscovery { .. }
             | Action::RemoveDiscovery { .. }

@@ -102,6 +102,10 @@ pub struct WindowStatus {
     pub attached: bool,
     /// The agents connected to it, oldest first.
     pub agents: Vec<AgentStatus>,
+    /// Agents whose connection broke and that came back by themselves, but have asked for nothing since. Gemini CLI and
+    /// Qwen Code show themselves as disconnected then, until the user types `/ide enable`.
+    #[serde(default)]
+    pub returned_agents: Vec<AgentStatus>,
     /// Reviews that wait for a person.
     pub pending_reviews: u32,
 }
@@ -116,9 +120,9 @@ pub struct DialectStatus {
     /// The port that its agents know by heart, if it leads to this window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// The file by which its agents find the window.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub discovery_file: Option<String>,
+    /// The files by which its agents find the window.
+    #[serde(default)]
+    pub discovery_files: Vec<String>,
 }
 
 /// One connected agent.

@@ -19,6 +19,8 @@ pub struct Review {
     pub path: PathBuf,
     pub label: String,
     pub writer: Writer,
+    /// The user let the hub write in place of an agent that no longer waits. Set with the decision.
+    pub written_here: bool,
     pub owner_key: String,
     /// `None`: gone.
     pub owner: Option<AgentId>,
@@ -123,7 +125,17 @@ impl Review {
 
     /// Whether this outcome means that the editor side writes the file.
     pub(crate) fn will_write(&self, outcome: &Outcome) -> bool {
-        self.writer == Writer::Editor && matches!(outcome.ended, Ended::Accepted(_))
+        self.hub_writes() && matches!(outcome.ended, Ended::Accepted(_))
+    }
+
+    /// The hub or its editor writes an accepted change, not the agent.
+    pub fn hub_writes(&self) -> bool {
+        self.writer == Writer::Editor || self.written_here
+    }
+
+    /// An accept would come to nothing: the agent should write, and does not wait for the answer.
+    pub fn nobody_would_write(&self) -> bool {
+        self.writer == Writer::Agent && self.owner.is_none()
     }
 
     /// Carries a text made for the base over to what the file holds now. A file that turned to CRLF

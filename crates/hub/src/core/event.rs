@@ -256,6 +256,10 @@ pub enum Action {
         /// Of what was accepted, where it is known already.
         size: Option<LineCount>,
     },
+    /// The agent wrote what was accepted: the file was seen to hold it.
+    RecordOnDisk {
+        review: ReviewId,
+    },
     RememberWindow {
         window: RememberedWindow,
     },

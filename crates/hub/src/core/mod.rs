@@ -21,6 +21,7 @@ mod event;
 mod history;
 mod holdings;
 mod joining;
+mod landing;
 mod language;
 mod notices;
 mod page;
@@ -65,6 +66,7 @@ use control::Probe;
 use editing::{Editing, Permits};
 use editor::Local;
 use history::History;
+use landing::Landings;
 use roster::Roster;
 use terminals::Terminals;
 use timers::{Due, TimerId, Timers};
@@ -141,6 +143,8 @@ pub struct Core {
     largest_show: usize,
     /// Changes that are being written to disk.
     writing: BTreeMap<ReviewId, TimerId>,
+    /// Accepted changes that their agents were told to write.
+    landings: Landings,
     /// Accepted changes that an earlier life may or may not have written.
     unfinished_writes: Vec<ReviewId>,
     /// What the files hold matters once their editor is back.
@@ -207,6 +211,7 @@ impl Core {
             ages: BTreeMap::new(),
             largest_show: reviews::LARGEST_SHOW,
             writing: BTreeMap::new(),
+            landings: Landings::default(),
             unfinished_writes: Vec::new(),
             until_back: Vec::new(),
             probes: Vec::new(),
@@ -227,6 +232,7 @@ impl Core {
         core.carry_out(others);
         core.write_when_back(&writes);
         core.doubt_undos(remembered.undos);
+        core.expect_unseen(remembered.unseen);
         core.watch_idleness();
         let actions = std::mem::take(&mut core.actions);
         (core, actions)
@@ -259,7 +265,7 @@ impl Core {
             Event::AgentPong { agent, number } => self.agent_pong(agent, number),
             Event::AgentClosed { agent, said_goodbye } => self.agent_closed(agent, said_goodbye),
             Event::Refused { refusal } => {
-                *self.refused.entry(refusal.name()).or_default() += 1;
+                self.refused(refusal);
                 return Vec::new();
             }
             Event::WindowPrepared { ticket, result } => self.window_prepared(ticket, result),
@@ -291,6 +297,7 @@ impl Core {
                 Due::Read(ticket) => self.read_timed_out(ticket),
                 Due::Tool(ticket) => self.tool_timed_out(ticket),
                 Due::Write(review) => self.write_timed_out(review),
+                Due::Landing(review) => self.landing_due(review),
                 Due::Restore(ticket) => self.restore_timed_out(ticket),
                 Due::Undo(ticket) => self.undo_waited(ticket),
                 Due::Doubts => self.doubts_waited(),
@@ -349,7 +356,8 @@ impl Core {
         let unfinished = self.state.reviews().next().is_some();
         // Asked last: this looks at every connection, after each event.
         let here = || self.locals.values().any(|local| local.is_page || local.attaching);
-        let busy = unfinished || !self.windows.is_empty() || !self.agents.is_empty() || here();
+        let looks = self.landings.len() > 0;
+        let busy = unfinished || looks || !self.windows.is_empty() || !self.agents.is_empty() || here();
         match (busy, self.idle) {
             (false, None) => {
                 // A link that was given out is worth what it says.

@@ -14,6 +14,9 @@ use super::timers::Due;
 /// How long a session stays that nobody listens to.
 const WITHOUT_STREAM_MS: u64 = 60_000;
 
+/// An agent whose stream broke opens the next one within a few seconds. After this, nobody waits for its reviews.
+const STREAM_LOST_MS: u64 = 5_000;
+
 impl Core {
     /// `known`: an earlier hub let it in under that name, and it may still wait for decisions.
     pub(super) fn session_opened(
@@ -31,6 +34,7 @@ impl Core {
         agent.key = Some(key);
         agent.introduced = known.is_some();
         let again = known.is_some();
+        agent.came_back = again;
         if let Some(Introduction { name, version }) = known {
             (agent.name, agent.version) = (name, version);
             agent.session.resume();
@@ -53,20 +57,34 @@ impl Core {
             let Effect::Bound { review, .. } = *effect else { continue };
             let name = self.state.review(review).map(asked_as).unwrap_or_default();
             let Some(agent) = self.agents.get_mut(&id) else { continue };
-            if let Some(call) = agent.session.adopt(&name) {
+            let still_waits = agent.waiting.iter().any(|(waiting, _)| *waiting == review);
+            if !still_waits && let Some(call) = agent.session.adopt(&name) {
                 agent.waiting.push((review, call));
             }
             self.has_its_agent(review);
         }
+        let back = effects.iter().filter_map(|effect| match effect {
+            Effect::Bound { review, .. } => Some(*review),
+            _ => None,
+        });
+        let back: Vec<ReviewId> = back.collect();
         self.carry_out(effects);
+        for review in back {
+            self.owner_changed(review);
+        }
     }
 
     /// It hears us again, and is told where the person is.
     pub(super) fn stream_opened(&mut self, id: AgentId, stream: u64) {
         let Some(agent) = self.agents.get_mut(&id) else { return };
+        agent.came_back |= agent.stream > 0;
         agent.stream = agent.stream.max(stream);
+        let lost = std::mem::take(&mut agent.stream_lost);
         if let Some(timer) = agent.without_stream.take() {
             self.timers.cancel(timer);
+        }
+        if lost {
+            self.take_up_again(id);
         }
         self.greet_with_context(id);
         self.tell_untold(id);
@@ -76,7 +94,7 @@ impl Core {
 
     /// The end of one that was replaced may be heard after the next has begun, and means nothing.
     pub(super) fn stream_closed(&mut self, id: AgentId, stream: u64) {
-        let when = self.now_ms + WITHOUT_STREAM_MS;
+        let when = self.now_ms + STREAM_LOST_MS;
         let Some(agent) = self.agents.get_mut(&id).filter(|agent| agent.stream == stream) else { return };
         agent.awaits_pong = false;
         let timer = self.timers.add(when, Due::Stream(id));
@@ -85,10 +103,35 @@ impl Core {
         }
     }
 
-    pub(super) fn stream_grace_over(&mut self, id: AgentId) {
-        if self.agents.get(&id).is_some_and(|agent| agent.without_stream.is_some()) {
-            self.hang_up(id, 1001, "nobody listens to this session");
+    /// An agent that the user reconnected begins a new session and forgets the old one, whose stream it keeps open. That
+    /// one is closed, so that the agent is not listed twice.
+    pub(super) fn let_go_of_predecessor(&mut self, id: AgentId) {
+        let Some(new) = self.agents.get(&id).filter(|agent| matches!(agent.reach, Reach::Stream)) else {
+            return;
+        };
+        let is_predecessor = |(other, agent): &(&AgentId, &Agent)| {
+            let waits = !agent.waiting.is_empty() || !agent.unconfirmed.is_empty();
+            let same = (&agent.name, &agent.version) == (&new.name, &new.version);
+            **other != id && agent.came_back && same && !waits
+        };
+        let found = self.agents.of_window(new.window).find(is_predecessor).map(|(other, _)| *other);
+        if let Some(old) = found {
+            self.hang_up(old, 1001, "this agent has a newer session");
         }
+    }
+
+    /// First nobody waits for its reviews; then the session ends.
+    pub(super) fn stream_grace_over(&mut self, id: AgentId) {
+        let Some(agent) = self.agents.get_mut(&id).filter(|agent| agent.without_stream.is_some()) else {
+            return;
+        };
+        if agent.stream_lost {
+            return self.hang_up(id, 1001, "nobody listens to this session");
+        }
+        agent.stream_lost = true;
+        let when = self.now_ms + WITHOUT_STREAM_MS - STREAM_LOST_MS;
+        agent.without_stream = Some(self.timers.add(when, Due::Stream(id)));
+        self.owner_gone(id, false);
     }
 
     /// Whoever says hello and never listens keeps nobody out: of those who wait for nothing, the first to come goes. It

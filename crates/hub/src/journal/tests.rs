@@ -90,9 +90,12 @@ impl Desk {
 
     fn decide(&mut self, verdict: Verdict, writes: bool) {
         let base_now = self.state.review(ReviewId(1)).unwrap().base.clone();
-        let decision = Decision { verdict, comments: Vec::new() };
+        let decision = Decision { verdict, comments: Vec::new(), write_here: false };
         let (review, surface, revision) = (ReviewId(1), SurfaceId(1), Revision(0));
         self.apply(Event::Decided { review, surface, revision, decision, base_now }, writes);
+        if writes && self.state.review(review).is_some_and(|review| review.writer == Writer::Agent) {
+            self.journal.record_on_disk(review);
+        }
     }
 }
 

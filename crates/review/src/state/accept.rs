@@ -71,6 +71,7 @@ impl Review {
     /// After a move: what is shown next is recorded first.
     pub(super) fn ask_again(&mut self, by: Option<SurfaceId>, reply: Reply) -> Vec<Effect> {
         self.phase = Phase::Pending;
+        self.written_here = false;
         let mut effects = self.reply(by, reply);
         effects.push(Effect::Record { review: self.id, step: Step::Rebased });
         effects

@@ -246,7 +246,7 @@ fn an_agent_that_was_away_for_too_long_is_told_that_no_decision_will_come() {
         propose(&mut desk, agent);
         desk.lose(agent);
         if decided {
-            desk.decide(COMMAND, "accept");
+            desk.decide(COMMAND, "reject");
         }
         desk.wait_seconds(crate::config::Config::default().agent_grace_seconds + 1);
         assert!(desk.reviews().is_empty());
@@ -444,4 +444,54 @@ fn an_editor_that_came_back_is_asked_again() {
     desk.attach(LocalId(3), json!({ "reviews": true }));
     desk.wait_seconds(1);
     assert_eq!(contexts(&desk, agent).last(), Some(&&json!([])));
+}
+
+/// The first window of `hub/status`: the agents that are connected, and those that came back.
+fn listed(desk: &mut Desk, agent: AgentId) -> (Vec<String>, Vec<String>) {
+    let asked = desk.ask(COMMAND, "hub/status", json!({}));
+    pong(desk, agent);
+    let status = desk.answer_to(COMMAND, asked).unwrap();
+    let ids = |list: &str| -> Vec<String> {
+        let agents = status["result"]["windows"][0][list].as_array().into_iter().flatten();
+        agents.map(|agent| agent["agent"].as_str().unwrap().to_owned()).collect()
+    };
+    (ids("agents"), ids("returnedAgents"))
+}
+
+#[test]
+fn an_agent_that_came_back_by_itself_is_not_called_connected_until_it_asks_something() {
+    let mut desk = desk();
+    let agent = open(&mut desk, 3, "k", Some(gemini()));
+    desk.event(Event::StreamOpened { agent, stream: 1 });
+    pong(&mut desk, agent);
+    assert_eq!(listed(&mut desk, agent), (vec![], vec!["a3".to_owned()]));
+    propose(&mut desk, agent);
+    assert_eq!(listed(&mut desk, agent), (vec!["a3".to_owned()], vec![]));
+    desk.event(Event::StreamClosed { agent, stream: 1 });
+    desk.event(Event::StreamOpened { agent, stream: 2 });
+    assert_eq!(listed(&mut desk, agent), (vec![], vec!["a3".to_owned()]), "a stream that broke");
+}
+
+#[test]
+fn an_agent_that_the_user_reconnected_is_listed_once() {
+    let mut desk = desk();
+    let old = open(&mut desk, 3, "k", Some(gemini()));
+    desk.event(Event::StreamOpened { agent: old, stream: 1 });
+    let other = listening(&mut desk, 5, "new");
+    assert_eq!(desk.closed_agents, [old]);
+    let third = listening(&mut desk, 7, "one more");
+    assert_eq!(desk.closed_agents, [old], "{other} never lost its connection, {third} neither");
+}
+
+#[test]
+fn an_agent_that_still_waits_for_a_decision_keeps_its_old_session() {
+    let mut desk = desk();
+    let old = listening(&mut desk, 3, "k");
+    propose(&mut desk, old);
+    desk.event(Event::StreamClosed { agent: old, stream: 1 });
+    desk.event(Event::StreamOpened { agent: old, stream: 2 });
+    listening(&mut desk, 5, "new");
+    assert!(desk.closed_agents.is_empty());
+    desk.decide(COMMAND, "accept");
+    assert_eq!(told(&desk, old).last(), Some(&"ide/diffAccepted"));
 }
