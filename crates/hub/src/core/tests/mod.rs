@@ -10,6 +10,7 @@ mod editing;
 mod forgetting;
 mod landing;
 mod own;
+mod own_tool;
 mod page;
 mod past;
 mod ppxai;
