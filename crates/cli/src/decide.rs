@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::exit::{Exit, Failure};
 use crate::output::{Report, count};
 use crate::reach::Reach;
-use crate::review_args::{At, ReviewName};
+use crate::review_args::{At, DigestStart, ReviewName};
 use crate::visible::name;
 
 /// A review as it was when we looked, and the connection we looked through.
@@ -18,9 +18,19 @@ pub(crate) struct Fetched {
     pub(crate) shown: ReviewShow,
 }
 
-pub(crate) fn fetch(reach: &Reach, review: &ReviewName) -> Result<Fetched, Failure> {
+/// With `--digest`, what is decided has to be what had that digest when it was looked at.
+pub(crate) fn fetch(
+    reach: &Reach,
+    review: &ReviewName,
+    digest: Option<&DigestStart>,
+) -> Result<Fetched, Failure> {
     let mut connection = reach.greeted()?;
     let shown = connection.request(&ReviewsGet { review: review.0.clone() })?.shown;
+    if digest.is_some_and(|DigestStart(start)| !shown.digest.starts_with(start)) {
+        let (_, message) =
+            not_taken(&shown.review, &ReviewDecidedResult::Stale { revision: shown.revision }).unzip();
+        return Err(Failure::new(Exit::No, message.unwrap_or_default()));
+    }
     Ok(Fetched { connection, shown })
 }
 
@@ -36,13 +46,19 @@ impl Fetched {
         comments: Vec<ReviewComment>,
     ) -> Result<Report, Failure> {
         let done = done(&verdict, &self.shown);
-        let ReviewShow { review, revision, .. } = self.shown;
+        let ReviewShow { review, revision, digest, .. } = self.shown;
         let decision = Decision { verdict, comments };
-        let ask = ReviewsDecide { review: review.clone(), revision: Some(revision), decision };
+        let ask = ReviewsDecide {
+            review: review.clone(),
+            revision: Some(revision),
+            digest: Some(digest.clone()),
+            decision,
+        };
         let result = self.connection.request(&ask)?;
         let mut document = Map::new();
         document.insert("review".into(), json!(review));
         document.insert("revision".into(), json!(revision));
+        document.insert("digest".into(), json!(digest));
         document.insert("result".into(), serde_json::to_value(&result).unwrap_or_default());
         match not_taken(&review, &result) {
             None => Ok(Report::new(done, Value::Object(document))),

@@ -64,6 +64,9 @@ pub struct HubStatusResult {
     /// Attempts to come in that were refused, counted by reason.
     #[serde(default)]
     pub refused: BTreeMap<String, u64>,
+    /// What does not work right now, each with what to do.
+    #[serde(default)]
+    pub problems: Vec<String>,
 }
 
 /// Asks which windows there are. Quicker than `hub/status`: no agent is asked for a sign of life.
@@ -116,9 +119,12 @@ pub struct DialectStatus {
     /// The port that its agents know by heart, if it leads to this window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// The file by which its agents find the window.
+    /// The file by which its agents find the window. Missing where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discovery_file: Option<String>,
+    /// Why its agents do not find the window by a file, though they should.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// One connected agent.

@@ -2,6 +2,7 @@
 //! calls connected what does not answer.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use linkspan_editor_api as api;
 use linkspan_editor_api::{
@@ -14,7 +15,7 @@ use serde_json::value::RawValue;
 use super::Core;
 use super::clients::Looking;
 use super::editor::Resume;
-use super::event::LocalId;
+use super::event::{Action, LocalId, Ticket};
 use super::present::{self, Size};
 use super::timers::Due;
 use super::windows::Window;
@@ -31,6 +32,10 @@ pub(super) struct Probe {
     editors: BTreeSet<LocalId>,
     /// None: only windows were asked about, and no agent is told of.
     agents: Option<BTreeSet<AgentId>>,
+    /// The look for discovery files that is under way.
+    looking: Option<Ticket>,
+    /// Those that are not there.
+    missing: Vec<PathBuf>,
 }
 
 impl Core {
@@ -128,7 +133,14 @@ impl Core {
         }
         let due_ms = self.now_ms + PROBE_MS;
         self.timers.add(due_ms, Due::Probes);
-        self.probes.push(Probe { local, request, due_ms, editors, agents });
+        let paths = if agents.is_some() { self.announced() } else { Vec::new() };
+        let looking = (!paths.is_empty()).then(|| {
+            let ticket = self.ticket();
+            self.act(Action::LookForDiscovery { ticket, paths });
+            ticket
+        });
+        let missing = Vec::new();
+        self.probes.push(Probe { local, request, due_ms, editors, agents, looking, missing });
         self.finish_probes(|_| false);
     }
 
@@ -160,6 +172,16 @@ impl Core {
         }
     }
 
+    /// Files that are gone are written again; this status still says what was found.
+    pub(super) fn discovery_looked_for(&mut self, ticket: Ticket, missing: &[PathBuf]) {
+        self.announce_again(missing);
+        if let Some(probe) = self.probes.iter_mut().find(|probe| probe.looking == Some(ticket)) {
+            probe.looking = None;
+            probe.missing = missing.to_vec();
+        }
+        self.finish_probes(|_| false);
+    }
+
     pub(super) fn probes_due(&mut self) {
         let now_ms = self.now_ms;
         self.finish_probes(|probe| probe.due_ms <= now_ms);
@@ -168,7 +190,9 @@ impl Core {
     /// Answers those whose every question is answered, or whose time is up.
     fn finish_probes(&mut self, time_is_up: impl Fn(&Probe) -> bool) {
         let finished = |probe: &mut Probe| {
-            let all_answered = probe.editors.is_empty() && probe.agents.iter().flatten().next().is_none();
+            let all_answered = probe.editors.is_empty()
+                && probe.agents.iter().flatten().next().is_none()
+                && probe.looking.is_none();
             all_answered || time_is_up(probe)
         };
         let done: Vec<Probe> = self.probes.extract_if(.., finished).collect();
@@ -192,6 +216,7 @@ impl Core {
             resident_bytes: (self.identity.resident_bytes)(),
             windows,
             refused: self.refused.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
+            problems: self.unrecorded.iter().map(|error| not_recorded(error)).collect(),
         }
     }
 
@@ -208,14 +233,21 @@ impl Core {
             connected_ms: self.now_ms.saturating_sub(agent.since_ms),
             open_reviews: u32::try_from(agent.waiting.len()).unwrap_or(u32::MAX),
         });
-        let dialects = self.dialects_of(&window.config).into_iter().map(|dialect| DialectStatus {
-            name: dialect.name.to_owned(),
-            port: self.well_known_port(id, dialect.name),
-            discovery_file: window
-                .discovery
-                .iter()
-                .find(|(name, _)| *name == dialect.name)
-                .map(|(_, file)| file.path().display().to_string()),
+        let dialects = self.dialects_of(&window.config).into_iter().map(|dialect| {
+            let file = window.discovery.iter().find(|(name, _)| *name == dialect.name);
+            let file = file.map(|(_, file)| file.path());
+            let problem = file.as_ref().and_then(|path| {
+                let missing = || format!("{} was not there, and is written again", path.display());
+                let gone = || probe.missing.contains(path).then(missing);
+                self.why_unannounced(path).or_else(gone)
+            });
+            let there = file.filter(|_| problem.is_none());
+            DialectStatus {
+                name: dialect.name.to_owned(),
+                port: self.well_known_port(id, dialect.name),
+                discovery_file: there.map(|path| path.display().to_string()),
+                problem,
+            }
         });
         WindowStatus {
             window: id.to_string(),
@@ -230,6 +262,12 @@ impl Core {
             pending_reviews: pending(self.state.reviews_of_window(id)),
         }
     }
+}
+
+fn not_recorded(error: &str) -> String {
+    format!(
+        "the journal does not take records, so no change is shown and no decision counts: {error}; run `linkspan doctor`"
+    )
 }
 
 fn pending<'a>(of: impl Iterator<Item = &'a Review>) -> u32 {
