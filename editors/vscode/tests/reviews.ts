@@ -19,6 +19,7 @@ export function reviews(): void {
     const review: ReviewShow = {
       review: `r90${shown}`,
       revision: 1,
+      digest: `r90${shown} as shown`,
       window: "w1",
       agent: "Test agent",
       dialect: "linkspan",
