@@ -59,6 +59,7 @@ impl<'w> EditorBuilder<'w> {
             pid: std::process::id(),
             folders: vec![world.workspace().to_str().unwrap().into()],
             window_id: None,
+            claude_config_dir: None,
             capabilities: all_capabilities(),
         };
         EditorBuilder { world, attach, documents: BTreeMap::new(), runtime: None }
@@ -244,7 +245,7 @@ impl Editor {
     /// The person decides on what she sees.
     #[track_caller]
     pub fn decide(&mut self, shown: &api::ReviewShow, verdict: api::Verdict) -> api::ReviewDecidedResult {
-        let decision = api::Decision { verdict, comments: vec![] };
+        let decision = api::Decision { verdict, comments: vec![], write_here: false };
         let decided = api::ReviewDecided {
             review: shown.review.clone(),
             revision: shown.revision,

@@ -14,7 +14,7 @@ use tungstenite::http::{HeaderValue, StatusCode};
 
 use super::World;
 
-/// What a tool answers.
+/// What a tool answers; null: nothing, until the connection ends.
 type Tools = dyn Fn(&str, &Value) -> Value + Send + Sync;
 
 pub struct Foreign {
@@ -112,6 +112,9 @@ fn serve(stream: TcpStream, tools: &Tools, called: &Mutex<Vec<(String, Value)>>)
                 let arguments = asked["params"]["arguments"].clone();
                 let answer = tools(&name, &arguments);
                 called.lock().unwrap().push((name, arguments));
+                if answer.is_null() {
+                    continue;
+                }
                 answer
             }
             _ => json!({}),

@@ -8,12 +8,15 @@
 
 pub mod agent;
 pub mod browser;
+pub mod claude;
 pub mod disk;
 pub mod editor;
 pub mod foreign;
 pub mod gemini;
+pub mod installed;
 pub mod line;
 pub mod mcp;
+pub mod model;
 pub mod page_door;
 pub mod pictures;
 pub mod place;
@@ -21,6 +24,7 @@ pub mod ppxai;
 pub mod proposer;
 pub mod proxy;
 pub mod raw;
+pub mod real_agent;
 pub mod site;
 pub mod tty;
 pub mod vscode;
@@ -32,9 +36,12 @@ use std::time::{Duration, Instant};
 
 pub use agent::{Agent, Dialect};
 pub use browser::{Browser, Page};
+pub use claude::{Claude, ClaudeVersion};
 pub use editor::{Document, Editor, EditorBuilder};
 pub use foreign::Foreign;
 pub use line::{Line, OwnAgent};
+pub use model::{Model, Turn};
+pub use real_agent::RealAgent;
 pub use tty::Tty;
 pub use vscode::{Version, VsCode};
 pub use workbench::Workbench;

@@ -1,5 +1,5 @@
-//! A real terminal with a person at it: a pseudo-terminal with the binary in it, keys going in, and what a terminal
-//! emulator makes of the output.
+//! A real terminal with a person at it: a pseudo-terminal with a program in it, the binary or a real agent, keys going
+//! in, and what a terminal emulator makes of the output.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use super::{World, eventually};
+use super::{DEADLINE, World, eventually};
 
 /// Longer than the moment for which a change has to be on the screen before keys decide on it.
 const MOMENT: Duration = Duration::from_millis(550);
@@ -23,11 +24,20 @@ pub struct Tty {
     reader: Option<JoinHandle<()>>,
     parser: Arc<Mutex<vt100::Parser>>,
     printed: Arc<Mutex<Vec<u8>>>,
+    /// How long something may take to be seen.
+    patience: Duration,
 }
 
 impl Tty {
     /// Runs a command of the binary in a terminal of this size.
     pub fn run(world: &World, columns: u16, rows: u16, args: &[&str], variables: &[(&str, &str)]) -> Tty {
+        let mut inside = world.command(args);
+        inside.envs(variables.iter().copied());
+        Tty::start(&inside, columns, rows, DEADLINE)
+    }
+
+    /// Runs any program of a world in a terminal of this size.
+    pub fn start(inside: &Command, columns: u16, rows: u16, patience: Duration) -> Tty {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -36,15 +46,14 @@ impl Tty {
         tcsetwinsize(&master, size).unwrap();
         let slave = OpenOptions::new().read(true).write(true).open(slave).unwrap();
 
-        let inside = world.command(args);
         // Makes it the session's own terminal, as a terminal window does.
         let mut command = Command::new("setsid");
         command.arg("--ctty").arg(inside.get_program()).args(inside.get_args()).env_clear();
         command.current_dir(inside.get_current_dir().unwrap());
+        command.env("TERM", "xterm-256color").env("COLORTERM", "truecolor");
         for (name, value) in inside.get_envs() {
             command.env(name, value.unwrap());
         }
-        command.env("TERM", "xterm-256color").env("COLORTERM", "truecolor").envs(variables.iter().copied());
         let copy = || Stdio::from(slave.try_clone().unwrap());
         let child = command.stdin(copy()).stdout(copy()).stderr(copy()).spawn().unwrap();
 
@@ -60,7 +69,7 @@ impl Tty {
                 emulated.lock().unwrap().process(&buffer[..length]);
             }
         });
-        Tty { keys, child, reader: Some(reader), parser, printed }
+        Tty { keys, child, reader: Some(reader), parser, printed, patience }
     }
 
     /// The reviewer, at the review it shows first.
@@ -102,7 +111,7 @@ impl Tty {
 
     #[track_caller]
     pub fn sees_that(&self, what: &str, fits: impl Fn(&str) -> bool) {
-        let until = std::time::Instant::now() + super::DEADLINE;
+        let until = std::time::Instant::now() + self.patience;
         while !fits(&self.text()) {
             assert!(std::time::Instant::now() < until, "never seen: {what}; the screen:\n{}", self.text());
             thread::sleep(Duration::from_millis(10));
@@ -173,6 +182,10 @@ impl Tty {
 
 impl Drop for Tty {
     fn drop(&mut self) {
+        // It leads a session of its own; what it has started goes with it.
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -229,7 +229,13 @@ impl World {
     }
 
     pub fn serve_folders(&self, folders: &[&Path]) -> Serve {
+        self.serve_with(folders, &[])
+    }
+
+    /// With these variables as well.
+    pub fn serve_with(&self, folders: &[&Path], variables: &[(&str, &str)]) -> Serve {
         let mut command = self.command(&["serve"]);
+        command.envs(variables.iter().copied());
         command.args(folders).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let said = Arc::new(Mutex::new(String::new()));

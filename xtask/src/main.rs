@@ -2,6 +2,7 @@
 //!
 //! One file per command; this one only knows their names.
 
+mod agents;
 mod bench;
 mod browser;
 mod codegen;
@@ -32,8 +33,14 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command {
         name: "test",
-        about: "everything CI checks, in order; --fast skips web, peers, VS Code, the browser, proof and deny",
+        about: "everything CI checks, in order; --fast skips web, peers, agents, VS Code, the browser, proof and deny; \
+                --all runs every test with every version of agents and VS Code",
         run: test::run,
+    },
+    Command {
+        name: "agents",
+        about: "install the real agents that the tests run; --all also those that only `test --all` needs",
+        run: agents::run,
     },
     Command { name: "fmt", about: "format the Rust code; --check only looks", run: fmt::run },
     Command { name: "lint", about: "clippy over everything, warnings are errors", run: lint::run },
@@ -121,10 +128,15 @@ fn usage() {
 
 /// Whether the one flag a command knows was given; anything else is a mistake worth naming.
 fn flag(args: &[String], known: &str) -> Result<bool> {
-    if let Some(unknown) = args.iter().find(|arg| *arg != known) {
-        bail!("unknown argument `{unknown}`; this command knows `{known}`");
+    flags(args, [known]).map(|[given]| given)
+}
+
+/// The same for a command that knows several flags; the answers are in their order.
+fn flags<const N: usize>(args: &[String], known: [&str; N]) -> Result<[bool; N]> {
+    if let Some(unknown) = args.iter().find(|arg| !known.contains(&arg.as_str())) {
+        bail!("unknown argument `{unknown}`; this command knows `{}`", known.join("`, `"));
     }
-    Ok(!args.is_empty())
+    Ok(known.map(|flag| args.iter().any(|arg| arg == flag)))
 }
 
 fn no_arguments(args: &[String]) -> Result<()> {

@@ -168,6 +168,7 @@ pub(crate) async fn window(
         pid: std::process::id(),
         folders: vec![folder.display().to_string()],
         window_id: Some(format!("window {number}")),
+        claude_config_dir: None,
         capabilities,
     };
     output.write_all(&encode(&Message::request(RequestId::Number(-1), &attach).to_bytes())).await?;

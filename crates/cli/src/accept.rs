@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// digits are enough.
     #[arg(long, value_name = "DIGEST")]
     digest: Option<DigestStart>,
+    /// Let Linkspan write the file if the agent that should write it no longer waits for the answer.
+    #[arg(long)]
+    write: bool,
 }
 
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
@@ -48,7 +51,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
         (Some(text), None) => Some(ReviewComment { line: first_line(&review.shown), text: text.clone() }),
         (None, _) => None,
     };
-    review.decide(verdict, comment.into_iter().collect())
+    review.decide(verdict, comment.into_iter().collect(), args.write)
 }
 
 fn first_line(shown: &ReviewShow) -> u32 {

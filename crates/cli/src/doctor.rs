@@ -117,7 +117,7 @@ fn hub(reach: &Reach, findings: &mut Vec<Finding>) -> Option<u64> {
                 findings.push(Finding::bad("hub", problem, "What it says is also what to do."));
             }
             for window in &status.windows {
-                for problem in window.dialects.iter().filter_map(|dialect| dialect.problem.as_ref()) {
+                for problem in window.dialects.iter().flat_map(|dialect| &dialect.problems) {
                     let remedy = "Agents of this kind do not find the window until it is there.";
                     findings.push(Finding::bad("hub", format!("{}: {problem}", window.window), remedy));
                 }

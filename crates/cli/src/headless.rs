@@ -202,6 +202,7 @@ fn attach(folders: &[String]) -> Attach {
         pid: std::process::id(),
         folders: folders.to_vec(),
         window_id: None,
+        claude_config_dir: None,
         // Only to hear of them: nobody is shown anything here.
         capabilities: Capabilities { reviews: true, questions: true, ..Capabilities::default() },
     }
@@ -243,5 +244,8 @@ fn discovery_files(status: Option<HubStatusResult>, window: &str) -> Vec<(String
     let windows = status.map(|status| status.windows).unwrap_or_default();
     let dialects =
         windows.into_iter().filter(|found| found.window == window).flat_map(|found| found.dialects);
-    dialects.filter_map(|dialect| Some((dialect.name, dialect.discovery_file?))).collect()
+    let each = dialects.flat_map(|dialect| {
+        dialect.discovery_files.into_iter().map(move |file| (dialect.name.clone(), file))
+    });
+    each.collect()
 }

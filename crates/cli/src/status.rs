@@ -1,7 +1,7 @@
 //! `linkspan status`: what is connected right now. Starts nothing.
 
 use linkspan_client::ConnectError;
-use linkspan_editor_api::{HubStatus, HubStatusResult, WindowStatus};
+use linkspan_editor_api::{AgentStatus, HubStatus, HubStatusResult, WindowStatus};
 use serde_json::{Value, json};
 
 use crate::exit::Failure;
@@ -70,6 +70,19 @@ fn render(status: &HubStatusResult) -> String {
     text
 }
 
+fn agent_line(agent: &AgentStatus) -> String {
+    let pid = agent.pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
+    let version = if agent.version.is_empty() { String::new() } else { format!(" {}", name(&agent.version)) };
+    format!(
+        "{} {}{version} ({}{pid})  {}  {} open",
+        name(&agent.agent),
+        name(&agent.name),
+        name(&agent.dialect),
+        age(agent.connected_ms),
+        count(agent.open_reviews, "review")
+    )
+}
+
 fn render_window(text: &mut String, window: &WindowStatus) {
     let editor = format!("{} {}", name(&window.editor.name), name(&window.editor.version));
     let away = if window.attached { String::new() } else { styled(WARNING, "  away, kept for its return") };
@@ -81,26 +94,24 @@ fn render_window(text: &mut String, window: &WindowStatus) {
     }
     row("port", &window.port.to_string());
     for dialect in &window.dialects {
-        let file = dialect.discovery_file.as_deref().map(name);
-        let port = dialect.port.map(|port| format!("also on port {port}"));
-        let problem = dialect.problem.as_deref().map(|problem| styled(WARNING, &name(problem)));
-        let found = problem.or(file).or(port).unwrap_or_else(|| "no discovery file".to_owned());
-        row("dialect", &format!("{:<8}  {found}", name(&dialect.name)));
+        let mut found: Vec<String> = dialect.discovery_files.iter().map(|file| name(file)).collect();
+        found.extend(dialect.port.map(|port| format!("also on port {port}")));
+        found.extend(dialect.problems.iter().map(|problem| styled(WARNING, &name(problem))));
+        if found.is_empty() {
+            found.push("no discovery file".to_owned());
+        }
+        for (index, found) in found.iter().enumerate() {
+            let dialect = if index == 0 { name(&dialect.name) } else { String::new() };
+            row(if index == 0 { "dialect" } else { "" }, &format!("{dialect:<8}  {found}"));
+        }
     }
     for agent in &window.agents {
-        let pid = agent.pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
-        row(
-            "agent",
-            &format!(
-                "{} {} {} ({}{pid})  {}  {} open",
-                name(&agent.agent),
-                name(&agent.name),
-                name(&agent.version),
-                name(&agent.dialect),
-                age(agent.connected_ms),
-                count(agent.open_reviews, "review")
-            ),
-        );
+        row("agent", &agent_line(agent));
+    }
+    for agent in &window.returned_agents {
+        const ADVICE: &str = "lost its connection and came back; if it says that it is disconnected, type \
+                              `/ide enable` in it";
+        row("agent", &format!("{}  {}", agent_line(agent), styled(WARNING, ADVICE)));
     }
     if window.pending_reviews > 0 {
         row("pending", &format!("{} — linkspan reviews", count(window.pending_reviews, "review")));

@@ -63,6 +63,26 @@ mod tests {
         std::fs::read_to_string(path).unwrap()
     }
 
+    /// In a terminal with the window's variables, opencode sends no token and speaks MCP.
+    #[test]
+    fn an_agent_that_speaks_mcp_without_a_token_is_refused_and_never_listed_as_clio() {
+        let world = World::new();
+        let editor = Editor::attach(&world);
+        let mut opencode = Agent::open(editor.port(), &[]).unwrap();
+        let client = json!({ "name": "opencode", "version": "0.0.0" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        opencode.send_json(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }));
+        assert_eq!(opencode.next_frame(DEADLINE), None, "it is told nothing");
+        assert_eq!(opencode.closed, Some(Some(1008)));
+        let status = world.status();
+        assert_eq!(status["windows"][0]["agents"], json!([]));
+        assert_eq!(status["refused"], json!({ "noToken": 1 }));
+        // Clio itself, and whatever it says wrong, is not that.
+        let mut clio = connect(editor.port());
+        clio.send_json(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize" }));
+        assert_eq!(hear(&mut clio)["code"], "BAD_MESSAGE");
+    }
+
     /// As Clio's own client does it; without Python there is nothing to try.
     #[test]
     fn clios_own_way_of_asking_gets_a_change_decided_and_applied() {

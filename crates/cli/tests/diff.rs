@@ -13,6 +13,7 @@ mod tests {
     use crate::support::*;
     use linkspan_editor_api::{ReviewComment, Verdict};
     use rustix::process::Signal;
+    use serde_json::{Value, json};
 
     /// A command that waits for a person.
     fn begin(world: &World, args: &[&str]) -> Child {
@@ -331,5 +332,33 @@ mod tests {
         assert_eq!(world.read("src/1.txt"), b"old\r\n");
         assert_eq!(world.read("src/2.txt"), b"decided\r\n");
         assert_eq!(world.read("src/3.txt"), b"decided\r\n");
+    }
+
+    #[test]
+    fn a_foreign_editor_is_told_to_close_the_tab_once_nobody_waits_for_it() {
+        for interrupted in [true, false] {
+            let world = World::new();
+            world.file("a.txt", "one\n");
+            let new = world.file("new.txt", "two\n");
+            let foreign = Foreign::start(&world, move |tool, _| match tool {
+                "openDiff" if interrupted => Value::Null,
+                "openDiff" => json!({ "content": [
+                    { "type": "text", "text": "FILE_SAVED" }, { "type": "text", "text": "two\n" },
+                ] }),
+                _ => foreign::text("TAB_CLOSED"),
+            });
+            let asked = begin(&world, &["diff", "a.txt", "--new", &new]);
+            let called = |tool: &str| -> Vec<Value> {
+                let called = foreign.called().into_iter().filter(|(name, _)| name == tool);
+                called.map(|(_, arguments)| arguments["tab_name"].clone()).collect()
+            };
+            let shown = eventually("the change is shown", || called("openDiff").pop());
+            if interrupted {
+                signal(asked.id(), Signal::INT);
+            }
+            assert_eq!(finish(asked).code, if interrupted { 130 } else { 0 });
+            assert_eq!(called("close_tab"), [shown], "interrupted: {interrupted}");
+            assert_eq!(world.read_text("a.txt"), if interrupted { "one\n" } else { "two\n" });
+        }
     }
 }

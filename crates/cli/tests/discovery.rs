@@ -132,4 +132,54 @@ mod tests {
         assert_eq!(world.discovery_files(), [foreign]);
         editor.kill();
     }
+
+    /// The files of a window by dialect, as `hub/status` names them, each of which is there.
+    fn files_of(window: &serde_json::Value) -> BTreeMap<String, Vec<PathBuf>> {
+        let dialects = window["dialects"].as_array().unwrap().iter();
+        let files = dialects.map(|dialect| {
+            let files = dialect["discoveryFiles"].as_array().unwrap().iter();
+            let files: Vec<PathBuf> = files.map(|file| file.as_str().unwrap().into()).collect();
+            assert!(files.iter().all(|file| file.exists()), "{files:?}");
+            (dialect["name"].as_str().unwrap().to_owned(), files)
+        });
+        files.collect()
+    }
+
+    #[test]
+    fn every_discovery_file_is_listed_by_status_and_by_serve() {
+        let world = World::new();
+        let serve = world.serve();
+        let files = files_of(&world.status()["windows"][0]);
+        let qwen = world.home().join(format!(".qwen/ide/{}.lock", serve.port));
+        assert!(files["gemini"].contains(&qwen), "{files:?}");
+        let text = world.run(&["status"]).ok().stdout;
+        for file in files.values().flatten() {
+            let file = file.to_str().unwrap();
+            assert!(text.contains(file), "{file} in {text}");
+            eventually(&format!("serve names {file}"), || serve.said().contains(file).then_some(()));
+        }
+    }
+
+    #[test]
+    fn claudes_lock_is_where_the_variable_of_the_window_says_and_at_its_usual_place() {
+        let world = World::new();
+        let elsewhere = EditorBuilder::new(&world).folders(&[world.folder("elsewhere")]).attach();
+        let config = world.folder("claude");
+        let serve =
+            world.serve_with(&[&world.workspace()], &[("CLAUDE_CONFIG_DIR", config.to_str().unwrap())]);
+        let status = world.status();
+        let windows = status["windows"].as_array().unwrap();
+        let of_port = |port: u16| files_of(windows.iter().find(|window| window["port"] == port).unwrap());
+        let lock = |folder: &Path, port: u16| folder.join(format!("ide/{port}.lock"));
+        let usual = world.home().join(".claude");
+        let both = [lock(&config, serve.port), lock(&usual, serve.port)];
+        assert_eq!(of_port(serve.port)["claude"], both);
+        assert_eq!(of_port(elsewhere.port())["claude"], [lock(&usual, elsewhere.port())]);
+        assert_eq!(std::fs::read(&both[0]).unwrap(), std::fs::read(&both[1]).unwrap());
+        // The next hub learns it from the window, too.
+        world.kill_hub();
+        eventually("both locks are there again", || both.iter().all(|lock| lock.exists()).then_some(()));
+        assert_eq!(serve.interrupt(), 0);
+        eventually("both locks are gone", || both.iter().all(|lock| !lock.exists()).then_some(()));
+    }
 }

@@ -178,9 +178,8 @@ mod tests {
         let status = world.status();
         let dialects = status["windows"][0]["dialects"].as_array().unwrap().clone();
         for dialect in dialects {
-            if let Some(path) = dialect["discoveryFile"].as_str() {
-                let told_as_gone = files.iter().any(|file| file.to_str() == Some(path));
-                assert!(!told_as_gone, "{dialect}");
+            for path in dialect["discoveryFiles"].as_array().unwrap() {
+                assert!(!files.iter().any(|file| file.to_str() == path.as_str()), "{dialect}");
             }
         }
         eventually("they are written again", || files.iter().all(|file| file.exists()).then_some(()));
@@ -196,8 +195,8 @@ mod tests {
         let status = world.status();
         let dialects = status["windows"][0]["dialects"].as_array().unwrap().clone();
         let claude = dialects.iter().find(|dialect| dialect["name"] == "claude").unwrap();
-        assert!(claude["discoveryFile"].is_null(), "{claude}");
-        assert!(claude["problem"].as_str().unwrap().contains("cannot be written"), "{claude}");
+        assert_eq!(claude["discoveryFiles"], json!([]), "{claude}");
+        assert!(claude["problems"][0].as_str().unwrap().contains("cannot be written"), "{claude}");
         check(&world, 1, &["cannot be written"]);
     }
 }

@@ -129,7 +129,7 @@ mod tests {
         let shown = editor.shown(&path);
         assert_eq!(shown.digest.len(), 64);
         assert_eq!(world.reviews()[0]["digest"], shown.digest.as_str());
-        let accept = || api::Decision { verdict: api::Verdict::Accept, comments: vec![] };
+        let accept = || api::Decision { verdict: api::Verdict::Accept, comments: vec![], write_here: false };
         let decided = |digest: Option<&str>| api::ReviewDecided {
             review: shown.review.clone(),
             revision: shown.revision,
@@ -151,7 +151,7 @@ mod tests {
         let call = agent.propose(&path, "three\n", "tab");
         let review = world.one_pending();
         let digest = world.json(&["show", &review])["shown"]["digest"].as_str().unwrap().to_owned();
-        world.run(&["accept", &review, "--digest", &digest[..8]]).ok();
+        world.run(&["accept", &review, "--digest", digest.get(..8).unwrap()]).ok();
         assert_eq!(agent.texts(call), ["FILE_SAVED"]);
         drop((agent, editor));
     }

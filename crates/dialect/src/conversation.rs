@@ -47,6 +47,8 @@ pub enum Step {
     Pid(u32),
     /// The agent answered [`Session::ping`].
     Pong(u64),
+    /// This agent speaks another dialect, one that asks for a token. It is let go without an answer.
+    NeedsToken,
     /// The agent leaves, and takes back what is open.
     Goodbye,
     /// The agent no longer wants that answer. The call is open only where the dialect answers it all the same.

@@ -105,6 +105,10 @@ pub struct WindowStatus {
     pub attached: bool,
     /// The agents connected to it, oldest first.
     pub agents: Vec<AgentStatus>,
+    /// Agents whose connection broke and that came back by themselves, but have asked for nothing since. Gemini CLI and
+    /// Qwen Code show themselves as disconnected then, until the user types `/ide enable`.
+    #[serde(default)]
+    pub returned_agents: Vec<AgentStatus>,
     /// Reviews that wait for a person.
     pub pending_reviews: u32,
 }
@@ -119,12 +123,12 @@ pub struct DialectStatus {
     /// The port that its agents know by heart, if it leads to this window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// The file by which its agents find the window. Missing where there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub discovery_file: Option<String>,
+    /// The files by which its agents find the window, as far as they are there.
+    #[serde(default)]
+    pub discovery_files: Vec<String>,
     /// Why its agents do not find the window by a file, though they should.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
+    #[serde(default)]
+    pub problems: Vec<String>,
 }
 
 /// One connected agent.

@@ -23,6 +23,10 @@ pub struct Attach {
     /// its agents and its pending reviews back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_id: Option<String>,
+    /// The folder that `CLAUDE_CONFIG_DIR` names in the editor's process. `linkspan attach` fills it in: the hub may have
+    /// been started where the variable is not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claude_config_dir: Option<String>,
     /// What the editor can do.
     #[serde(default)]
     pub capabilities: Capabilities,

@@ -32,7 +32,7 @@ pub(crate) fn run(data: &[u8]) {
         surface: SURFACE,
         revision: pending.revision,
         digest: Some(pending.shown_digest()),
-        decision: Decision { verdict: Verdict::AcceptHunks(taken), comments: Vec::new() },
+        decision: Decision { verdict: Verdict::AcceptHunks(taken), comments: Vec::new(), write_here: false },
         base_now: Some(Text::utf8(now)),
     });
     let replies: Vec<&Reply> = effects

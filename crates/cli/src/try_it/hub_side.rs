@@ -35,11 +35,12 @@ impl HubSide {
             Failure::new(Exit::NoWindow, "the hub does not have the window: look at `linkspan hub log`")
         })?;
         let dialect = window.dialects.into_iter().find(|dialect| dialect.name == DIALECT);
-        let file = dialect.and_then(|dialect| dialect.discovery_file).ok_or_else(|| {
-            let message =
-                format!("the agent speaks `{DIALECT}`, and `dialects_off` in the configuration has it");
-            Failure::new(Exit::Refused, format!("{message}: `linkspan config show` tells where"))
-        })?;
+        let file =
+            dialect.and_then(|dialect| dialect.discovery_files.into_iter().next()).ok_or_else(|| {
+                let message =
+                    format!("the agent speaks `{DIALECT}`, and `dialects_off` in the configuration has it");
+                Failure::new(Exit::Refused, format!("{message}: `linkspan config show` tells where"))
+            })?;
         Ok(file.into())
     }
 

@@ -20,7 +20,7 @@ mod wire;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use linkspan_editor_api::{AgentLeave, Notification, Places};
 use serde::Deserialize;
@@ -30,7 +30,7 @@ use crate::discover::{Candidate, Wire};
 use calls::Ended;
 use session::{DEADLINE, Session, failure};
 use tabs::Tabs;
-use wire::{Ask, shapes};
+use wire::{Ask, Withdrawal, shapes};
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use gateway::fuzzing as gateway_fuzzing;
@@ -45,6 +45,8 @@ pub use types::{
 };
 
 const PING_DEADLINE: Duration = Duration::from_secs(1);
+/// For an editor to close tabs.
+const CLOSE_DEADLINE: Duration = Duration::from_secs(1);
 /// For the goodbye, and what was sent before it, to go out.
 const GOODBYE_DEADLINE: Duration = Duration::from_secs(2);
 
@@ -196,7 +198,28 @@ impl Connection {
         if tabs.is_empty() {
             return self.do_it(&dialect.close_tab(label));
         }
-        tabs.iter().try_for_each(|tab| self.do_it(&dialect.close_tab(tab)))
+        let mut asks = tabs.iter().flat_map(|tab| dialect.close_diff(tab));
+        asks.try_for_each(|ask| self.do_it(&ask))
+    }
+
+    /// Closes the tab of a change that nobody waits for any more, once. Whether that worked changes nothing for us.
+    pub(super) fn close_diff(&self, tab: &str) {
+        if !self.is_hub() && self.inner.tabs.forget(tab) {
+            self.close_diffs(&[tab.to_owned()]);
+        }
+    }
+
+    fn close_diffs(&self, tabs: &[String]) {
+        let withdrawals = tabs.iter().map(|tab| self.inner.session.dialect.withdraw(tab));
+        let asks = withdrawals.flat_map(|withdrawal| match withdrawal {
+            Withdrawal::Calls(asks) => asks,
+            Withdrawal::Cancel => Vec::new(),
+        });
+        let started: Vec<_> = asks.filter_map(|ask| self.start(ask.tool, &ask.arguments).ok()).collect();
+        let until = Instant::now() + CLOSE_DEADLINE;
+        for call in started {
+            call.waiting.wait_at_most(until.saturating_duration_since(Instant::now()));
+        }
     }
 
     /// Closes the tabs of all changes of this agent. Some servers then leave those who wait without an answer.
@@ -260,6 +283,8 @@ impl Connection {
     /// Says goodbye: what waits is withdrawn, and the connection ends for all clones.
     pub fn close(self) {
         let session = &self.inner.session;
+        // A click on a tab that stays would decide something that nobody asks for any more.
+        self.close_diffs(&self.inner.tabs.take_all());
         if self.is_hub() {
             session.notify(AgentLeave::METHOD, &AgentLeave {});
         } else if gateway::is_needed(&self.inner.candidate.wire)

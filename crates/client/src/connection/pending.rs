@@ -85,17 +85,19 @@ impl PendingChange {
                     self.call.waiting.withdraw();
                 }
             }
-            Withdrawal::Call(ask) => {
+            Withdrawal::Calls(_) => {
                 if self.call.waiting.withdraw() {
-                    // Whether the tab could be closed changes nothing for us.
-                    let _ = connection.start(ask.tool, &ask.arguments);
+                    connection.close_diff(&self.tab);
                 }
             }
         }
     }
 
     fn read(&self, answered: Result<ToolResult, CallError>) -> Result<Decided, CallError> {
-        let answered = answer::succeeded(answered?)?;
+        let answered = answered?;
+        // Not every editor closes the tab of a change that was decided.
+        self.call.connection.close_diff(&self.tab);
+        let answered = answer::succeeded(answered)?;
         self.call.connection.inner.session.dialect.read_decided(&self.change, &answered)
     }
 }

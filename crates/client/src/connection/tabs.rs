@@ -47,6 +47,19 @@ impl Tabs {
         closed.into_iter().map(|tab| tab.name).collect()
     }
 
+    /// Forgets a tab; `false` if it was forgotten before.
+    pub(super) fn forget(&self, name: &str) -> bool {
+        let mut opened = self.opened();
+        let before = opened.len();
+        opened.retain(|tab| tab.name != name);
+        opened.len() < before
+    }
+
+    /// The names of all tabs, which are forgotten.
+    pub(super) fn take_all(&self) -> Vec<String> {
+        self.opened().drain(..).map(|tab| tab.name).collect()
+    }
+
     /// Three random bytes. Without randomness, the count still tells the tabs of one agent apart.
     fn number(&self) -> u32 {
         let count = self.count.fetch_add(1, Ordering::Relaxed);

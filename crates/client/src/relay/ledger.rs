@@ -65,6 +65,8 @@ struct Asked {
 /// What the relay remembers.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
+    /// What `CLAUDE_CONFIG_DIR` says here.
+    claude_config_dir: Option<String>,
     link: Link,
     /// Counts the hubs, so that an answer meant for one does not reach the next.
     life: u64,
@@ -106,11 +108,16 @@ fn read_head(frame: &[u8]) -> HeadKind {
 }
 
 impl Ledger {
+    pub(super) fn new(claude_config_dir: Option<String>) -> Ledger {
+        Ledger { claude_config_dir, ..Ledger::default() }
+    }
+
     /// The shim said something.
     pub(super) fn shim_said(&mut self, frame: Frame) -> Moves {
         match read_head(&frame) {
             HeadKind::Request(id, method) if method == Attach::METHOD => {
-                self.attachment = Some(Attachment { params: params(&frame), asked: Some(id) });
+                let (frame, params) = self.with_config_dir(frame, &id);
+                self.attachment = Some(Attachment { params, asked: Some(id) });
                 // A hub that comes later is told by `hub_up`.
                 if matches!(self.link, Link::Away) { Moves::default() } else { Moves::to_hub(frame) }
             }
@@ -130,6 +137,20 @@ impl Ledger {
             }
             HeadKind::Request(..) | HeadKind::Unreadable => self.send_or_keep(frame),
         }
+    }
+
+    /// An `attach` that also says where Claude Code looks in the terminals of this editor.
+    fn with_config_dir(&self, frame: Frame, id: &RequestId) -> (Frame, Value) {
+        let mut params = params(&frame);
+        let Some(dir) = &self.claude_config_dir else { return (frame, params) };
+        if let Value::Object(members) = &mut params {
+            members.entry("claudeConfigDir").or_insert_with(|| Value::String(dir.clone()));
+            if let Ok(raw) = to_raw_value(&params) {
+                let method = Attach::METHOD.to_owned();
+                return (Message::Request { id: id.clone(), method, params: raw }.to_bytes(), params);
+            }
+        }
+        (frame, params)
     }
 
     /// Never kept: the shim is about to close, and a hub that is gone has no window to leave.

@@ -114,7 +114,7 @@ pub fn relay(
     let connector = Connector { connect: Arc::new(connect), role, events };
     connector.spawn(Duration::ZERO);
     let mut relay = Relay {
-        ledger: Ledger::default(),
+        ledger: Ledger::new(std::env::var("CLAUDE_CONFIG_DIR").ok()),
         connector,
         shim: shim_hears,
         hub: None,

@@ -34,9 +34,12 @@ static MCP: Mcp = Mcp {
 };
 
 fn discovery(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Vec<DiscoveryFile> {
-    let config = directory(lookup, "CLAUDE_CONFIG_DIR")
-        .or_else(|| directory(lookup, "HOME").map(|home| home.join(".claude")));
-    config.map(|config| lock_file(config.join("ide"), window, Some(false))).into_iter().collect()
+    let named = directory(lookup, "CLAUDE_CONFIG_DIR");
+    let usual = directory(lookup, "HOME").map(|home| home.join(".claude"));
+    // An agent in another terminal may have the variable where we have not, or the other way round.
+    let usual = usual.filter(|usual| named.as_ref() != Some(usual));
+    let folders = named.into_iter().chain(usual);
+    folders.map(|folder| lock_file(folder.join("ide"), window, Some(false))).collect()
 }
 
 /// The port makes the agent connect by itself. The token is not among them: the agent reads it in the

@@ -67,6 +67,8 @@ impl Conversation for Clio {
     fn receive(&mut self, frame: &str, _exchange: Option<Exchange>) -> Step {
         let said: Said<'_> = match serde_json::from_str(frame) {
             Ok(said) => said,
+            // opencode in a terminal with the window's variables.
+            Err(_) if !self.connected && is_json_rpc(frame) => return Step::NeedsToken,
             Err(error) => {
                 return Step::Malformed(wrong("BAD_MESSAGE", &format!("this is no message: {error}")));
             }
@@ -151,6 +153,15 @@ impl Conversation for Clio {
     fn open_changes(&self) -> Box<dyn Iterator<Item = (CallId, &str)> + '_> {
         self.open.named(|asked| asked.what.is_change().then_some(asked.file.as_str()))
     }
+}
+
+fn is_json_rpc(frame: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Frame {
+        #[serde(rename = "jsonrpc")]
+        _version: serde::de::IgnoredAny,
+    }
+    serde_json::from_str::<Frame>(frame).is_ok()
 }
 
 fn wrong(code: &'static str, message: &str) -> String {

@@ -13,13 +13,13 @@ struct GeminiFile<'a> {
     port: u16,
     workspace_path: &'a str,
     auth_token: &'a str,
-    /// Without it Gemini CLI wants other signs of an editor.
+    /// Without it Gemini CLI connects only in a terminal of an editor that it knows.
     ide_info: IdeInfo<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     linkspan: Option<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Clone, Copy)]
 #[serde(rename_all = "camelCase")]
 struct IdeInfo<'a> {
     name: &'static str,
@@ -35,6 +35,8 @@ struct QwenLock<'a> {
     /// Qwen Code removes the file of one that is dead.
     ppid: u32,
     ide_name: &'a str,
+    /// Without it Qwen Code connects only in a terminal of VS Code.
+    ide_info: IdeInfo<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     linkspan: Option<&'a str>,
 }
@@ -42,11 +44,12 @@ struct QwenLock<'a> {
 pub(super) fn files(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Vec<DiscoveryFile> {
     let folders = workspace_path(window);
     let temporary = directory(lookup, "TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"));
+    let ide_info = IdeInfo { name: "linkspan", display_name: window.editor_name };
     let gemini = GeminiFile {
         port: window.port,
         workspace_path: &folders,
         auth_token: window.token,
-        ide_info: IdeInfo { name: "linkspan", display_name: window.editor_name },
+        ide_info,
         linkspan: window.port_space,
     };
     let qwen = QwenLock {
@@ -55,6 +58,7 @@ pub(super) fn files(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Vec<Discove
         auth_token: window.token,
         ppid: window.pid,
         ide_name: window.editor_name,
+        ide_info,
         linkspan: window.port_space,
     };
     let gemini = DiscoveryFile {

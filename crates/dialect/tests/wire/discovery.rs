@@ -24,6 +24,14 @@ fn window(folders: &[PathBuf]) -> WindowFacts<'_> {
     }
 }
 
+/// The folders of the lock files that Claude Code's dialect writes.
+fn folders_of_claude(environment: &[(&str, &str)]) -> Vec<String> {
+    let files = by_name("claude").unwrap().discovery_files(&window(&[]), |name| {
+        environment.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+    });
+    files.iter().map(|file| file.directory.display().to_string()).collect()
+}
+
 fn file_of(dialect: &str, window: &WindowFacts<'_>, environment: &[(&str, &str)]) -> Option<DiscoveryFile> {
     let files = by_name(dialect).unwrap().discovery_files(window, |name| {
         environment.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
@@ -70,7 +78,7 @@ fn gemini_and_qwen_each_get_a_file_in_their_own_place() {
         [
             json!({"port": 41001, "workspacePath": "/w/a b:/w/c", "authToken": "secret", "ideInfo": ide}),
             json!({"port": 41001, "workspacePath": "/w/a b:/w/c", "authToken": "secret", "ppid": 12,
-                   "ideName": "Neovim"}),
+                   "ideName": "Neovim", "ideInfo": ide}),
         ]
     );
     let marked = WindowFacts { port_space: Some("here"), ..window(&folders) };
@@ -104,11 +112,14 @@ fn our_mark_is_one_more_key() {
 }
 
 #[test]
-fn the_agents_own_variable_moves_its_lock() {
+fn a_lock_is_where_the_agent_looks_with_its_own_variable_and_without_it() {
     let environment = [("HOME", "/home/ada"), ("CLAUDE_CONFIG_DIR", "/tmp/second")];
-    assert_eq!(file("claude", &[], &environment).unwrap().directory, PathBuf::from("/tmp/second/ide"));
-    let environment = [("HOME", "/home/ada"), ("CLAUDE_CONFIG_DIR", "")];
-    assert_eq!(file("claude", &[], &environment).unwrap().directory, PathBuf::from("/home/ada/.claude/ide"));
+    assert_eq!(folders_of_claude(&environment), ["/tmp/second/ide", "/home/ada/.claude/ide"]);
+    for nothing_new in ["", "/home/ada/.claude", "relative"] {
+        let environment = [("HOME", "/home/ada"), ("CLAUDE_CONFIG_DIR", nothing_new)];
+        assert_eq!(folders_of_claude(&environment), ["/home/ada/.claude/ide"]);
+    }
+    assert_eq!(folders_of_claude(&[("CLAUDE_CONFIG_DIR", "/tmp/second")]), ["/tmp/second/ide"]);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use super::event::{Action, ExchangeAnswer, Introduction, LocalId};
 use super::present::SESSION;
 use super::timers::TimerId;
 use super::windows::Window;
+use crate::guard::Refusal;
 
 /// A person has to look at each; a program that asks for more at a time is not working with one.
 pub(super) const OPEN_REVIEWS_PER_AGENT: usize = 256;
@@ -56,10 +57,15 @@ pub(super) struct Agent {
     pub(super) pid: Option<u32>,
     pub(super) since_ms: u64,
     pub(super) awaits_pong: bool,
+    /// Its connection broke, it came back by itself, and it has asked for nothing since. Gemini CLI and Qwen Code show
+    /// themselves as disconnected then, and propose nothing until the user reconnects them.
+    pub(super) came_back: bool,
     /// The newest stream that it listened on.
     pub(super) stream: u64,
     /// It listens on a stream, and none is open: until when that is borne.
     pub(super) without_stream: Option<TimerId>,
+    /// None has been open for so long that nobody waits for its reviews.
+    pub(super) stream_lost: bool,
     /// Calls that wait for a person.
     pub(super) waiting: Vec<(ReviewId, CallId)>,
     /// Answers sent, each with the ping that went out behind it: its pong shows that they arrived.
@@ -189,8 +195,10 @@ impl Core {
             pid: None,
             since_ms: self.now_ms,
             awaits_pong: false,
+            came_back: false,
             stream: 0,
             without_stream: None,
+            stream_lost: false,
             waiting: Vec::new(),
             unconfirmed: Vec::new(),
             pings: 0,
@@ -201,6 +209,10 @@ impl Core {
         self.agent_heard(id);
         let Some(agent) = self.agents.get_mut(&id) else { return };
         let step = agent.session.receive_in(exchange, text);
+        // Only an agent that takes itself for connected asks anything.
+        if matches!(step, Step::Call { .. } | Step::Reply(_) | Step::Introduced { .. }) {
+            agent.came_back = false;
+        }
         let answered =
             matches!(step, Step::Call { .. } | Step::Reply(_) | Step::Malformed(_) | Step::Introduced { .. });
         if let Some(exchange) = exchange.filter(|_| !answered) {
@@ -244,11 +256,16 @@ impl Core {
                 if let Some(before) = before {
                     self.consent_renamed(id, &before);
                 }
+                self.let_go_of_predecessor(id);
                 self.consent_came(id);
                 self.agent_joined(id);
             }
             Step::Pong(number) => self.agent_pong(id, Some(number)),
             Step::Goodbye => self.leave(id),
+            Step::NeedsToken => {
+                self.refused(Refusal::NoToken);
+                self.hang_up(id, 1008, "no token: send the authToken of the lock file in its header");
+            }
             Step::Pid(pid) => agent.pid = Some(pid),
             Step::Cancelled(call) => {
                 let withdrawn = agent.waiting.iter().filter(|(_, waiting)| *waiting == call);
@@ -367,12 +384,7 @@ impl Core {
         if let Some(timer) = agent.without_stream {
             self.timers.cancel(timer);
         }
-        let left: Vec<ReviewId> =
-            self.state.reviews().filter(|review| review.owner == Some(id)).map(|review| review.id).collect();
-        self.apply(review::Event::OwnerGone { agent: id, said_goodbye });
-        for review in left {
-            self.orphan(review);
-        }
+        self.owner_gone(id, said_goodbye);
         self.bundles.retain(|(of, _), _| *of != id);
         self.cancel_tools(id, None);
         self.take_questions_back(id, None);
@@ -386,6 +398,17 @@ impl Core {
             self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });
         }
         self.probed_agent(id);
+    }
+
+    /// Nobody waits for the reviews of this agent any longer, unless it comes back.
+    pub(super) fn owner_gone(&mut self, id: AgentId, said_goodbye: bool) {
+        let left: Vec<ReviewId> =
+            self.state.reviews().filter(|review| review.owner == Some(id)).map(|review| review.id).collect();
+        self.apply(review::Event::OwnerGone { agent: id, said_goodbye });
+        for review in left {
+            self.orphan(review);
+            self.owner_changed(review);
+        }
     }
 
     /// Answers one call. An answer nobody waits for is dropped by the session.

@@ -2,6 +2,7 @@
 //! those files speak of that there is only one of.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use linkspan_dialect::{Dialect, DiscoveryFile, WindowFacts};
@@ -60,10 +61,21 @@ impl Core {
     }
 
     fn discovery_of(&self, id: WindowId) -> Vec<(&'static str, DiscoveryFile)> {
+        let editors = self.windows.get(&id).and_then(|window| window.claude_config_dir.clone());
+        // Agents are started where the hub was, or in a terminal of the editor, which may have other variables.
+        let in_editor = |name: &str| match &editors {
+            Some(directory) if name == "CLAUDE_CONFIG_DIR" => Some(OsString::from(directory)),
+            _ => (self.lookup)(name),
+        };
         let files = self.with_facts(id, |facts, dialects| {
             let files = dialects.iter().flat_map(|dialect| {
-                let files = dialect.discovery_files(facts, &self.lookup).into_iter();
-                files.map(|file| (dialect.name, file))
+                let mut files = dialect.discovery_files(facts, in_editor);
+                for file in dialect.discovery_files(facts, &self.lookup) {
+                    if files.iter().all(|known| known.path() != file.path()) {
+                        files.push(file);
+                    }
+                }
+                files.into_iter().map(|file| (dialect.name, file))
             });
             files.collect()
         });

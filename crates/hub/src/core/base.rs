@@ -55,6 +55,8 @@ pub(super) enum BaseWanted {
     },
     /// One of the files of a call that names its changes by place.
     Edit { agent: AgentId, editing: Ticket, part: usize },
+    /// Whether the agent wrote this accepted change.
+    Landing(ReviewId),
     /// Whether the file is what an undo needs it to be.
     Undo(UndoRead),
 }
@@ -175,6 +177,7 @@ impl Core {
             BaseWanted::Decision { review, .. } | BaseWanted::Write { review, .. } => {
                 self.state.review(*review).map(|review| review.window)
             }
+            BaseWanted::Landing(review) => self.landings.window_of(*review),
             BaseWanted::Undo(read) => Some(self.window_of_undo(read)),
         }
     }
@@ -183,6 +186,12 @@ impl Core {
         // Too late, if it is not waited for any more.
         let Some(Reading { wanted, timer, .. }) = self.reading.remove(&ticket) else { return };
         self.timers.cancel(timer);
+        if let BaseWanted::Landing(review) = wanted {
+            return self.landing_read(review, result.ok());
+        }
+        if let Ok(file) = &result {
+            self.landed_in(&file.path, Some(&file.bytes).filter(|_| file.exists).map(Vec::as_slice));
+        }
         let file = match result {
             Ok(file) => file,
             Err(error) => return self.base_ready(wanted, Err(failure_of(&error))),
@@ -280,7 +289,7 @@ impl Core {
             BaseWanted::Decision { local, request, review, seen, decision } => match base {
                 Ok(base) if let Some(why) = self.cannot_change(review, &decision, &base) => {
                     let message = format!("{} {why}", base.path.display());
-                    let result = api::ReviewDecidedResult::Refused { message };
+                    let result = api::ReviewDecidedResult::Refused { message, can_write_here: false };
                     self.send(local, &api::Message::response(request, &result));
                 }
                 Ok(base) => {
@@ -291,7 +300,8 @@ impl Core {
                     self.decided(local, request, review, seen, decision, base.text);
                 }
                 Err(failure) => {
-                    let result = api::ReviewDecidedResult::Refused { message: failure.message };
+                    let message = failure.message;
+                    let result = api::ReviewDecidedResult::Refused { message, can_write_here: false };
                     self.send(local, &api::Message::response(request, &result));
                 }
             },
@@ -301,6 +311,7 @@ impl Core {
                 self.remember_buffer(review, buffer);
                 self.write_in_doubt(review, base.map(|base| base.text), unsaved, failed);
             }
+            BaseWanted::Landing(review) => self.landing_read(review, None),
             BaseWanted::Undo(read) => self.undo_read(read, base),
         }
     }
@@ -313,7 +324,7 @@ impl Core {
         if review.writer == Writer::Nobody || matches!(decision.verdict, Verdict::Reject { .. }) {
             return None;
         }
-        let ours = review.writer == Writer::Editor;
+        let ours = review.writer == Writer::Editor || review.nobody_would_write();
         if self.editor_is_away(review.window) && (ours || review.base != base.text) {
             return Some("may have unsaved text in an editor that is away: decide again in a moment");
         }

@@ -13,12 +13,14 @@ use linkspan_review::{AgentId, Phase, Review, WindowId};
 use serde_json::value::RawValue;
 
 use super::Core;
+use super::agents::Agent;
 use super::clients::Looking;
 use super::editor::Resume;
 use super::event::{Action, LocalId, Ticket};
 use super::present::{self, Size};
 use super::timers::Due;
 use super::windows::Window;
+use crate::guard::Refusal;
 
 /// How long those who are asked for a sign of life may take. An editor whose extensions are just starting is there.
 const PROBE_MS: u64 = 1_000;
@@ -112,6 +114,10 @@ impl Core {
             _ => return Err(RpcError::new(errors::METHOD_NOT_FOUND, format!("unknown method `{method}`"))),
         }
         Ok(())
+    }
+
+    pub(super) fn refused(&mut self, refusal: Refusal) {
+        *self.refused.entry(refusal.name()).or_default() += 1;
     }
 
     /// How old it is, and how large.
@@ -224,7 +230,8 @@ impl Core {
     fn window_status(&self, id: WindowId, window: &Window, probe: &Probe) -> WindowStatus {
         let answered = |agent| probe.agents.as_ref().is_some_and(|silent| !silent.contains(agent));
         let there = self.agents.of_window(id).filter(|(agent_id, _)| answered(agent_id));
-        let agents = there.map(|(agent_id, agent)| AgentStatus {
+        let (returned, connected): (Vec<_>, Vec<_>) = there.partition(|(_, agent)| agent.came_back);
+        let status_of = |(agent_id, agent): (&AgentId, &Agent)| AgentStatus {
             agent: agent_id.to_string(),
             name: agent.name.clone(),
             version: agent.version.clone(),
@@ -232,21 +239,23 @@ impl Core {
             pid: agent.pid,
             connected_ms: self.now_ms.saturating_sub(agent.since_ms),
             open_reviews: u32::try_from(agent.waiting.len()).unwrap_or(u32::MAX),
-        });
+        };
         let dialects = self.dialects_of(&window.config).into_iter().map(|dialect| {
-            let file = window.discovery.iter().find(|(name, _)| *name == dialect.name);
-            let file = file.map(|(_, file)| file.path());
-            let problem = file.as_ref().and_then(|path| {
+            let files = window.discovery.iter().filter(|(name, _)| *name == dialect.name);
+            let (mut discovery_files, mut problems) = (Vec::new(), Vec::new());
+            for path in files.map(|(_, file)| file.path()) {
                 let missing = || format!("{} was not there, and is written again", path.display());
-                let gone = || probe.missing.contains(path).then(missing);
-                self.why_unannounced(path).or_else(gone)
-            });
-            let there = file.filter(|_| problem.is_none());
+                let gone = || probe.missing.contains(&path).then(missing);
+                match self.why_unannounced(&path).or_else(gone) {
+                    Some(problem) => problems.push(problem),
+                    None => discovery_files.push(path.display().to_string()),
+                }
+            }
             DialectStatus {
                 name: dialect.name.to_owned(),
                 port: self.well_known_port(id, dialect.name),
-                discovery_file: there.map(|path| path.display().to_string()),
-                problem,
+                discovery_files,
+                problems,
             }
         });
         WindowStatus {
@@ -258,7 +267,8 @@ impl Core {
             dialects: dialects.collect(),
             attached: window.arriving.is_none()
                 && window.local.is_some_and(|local| !probe.editors.contains(&local)),
-            agents: agents.collect(),
+            agents: connected.into_iter().map(status_of).collect(),
+            returned_agents: returned.into_iter().map(status_of).collect(),
             pending_reviews: pending(self.state.reviews_of_window(id)),
         }
     }

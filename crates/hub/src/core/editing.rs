@@ -219,7 +219,7 @@ impl Core {
         let Some(review) = self.state.review(id).filter(|review| review.draft.is_none()) else {
             return self.show(id);
         };
-        let decision = Decision { verdict: Verdict::Accept, comments: Vec::new() };
+        let decision = Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: false };
         let (path, seen) = (review.path.clone(), (review.revision, Some(review.shown_digest())));
         self.read_base(
             BaseWanted::Decision {

@@ -4,15 +4,16 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use linkspan_dialect::{DiscoveryFile, Folders};
+use linkspan_dialect::{DiscoveryFile, FailureKind, Folders};
 use linkspan_editor_api::{
     Attach, AttachResult, Capabilities, Editor, Message, PROTOCOL, RequestId, RpcError, WindowEvent, errors,
     version_notice,
 };
 use linkspan_review as review;
-use linkspan_review::{Review, WindowId};
+use linkspan_review::{AgentId, Review, WindowId};
 
 use super::Core;
+use super::agents::Reach;
 use super::context::Context;
 use super::event::{Action, Listen, LocalId, Prepared, Ticket};
 use super::policy::Policy;
@@ -37,6 +38,8 @@ pub(super) struct Window {
     pub(super) local: Option<LocalId>,
     pub(super) capabilities: Capabilities,
     pub(super) discovery: Vec<(&'static str, DiscoveryFile)>,
+    /// What `CLAUDE_CONFIG_DIR` says in the editor's process.
+    pub(super) claude_config_dir: Option<String>,
     /// Files of which the person was told that they are too large.
     pub(super) too_large: BTreeSet<PathBuf>,
     /// Where the person is, for agents that are told.
@@ -353,6 +356,7 @@ impl Core {
             local: None,
             capabilities: attach.capabilities,
             discovery: before.map(|window| window.discovery).unwrap_or_default(),
+            claude_config_dir: attach.claude_config_dir,
             too_large: BTreeSet::new(),
             context: Context::default(),
             grace: None,
@@ -481,6 +485,7 @@ impl Core {
     fn close_window(&mut self, id: WindowId) {
         for agent in self.agents.in_window(id) {
             self.close_changes(agent, "the editor window is closed");
+            self.fail_waiting_changes(agent);
             self.hang_up(agent, 1001, "the editor window is closed");
         }
         self.remove_discovery(id);
@@ -502,6 +507,22 @@ impl Core {
             self.publish(id, WindowEvent::Closed);
         }
         self.go_on_reading();
+    }
+
+    /// Agents on a WebSocket fall back to their own question after an error; NEXUS3 waits for ever if its socket just
+    /// closes. Nobody waits for these changes afterwards.
+    fn fail_waiting_changes(&mut self, id: AgentId) {
+        let Some(agent) = self.agents.get(&id).filter(|agent| matches!(agent.reach, Reach::Port)) else {
+            return;
+        };
+        let mut waiting = agent.waiting.clone();
+        waiting.retain(|(review, _)| self.is_undecided(*review));
+        for (review, call) in waiting {
+            let message =
+                "the editor window was closed before anyone decided; decide in the agent's terminal";
+            self.fail(id, call, FailureKind::EditorGone, message);
+            self.apply(review::Event::Withdrawn { review });
+        }
     }
 
     pub(super) fn remember_window(&mut self, id: WindowId) {

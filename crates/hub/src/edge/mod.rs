@@ -182,6 +182,7 @@ impl Hub {
                     }
                 }
                 Action::PingAgent { agent, number } => self.to_agent(agent, ToAgent::Ping { number }),
+                Action::NameOutcome { agent, review } => self.to_agent(agent, ToAgent::Outcome { review }),
                 Action::ConfirmAgent { agent, number } => {
                     self.to_agent(agent, ToAgent::Confirmed { number });
                 }
@@ -251,6 +252,7 @@ impl Hub {
                 Action::Record { review, step, by, size } => {
                     self.journal.record(Entry { review: *review, step, by, size })
                 }
+                Action::RecordOnDisk { review } => self.journal.record_on_disk(review),
                 Action::RememberWindow { window } => self.journal.remember_window(window),
                 Action::Publish { to, body } => {
                     let behind = self.publish(to, &body).into_iter();

@@ -145,7 +145,7 @@ impl Marks {
                 Job::Window(window) => self.last.window = self.last.window.max(window.id.0),
                 // The change, if it has no id yet, and the undo.
                 Job::BeginUndo { .. } => self.last.change += 2,
-                Job::Ask { .. } | Job::EndUndo { .. } => {}
+                Job::Ask { .. } | Job::EndUndo { .. } | Job::OnDisk(_) => {}
             }
         }
         if self.reserve(self.last) {

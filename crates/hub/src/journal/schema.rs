@@ -15,7 +15,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::{JournalError, marks, upkeep};
 
 /// Each version but the first has its step in `migrate`, and a new journal is made by all of them.
-pub(super) const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 4;
 
 /// Who starts a hub waits for this; what is not looked at then is checked when it is read.
 const CHECKING: Duration = Duration::from_secs(1);
@@ -36,7 +36,7 @@ CREATE TABLE reviews (
   new_file INTEGER, decided_text BLOB REFERENCES blobs, result_text BLOB REFERENCES blobs,
   result BLOB REFERENCES blobs, comments TEXT, decided_by TEXT,
   proposed_at INTEGER NOT NULL, decided_at INTEGER, ended_at INTEGER, delivered_at INTEGER,
-  added INTEGER, removed INTEGER);
+  added INTEGER, removed INTEGER, written_here INTEGER NOT NULL DEFAULT 0, on_disk INTEGER);
 CREATE INDEX unfinished ON reviews (id) WHERE delivered_at IS NULL;
 CREATE TABLE windows (
   id INTEGER PRIMARY KEY, editor TEXT NOT NULL, folders TEXT NOT NULL, real_folders TEXT NOT NULL, key TEXT NOT NULL, port INTEGER NOT NULL,
@@ -159,7 +159,11 @@ fn migrate(transaction: &Transaction<'_>, version: i64) -> rusqlite::Result<()> 
                  DROP TABLE writes_1;",
             )
         }
-        2 => transaction.execute_batch(MARKS),
+        2 => transaction.execute_batch(
+            "ALTER TABLE reviews ADD COLUMN written_here INTEGER NOT NULL DEFAULT 0;
+             ALTER TABLE reviews ADD COLUMN on_disk INTEGER;",
+        ),
+        3 => transaction.execute_batch(MARKS),
         _ => Ok(()),
     }
 }
@@ -196,7 +200,7 @@ pub(super) fn prune(
     marks::keep(&transaction)?;
     transaction.execute(
         "DELETE FROM reviews WHERE coalesce(delivered_at, ended_at, decided_at) < ?1
-           AND NOT (writer = 'editor' AND verdict = 'accepted' AND ended_at IS NULL)
+           AND NOT ((writer = 'editor' OR written_here) AND verdict = 'accepted' AND ended_at IS NULL)
            AND id NOT IN (SELECT review FROM writes WHERE at >= ?1)",
         [before_ms],
     )?;

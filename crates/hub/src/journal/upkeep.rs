@@ -40,7 +40,7 @@ impl Size {
 /// When each review was over, or far in the future for what is still needed: open reviews, decisions that nobody has
 /// heard of, changes that are still to be written.
 const OVER_AT: &str = "CASE WHEN r.delivered_at IS NULL THEN 9223372036854775807
-  WHEN r.writer = 'editor' AND r.verdict = 'accepted' AND r.ended_at IS NULL THEN 9223372036854775807
+  WHEN (r.writer = 'editor' OR r.written_here) AND r.verdict = 'accepted' AND r.ended_at IS NULL THEN 9223372036854775807
   ELSE max(r.delivered_at, coalesce(r.ended_at, 0), coalesce(r.decided_at, 0)) END";
 
 /// Drops the texts of what was over first, until the rest fits. What was decided stays in the history, and can not be

@@ -1,6 +1,7 @@
 //! Connections against servers on real sockets.
 
 mod clio;
+mod closing;
 mod gemini;
 pub(crate) mod http_server;
 mod losing;

@@ -45,8 +45,8 @@ impl Ask {
 pub(super) enum Withdrawal {
     /// By cancelling the call.
     Cancel,
-    /// By closing its tab.
-    Call(Ask),
+    /// By closing its tab, with these calls one after the other.
+    Calls(Vec<Ask>),
 }
 
 /// One wire. Every `read_…` takes the answer of a tool that did not fail.
@@ -86,7 +86,12 @@ pub(super) trait Dialect: Debug + Send + Sync {
     fn read_decided(&self, change: &Change, answer: &ToolResult) -> Result<Decided, CallError>;
 
     fn withdraw(&self, tab: &str) -> Withdrawal {
-        Withdrawal::Call(self.close_tab(tab))
+        Withdrawal::Calls(self.close_diff(tab))
+    }
+
+    /// Closes the tab of a change that was proposed under that name.
+    fn close_diff(&self, tab: &str) -> Vec<Ask> {
+        vec![self.close_tab(tab)]
     }
 
     /// `tool` is what the server says of the tool.

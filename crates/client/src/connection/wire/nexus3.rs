@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::claude::shortened;
+use super::shapes::Lines;
 use super::{Ask, Dialect, text_of};
 use crate::connection::error::CallError;
 use crate::connection::types::{Change, Decided, DiffOutcome, OpenAt, Tool, ToolResult};
@@ -18,6 +19,10 @@ pub(in crate::connection) struct Nexus3;
 impl Dialect for Nexus3 {
     fn revision(&self) -> &'static str {
         "2024-11-05"
+    }
+
+    fn lines(&self) -> Lines {
+        Lines::FromOne
     }
 
     /// The texts behind the first are what the person said.
@@ -50,6 +55,11 @@ impl Dialect for Nexus3 {
         _tool: Option<&Tool>,
     ) -> Result<Ask, CallError> {
         Ok(Ask::new("openFile", json!({ "filePath": text_of(path)?, "preview": preview })))
+    }
+
+    /// NEXUS3's own extension puts a word before the name of the tab, and compares with that; others do not.
+    fn close_diff(&self, tab: &str) -> Vec<Ask> {
+        vec![self.close_tab(&format!("NEXUS3: {tab}")), self.close_tab(tab)]
     }
 
     fn close_tab(&self, tab: &str) -> Ask {
@@ -90,8 +100,24 @@ mod tests {
     }
 
     #[test]
+    fn lines_count_from_one_on_this_wire() {
+        let finding =
+            json!([{ "filePath": "/w/a", "line": 1, "message": "m", "severity": "error" }]).to_string();
+        let answer =
+            ToolResult { content: vec![json!({ "type": "text", "text": finding })], ..Default::default() };
+        assert_eq!(NEXUS3.read_diagnostics(&answer).unwrap()[0].line, 0);
+        let selected = json!({
+            "filePath": "/w/a", "text": "x",
+            "startLine": 3, "startCharacter": 0, "endLine": 4, "endCharacter": 1,
+        });
+        let selected = NEXUS3.selection(&selected).unwrap().unwrap();
+        assert_eq!((selected.start_line, selected.end_line, selected.end_character), (2, 3, 1));
+        assert_eq!(NEXUS3.selection(&json!(null)), Ok(None));
+    }
+
+    #[test]
     fn tabs_are_closed_by_this_wires_own_name_for_it() {
-        let expected = Ask::new("closeTab", json!({ "tabName": "a.rs" }));
-        assert_eq!(NEXUS3.withdraw("a.rs"), Withdrawal::Call(expected));
+        let expected = ["NEXUS3: a.rs", "a.rs"].map(|tab| Ask::new("closeTab", json!({ "tabName": tab })));
+        assert_eq!(NEXUS3.withdraw("a.rs"), Withdrawal::Calls(expected.to_vec()));
     }
 }

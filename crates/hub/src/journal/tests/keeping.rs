@@ -33,7 +33,7 @@ fn no_id_comes_again_after_everything_was_pruned() {
     desk = Desk::at(&path);
     desk.propose(Writer::Editor);
     let base_now = desk.state.review(ReviewId(2)).unwrap().base.clone();
-    let decision = Decision { verdict: Verdict::Accept, comments: Vec::new() };
+    let decision = Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: false };
     let (review, surface, revision) = (ReviewId(2), SurfaceId(1), Revision(0));
     desk.apply(Event::Decided { review, surface, revision, digest: None, decision, base_now }, true);
     assert_eq!(desk.change(Name::Last).id, Some(ChangeId(2)), "c1 was another change");
@@ -101,7 +101,7 @@ fn many(path: &Path, count: u64, bytes: usize) {
         let text: String = (0..bytes / 16).map(|line| format!("{n:05} {line:08}\n")).collect();
         desk.propose_on(Text { format: Format::UTF8, text: text.into() }, Writer::Editor);
         let base_now = desk.state.review(ReviewId(n)).unwrap().base.clone();
-        let decision = Decision { verdict: Verdict::Accept, comments: Vec::new() };
+        let decision = Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: false };
         let (review, surface, revision) = (ReviewId(n), SurfaceId(1), Revision(0));
         desk.apply(Event::Decided { review, surface, revision, digest: None, decision, base_now }, true);
         if n > 1 {
@@ -161,7 +161,12 @@ fn a_look_that_takes_too_long_ends() {
 
 #[test]
 fn journals_of_all_versions_are_opened_and_newer_ones_left_alone() {
-    for (version, tables) in [(1, include_str!("../schema_1.sql")), (2, include_str!("../schema_2.sql"))] {
+    let versions = [
+        (1, include_str!("../schema_1.sql")),
+        (2, include_str!("../schema_2.sql")),
+        (3, include_str!("../schema_3.sql")),
+    ];
+    for (version, tables) in versions {
         let (_folder, path) = folder();
         let old = Connection::open(&path).unwrap();
         old.execute_batch(tables).unwrap();

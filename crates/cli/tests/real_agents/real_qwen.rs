@@ -1,0 +1,65 @@
+//! Qwen Code in a terminal that tells nothing of an editor: it connects, its change is decided here, and `linkspan status`
+//! tells the truth about it when the hub is killed.
+
+use serde_json::json;
+
+use crate::support::real_agent::listed;
+use crate::support::{RealAgent, Serve, Turn, World};
+
+const TEXT: &str = "one\ntwo\nthree\n";
+
+/// Qwen Code leaves before the window does.
+struct Desk {
+    qwen: RealAgent,
+    _serve: Serve,
+    world: World,
+}
+
+impl Desk {
+    /// Qwen Code is connected, and will change `a.txt` when it is asked.
+    #[track_caller]
+    fn new() -> Desk {
+        let world = World::new();
+        let path = world.file("a.txt", TEXT);
+        let serve = world.serve();
+        let read = Turn::calls("read_file", json!({ "file_path": path }));
+        let arguments = json!({ "file_path": path, "old_string": "two\n", "new_string": "2\n" });
+        let qwen = RealAgent::qwen(&world, [read, Turn::calls("edit", arguments)]);
+        qwen.is_connected(&world);
+        Desk { qwen, _serve: serve, world }
+    }
+
+    /// Qwen Code is asked, and its change is accepted.
+    #[track_caller]
+    fn changes_the_file(&mut self) {
+        self.qwen.prompt("please change it");
+        self.qwen.tty.sees("Apply this change?");
+        let review = self.world.one_pending();
+        self.world.run(&["accept", &review]).ok();
+        let told = self.qwen.model.result(1);
+        assert!(told.text.contains("has been updated"), "{told:?}");
+        assert_eq!(self.world.read_text("a.txt"), TEXT.replace("two", "2"));
+    }
+}
+
+#[test]
+fn it_connects_from_an_ordinary_terminal_and_an_accepted_change_is_written() {
+    Desk::new().changes_the_file();
+}
+
+#[test]
+fn a_killed_hub_leaves_it_disconnected_and_status_says_so_until_the_user_reconnects_it() {
+    let mut desk = Desk::new();
+    desk.world.kill_hub();
+    // Its stream comes back by itself, but Qwen Code takes itself for disconnected.
+    desk.qwen.tty.sees_that("back, and not called connected", |_| {
+        let status = desk.world.status();
+        listed(&status, "agents").is_empty() && listed(&status, "returnedAgents") == ["Qwen Code"]
+    });
+    desk.qwen.prompt("/ide enable");
+    desk.qwen.is_connected(&desk.world);
+    let status = desk.world.status();
+    assert_eq!(listed(&status, "agents"), ["Qwen Code"]);
+    assert!(listed(&status, "returnedAgents").is_empty(), "{status}");
+    desk.changes_the_file();
+}

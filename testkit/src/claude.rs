@@ -1,0 +1,135 @@
+//! A real Claude Code in a terminal: set up so that it asks nothing at its start, with a model of the test's own and
+//! nothing else of the network. What a user types there, and what the screen shows.
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::model::{Model, PATIENCE, Turn};
+use super::{Tty, World, installed};
+
+const KEY: &str = "sk-ant-api03-test-key-for-the-model-of-a-test";
+
+/// What it does on the network of its own accord, switched off.
+const QUIET: [&str; 7] = [
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL",
+    "CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL",
+    "DISABLE_AUTOUPDATER",
+    "DISABLE_ERROR_REPORTING",
+    "DISABLE_INSTALLATION_CHECKS",
+    "DISABLE_TELEMETRY",
+];
+
+/// The versions that the tests run: the newest, the last one that ran on Node.js, and the last of the line before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaudeVersion {
+    Newest,
+    V2_1_112,
+    V1_0_128,
+}
+
+impl ClaudeVersion {
+    pub fn number(self) -> &'static str {
+        match self {
+            ClaudeVersion::Newest => "2.1.325",
+            ClaudeVersion::V2_1_112 => "2.1.112",
+            ClaudeVersion::V1_0_128 => "1.0.128",
+        }
+    }
+
+    /// The mode that asks before each edit. Its name was another one before.
+    pub fn asking_mode(self) -> &'static str {
+        match self {
+            ClaudeVersion::Newest => "manual",
+            ClaudeVersion::V2_1_112 | ClaudeVersion::V1_0_128 => "default",
+        }
+    }
+}
+
+pub struct Claude {
+    pub tty: Tty,
+    pub model: Model,
+    pub version: ClaudeVersion,
+}
+
+impl Claude {
+    /// Starts it in the workspace with `--ide` in the mode that asks, and waits until it can be typed to.
+    #[track_caller]
+    pub fn start(world: &World, version: ClaudeVersion, script: impl IntoIterator<Item = Turn>) -> Claude {
+        set_up(world);
+        let args = ["--ide", "--permission-mode", version.asking_mode()];
+        let claude = Claude::run(world, version, script, &args);
+        claude.tty.sees_that("connected", |_| claude.is_connected(world));
+        claude
+    }
+
+    /// Whether the hub lists it.
+    pub fn is_connected(&self, world: &World) -> bool {
+        let status = world.status();
+        let windows = status["windows"].as_array().into_iter().flatten();
+        let mut agents = windows.filter_map(|window| window["agents"].as_array()).flatten();
+        agents.any(|agent| agent["pid"] == self.tty.pid())
+    }
+
+    /// Starts it with these arguments.
+    pub fn run(
+        world: &World,
+        version: ClaudeVersion,
+        script: impl IntoIterator<Item = Turn>,
+        args: &[&str],
+    ) -> Claude {
+        let model = Model::start(script);
+        let mut command = installed::command(world, &format!("claude-{}", version.number()));
+        command.args(args);
+        command.env("ANTHROPIC_BASE_URL", model.url()).env("ANTHROPIC_API_KEY", KEY);
+        command.envs(model.proxy_variables());
+        command.envs(QUIET.map(|name| (name, "1")));
+        Claude { tty: Tty::start(&command, 120, 50, PATIENCE), model, version }
+    }
+
+    /// Types a prompt and sends it.
+    pub fn prompt(&mut self, text: &str) {
+        self.tty.types(text);
+        self.tty.sees(text);
+        self.tty.types("\r");
+    }
+
+    /// Answers the question in the terminal with this key, and waits until it is gone. Claude Code ignores keys for a
+    /// moment after it has shown a question.
+    #[track_caller]
+    pub fn answers(&mut self, key: &str) {
+        let until = Instant::now() + PATIENCE;
+        while self.tty.text().contains("Do you want to") {
+            assert!(Instant::now() < until, "the question stays:\n{}", self.tty.text());
+            self.tty.types(key);
+            thread::sleep(Duration::from_millis(700));
+        }
+    }
+}
+
+impl Drop for Claude {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("--- the screen of Claude Code {}\n{}\n---", self.version.number(), self.tty.text());
+        }
+    }
+}
+
+/// Answers beforehand what Claude Code asks a new user: the theme, the key, whether the folder is trusted.
+pub fn set_up(world: &World) {
+    let path = world.home().join(".claude.json");
+    let mut settings: Value =
+        fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_else(|| json!({}));
+    settings["hasCompletedOnboarding"] = json!(true);
+    settings["theme"] = json!("dark");
+    settings["numStartups"] = json!(5);
+    // It remembers a key by its last twenty characters.
+    let end = KEY.get(KEY.len() - 20..).unwrap();
+    settings["customApiKeyResponses"] = json!({ "approved": [end], "rejected": [] });
+    settings["projects"][world.workspace().to_str().unwrap()] =
+        json!({ "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": [] });
+    fs::write(path, settings.to_string()).unwrap();
+}

@@ -1,0 +1,94 @@
+//! Anthropic's messages API, as Claude Code uses it: `POST /v1/messages`, answered as a stream of events.
+
+use serde_json::{Value, json};
+
+use super::{Api, ToolResult, Turn};
+
+pub(super) struct Messages;
+
+impl Api for Messages {
+    fn serves(&self, path: &str) -> bool {
+        matches!(path, "/v1/messages" | "/v1/messages/count_tokens")
+    }
+
+    /// Questions on the side, such as one for a title, come without the tools that edit.
+    fn is_conversation(&self, path: &str, body: &Value) -> bool {
+        let tools = body["tools"].as_array();
+        path == "/v1/messages" && tools.is_some_and(|tools| tools.iter().any(|tool| tool["name"] == "Edit"))
+    }
+
+    fn results(&self, body: &Value) -> Vec<ToolResult> {
+        let messages = body["messages"].as_array().into_iter().flatten();
+        let blocks = messages.filter_map(|message| message["content"].as_array()).flatten();
+        let results = blocks.filter(|block| block["type"] == "tool_result");
+        results
+            .map(|block| ToolResult {
+                text: text(&block["content"]),
+                is_error: block["is_error"].as_bool().unwrap_or(false),
+            })
+            .collect()
+    }
+
+    fn answer(&self, path: &str, body: &Value, turn: &Turn, number: usize) -> (String, &'static str) {
+        if path.ends_with("/count_tokens") {
+            return (json!({ "input_tokens": 100 }).to_string(), "application/json");
+        }
+        let (block, stop) = match turn {
+            Turn::Says(text) => (json!({ "type": "text", "text": text }), "end_turn"),
+            Turn::Calls { tool, input } => (
+                json!({ "type": "tool_use", "id": format!("toolu_{number}"), "name": tool, "input": input }),
+                "tool_use",
+            ),
+        };
+        let message = json!({
+            "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": body["model"],
+            "content": [block], "stop_reason": stop, "stop_sequence": null,
+            "usage": { "input_tokens": 100, "output_tokens": 10 },
+        });
+        if body["stream"] == true {
+            (stream(message), "text/event-stream")
+        } else {
+            (message.to_string(), "application/json")
+        }
+    }
+}
+
+/// The same message as events.
+fn stream(mut message: Value) -> String {
+    let stop = message["stop_reason"].take();
+    let mut block = message["content"].take()[0].take();
+    message["content"] = json!([]);
+    let delta = if block["type"] == "tool_use" {
+        let input = block["input"].take().to_string();
+        block["input"] = json!({});
+        json!({ "type": "input_json_delta", "partial_json": input })
+    } else {
+        let text = block["text"].take();
+        block["text"] = json!("");
+        json!({ "type": "text_delta", "text": text })
+    };
+    let events = [
+        json!({ "type": "message_start", "message": message }),
+        json!({ "type": "content_block_start", "index": 0, "content_block": block }),
+        json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
+        json!({ "type": "content_block_stop", "index": 0 }),
+        json!({
+            "type": "message_delta", "delta": { "stop_reason": stop, "stop_sequence": null },
+            "usage": { "output_tokens": 10 },
+        }),
+        json!({ "type": "message_stop" }),
+    ];
+    let event = |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    events.iter().map(event).collect()
+}
+
+/// Content is a text, or blocks of which some are texts.
+fn text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,70 @@
+//! As much of HTTP/1.1 as agents use with a model: one request for each connection, and one answer.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+
+/// More than any agent sends.
+const LARGEST: usize = 64 * 1024 * 1024;
+
+pub(super) struct Request {
+    pub(super) method: String,
+    pub(super) target: String,
+    pub(super) body: Vec<u8>,
+}
+
+/// None if what comes is not a whole request.
+pub(super) fn read(stream: &mut TcpStream) -> Option<Request> {
+    let mut reader = BufReader::new(stream);
+    let first = line(&mut reader)?;
+    let mut words = first.split(' ');
+    let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let (mut length, mut chunked) = (0, false);
+    loop {
+        let header = line(&mut reader)?.to_ascii_lowercase();
+        if header.is_empty() {
+            break;
+        }
+        let (name, value) = header.split_once(':')?;
+        match name {
+            "content-length" => length = value.trim().parse().ok()?,
+            "transfer-encoding" => chunked = value.contains("chunked"),
+            _ => {}
+        }
+    }
+    let body = if chunked { chunks(&mut reader)? } else { exactly(&mut reader, length)? };
+    Some(Request { method, target, body })
+}
+
+pub(super) fn write(stream: &mut TcpStream, status: &str, kind: &str, body: &str) {
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    // An agent may have left meanwhile.
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+}
+
+fn line(reader: &mut impl BufRead) -> Option<String> {
+    let mut line = String::new();
+    let length = reader.take(64 * 1024).read_line(&mut line).ok()?;
+    (length > 0).then(|| line.trim_end().to_owned())
+}
+
+fn exactly(reader: &mut impl Read, length: usize) -> Option<Vec<u8>> {
+    let mut body = vec![0; (length <= LARGEST).then_some(length)?];
+    reader.read_exact(&mut body).ok()?;
+    Some(body)
+}
+
+fn chunks(reader: &mut impl BufRead) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let size = line(reader)?;
+        let size = usize::from_str_radix(size.split(';').next()?.trim(), 16).ok()?;
+        body.extend(exactly(reader, size)?);
+        line(reader)?;
+        if size == 0 {
+            return (body.len() <= LARGEST).then_some(body);
+        }
+    }
+}

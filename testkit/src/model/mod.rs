@@ -1,0 +1,200 @@
+//! A model server on 127.0.0.1 that says what a test has written down: real agents are pointed at it instead of at
+//! their vendor's. It records every request, so that a test can assert what the model was told. It is also the proxy
+//! of those agents, and refuses and records whatever they want from elsewhere.
+
+mod anthropic;
+mod gemini;
+mod http;
+mod openai;
+
+use std::collections::VecDeque;
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use http::Request;
+
+/// A real agent on a busy machine is slower than ours.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What the model says in one turn.
+#[derive(Debug, Clone)]
+pub enum Turn {
+    /// A text, which ends the agent's turn.
+    Says(String),
+    /// A call of a tool of the agent.
+    Calls { tool: String, input: Value },
+}
+
+impl Turn {
+    pub fn says(text: &str) -> Turn {
+        Turn::Says(text.to_owned())
+    }
+
+    pub fn calls(tool: &str, input: Value) -> Turn {
+        Turn::Calls { tool: tool.to_owned(), input }
+    }
+}
+
+/// What the agent told the model about one call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    pub text: String,
+    pub is_error: bool,
+}
+
+/// One vendor's protocol. Add a file and a row in `APIS` for another.
+trait Api: Sync {
+    /// Whether requests to this path, without its query, are in this protocol.
+    fn serves(&self, path: &str) -> bool;
+
+    /// Whether this is the conversation with the user, and not a question on the side such as one for a title.
+    fn is_conversation(&self, path: &str, body: &Value) -> bool;
+
+    /// The results of all calls so far, oldest first.
+    fn results(&self, body: &Value) -> Vec<ToolResult>;
+
+    /// The body of the answer, and its content type. `number` makes ids that do not repeat.
+    fn answer(&self, path: &str, body: &Value, turn: &Turn, number: usize) -> (String, &'static str);
+}
+
+const APIS: [&dyn Api; 3] = [&anthropic::Messages, &gemini::GenerateContent, &openai::ChatCompletions];
+
+#[derive(Default)]
+struct Shared {
+    script: VecDeque<Turn>,
+    conversation: Vec<Value>,
+    results: Vec<ToolResult>,
+    answers: usize,
+    outside: Vec<String>,
+    /// What no API serves, for the one who writes down a new one.
+    unknown: Vec<String>,
+}
+
+pub struct Model {
+    port: u16,
+    shared: Arc<Mutex<Shared>>,
+}
+
+impl Model {
+    /// A model that takes these turns, one for each request of the conversation. After the last it says "Done.".
+    pub fn start(script: impl IntoIterator<Item = Turn>) -> Model {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let shared = Shared { script: script.into_iter().collect(), ..Shared::default() };
+        let shared = Arc::new(Mutex::new(shared));
+        let model = Model { port, shared: Arc::clone(&shared) };
+        // Ends with the test's process.
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || serve(stream, &shared));
+            }
+        });
+        model
+    }
+
+    /// Adds turns to the script.
+    pub fn then(&self, turns: impl IntoIterator<Item = Turn>) {
+        self.shared.lock().unwrap().script.extend(turns);
+    }
+
+    /// The address of the API, and of the proxy that lets nothing through.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// The variables that make this the only server that a program reaches.
+    pub fn proxy_variables(&self) -> Vec<(&'static str, String)> {
+        let mut variables: Vec<_> =
+            ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].map(|name| (name, self.url())).into();
+        variables.extend(["NO_PROXY", "no_proxy"].map(|name| (name, "127.0.0.1,localhost".to_owned())));
+        variables
+    }
+
+    /// The requests of the conversation so far.
+    pub fn conversation(&self) -> Vec<Value> {
+        self.shared.lock().unwrap().conversation.clone()
+    }
+
+    /// The results of tools in the newest request.
+    pub fn results(&self) -> Vec<ToolResult> {
+        self.shared.lock().unwrap().results.clone()
+    }
+
+    /// Servers on the network that the agent wanted to reach.
+    pub fn outside(&self) -> Vec<String> {
+        self.shared.lock().unwrap().outside.clone()
+    }
+
+    /// Waits for the result of the call with this number, from 0.
+    #[track_caller]
+    pub fn result(&self, number: usize) -> ToolResult {
+        self.waits(&format!("result {number} of a tool"), |shared| shared.results.get(number).cloned())
+    }
+
+    /// Waits until the agent has asked for so many turns.
+    #[track_caller]
+    pub fn asked(&self, turns: usize) {
+        self.waits(&format!("request {turns} of the agent"), |shared| {
+            (shared.conversation.len() >= turns).then_some(())
+        });
+    }
+
+    #[track_caller]
+    fn waits<T>(&self, what: &str, look: impl Fn(&Shared) -> Option<T>) -> T {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let shared = self.shared.lock().unwrap();
+            if let Some(found) = look(&shared) {
+                return found;
+            }
+            assert!(
+                Instant::now() < until,
+                "the model never got {what}; it got {} requests, the results {:?}, and for no API {:?}",
+                shared.conversation.len(),
+                shared.results,
+                shared.unknown
+            );
+            drop(shared);
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn serve(mut stream: TcpStream, shared: &Mutex<Shared>) {
+    let _ = stream.set_read_timeout(Some(PATIENCE));
+    let Some(request) = http::read(&mut stream) else { return };
+    if request.method == "CONNECT" || request.target.contains("://") {
+        shared.lock().unwrap().outside.push(request.target);
+        http::write(&mut stream, "403 Forbidden", "text/plain", "nothing is reached from here");
+        return;
+    }
+    let path = request.target.split('?').next().unwrap_or_default().to_owned();
+    let Some(api) = APIS.iter().find(|api| request.method == "POST" && api.serves(&path)) else {
+        shared.lock().unwrap().unknown.push(format!("{} {}", request.method, request.target));
+        http::write(&mut stream, "404 Not Found", "application/json", "{}");
+        return;
+    };
+    let (body, kind) = answer(*api, &path, &request, shared);
+    http::write(&mut stream, "200 OK", kind, &body);
+}
+
+fn answer(api: &dyn Api, path: &str, request: &Request, shared: &Mutex<Shared>) -> (String, &'static str) {
+    let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+    let mut shared = shared.lock().unwrap();
+    shared.answers += 1;
+    let number = shared.answers;
+    let turn = if api.is_conversation(path, &body) {
+        shared.results = api.results(&body);
+        shared.conversation.push(body.clone());
+        shared.script.pop_front().unwrap_or_else(|| Turn::says("Done."))
+    } else {
+        Turn::says("Beside the point")
+    };
+    drop(shared);
+    api.answer(path, &body, &turn, number)
+}

@@ -1,0 +1,65 @@
+//! OpenAI's chat completions, as Qwen Code and opencode use them: `POST /chat/completions`, answered as events.
+
+use serde_json::{Value, json};
+
+use super::{Api, ToolResult, Turn};
+
+pub(super) struct ChatCompletions;
+
+impl Api for ChatCompletions {
+    fn serves(&self, path: &str) -> bool {
+        path.ends_with("/chat/completions")
+    }
+
+    /// Questions on the side come without the tools that edit.
+    fn is_conversation(&self, _path: &str, body: &Value) -> bool {
+        let tools = body["tools"].as_array();
+        tools.is_some_and(|tools| tools.iter().any(|tool| tool["function"]["name"] == "edit"))
+    }
+
+    /// This protocol does not say which of them failed.
+    fn results(&self, body: &Value) -> Vec<ToolResult> {
+        let messages = body["messages"].as_array().into_iter().flatten();
+        let results = messages.filter(|message| message["role"] == "tool");
+        results.map(|message| ToolResult { text: text(&message["content"]), is_error: false }).collect()
+    }
+
+    fn answer(&self, _path: &str, body: &Value, turn: &Turn, number: usize) -> (String, &'static str) {
+        let (message, stop) = match turn {
+            Turn::Says(text) => (json!({ "role": "assistant", "content": text }), "stop"),
+            Turn::Calls { tool, input } => {
+                let function = json!({ "name": tool, "arguments": input.to_string() });
+                let call = json!({ "index": 0, "id": format!("call_{number}"), "type": "function", "function": function });
+                (json!({ "role": "assistant", "content": null, "tool_calls": [call] }), "tool_calls")
+            }
+        };
+        let usage = json!({ "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110 });
+        let answer = |kind: &str, choice: Value| {
+            json!({
+                "id": format!("chatcmpl-{number}"), "object": kind, "created": 1_763_000_000,
+                "model": body["model"], "choices": [choice], "usage": usage,
+            })
+        };
+        if body["stream"] != true {
+            let choice = json!({ "index": 0, "message": message, "finish_reason": stop });
+            return (answer("chat.completion", choice).to_string(), "application/json");
+        }
+        let chunks = [
+            json!({ "index": 0, "delta": message, "finish_reason": null }),
+            json!({ "index": 0, "delta": {}, "finish_reason": stop }),
+        ];
+        let chunks = chunks.map(|choice| format!("data: {}\n\n", answer("chat.completion.chunk", choice)));
+        (format!("{}data: [DONE]\n\n", chunks.concat()), "text/event-stream")
+    }
+}
+
+/// Content is a text, or parts of which some are texts.
+fn text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}

