@@ -491,10 +491,10 @@ export interface DialectStatus {
   name: string;
   /** The port that its agents know by heart, if it leads to this window. */
   port?: number;
-  /** The file by which its agents find the window. Missing where there is none. */
-  discoveryFile?: string;
+  /** The files by which its agents find the window, as far as they are there. */
+  discoveryFiles: Array<string>;
   /** Why its agents do not find the window by a file, though they should. */
-  problem?: string;
+  problems: Array<string>;
 }
 
 /** Closes the tabs of a document. One with unsaved changes stays open. */
