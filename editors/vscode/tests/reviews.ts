@@ -34,6 +34,8 @@ export function reviews(): void {
       focus: false,
       omitted: false,
       inline: false,
+      agentWrites: false,
+      ownerGone: false,
     };
     assert.equal(await ask("review/show", review), null);
     return review;
