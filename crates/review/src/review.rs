@@ -93,6 +93,22 @@ impl Review {
         self.base.as_ref().map(Text::digest)
     }
 
+    /// Names exactly what is shown: this review, its file, what that holds and what it would hold. A decision that has
+    /// it is about this and about nothing else, whatever else has the same id and revision.
+    pub fn shown_digest(&self) -> Digest {
+        let (format, base) = match &self.base {
+            Some(base) => (base.format.name(), Some(base.text.digest())),
+            None => ("", None),
+        };
+        Digest::of_parts(&[
+            &self.id.0.to_le_bytes(),
+            self.path.as_os_str().as_encoded_bytes(),
+            format.as_bytes(),
+            base.as_ref().map_or(&[], |digest| digest.as_bytes()),
+            self.shared_side().digest().as_bytes(),
+        ])
+    }
+
     /// What the file must hold for a write of the result; `None`: it must not exist.
     pub fn held_digest(&self) -> Option<Digest> {
         self.held().as_ref().map(Text::digest)

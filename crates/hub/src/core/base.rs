@@ -37,15 +37,12 @@ pub(super) enum BaseWanted {
     /// For the agent to read.
     Text(ToolCall),
     /// `again`: what was read may have been older than our own write.
-    Proposal {
-        tool: ToolCall,
-        again: bool,
-    },
+    Proposal { tool: ToolCall, again: bool },
     Decision {
         local: LocalId,
         request: RequestId,
         review: ReviewId,
-        revision: Revision,
+        seen: (Revision, Option<Digest>),
         decision: Decision,
     },
     /// It is not known whether an accepted change was written: what does the file hold? If not the result, the
@@ -57,16 +54,9 @@ pub(super) enum BaseWanted {
         failed: Option<String>,
     },
     /// Whoever writes an accepted change is late: is it done?
-    LateWrite {
-        review: ReviewId,
-        save: bool,
-    },
+    LateWrite { review: ReviewId, save: bool },
     /// One of the files of a call that names its changes by place.
-    Edit {
-        agent: AgentId,
-        editing: Ticket,
-        part: usize,
-    },
+    Edit { agent: AgentId, editing: Ticket, part: usize },
     /// Whether the agent wrote this accepted change.
     Landing(ReviewId),
     /// Whether the file is what an undo needs it to be.
@@ -301,7 +291,7 @@ impl Core {
             {
                 self.show(review);
             }
-            BaseWanted::Decision { local, request, review, revision, decision } => match base {
+            BaseWanted::Decision { local, request, review, seen, decision } => match base {
                 Ok(base) if let Some(why) = self.cannot_change(review, &decision, &base) => {
                     let message = format!("{} {why}", base.path.display());
                     let result = api::ReviewDecidedResult::Refused { message, can_write_here: false };
@@ -312,7 +302,7 @@ impl Core {
                     if self.state.review(review).is_some_and(|review| review.phase == Phase::Pending) {
                         self.remember_buffer(review, base.buffer);
                     }
-                    self.decided(local, request, review, revision, decision, base.text);
+                    self.decided(local, request, review, seen, decision, base.text);
                 }
                 Err(failure) => {
                     let message = failure.message;
@@ -454,13 +444,13 @@ impl Core {
         local: LocalId,
         request: RequestId,
         review: ReviewId,
-        revision: Revision,
+        (revision, digest): (Revision, Option<Digest>),
         decision: Decision,
         base_now: Option<Text>,
     ) {
         let surface = SurfaceId(local.0);
-        let effects =
-            self.state.apply(review::Event::Decided { review, surface, revision, decision, base_now });
+        let decided = review::Event::Decided { review, surface, revision, digest, decision, base_now };
+        let effects = self.state.apply(decided);
         let answered = effects.iter().any(|effect| matches!(effect, Effect::Reply { .. }));
         // Whoever decided may be gone by now; what a person decided counts all the same.
         if let Some(connection) = self.locals.get_mut(&local) {

@@ -116,6 +116,13 @@ impl Core {
                 };
                 self.not_undone(ticket, errors::UNKNOWN_CHANGE, message);
             }
+            Ok(Found::TextsGone { review }) => {
+                let message = format!(
+                    "the texts of {review} are gone, because the journal was full: it can not be undone any more \
+                     (`journal_mib` in config.toml says how much is kept)"
+                );
+                self.not_undone(ticket, errors::UNKNOWN_CHANGE, message);
+            }
             Ok(Found::Unknown | Found::List(_)) => {
                 let message = match undo.name {
                     Name::Last => {

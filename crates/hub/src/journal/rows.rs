@@ -12,6 +12,7 @@ use linkspan_review::{
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 
+use super::marks::NEXT_CHANGE;
 use super::schema::is_damage;
 use super::{Entry, JournalError, LineCount, Past, RememberedWindow};
 
@@ -214,8 +215,16 @@ fn put_write(tx: &Transaction<'_>, review: &Review, now: i64) -> rusqlite::Resul
     let Ok(before) = review.base.as_ref().map(|base| base.encode()).transpose() else { return Ok(()) };
     let before = before.map(|bytes| blob(tx, bytes.digest(), &bytes)).transpose()?;
     let after = blob(tx, accepted.bytes.digest(), &accepted.bytes)?;
-    tx.prepare_cached("INSERT INTO writes (review, path, before, after, at) VALUES (?1,?2,?3,?4,?5)")?
-        .execute(params![id_column(review.id.0), review.path.as_os_str().as_bytes(), before, after, now])?;
+    let sql = format!(
+        "INSERT INTO writes (id, review, path, before, after, at) VALUES ({NEXT_CHANGE},?1,?2,?3,?4,?5)"
+    );
+    tx.prepare_cached(&sql)?.execute(params![
+        id_column(review.id.0),
+        review.path.as_os_str().as_bytes(),
+        before,
+        after,
+        now
+    ])?;
     Ok(())
 }
 

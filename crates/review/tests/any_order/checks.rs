@@ -293,8 +293,9 @@ fn the_decision_is_what_was_said(
     event: &Event,
 ) {
     let (text, base_now) = match event {
-        Event::Decided { surface, revision, decision, base_now, .. } => {
+        Event::Decided { surface, revision, digest, decision, base_now, .. } => {
             assert_eq!(was.phase, Phase::Pending);
+            assert!(digest.is_none_or(|digest| digest == was.shown_digest()), "decided on other bytes");
             assert_eq!(decided.outcome.by, Some(*surface));
             let seen = world.shown.get(&(was.id, *revision)).expect("decided on what was never shown");
             assert_eq!((&was.base, was.side()), (&seen.0, seen.1.as_str()), "decided on something else");
