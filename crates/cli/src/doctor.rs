@@ -83,7 +83,9 @@ fn hub(reach: &Reach, findings: &mut Vec<Finding>) -> Option<u64> {
             findings.push(Finding::note("hub", text));
             return None;
         }
-        Err(GreetError::Connect(error @ (ConnectError::RuntimeDir(_) | ConnectError::Places(_)))) => {
+        Err(GreetError::Connect(
+            error @ (ConnectError::RuntimeDir(_) | ConnectError::Places(_) | ConnectError::OtherUser { .. }),
+        )) => {
             let remedy =
                 format!("Without a safe {runtime} there is no hub: do what is said, then look again.");
             findings.push(Finding::bad("hub", error.to_string(), remedy));

@@ -41,7 +41,7 @@ pub use linkspan_editor_api::{ReviewComment as Comment, Severity, Taken};
 pub use pending::{PendingCall, PendingChange};
 pub use types::{
     AgentInfo, Change, ChangeWriter, Decided, DecidedHunk, Diagnostic, DiffOutcome, EditorEvent, EditorInfo,
-    OpenAt, Selection, Tool, ToolResult,
+    Landed, OpenAt, Selection, Tool, ToolResult,
 };
 
 const PING_DEADLINE: Duration = Duration::from_secs(1);
@@ -133,13 +133,19 @@ impl Connection {
         Ok(PendingChange { call, change: Arc::new(change.clone()), tab })
     }
 
-    /// Opens a file in a tab. Servers that know no places in files only open it.
-    pub fn open_file(&self, path: &Path, target: Option<OpenAt>, preview: bool) -> Result<(), CallError> {
+    /// Opens a file in a tab, and tells how near to the place it was. Not every editor knows places in files.
+    pub fn open_file(&self, path: &Path, target: Option<OpenAt>, preview: bool) -> Result<Landed, CallError> {
         let dialect = self.inner.session.dialect;
         // What the tool wants differs from server to server, and only its schema tells.
         let tools = if dialect.is_hub() { Vec::new() } else { self.tools().unwrap_or_default() };
         let tool = tools.iter().find(|tool| tool.name == "openFile");
-        self.do_it(&dialect.open_file(path, target, preview, tool)?)
+        let text = target.filter(|_| !dialect.is_hub()).and_then(|at| found_first_at(path, at));
+        let target = target.map(|at| (at, text.as_deref()));
+        let (ask, landed) = dialect.open_file(path, target, preview, tool)?;
+        let told = self.do_it(&ask)?;
+        // The editor's text is not saved, and is another one.
+        let misses = text.is_some() && told.texts().any(|told| told.contains("not found"));
+        Ok(if misses { Landed::File } else { landed })
     }
 
     /// Errors and warnings of one file, or of all. With `wait`, the hub gives language servers so long to come
@@ -176,7 +182,12 @@ impl Connection {
 
     /// The folders of the editor's workspace.
     pub fn workspace_folders(&self) -> Result<Vec<PathBuf>, CallError> {
-        self.inner.session.dialect.read_folders(&self.ask_for("getWorkspaceFolders")?)
+        let asked = self.ask_for("getWorkspaceFolders");
+        match (asked, self.inner.candidate.folders.as_slice()) {
+            // Its lock file says it all the same.
+            (Err(CallError::Unsupported { .. }), folders @ [_, ..]) => Ok(folders.to_vec()),
+            (asked, _) => self.inner.session.dialect.read_folders(&asked?),
+        }
     }
 
     /// Whether a file has changes that are not saved; one that is not open has none.
@@ -187,7 +198,7 @@ impl Connection {
 
     /// Saves an open file.
     pub fn save(&self, path: &Path) -> Result<(), CallError> {
-        self.do_it(&self.inner.session.dialect.save(path)?)
+        self.do_it(&self.inner.session.dialect.save(path)?).map(drop)
     }
 
     /// Closes the tab of a change, which withdraws it. On foreign wires a label that no change of this connection
@@ -196,10 +207,10 @@ impl Connection {
         let dialect = self.inner.session.dialect;
         let tabs = self.inner.tabs.close(label);
         if tabs.is_empty() {
-            return self.do_it(&dialect.close_tab(label));
+            return self.do_it(&dialect.close_tab(label)).map(drop);
         }
         let mut asks = tabs.iter().flat_map(|tab| dialect.close_diff(tab));
-        asks.try_for_each(|ask| self.do_it(&ask))
+        asks.try_for_each(|ask| self.do_it(&ask).map(drop))
     }
 
     /// Closes the tab of a change that nobody waits for any more, once. Whether that worked changes nothing for us.
@@ -332,13 +343,33 @@ impl Connection {
     }
 
     /// For tools whose answer is only whether it worked.
-    fn do_it(&self, ask: &Ask) -> Result<(), CallError> {
+    fn do_it(&self, ask: &Ask) -> Result<ToolResult, CallError> {
         let answer = self.ask(ask, Duration::ZERO)?;
         match shapes::complaint(&shapes::value(&answer)) {
             Some(message) => Err(CallError::Tool { message, kind: None }),
-            None => Ok(()),
+            None => Ok(answer),
         }
     }
+}
+
+/// What follows a place in its line, if it is nowhere before in the file: for editors that look for a text.
+fn found_first_at(path: &Path, at: OpenAt) -> Option<String> {
+    const LARGEST: u64 = 16 * 1024 * 1024;
+    if std::fs::metadata(path).ok()?.len() > LARGEST {
+        return None;
+    }
+    let text = std::fs::read_to_string(path).ok()?;
+    let line_start: usize =
+        text.split_inclusive('\n').take(usize::try_from(at.line).ok()?).map(str::len).sum();
+    let line = text.get(line_start..)?.lines().next()?;
+    let mut units = 0;
+    let in_line = line.char_indices().find_map(|(byte, character)| {
+        let found = (units >= at.character).then_some(byte);
+        units += u32::try_from(character.len_utf16()).unwrap_or(2);
+        found
+    })?;
+    let wanted = line.get(in_line..)?;
+    (!wanted.is_empty() && text.find(wanted) == Some(line_start + in_line)).then(|| wanted.to_owned())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::shapes::{self, Lines};
 use super::{Ask, Dialect, NEXUS3, Withdrawal, not_comparing, not_on, text_of};
 use crate::connection::error::CallError;
-use crate::connection::types::{Change, Decided, Diagnostic, OpenAt, Selection, Tool, ToolResult};
+use crate::connection::types::{Change, Decided, Diagnostic, Landed, OpenAt, Selection, Tool, ToolResult};
 
 pub(in crate::connection) const PPXAI: Ppxai = Ppxai;
 
@@ -50,16 +50,16 @@ impl Dialect for Ppxai {
     fn open_file(
         &self,
         path: &Path,
-        at: Option<OpenAt>,
+        at: Option<(OpenAt, Option<&str>)>,
         _preview: bool,
         _tool: Option<&Tool>,
-    ) -> Result<Ask, CallError> {
+    ) -> Result<(Ask, Landed), CallError> {
         let mut arguments = json!({ "path": text_of(path)? });
-        if let Some(at) = at {
+        if let Some((at, _)) = at {
             arguments["line"] = json!(at.line.saturating_add(1));
             arguments["column"] = json!(at.character);
         }
-        Ok(Ask::new("ide.open_file", arguments))
+        Ok((Ask::new("ide.open_file", arguments), Landed::Place))
     }
 
     fn diagnostics(&self, path: Option<&Path>, _wait: Option<Duration>) -> Result<Ask, CallError> {
