@@ -2,9 +2,10 @@
 //! Starts nothing and changes nothing.
 
 mod files;
+mod starting;
 
 use linkspan_client::discover::{Discovery, Reason, Seen, Verdict};
-use linkspan_client::{Candidate, ConnectError, Connection, discover};
+use linkspan_client::{Candidate, ConnectError, Connection};
 use linkspan_editor_api::HubStatus;
 use serde_json::{Value, json};
 
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     findings.extend(files::config(reach, &here, hub_started_at_ms));
     findings.extend(files::clients(&reach.places));
     findings.extend(files::journal(&reach.places));
-    let discovery = discover(&surroundings(&here)?);
+    let discovery = starting::discovered(&surroundings(&here)?);
     looked_in(&discovery, &mut findings);
     findings.extend(discovery.candidates.iter().filter(|one| !is_twin(one)).map(editor));
     findings.push(used(args, reach, &discovery));

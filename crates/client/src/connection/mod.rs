@@ -10,9 +10,11 @@ mod events;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod gateway;
+mod opening;
 mod pending;
 mod session;
 mod tabs;
+mod tool_list;
 mod transport;
 mod types;
 mod wire;
@@ -23,12 +25,10 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use linkspan_editor_api::{AgentLeave, Notification, Places};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::discover::{Candidate, Wire};
-use calls::Ended;
-use session::{DEADLINE, Session, failure};
+use session::{DEADLINE, Session};
 use tabs::Tabs;
 use wire::{Ask, Withdrawal, shapes};
 
@@ -133,21 +133,6 @@ impl Connection {
         Ok(PendingChange { call, change: Arc::new(change.clone()), tab })
     }
 
-    /// Opens a file in a tab, and tells how near to the place it was. Not every editor knows places in files.
-    pub fn open_file(&self, path: &Path, target: Option<OpenAt>, preview: bool) -> Result<Landed, CallError> {
-        let dialect = self.inner.session.dialect;
-        // What the tool wants differs from server to server, and only its schema tells.
-        let tools = if dialect.is_hub() { Vec::new() } else { self.tools().unwrap_or_default() };
-        let tool = tools.iter().find(|tool| tool.name == "openFile");
-        let text = target.filter(|_| !dialect.is_hub()).and_then(|at| found_first_at(path, at));
-        let target = target.map(|at| (at, text.as_deref()));
-        let (ask, landed) = dialect.open_file(path, target, preview, tool)?;
-        let told = self.do_it(&ask)?;
-        // The editor's text is not saved, and is another one.
-        let misses = text.is_some() && told.texts().any(|told| told.contains("not found"));
-        Ok(if misses { Landed::File } else { landed })
-    }
-
     /// Errors and warnings of one file, or of all. With `wait`, the hub gives language servers so long to come
     /// to rest; foreign servers answer at once.
     pub fn diagnostics(
@@ -238,37 +223,6 @@ impl Connection {
         self.ask_for("closeAllDiffTabs").map(|_| ())
     }
 
-    /// What the server offers now.
-    pub fn tools(&self) -> Result<Vec<Tool>, CallError> {
-        const METHOD: &str = "tools/list";
-        #[derive(Deserialize)]
-        struct Listed {
-            #[serde(default)]
-            tools: Vec<Listing>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Listing {
-            name: String,
-            #[serde(default)]
-            description: Option<String>,
-            #[serde(default)]
-            input_schema: Value,
-        }
-        let listed: Listed =
-            match self.inner.session.request(METHOD, &json!({}))?.wait_until_deadline(DEADLINE) {
-                Ended::Answered(Ok(raw)) => serde_json::from_str(raw.get())
-                    .map_err(|error| CallError::protocol(METHOD, error.to_string()))?,
-                ended => return Err(failure(METHOD, ended, DEADLINE)),
-            };
-        let tools = listed.tools.into_iter().map(|tool| Tool {
-            name: tool.name,
-            description: tool.description.unwrap_or_default(),
-            input_schema: tool.input_schema,
-        });
-        Ok(tools.collect())
-    }
-
     /// Calls any tool, and gives its answer as it came. A tool that waits for a person is better [started](Self::start).
     pub fn call(&self, tool: &str, arguments: &Value) -> Result<ToolResult, CallError> {
         self.start(tool, arguments)?.wait_for_machine(Duration::ZERO)
@@ -350,26 +304,6 @@ impl Connection {
             None => Ok(answer),
         }
     }
-}
-
-/// What follows a place in its line, if it is nowhere before in the file: for editors that look for a text.
-fn found_first_at(path: &Path, at: OpenAt) -> Option<String> {
-    const LARGEST: u64 = 16 * 1024 * 1024;
-    if std::fs::metadata(path).ok()?.len() > LARGEST {
-        return None;
-    }
-    let text = std::fs::read_to_string(path).ok()?;
-    let line_start: usize =
-        text.split_inclusive('\n').take(usize::try_from(at.line).ok()?).map(str::len).sum();
-    let line = text.get(line_start..)?.lines().next()?;
-    let mut units = 0;
-    let in_line = line.char_indices().find_map(|(byte, character)| {
-        let found = (units >= at.character).then_some(byte);
-        units += u32::try_from(character.len_utf16()).unwrap_or(2);
-        found
-    })?;
-    let wanted = line.get(in_line..)?;
-    (!wanted.is_empty() && text.find(wanted) == Some(line_start + in_line)).then(|| wanted.to_owned())
 }
 
 #[cfg(test)]

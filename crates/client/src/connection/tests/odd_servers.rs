@@ -253,3 +253,25 @@ fn events_are_heard_by_every_subscriber_between_answers() {
         assert_eq!(heard, [mentioned, EditorEvent::ToolsChanged]);
     }
 }
+
+#[test]
+fn tools_that_come_in_several_pages_are_all_listed() {
+    let server = Server::start(Kind::Claude, |request| {
+        let page = match request["params"]["cursor"].as_str() {
+            None => json!({ "tools": [{ "name": "one" }], "nextCursor": "2" }),
+            Some("2") => json!({ "tools": [{ "name": "two" }], "nextCursor": "" }),
+            Some(_) => json!({ "tools": [{ "name": "again" }], "nextCursor": "x" }),
+        };
+        vec![result(request, page)]
+    });
+    let names: Vec<String> = server.connect().tools().unwrap().into_iter().map(|tool| tool.name).collect();
+    assert_eq!(names, ["one", "two"]);
+}
+
+#[test]
+fn a_list_of_tools_without_an_end_is_not_read_for_ever() {
+    let server = Server::start(Kind::Claude, |request| {
+        vec![result(request, json!({ "tools": [{ "name": "more" }], "nextCursor": "x" }))]
+    });
+    assert!(server.connect().tools().unwrap().len() < 1000);
+}

@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_place_to_open_counts_lines_from_one() {
         let at = OpenAt { line: 4, character: 2, end_line: None };
-        let ask = PPXAI.open_file(Path::new("/w/a"), Some(at), false, None).unwrap();
+        let ask = PPXAI.open_file(Path::new("/w/a"), Some((at, None)), false, None).unwrap().0;
         assert_eq!(ask.arguments, json!({ "path": "/w/a", "line": 5, "column": 2 }));
     }
 }
