@@ -107,6 +107,8 @@ export interface HubToEditorRequests {
   "diagnostics/get": { params: DiagnosticsGet; result: DiagnosticsGetResult };
   /** Shows a review, or a newer revision of one that is shown. Answered at once, before the person looks. */
   "review/show": { params: ReviewShow; result: null };
+  /** Says whether the agent of a review that is shown still waits for the answer. */
+  "review/waiting": { params: ReviewWaiting; result: null };
   /** Takes a review off the screen. */
   "review/hide": { params: ReviewHide; result: null };
   /** Asks what is known about the thing at a position. */
@@ -439,6 +441,8 @@ export interface Decision {
   verdict: Verdict;
   /** What she says about single lines. */
   comments: Array<ReviewComment>;
+  /** If the agent that should write the file no longer waits, the hub writes it instead. Without this, accepting such a review is refused, with `canWriteHere`. */
+  writeHere?: boolean;
 }
 
 /** What an agent does only when it is allowed to. */
@@ -773,6 +777,8 @@ export interface HistoryEntry {
   undoable: boolean;
   /** It was taken back. */
   undone: boolean;
+  /** The hub wrote the file, or saw that it holds what was accepted. False: the agent was to write it, and it has not been seen in the file. Missing where nothing was to be written, and where an older version recorded it. */
+  onDisk?: boolean;
 }
 
 /** Asks for what was decided and done, newest first. */
@@ -1145,6 +1151,18 @@ export type ReviewChange =
     "kind": "written";
   }
   | {
+    "kind": "onDisk";
+  }
+  | {
+    "kind": "notOnDisk";
+  }
+  | {
+    "kind": "agentGone";
+  }
+  | {
+    "kind": "agentBack";
+  }
+  | {
     "kind": "reopened";
     /** Why. */
     error: string;
@@ -1229,6 +1247,8 @@ export type ReviewDecidedResult =
     "kind": "refused";
     /** Why, and what to do. */
     message: string;
+    /** The agent that should write the file no longer waits. The same decision with `writeHere` makes the hub write it. */
+    canWriteHere?: boolean;
   };
 
 /** The person edited the proposed side without deciding yet. */
@@ -1357,6 +1377,10 @@ export interface ReviewShow {
   omitted: boolean;
   /** Its agent asked for it to be shown in the file itself, where the editor can. */
   inline: boolean;
+  /** After an accept the agent writes the file, not the hub. */
+  agentWrites: boolean;
+  /** The agent does not wait for the answer: it is gone, away, or came back without its question. If `agentWrites` is set too, an accept needs `writeHere`. */
+  ownerGone: boolean;
 }
 
 /** The review is on the person's screen. */
@@ -1401,7 +1425,17 @@ export interface ReviewSummary {
   newFile: boolean;
   /** Number of places that conflict. */
   conflicts: number;
-  /** Its agent is not connected. */
+  /** Its agent does not wait for the answer: it is gone, away, or came back without its question. */
+  ownerGone: boolean;
+  /** After an accept the agent writes the file, not the hub. */
+  agentWrites: boolean;
+}
+
+/** Says whether the agent of a review that is shown still waits for the answer. */
+export interface ReviewWaiting {
+  /** Id of the review. */
+  review: string;
+  /** The same as in `review/show`, as it is now. */
   ownerGone: boolean;
 }
 

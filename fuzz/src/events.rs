@@ -100,5 +100,5 @@ fn decision(review: Option<&Review>, input: &mut Unstructured<'_>) -> Result<Dec
         true => vec![Comment { line: LineNumber(input.arbitrary()?), text: text(input)? }],
         false => Vec::new(),
     };
-    Ok(Decision { verdict, comments })
+    Ok(Decision { verdict, comments, write_here: input.arbitrary()? })
 }

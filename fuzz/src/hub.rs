@@ -229,8 +229,10 @@ impl Hub {
             }
             Action::Stop => self.stopped = true,
             Action::PingAgent { .. }
+            | Action::NameOutcome { .. }
             | Action::ConfirmAgent { .. }
             | Action::PaceLocal { .. }
+            | Action::RecordOnDisk { .. }
             | Action::ClosePort { .. }
             | Action::WriteDiscovery { .. }
             | Action::RemoveDiscovery { .. }

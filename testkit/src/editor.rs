@@ -245,7 +245,7 @@ impl Editor {
     /// The person decides on what she sees.
     #[track_caller]
     pub fn decide(&mut self, shown: &api::ReviewShow, verdict: api::Verdict) -> api::ReviewDecidedResult {
-        let decision = api::Decision { verdict, comments: vec![] };
+        let decision = api::Decision { verdict, comments: vec![], write_here: false };
         let decided = api::ReviewDecided { review: shown.review.clone(), revision: shown.revision, decision };
         self.request(&decided).unwrap()
     }

@@ -29,6 +29,9 @@ pub(crate) struct Args {
     /// The line the comment is about; without it, the first line of the change.
     #[arg(long, value_name = "FILE:LINE", requires = "comment")]
     at: Option<At>,
+    /// Let Linkspan write the file if the agent that should write it no longer waits for the answer.
+    #[arg(long)]
+    write: bool,
 }
 
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
@@ -44,7 +47,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
         (Some(text), None) => Some(ReviewComment { line: first_line(&review.shown), text: text.clone() }),
         (None, _) => None,
     };
-    review.decide(verdict, comment.into_iter().collect())
+    review.decide(verdict, comment.into_iter().collect(), args.write)
 }
 
 fn first_line(shown: &ReviewShow) -> u32 {

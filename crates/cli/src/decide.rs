@@ -1,8 +1,12 @@
-//! What `accept` and `reject` share: the review is fetched, and decided in exactly the state it was fetched in.
+//! What `accept` and `reject` share: the review is fetched, and decided in exactly the state it was fetched in. Where
+//! the agent writes, an accept also waits a moment to see whether it does.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use linkspan_client::Control;
 use linkspan_editor_api::{
-    Decision, ReviewComment, ReviewDecidedResult, ReviewShow, ReviewsDecide, ReviewsGet, Verdict,
+    Decision, HistoryList, ReviewComment, ReviewDecidedResult, ReviewShow, ReviewsDecide, ReviewsGet, Verdict,
 };
 use serde_json::{Map, Value, json};
 
@@ -11,6 +15,10 @@ use crate::output::{Report, count};
 use crate::reach::Reach;
 use crate::review_args::{At, ReviewName};
 use crate::visible::name;
+
+/// Agents write within a few hundred milliseconds after they are told.
+const AGENT_WRITES_WITHIN: Duration = Duration::from_secs(1);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 
 /// A review as it was when we looked, and the connection we looked through.
 pub(crate) struct Fetched {
@@ -34,20 +42,51 @@ impl Fetched {
         mut self,
         verdict: Verdict,
         comments: Vec<ReviewComment>,
+        write_here: bool,
     ) -> Result<Report, Failure> {
-        let done = done(&verdict, &self.shown);
-        let ReviewShow { review, revision, .. } = self.shown;
-        let decision = Decision { verdict, comments };
+        let mut done = done(&verdict, &self.shown);
+        let is_accept = !matches!(verdict, Verdict::Reject { .. });
+        let agent_writes = is_accept && self.shown.agent_writes && !self.shown.owner_gone;
+        let ReviewShow { review, revision, path, agent, .. } = self.shown;
+        let decision = Decision { verdict, comments, write_here };
         let ask = ReviewsDecide { review: review.clone(), revision: Some(revision), decision };
         let result = self.connection.request(&ask)?;
         let mut document = Map::new();
         document.insert("review".into(), json!(review));
         document.insert("revision".into(), json!(revision));
         document.insert("result".into(), serde_json::to_value(&result).unwrap_or_default());
-        match not_taken(&review, &result) {
-            None => Ok(Report::new(done, Value::Object(document))),
-            Some((exit, message)) => Err(Failure { exit, message, more: document }),
+        if let Some((exit, message)) = not_taken(&review, &result) {
+            return Err(Failure { exit, message, more: document });
         }
+        if agent_writes {
+            let on_disk = agent_wrote(&mut self.connection, &review, &path);
+            document.insert("onDisk".into(), json!(on_disk));
+            let agent = name(&agent);
+            done += &match on_disk {
+                true => format!("; {agent} wrote it"),
+                false => format!(
+                    "; not on disk yet: {agent} was told to write it, and `linkspan history` says when it has"
+                ),
+            };
+        }
+        Ok(Report::new(done, Value::Object(document)))
+    }
+}
+
+/// Whether the hub has seen in the file what the agent was to write.
+fn agent_wrote(connection: &mut Control, review: &str, path: &str) -> bool {
+    let until = Instant::now() + AGENT_WRITES_WITHIN;
+    loop {
+        let list = HistoryList { limit: Some(10), path: Some(path.to_owned()), ..HistoryList::default() };
+        let Ok(history) = connection.request(&list) else { return false };
+        let entry = history.entries.iter().find(|entry| entry.review == review && entry.undoes.is_none());
+        if entry.is_some_and(|entry| entry.on_disk == Some(true)) {
+            return true;
+        }
+        if Instant::now() >= until {
+            return false;
+        }
+        sleep(BETWEEN_LOOKS);
     }
 }
 
@@ -79,7 +118,13 @@ pub(crate) fn not_taken(review: &str, result: &ReviewDecidedResult) -> Option<(E
             "the file changed meanwhile and {} with {review}: look with `linkspan show {review}`, then decide",
             if *conflicts == 1 { "1 place conflicts".into() } else { format!("{conflicts} places conflict") }
         )),
-        ReviewDecidedResult::Refused { message } => Some((Exit::Refused, format!("{review}: {message}"))),
+        ReviewDecidedResult::Refused { message, can_write_here: false } => {
+            Some((Exit::Refused, format!("{review}: {message}")))
+        }
+        ReviewDecidedResult::Refused { message, can_write_here: true } => Some((
+            Exit::Refused,
+            format!("{review}: {message}: `linkspan accept {review} --write` or `linkspan reject {review}`"),
+        )),
     }
 }
 
@@ -95,6 +140,9 @@ mod tests {
         assert_eq!(exit(ReviewDecidedResult::Stale { revision: 2 }), Some(Exit::No));
         assert_eq!(exit(ReviewDecidedResult::AskAgain { conflicts: 1 }), Some(Exit::No));
         assert_eq!(exit(ReviewDecidedResult::AlreadyDecided { by: "x".into() }), Some(Exit::No));
-        assert_eq!(exit(ReviewDecidedResult::Refused { message: "x".into() }), Some(Exit::Refused));
+        for can_write_here in [false, true] {
+            let refused = ReviewDecidedResult::Refused { message: "x".into(), can_write_here };
+            assert_eq!(exit(refused), Some(Exit::Refused));
+        }
     }
 }

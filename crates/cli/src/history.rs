@@ -111,6 +111,9 @@ fn what(entry: &HistoryEntry, listed: &[HistoryEntry]) -> String {
     if entry.undone {
         words += ", undone";
     }
+    if entry.on_disk == Some(false) {
+        words += ", not on disk";
+    }
     words
 }
 
@@ -140,6 +143,7 @@ pub(crate) mod tests {
             new_file: false,
             undoable: true,
             undone: true,
+            on_disk: Some(true),
         }
     }
 

@@ -26,8 +26,8 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     match (&args.comment, &args.at) {
         (Some(text), Some(at)) => {
             let comment = review.comment(text, at)?;
-            review.decide(Verdict::Reject { reason: None }, vec![comment])
+            review.decide(Verdict::Reject { reason: None }, vec![comment], false)
         }
-        (reason, _) => review.decide(Verdict::Reject { reason: reason.clone() }, vec![]),
+        (reason, _) => review.decide(Verdict::Reject { reason: reason.clone() }, vec![], false),
     }
 }

@@ -149,6 +149,8 @@ pub(crate) mod tests {
             focus: false,
             omitted: false,
             inline: false,
+            agent_writes: true,
+            owner_gone: false,
         }
     }
 

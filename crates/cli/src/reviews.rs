@@ -86,6 +86,7 @@ mod tests {
             new_file: false,
             conflicts: 1,
             owner_gone: true,
+            agent_writes: false,
         };
         let folders = HashMap::from([("w1".to_owned(), vec!["/w".to_owned()])]);
         let text = anstream::adapter::strip_str(&render(&[review], &folders)).to_string();

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
         Happening::AskOver(over) => says.ask_over(over),
         Happening::Notice(notice) => says.notice(notice),
     });
-    match ended {
+    match ended.and_then(|()| Ok(says.left_behind()?)) {
         Ok(()) => Ok(Report::default()),
         Err(Ended::Untold(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             window.leave();

@@ -77,6 +77,10 @@ fn became(change: &ReviewChange, summary: Option<&ReviewSummary>) -> String {
         }
         ReviewChange::Decided { verdict, by } => format!("{} in {}", decided(*verdict), name(by)),
         ReviewChange::Written => "written".into(),
+        ReviewChange::OnDisk => "written by its agent".into(),
+        ReviewChange::NotOnDisk => "accepted, not on disk: its agent has not written it".into(),
+        ReviewChange::AgentGone => "its agent no longer waits for the answer".into(),
+        ReviewChange::AgentBack => "its agent waits for the answer again".into(),
         ReviewChange::Reopened { error } => format!("waits for a decision again: {}", name(error)),
         ReviewChange::Withdrawn => "withdrawn".into(),
         ReviewChange::Superseded { by } => format!("superseded by {}", name(by)),

@@ -140,7 +140,8 @@ mod tests {
                         // One that has said it got the answer, and is killed then, has lost it by itself.
                         self.agent().freeze();
                     }
-                    let decision = api::Decision { verdict: api::Verdict::Accept, comments: vec![] };
+                    let decision =
+                        api::Decision { verdict: api::Verdict::Accept, comments: vec![], write_here: false };
                     let (review, revision) = (shown.review, shown.revision);
                     self.editor().send_request(&api::ReviewDecided { review, revision, decision });
                 }

@@ -92,7 +92,7 @@ mod tests {
         let comment = |line, text: &str| api::ReviewComment { line, text: text.into() };
         let verdict = api::Verdict::Reject { reason: Some("too loud".into()) };
         let comments = vec![comment(1, "why?"), comment(7, "no")];
-        let decision = api::Decision { verdict, comments };
+        let decision = api::Decision { verdict, comments, write_here: false };
         let decided = api::ReviewDecided { review: shown.review, revision: shown.revision, decision };
         assert_eq!(editor.request(&decided).unwrap(), api::ReviewDecidedResult::Taken);
         let told = agent.told(call);

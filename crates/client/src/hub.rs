@@ -10,7 +10,7 @@ use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linkspan_editor_api::{Places, PlacesError};
+use linkspan_editor_api::{HubLock, Places, PlacesError};
 
 use crate::control::Control;
 use crate::runtime_dir::{self, RuntimeDirError};
@@ -18,6 +18,8 @@ use crate::runtime_dir::{self, RuntimeDirError};
 const START_DEADLINE: Duration = Duration::from_secs(10);
 const LOCK_DEADLINE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(10);
+/// Before another hub process is started in place of one that met a hub.
+const MEETING_PAUSE: Duration = Duration::from_millis(30);
 
 /// Starts a hub process. One that finds another hub in its place ends with success.
 pub type Start<'a> = &'a dyn Fn() -> io::Result<Child>;
@@ -84,6 +86,21 @@ pub enum ConnectError {
         /// Its log.
         log: PathBuf,
     },
+    /// Another hub holds the state directory, and does not answer.
+    #[error(
+        "the hub with pid {pid} has {} and does not answer at {}: end it with `kill {pid}` (`kill -9 {pid}` if it \
+         stays), then try again",
+        state.display(),
+        socket.display()
+    )]
+    Held {
+        /// Its process id.
+        pid: u32,
+        /// Where it says that it listens.
+        socket: PathBuf,
+        /// What it holds.
+        state: PathBuf,
+    },
     /// The process that should be the hub does not answer.
     #[error(
         "the hub was started but does not answer after {} s: look at its log {}",
@@ -104,24 +121,22 @@ impl ConnectError {
 }
 
 impl Hub {
-    /// Connects to the running hub; never starts one.
+    /// Connects to the running hub; never starts one. A hub that was started with another runtime directory is found
+    /// by the lock in the state directory.
     pub fn connect(places: &Places) -> Result<Control, ConnectError> {
         let socket = places.socket()?;
-        if !runtime_dir::check(&places.runtime)? {
-            return Err(ConnectError::NoHub { socket });
+        if runtime_dir::check(&places.runtime)? {
+            match connect_to(&socket) {
+                Err(ConnectError::NoHub { .. }) => {}
+                other => return other,
+            }
         }
-        match UnixStream::connect(&socket) {
-            Ok(stream) => {
-                served_by(&stream, &socket, rustix::process::geteuid().as_raw())?;
-                Ok(Control::new(stream))
-            }
-            // Refused: the socket outlived its hub.
-            Err(error)
-                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) =>
-            {
-                Err(ConnectError::NoHub { socket })
-            }
-            Err(error) => Err(ConnectError::Socket { socket, error }),
+        match elsewhere(places, &socket) {
+            Some(other) => connect_to(&other).map_err(|error| match error {
+                ConnectError::NoHub { .. } => ConnectError::NoHub { socket },
+                error => error,
+            }),
+            None => Err(ConnectError::NoHub { socket }),
         }
     }
 
@@ -165,6 +180,26 @@ fn listener_of(_stream: &UnixStream, socket: &Path) -> io::Result<u32> {
     Ok(std::fs::symlink_metadata(socket)?.uid())
 }
 
+fn connect_to(socket: &Path) -> Result<Control, ConnectError> {
+    match UnixStream::connect(socket) {
+        Ok(stream) => {
+            served_by(&stream, socket, rustix::process::geteuid().as_raw())?;
+            Ok(Control::new(stream))
+        }
+        // Refused: the socket outlived its hub.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+            Err(ConnectError::NoHub { socket: socket.into() })
+        }
+        Err(error) => Err(ConnectError::Socket { socket: socket.into(), error }),
+    }
+}
+
+/// The socket of the hub that holds our state directory, if it is another one and in a directory that is ours alone.
+fn elsewhere(places: &Places, own: &Path) -> Option<PathBuf> {
+    let HubLock { socket, .. } = runtime_dir::holder(&places.state_lock())?;
+    (socket != own && runtime_dir::is_ours_alone(socket.parent()?)).then_some(socket)
+}
+
 fn start_and_connect(places: &Places, start: Start<'_>) -> Result<Control, ConnectError> {
     let deadline = Instant::now() + START_DEADLINE;
     let mut child = start().map_err(ConnectError::Start)?;
@@ -183,13 +218,21 @@ fn start_and_connect(places: &Places, start: Start<'_>) -> Result<Control, Conne
                 let log = places.log();
                 return Err(ConnectError::Died { status, last: last_line(&log), log });
             }
-            // It met another hub, which may have been on its way out.
-            Some(_) => child = start().map_err(ConnectError::Start)?,
-            None => {}
+            // It met another hub, which may be on its way in or out.
+            Some(_) if Instant::now() < deadline => {
+                thread::sleep(MEETING_PAUSE);
+                child = start().map_err(ConnectError::Start)?;
+            }
+            Some(_) | None => {}
         }
         if Instant::now() >= deadline {
             reap(child);
-            return Err(ConnectError::Silent { log: places.log() });
+            return Err(match runtime_dir::holder(&places.state_lock()) {
+                Some(HubLock { pid, socket }) => {
+                    ConnectError::Held { pid, socket, state: places.state.clone() }
+                }
+                None => ConnectError::Silent { log: places.log() },
+            });
         }
         thread::sleep(POLL);
     }

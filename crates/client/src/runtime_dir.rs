@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use linkspan_editor_api::HubLock;
+
 /// Why the runtime directory is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeDirError {
@@ -79,6 +81,23 @@ pub(crate) fn check(path: &Path) -> Result<bool, RuntimeDirError> {
         }
     }
     Ok(true)
+}
+
+/// Whether this is a directory of ours that nobody else may enter. Changes nothing: it may not be a place of Linkspan's.
+pub(crate) fn is_ours_alone(path: &Path) -> bool {
+    let ours = rustix::process::geteuid().as_raw();
+    fs::symlink_metadata(path)
+        .is_ok_and(|found| found.is_dir() && found.uid() == ours && !open_to_others(&found))
+}
+
+/// The hub that holds this lock, as it says itself; nothing that another user wrote is believed.
+pub(crate) fn holder(lock: &Path) -> Option<HubLock> {
+    let ours = rustix::process::geteuid().as_raw();
+    let found = fs::symlink_metadata(lock).ok()?;
+    if !found.is_file() || found.uid() != ours || found.len() > HubLock::LARGEST {
+        return None;
+    }
+    HubLock::from_bytes(&fs::read(lock).ok()?)
 }
 
 fn open_to_others(found: &Metadata) -> bool {

@@ -1,5 +1,6 @@
 //! What a person made of a change, in no dialect yet.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use linkspan_editor_api::{ReviewComment, Taken};
@@ -10,9 +11,11 @@ pub struct Accepted {
     /// Id of the review, such as `r12`.
     pub review: String,
     pub path: PathBuf,
-    /// The final text, in the agent's own line-ending convention; none only where it is written and there is no
-    /// room to repeat it.
+    /// The final text as the agent would send it: in its line endings, with the byte order mark if it sends that. None
+    /// only where it is written and there is no room to repeat it.
     pub text: Option<SharedText>,
+    /// The file has a byte order mark that the agent does not send.
+    pub unsent_mark: bool,
     pub new_file: bool,
     /// The editor side has written it. If not, that is for the agent, or for nobody.
     pub written: bool,
@@ -25,6 +28,17 @@ pub struct Accepted {
 }
 
 impl Accepted {
+    /// The text for an agent that writes it as it is. A program that keeps the mark of a file by itself takes a mark at
+    /// the beginning of the text for it, so a text that begins with another one gets it here all the same.
+    pub(crate) fn text_to_write(&self, keeps_mark: bool) -> Option<Cow<'_, str>> {
+        const MARK: char = '\u{feff}';
+        let text = self.text.as_ref()?;
+        Some(match self.unsent_mark && (!keeps_mark || text.starts_with(MARK)) {
+            true => Cow::Owned(format!("{MARK}{}", &**text)),
+            false => Cow::Borrowed(text),
+        })
+    }
+
     /// The same decision for a wire that has no room for all of it, the fullest first: without what the person
     /// remarked, then without what stands in the file.
     pub(crate) fn shorter(&self) -> Vec<Accepted> {

@@ -12,6 +12,11 @@ pub struct Decision {
     /// What she says about single lines.
     #[serde(default)]
     pub comments: Vec<ReviewComment>,
+    /// If the agent that should write the file no longer waits, the hub writes it instead. Without this, accepting
+    /// such a review is refused, with `canWriteHere`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "codegen", ts(as = "Option<bool>"))]
+    pub write_here: bool,
 }
 
 /// Yes or no, and to what.

@@ -83,6 +83,10 @@ pub struct HistoryEntry {
     pub undoable: bool,
     /// It was taken back.
     pub undone: bool,
+    /// The hub wrote the file, or saw that it holds what was accepted. False: the agent was to write it, and it has
+    /// not been seen in the file. Missing where nothing was to be written, and where an older version recorded it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_disk: Option<bool>,
 }
 
 /// Takes an accepted change back: the file gets the bytes it held before, if and only if it holds exactly those

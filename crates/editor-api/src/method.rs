@@ -129,6 +129,7 @@ methods! {
         "selection/latest" SelectionLatest -> Option<Selection>;
         "diagnostics/get" DiagnosticsGet -> DiagnosticsGetResult;
         "review/show" ReviewShow -> ();
+        "review/waiting" ReviewWaiting -> ();
         "review/hide" ReviewHide -> ();
         "language/hover" LanguageHover -> LanguageHoverResult;
         "language/definition" LanguageDefinition -> LanguageDefinitionResult;

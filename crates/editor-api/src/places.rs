@@ -70,9 +70,15 @@ impl Places {
         }
     }
 
-    /// Held by the hub as long as it runs.
+    /// Held by the hub as long as it runs: one hub for each runtime directory, so that no two have one socket.
     pub fn lock(&self) -> PathBuf {
         self.runtime.join("hub.lock")
+    }
+
+    /// Held by the hub as long as it runs: one hub for each state directory, so that no two have one journal. Its
+    /// content says where that hub listens ([`HubLock`](crate::HubLock)).
+    pub fn state_lock(&self) -> PathBuf {
+        self.state.join("hub.lock")
     }
 
     /// Held while somebody starts a hub, so that ten starters make one.

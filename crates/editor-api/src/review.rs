@@ -55,6 +55,13 @@ pub struct ReviewShow {
     /// Its agent asked for it to be shown in the file itself, where the editor can.
     #[serde(default)]
     pub inline: bool,
+    /// After an accept the agent writes the file, not the hub.
+    #[serde(default)]
+    pub agent_writes: bool,
+    /// The agent does not wait for the answer: it is gone, away, or came back without its question. If `agentWrites`
+    /// is set too, an accept needs `writeHere`.
+    #[serde(default)]
+    pub owner_gone: bool,
 }
 
 /// One difference, which can be decided by itself.
@@ -101,6 +108,17 @@ pub struct ReviewConflict {
     pub after_start: u32,
     /// Number of lines in `proposed`.
     pub after_count: u32,
+}
+
+/// Says whether the agent of a review that is shown still waits for the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewWaiting {
+    /// Id of the review.
+    pub review: String,
+    /// The same as in `review/show`, as it is now.
+    pub owner_gone: bool,
 }
 
 /// Takes a review off the screen.
@@ -230,5 +248,10 @@ pub enum ReviewDecidedResult {
     Refused {
         /// Why, and what to do.
         message: String,
+        /// The agent that should write the file no longer waits. The same decision with `writeHere` makes the hub
+        /// write it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "codegen", ts(as = "Option<bool>"))]
+        can_write_here: bool,
     },
 }

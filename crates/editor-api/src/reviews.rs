@@ -64,8 +64,11 @@ pub struct ReviewSummary {
     pub new_file: bool,
     /// Number of places that conflict.
     pub conflicts: u32,
-    /// Its agent is not connected.
+    /// Its agent does not wait for the answer: it is gone, away, or came back without its question.
     pub owner_gone: bool,
+    /// After an accept the agent writes the file, not the hub.
+    #[serde(default)]
+    pub agent_writes: bool,
 }
 
 /// Asks for all of a review.

@@ -158,6 +158,14 @@ pub enum ReviewChange {
     },
     /// The accepted change is in the file. Only where the agent does not write it itself.
     Written,
+    /// The agent was told to write the accepted change, and the file holds it now.
+    OnDisk,
+    /// The agent was told to write the accepted change some seconds ago, and the file does not hold it.
+    NotOnDisk,
+    /// Its agent no longer waits for the answer. It may come back and ask again.
+    AgentGone,
+    /// Its agent waits for the answer again.
+    AgentBack,
     /// The decision could not be carried out, nor that be recorded: it waits for a person again.
     Reopened {
         /// Why.

@@ -51,7 +51,7 @@ fn an_editor_that_names_no_capabilities_has_none() {
 
 #[test]
 fn each_verdict_is_told_by_its_kind() {
-    let decision = |verdict| Decision { verdict, comments: Vec::new() };
+    let decision = |verdict| Decision { verdict, comments: Vec::new(), write_here: false };
     check(&decision(Verdict::Accept), r#"{"verdict":{"kind":"accept"},"comments":[]}"#);
     check(
         &decision(Verdict::AcceptHunks { hunks: vec!["h1".into()] }),
@@ -66,8 +66,13 @@ fn each_verdict_is_told_by_its_kind() {
         &Decision {
             verdict: Verdict::Reject { reason: Some("no".into()) },
             comments: vec![ReviewComment { line: 1, text: "why?".into() }],
+            write_here: false,
         },
         r#"{"verdict":{"kind":"reject","reason":"no"},"comments":[{"line":1,"text":"why?"}]}"#,
+    );
+    check(
+        &Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: true },
+        r#"{"verdict":{"kind":"accept"},"comments":[],"writeHere":true}"#,
     );
 }
 
@@ -105,8 +110,12 @@ fn each_answer_to_a_decision_is_told_by_its_kind() {
     check(&ReviewDecidedResult::NotPending, r#"{"kind":"notPending"}"#);
     check(&ReviewDecidedResult::AskAgain { conflicts: 2 }, r#"{"kind":"askAgain","conflicts":2}"#);
     check(
-        &ReviewDecidedResult::Refused { message: "no such hunk".into() },
+        &ReviewDecidedResult::Refused { message: "no such hunk".into(), can_write_here: false },
         r#"{"kind":"refused","message":"no such hunk"}"#,
+    );
+    check(
+        &ReviewDecidedResult::Refused { message: "nobody waits".into(), can_write_here: true },
+        r#"{"kind":"refused","message":"nobody waits","canWriteHere":true}"#,
     );
 }
 
@@ -138,8 +147,10 @@ fn a_review_carries_all_that_is_needed_to_show_it() {
         focus: true,
         omitted: false,
         inline: true,
+        agent_writes: true,
+        owner_gone: false,
     };
-    let expected = r#"{"review":"r12","revision":1,"window":"w3","agent":"claude-code","dialect":"claude","path":"/w/a.rs","label":"a.rs","newFile":false,"base":"a\n","proposed":"b\n","encoding":"UTF-8","hunks":[{"id":"h1","beforeStart":0,"beforeCount":1,"afterStart":0,"afterCount":1,"words":[{"before":RANGE,"after":RANGE}]}],"conflicts":[{"beforeStart":0,"beforeCount":1,"afterStart":0,"afterCount":1}],"focus":true,"omitted":false,"inline":true}"#;
+    let expected = r#"{"review":"r12","revision":1,"window":"w3","agent":"claude-code","dialect":"claude","path":"/w/a.rs","label":"a.rs","newFile":false,"base":"a\n","proposed":"b\n","encoding":"UTF-8","hunks":[{"id":"h1","beforeStart":0,"beforeCount":1,"afterStart":0,"afterCount":1,"words":[{"before":RANGE,"after":RANGE}]}],"conflicts":[{"beforeStart":0,"beforeCount":1,"afterStart":0,"afterCount":1}],"focus":true,"omitted":false,"inline":true,"agentWrites":true,"ownerGone":false}"#;
     check(&show, &expected.replace("RANGE", RANGE));
 }
 

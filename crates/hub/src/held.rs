@@ -68,10 +68,10 @@ impl Held {
         Ok(openat(&self.folder, &self.name, flags, Mode::empty())?.into())
     }
 
-    /// Owner, group and mode, without a descriptor: there may be none left. `None` where there is nothing.
-    pub(crate) fn ownership(&self) -> io::Result<Option<(u32, u32, u32)>> {
+    /// `None` where there is nothing.
+    pub(crate) fn mode(&self) -> io::Result<Option<u32>> {
         match statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(about) => Ok(Some((about.st_uid, about.st_gid, about.st_mode))),
+            Ok(about) => Ok(Some(about.st_mode)),
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -82,10 +82,12 @@ impl Held {
         Ok(accessat(&self.folder, &self.name, Access::WRITE_OK, AtFlags::empty())?)
     }
 
-    /// An empty file beside it that only its owner can read; gone when dropped.
-    pub(crate) fn temporary(&self, name: &str) -> io::Result<Temporary<'_>> {
+    /// An empty file beside it; gone when dropped. Only its owner can read a private one; others can read any other as
+    /// they can read all new files of that folder.
+    pub(crate) fn temporary(&self, name: &str, is_private: bool) -> io::Result<Temporary<'_>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR)?;
+        let mode = if is_private { 0o600 } else { 0o666 };
+        let file = openat(&self.folder, name, flags, Mode::from_raw_mode(mode))?;
         Ok(Temporary { held: self, name: name.to_owned(), file: file.into() })
     }
 
@@ -175,13 +177,13 @@ mod tests {
         let held = Held::making_folders(&inside.join("deep/new.txt")).unwrap();
         fs::rename(inside.join("deep"), &moved).unwrap();
         symlink(&outside, inside.join("deep")).unwrap();
-        let mut temporary = held.temporary(".t").unwrap();
+        let mut temporary = held.temporary(".t", true).unwrap();
         temporary.file.write_all(b"text").unwrap();
         temporary.appear().unwrap();
         assert_eq!(fs::read(moved.join("new.txt")).unwrap(), b"text");
         assert_eq!(fs::read_dir(&moved).unwrap().count(), 1);
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
-        assert!(held.temporary(".t").unwrap().appear().is_err(), "it is there already");
+        assert!(held.temporary(".t", true).unwrap().appear().is_err(), "it is there already");
         assert!(Held::of(&inside.join("deep/new.txt")).is_err(), "a symlink is not followed");
         assert!(Held::making_folders(&inside.join("deep/er/new.txt")).is_err());
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);

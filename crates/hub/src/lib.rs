@@ -12,6 +12,7 @@ pub mod fuzzing;
 pub mod guard;
 mod held;
 pub mod journal;
+mod keeping;
 pub mod page;
 pub mod peer;
 pub mod token;

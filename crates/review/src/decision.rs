@@ -27,4 +27,7 @@ pub struct Comment {
 pub struct Decision {
     pub verdict: Verdict,
     pub comments: Vec<Comment>,
+    /// If the agent that should write the file no longer waits, an accept makes the hub write it instead. Without
+    /// this, such an accept is refused: nobody would write.
+    pub write_here: bool,
 }

@@ -9,6 +9,9 @@ use crate::lines::LineNumber;
 use crate::shared::{SharedBytes, SharedText};
 use crate::text::TextError;
 
+/// A byte order mark as a character of a text.
+pub(crate) const MARK: char = '\u{feff}';
+
 /// How a file's bytes map to text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Format(Kind);

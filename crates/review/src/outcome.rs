@@ -12,7 +12,7 @@ pub enum Taken {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// The final text, in the agent's own line-ending convention.
+    /// The final text as the agent would send it: in its line endings, with the byte order mark if it sends that.
     pub text: SharedText,
     /// Exactly what the file shall hold.
     pub bytes: SharedBytes,

@@ -1,8 +1,10 @@
 //! One review: what is proposed for which file, what the person made of it, and how far it got. It
 //! knows how to move onto a file that changed; it does not know events or effects.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
+use crate::format::MARK;
 use crate::{
     AgentId, Conflict, Convention, Digest, Ended, Hunk, Merge, Outcome, ReviewId, Revision, SetId,
     SharedText, Text, WindowId, Writer, adopt_endings, hunks, merge,
@@ -17,6 +19,8 @@ pub struct Review {
     pub path: PathBuf,
     pub label: String,
     pub writer: Writer,
+    /// The user let the hub write in place of an agent that no longer waits. Set with the decision.
+    pub written_here: bool,
     pub owner_key: String,
     /// `None`: gone.
     pub owner: Option<AgentId>,
@@ -24,6 +28,8 @@ pub struct Review {
     /// In the file's own line endings.
     pub proposed: SharedText,
     pub convention: Convention,
+    /// The agent sends the file's byte order mark with its text, and wants it back.
+    pub marked: bool,
     /// Of the proposal as sent, to find it again.
     pub original: Digest,
     /// The person's own edits of the proposed side.
@@ -99,9 +105,37 @@ impl Review {
         }
     }
 
+    /// The file's text as the agent would send it: in its line endings, with the byte order mark if it sends that.
+    pub fn as_sent<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let text = self.convention.for_agent(text);
+        match self.marked && self.base_has_mark() {
+            true => Cow::Owned(format!("{MARK}{text}")),
+            false => text,
+        }
+    }
+
+    fn base_has_mark(&self) -> bool {
+        self.base.as_ref().is_some_and(|base| base.format.has_bom())
+    }
+
+    /// The file has a byte order mark that the agent does not send: if the agent writes, it may have to put it there.
+    pub fn has_unsent_mark(&self) -> bool {
+        !self.marked && self.base_has_mark()
+    }
+
     /// Whether this outcome means that the editor side writes the file.
     pub(crate) fn will_write(&self, outcome: &Outcome) -> bool {
-        self.writer == Writer::Editor && matches!(outcome.ended, Ended::Accepted(_))
+        self.hub_writes() && matches!(outcome.ended, Ended::Accepted(_))
+    }
+
+    /// The hub or its editor writes an accepted change, not the agent.
+    pub fn hub_writes(&self) -> bool {
+        self.writer == Writer::Editor || self.written_here
+    }
+
+    /// An accept would come to nothing: the agent should write, and does not wait for the answer.
+    pub fn nobody_would_write(&self) -> bool {
+        self.writer == Writer::Agent && self.owner.is_none()
     }
 
     /// Carries a text made for the base over to what the file holds now. A file that turned to CRLF

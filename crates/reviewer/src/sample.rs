@@ -55,6 +55,7 @@ pub(crate) fn summary(shown: &ReviewShow) -> ReviewSummary {
         new_file: shown.new_file,
         conflicts: 0,
         owner_gone: false,
+        agent_writes: false,
     }
 }
 

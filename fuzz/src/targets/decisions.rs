@@ -31,7 +31,7 @@ pub(crate) fn run(data: &[u8]) {
         review,
         surface: SURFACE,
         revision: pending.revision,
-        decision: Decision { verdict: Verdict::AcceptHunks(taken), comments: Vec::new() },
+        decision: Decision { verdict: Verdict::AcceptHunks(taken), comments: Vec::new(), write_here: false },
         base_now: Some(Text::utf8(now)),
     });
     let replies: Vec<&Reply> = effects

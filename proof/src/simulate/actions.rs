@@ -101,6 +101,8 @@ impl World {
                 Action::Publish { to, body } => self.publishes(to, &body),
                 Action::Stop => leaves = true,
                 Action::PaceLocal { .. }
+                | Action::RecordOnDisk { .. }
+                | Action::NameOutcome { .. }
                 | Action::WriteDiscovery { .. }
                 | Action::RemoveDiscovery { .. }
                 | Action::SweepBeside { .. } => {}

@@ -91,7 +91,7 @@ fn ask(hub: &mut Patient, review: &str) -> Result<Next, Failure> {
         };
         if let Some(verdict) = verdict {
             let word = done(&verdict, &current);
-            let decision = Decision { verdict, comments: comments.clone() };
+            let decision = Decision { verdict, comments: comments.clone(), write_here: false };
             let revision = Some(current.revision);
             let result = hub.ask(&ReviewsDecide { review: review.to_owned(), revision, decision })?;
             let Some((_, message)) = not_taken(review, &result) else {
@@ -181,7 +181,8 @@ mod tests {
 
     #[test]
     fn the_words_of_others_do_not_reach_the_terminal_as_they_are() {
-        let result = ReviewDecidedResult::Refused { message: "/w/\u{1b}]0;sly\u{7}.rs is denied".into() };
+        let message = "/w/\u{1b}]0;sly\u{7}.rs is denied".into();
+        let result = ReviewDecidedResult::Refused { message, can_write_here: false };
         let (_, message) = not_taken("r1", &result).unwrap();
         assert_eq!(line(&message), "r1: /w/\\u{1b}]0;sly\\u{7}.rs is denied\n");
     }

@@ -1,6 +1,6 @@
 //! What a window without an editor prints, as text or as one JSON document per line.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io;
 
 use linkspan_client::Notice;
@@ -16,13 +16,13 @@ use crate::visible::name;
 pub(super) struct Says {
     folders: Vec<String>,
     json: bool,
-    /// The revisions that were announced: a new hub shows all of them again.
-    announced: HashMap<String, u32>,
+    /// The revisions that were announced, and of which file: a new hub shows all of them again.
+    announced: BTreeMap<String, (u32, String)>,
 }
 
 impl Says {
     pub(super) fn new(folders: Vec<String>, json: bool) -> Says {
-        Says { folders, json, announced: HashMap::new() }
+        Says { folders, json, announced: BTreeMap::new() }
     }
 
     fn print(&self, document: &Value, text: &str) -> io::Result<()> {
@@ -68,7 +68,8 @@ impl Says {
     }
 
     pub(super) fn shown(&mut self, shown: &ReviewShow) -> io::Result<()> {
-        let before = self.announced.insert(shown.review.clone(), shown.revision);
+        let now = (shown.revision, shown.path.clone());
+        let before = self.announced.insert(shown.review.clone(), now).map(|(revision, _)| revision);
         if before == Some(shown.revision) {
             return Ok(());
         }
@@ -118,6 +119,26 @@ impl Says {
 
     pub(super) fn notice(&self, notice: &Notice) -> io::Result<()> {
         self.trouble(&notice.to_string())
+    }
+
+    /// What is still pending when the window closes.
+    pub(super) fn left_behind(&self) -> io::Result<()> {
+        if self.announced.is_empty() {
+            return Ok(());
+        }
+        let pending: Vec<_> = self.announced.iter().collect();
+        let reviews: Vec<_> =
+            pending.iter().map(|(review, (_, path))| json!({ "review": review, "path": path })).collect();
+        let mut text = match pending.len() {
+            1 => "The window is closed, and 1 review is still pending:\n".to_owned(),
+            many => format!("The window is closed, and {many} reviews are still pending:\n"),
+        };
+        for (review, (_, path)) in pending {
+            text += &format!("  {} {}\n", name(review), relative(path, &self.folders));
+        }
+        text += "Decide them soon with `linkspan accept` or `linkspan reject`, or run `linkspan serve` here again. After\n\
+                 `window_grace_seconds` (120 unless you set it) agents are told that the window is gone.";
+        self.print(&json!({ "event": "closed", "pending": reviews }), &text)
     }
 
     fn trouble(&self, message: &str) -> io::Result<()> {

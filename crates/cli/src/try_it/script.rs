@@ -30,7 +30,7 @@ impl Script {
                 Verdict::AcceptHunks { hunks: taken.map(|hunk| hunk.id.clone()).collect() }
             }
         };
-        let decision = Decision { verdict, comments: Vec::new() };
+        let decision = Decision { verdict, comments: Vec::new(), write_here: false };
         let ask = ReviewsDecide { review: shown.review.clone(), revision: Some(shown.revision), decision };
         let result = self.hub.request(&ask)?;
         match not_taken(&shown.review, &result) {

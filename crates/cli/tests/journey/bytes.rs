@@ -58,6 +58,34 @@ fn a_bom_stays_and_is_not_doubled() {
 }
 
 #[test]
+fn an_agent_that_writes_is_told_the_mark_it_sent_and_undo_finds_what_it_wrote() {
+    let utf8 = |text: &str| text.as_bytes().to_vec();
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let encodings: [&dyn Fn(&str) -> Vec<u8>; 2] = [&utf8, &utf16];
+    for encode in encodings {
+        for (before, proposed) in [("one\ntwo\n", "one\n2\n"), ("\u{feff}one\n", "\u{feff}1\n")] {
+            let before = encode(&format!("\u{feff}{before}"));
+            let world = World::new();
+            let path = world.file("file", &before);
+            let serve = world.serve();
+            let mut agent = Agent::claude(&world, serve.port);
+            let proposed = format!("\u{feff}{proposed}");
+            let call = agent.propose(&path, &proposed, "tab");
+            world.run(&["accept", &world.one_pending()]).ok();
+            let told = agent.texts(call).remove(1);
+            assert_eq!(told, proposed);
+            // Claude Code's `Write` leaves out the final newline.
+            let written = encode(told.trim_end());
+            std::fs::write(&path, &written).unwrap();
+            let undone = world.json(&["undo", "--last"]);
+            assert_eq!(world.read("file"), before);
+            world.run(&["undo", undone["redo"].as_str().unwrap()]).ok();
+            assert_eq!(world.read("file"), written);
+        }
+    }
+}
+
+#[test]
 fn a_utf_16_file_stays_one() {
     let before = utf16le("ein Übel\r\nzwei 😀\r\n");
     assert_eq!(written(&before, "ein Übel\nDREI 😀\n"), utf16le("ein Übel\r\nDREI 😀\r\n"));

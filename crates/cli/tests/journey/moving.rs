@@ -316,7 +316,7 @@ fn unsaved_text_that_the_editor_does_not_let_us_change_is_not_passed_over() {
     let shown = editor.shown(&path);
     let result = editor.decide(&shown, api::Verdict::Accept);
     assert!(
-        matches!(&result, api::ReviewDecidedResult::Refused { message } if message.contains("save")),
+        matches!(&result, api::ReviewDecidedResult::Refused { message, .. } if message.contains("save")),
         "{result:?}"
     );
     assert_eq!(world.read_text("a.txt"), "saved\n");

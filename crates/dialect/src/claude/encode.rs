@@ -13,7 +13,7 @@ use crate::meaning::{Answer, Failure, FailureKind};
 pub(super) fn encode<'a>(answer: &'a Answer, context: &Context<'a>) -> Encoded<'a> {
     match answer {
         Answer::Accepted(accepted) => {
-            let Some(text) = &accepted.text else {
+            let Some(text) = accepted.text_to_write(is_known_claude_code(context.client)) else {
                 // Here the agent writes, so there always is one; an empty text would empty the file.
                 return Encoded::Error(code_of(FailureKind::TooLarge), "the text is too large".into());
             };
@@ -81,17 +81,20 @@ fn failed<'a>(failure: &'a Failure, asked: &Asked) -> Encoded<'a> {
 
 /// Claude Code takes one final newline off a *new* file that was accepted in the editor; from 2.1.325 on,
 /// one more in the answer is known to make up for it. Other agents write what they are told.
-fn saved_text<'a>(text: &'a str, new_file: bool, client: &Client) -> Cow<'a, str> {
-    if new_file && text.ends_with('\n') && client.name == "claude-code" && since_2_1_325(&client.version) {
+fn saved_text<'a>(text: Cow<'a, str>, new_file: bool, client: &Client) -> Cow<'a, str> {
+    if new_file && text.ends_with('\n') && is_known_claude_code(client) {
         Cow::Owned(format!("{text}\n"))
     } else {
-        Cow::Borrowed(text)
+        text
     }
 }
 
-fn since_2_1_325(version: &str) -> bool {
-    let numbers: Option<Vec<u32>> = version.split('.').map(|part| part.parse().ok()).collect();
-    numbers.is_some_and(|numbers| numbers.as_slice() >= [2, 1, 325].as_slice())
+/// Of a version from 2.1.325 on, whose `Write` keeps the byte order mark of a file by itself. It compares the answer
+/// with what it proposed, so a mark in the answer to a proposal without one would pass for a change of the user.
+fn is_known_claude_code(client: &Client) -> bool {
+    let numbers: Option<Vec<u32>> = client.version.split('.').map(|part| part.parse().ok()).collect();
+    client.name == "claude-code"
+        && numbers.is_some_and(|numbers| numbers.as_slice() >= [2, 1, 325].as_slice())
 }
 
 fn unsuccessful<'a>(message: String) -> Encoded<'a> {

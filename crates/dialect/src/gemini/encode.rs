@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::mcp::{Context, Encoded, notification};
+use crate::mcp::{Client, Context, Encoded, notification};
 use crate::meaning::Answer;
 
 /// What the person had made of a change that was taken back.
@@ -29,14 +29,19 @@ pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<
 }
 
 /// Only a person accepts or rejects; whatever else ends a change closes it, which the agents take for a no.
-pub(super) fn tell(path: &str, answer: &Answer) -> String {
+pub(super) fn tell(path: &str, answer: &Answer, client: &Client) -> String {
     let told = |method, content| notification(method, &Decided { file_path: path, content });
     match answer {
         // In this dialect the agent writes, so there always is a text; an empty one would empty the file.
         Answer::Accepted(accepted) if accepted.text.is_some() => {
-            told("ide/diffAccepted", accepted.text.as_deref())
+            told("ide/diffAccepted", accepted.text_to_write(is_qwen(client)).as_deref())
         }
         Answer::Rejected(_) => told("ide/diffRejected", None),
         _ => told("ide/diffClosed", None),
     }
+}
+
+/// Qwen Code keeps the encoding and the byte order mark of a file by itself; Gemini CLI writes the text as it is.
+fn is_qwen(client: &Client) -> bool {
+    client.version == "1.0.0"
 }

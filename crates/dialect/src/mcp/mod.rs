@@ -38,7 +38,7 @@ pub(crate) struct Mcp {
 /// For a dialect that answers a proposal once it is shown and tells the decision later, by the path of the file.
 pub(crate) struct Later {
     /// The notification that tells what became of the change of this path.
-    pub(crate) tell: fn(&str, &Answer) -> String,
+    pub(crate) tell: fn(&str, &Answer, &Client) -> String,
     /// The flag by which an agent that takes a change back asks not to be told of it.
     pub(crate) unless: &'static str,
 }

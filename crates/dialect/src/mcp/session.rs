@@ -193,7 +193,7 @@ impl Session {
     /// The call is answered long since: what became of its change goes out by itself.
     fn told_later(&self, asked: &Asked, answer: &Answer) -> Option<Frame> {
         let (Some(later), Asked::Change { label }) = (&self.mcp.later, asked) else { return None };
-        Some(Frame { text: (later.tell)(label, answer), answers: None })
+        Some(Frame { text: (later.tell)(label, answer, &self.client), answers: None })
     }
 
     /// Nobody is told of a notification that is unknown or malformed: there is no way to answer one.

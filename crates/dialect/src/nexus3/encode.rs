@@ -1,4 +1,5 @@
-//! Answers as the tool table of NEXUS3 has them: one text, plain or JSON. Positions count from 0.
+//! Answers as the tool table of NEXUS3 has them: one text, plain or JSON. Lines count from 1, characters from 0, as in
+//! NEXUS3's own extension.
 //!
 //! Every failure is a JSON-RPC error. The agent reads the first text without looking at `isError`, so a
 //! failed `openDiff` would be taken for a rejection, and an error text for data.
@@ -25,15 +26,15 @@ pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<
             Encoded::Texts(std::iter::once("DIFF_REJECTED".into()).chain(remarks).collect())
         }
         Answer::Opened { .. } | Answer::TabClosed { .. } | Answer::DiffsClosed(_) => Encoded::text("ok"),
-        Answer::Saved { saved: true, .. } => Encoded::text("ok"),
-        Answer::Saved { path, open: false, .. } => {
-            failed(FailureKind::NotFound, format!("not open in the editor: {}", path.display()))
-        }
+        // A file that is not open has nothing to save.
+        Answer::Saved { saved: true, .. } | Answer::Saved { open: false, .. } => Encoded::text("ok"),
         Answer::Saved { path, .. } => {
             failed(FailureKind::Io, format!("could not be saved: {}", path.display()))
         }
         Answer::Diagnostics(files) => Encoded::json(&files.iter().flat_map(findings).collect::<Vec<_>>()),
-        Answer::Selection(selection) => Encoded::json(&selection.as_ref().map(selected)),
+        Answer::Selection(selection) => {
+            Encoded::json(&selection.as_ref().filter(|selection| !selection.is_empty).map(selected))
+        }
         Answer::Editors(documents) => Encoded::json(&documents.iter().map(editor).collect::<Vec<_>>()),
         Answer::Folders(folders) => {
             Encoded::json(&folders.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>())
@@ -56,6 +57,10 @@ fn without_the_word<'a>(remark: String) -> Cow<'a, str> {
     if remark.contains(SAVED) { remark.replace(SAVED, "file saved").into() } else { remark.into() }
 }
 
+fn from_one(line: u32) -> u32 {
+    line.saturating_add(1)
+}
+
 #[derive(Serialize)]
 struct Dirty {
     dirty: bool,
@@ -75,7 +80,7 @@ struct Finding<'a> {
 fn findings(file: &FileDiagnostics) -> impl Iterator<Item = Finding<'_>> {
     file.diagnostics.iter().map(|diagnostic| Finding {
         file_path: &file.path,
-        line: diagnostic.range.start.line,
+        line: from_one(diagnostic.range.start.line),
         message: &diagnostic.message,
         severity: match diagnostic.severity {
             Severity::Error => "error",
@@ -103,9 +108,9 @@ fn selected(selection: &Selection) -> Selected<'_> {
     Selected {
         file_path: &selection.path,
         text: &selection.text,
-        start_line: range.start.line,
+        start_line: from_one(range.start.line),
         start_character: range.start.character,
-        end_line: range.end.line,
+        end_line: from_one(range.end.line),
         end_character: range.end.character,
     }
 }

@@ -36,14 +36,14 @@ pub(super) static TOOLS: &[Tool] = &[
     },
     Tool {
         name: "getDiagnostics",
-        description: "Errors and warnings of one file, or of all files; lines count from 0",
+        description: "Errors and warnings of one file, or of all files; lines count from 1",
         arguments: &[Argument::optional("uri", Kind::Text)],
         needs: Need::Nothing,
         decode: get_diagnostics,
     },
     Tool {
         name: "getCurrentSelection",
-        description: "The selection in the active editor; lines and characters count from 0",
+        description: "The selection in the active editor; lines count from 1, characters from 0",
         arguments: NO_ARGUMENTS,
         needs: Need::Nothing,
         decode: |_| Ok(Request::CurrentSelection),

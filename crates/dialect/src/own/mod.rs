@@ -64,6 +64,7 @@ mod tests {
             review: "r1".into(),
             path: "/w/a".into(),
             text: Some("x".repeat(bytes).into()),
+            unsent_mark: false,
             new_file: false,
             written,
             taken: Taken::Edited,

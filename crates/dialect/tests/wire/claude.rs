@@ -73,6 +73,24 @@ fn a_new_file_keeps_its_final_newline_in_agents_that_take_one_off() {
 }
 
 #[test]
+fn a_byte_order_mark_that_the_agent_left_out_is_sent_where_its_program_does_not_keep_it() {
+    let sent = |name: &str, version: &str, unsent_mark: bool| {
+        let mut session = introduced("claude", name, version);
+        let answer = Answer::Accepted(Accepted { unsent_mark, ..support::accepted("a\n", false) });
+        texts(&answered(&mut session, "openDiff", &diff("t"), &answer))[1].clone()
+    };
+    assert_eq!(sent("claude-code", "2.1.325", true), "a\n", "it puts the mark back");
+    assert_eq!(sent("claude-code", "2.1.112", true), "\u{feff}a\n");
+    assert_eq!(sent("claude-code", "1.0.128", true), "\u{feff}a\n");
+    assert_eq!(sent("another", "9", true), "\u{feff}a\n");
+    assert_eq!(sent("claude-code", "2.1.112", false), "a\n");
+    let mut session = introduced("claude", "claude-code", "2.1.325");
+    let answer = Answer::Accepted(Accepted { unsent_mark: true, ..support::accepted("\u{feff}a\n", false) });
+    let two = texts(&answered(&mut session, "openDiff", &diff("t"), &answer))[1].clone();
+    assert_eq!(two, "\u{feff}\u{feff}a\n", "the second one is text");
+}
+
+#[test]
 fn a_rejection_names_the_tab_and_says_no_more() {
     let answer = Answer::Rejected(support::rejected(Some("no"), &[(1, "why?")]));
     let frame = answered(&mut session("claude"), "openDiff", &diff("✻ a ⧉"), &answer);

@@ -1,8 +1,8 @@
 //! Gemini CLI and Qwen Code: what they sent is understood, and our answers have the shape of their companions'.
 
 use linkspan_dialect::{
-    ActiveFile, Answer, CallId, EditorEvent, Exchange, Failure, FailureKind, Frame, OpenFile, Request,
-    Session, Step, begins_session, by_name,
+    Accepted, ActiveFile, Answer, CallId, EditorEvent, Exchange, Failure, FailureKind, Frame, OpenFile,
+    Request, Session, Step, begins_session, by_name,
 };
 use linkspan_editor_api::Position;
 use serde_json::{Value, json};
@@ -99,6 +99,16 @@ fn captured_conversations_are_understood_and_answered_in_the_same_shape() {
             }
         }
         assert_eq!((ours.len(), session.open_calls().count()), (0, 0), "{file}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_that_gemini_left_out_is_sent_and_qwen_keeps_it_by_itself() {
+    for (version, expect) in [("0.61.0", "\u{feff}new\n"), ("1.0.0", "new\n")] {
+        let mut session = introduced("gemini", "streamable-http-client", version);
+        let call = shown(&mut session);
+        let answer = Answer::Accepted(Accepted { unsent_mark: true, ..accepted("new\n", false) });
+        assert_eq!(value(session.answer(call, &answer))["params"]["content"], expect, "{version}");
     }
 }
 

@@ -104,16 +104,13 @@ fn what_needs_no_value_is_ok() {
         sent("saveDocument", file.clone(), &saved(false, true))["error"]["message"],
         "could not be saved: /w/a"
     );
-    assert_eq!(
-        sent("saveDocument", file, &saved(false, false))["error"]["message"],
-        "not open in the editor: /w/a"
-    );
+    assert_eq!(texts(&sent("saveDocument", file, &saved(false, false))), ["ok"], "nothing was unsaved");
     assert_eq!(texts(&sent("closeTab", json!({"tabName": "t"}), &Answer::TabClosed { text: None })), ["ok"]);
     assert_eq!(texts(&sent("closeAllDiffTabs", json!({}), &Answer::DiffsClosed(3))), ["ok"]);
 }
 
 #[test]
-fn diagnostics_are_one_flat_list_with_lines_from_zero() {
+fn diagnostics_are_one_flat_list_with_lines_from_one() {
     let diagnostic = |severity, source: Option<&str>| Diagnostic {
         message: "m".into(),
         severity,
@@ -135,10 +132,10 @@ fn diagnostics_are_one_flat_list_with_lines_from_zero() {
     assert_eq!(
         inner(&sent("getDiagnostics", json!({}), &answer)),
         json!([
-            {"filePath": "/w/a", "line": 4, "message": "m", "severity": "error", "source": "toy"},
-            {"filePath": "/w/a", "line": 4, "message": "m", "severity": "warning"},
-            {"filePath": "/w/b", "line": 4, "message": "m", "severity": "info"},
-            {"filePath": "/w/b", "line": 4, "message": "m", "severity": "hint"},
+            {"filePath": "/w/a", "line": 5, "message": "m", "severity": "error", "source": "toy"},
+            {"filePath": "/w/a", "line": 5, "message": "m", "severity": "warning"},
+            {"filePath": "/w/b", "line": 5, "message": "m", "severity": "info"},
+            {"filePath": "/w/b", "line": 5, "message": "m", "severity": "hint"},
         ])
     );
 }
@@ -148,9 +145,19 @@ fn a_selection_is_flat_and_none_is_null() {
     let some = Answer::Selection(Some(selection("hi".into())));
     assert_eq!(
         inner(&sent("getCurrentSelection", json!({}), &some)),
-        json!({"filePath": "/w/a", "text": "hi", "startLine": 1, "startCharacter": 2, "endLine": 3, "endCharacter": 4})
+        json!({"filePath": "/w/a", "text": "hi", "startLine": 2, "startCharacter": 2, "endLine": 4, "endCharacter": 4})
     );
     assert_eq!(texts(&sent("getLatestSelection", json!({}), &Answer::Selection(None))), ["null"]);
+}
+
+#[test]
+fn a_cursor_without_a_selection_is_null() {
+    let cursor = Position { line: 1, character: 2 };
+    let range = Range { start: cursor, end: cursor };
+    let bare = Selection { path: "/w/a".into(), text: String::new(), range, is_empty: true, reversed: false };
+    for tool in ["getCurrentSelection", "getLatestSelection"] {
+        assert_eq!(texts(&sent(tool, json!({}), &Answer::Selection(Some(bare.clone())))), ["null"], "{tool}");
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ pub(crate) fn accepted(text: &str, new_file: bool) -> Accepted {
         review: "r1".into(),
         path: "/w/a".into(),
         text: Some(text.into()),
+        unsent_mark: false,
         new_file,
         written: true,
         taken: Taken::All,

@@ -64,6 +64,8 @@ pub(super) struct Agent {
     pub(super) stream: u64,
     /// It listens on a stream, and none is open: until when that is borne.
     pub(super) without_stream: Option<TimerId>,
+    /// None has been open for so long that nobody waits for its reviews.
+    pub(super) stream_lost: bool,
     /// Calls that wait for a person.
     pub(super) waiting: Vec<(ReviewId, CallId)>,
     /// Answers sent, each with the ping that went out behind it: its pong shows that they arrived.
@@ -196,6 +198,7 @@ impl Core {
             came_back: false,
             stream: 0,
             without_stream: None,
+            stream_lost: false,
             waiting: Vec::new(),
             unconfirmed: Vec::new(),
             pings: 0,
@@ -381,12 +384,7 @@ impl Core {
         if let Some(timer) = agent.without_stream {
             self.timers.cancel(timer);
         }
-        let left: Vec<ReviewId> =
-            self.state.reviews().filter(|review| review.owner == Some(id)).map(|review| review.id).collect();
-        self.apply(review::Event::OwnerGone { agent: id, said_goodbye });
-        for review in left {
-            self.orphan(review);
-        }
+        self.owner_gone(id, said_goodbye);
         self.bundles.retain(|(of, _), _| *of != id);
         self.cancel_tools(id, None);
         self.take_questions_back(id, None);
@@ -400,6 +398,17 @@ impl Core {
             self.publish(agent.window, WindowEvent::AgentLeft { agent: id.to_string(), name: agent.name });
         }
         self.probed_agent(id);
+    }
+
+    /// Nobody waits for the reviews of this agent any longer, unless it comes back.
+    pub(super) fn owner_gone(&mut self, id: AgentId, said_goodbye: bool) {
+        let left: Vec<ReviewId> =
+            self.state.reviews().filter(|review| review.owner == Some(id)).map(|review| review.id).collect();
+        self.apply(review::Event::OwnerGone { agent: id, said_goodbye });
+        for review in left {
+            self.orphan(review);
+            self.owner_changed(review);
+        }
     }
 
     /// Answers one call. An answer nobody waits for is dropped by the session.

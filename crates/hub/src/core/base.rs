@@ -62,6 +62,8 @@ pub(super) enum BaseWanted {
         editing: Ticket,
         part: usize,
     },
+    /// Whether the agent wrote this accepted change.
+    Landing(ReviewId),
     /// Whether the file is what an undo needs it to be.
     Undo(UndoRead),
 }
@@ -182,6 +184,7 @@ impl Core {
             BaseWanted::Decision { review, .. } | BaseWanted::Write { review, .. } => {
                 self.state.review(*review).map(|review| review.window)
             }
+            BaseWanted::Landing(review) => self.landings.window_of(*review),
             BaseWanted::Undo(read) => Some(self.window_of_undo(read)),
         }
     }
@@ -190,6 +193,12 @@ impl Core {
         // Too late, if it is not waited for any more.
         let Some(Reading { wanted, timer, .. }) = self.reading.remove(&ticket) else { return };
         self.timers.cancel(timer);
+        if let BaseWanted::Landing(review) = wanted {
+            return self.landing_read(review, result.ok());
+        }
+        if let Ok(file) = &result {
+            self.landed_in(&file.path, Some(&file.bytes).filter(|_| file.exists).map(Vec::as_slice));
+        }
         let file = match result {
             Ok(file) => file,
             Err(error) => return self.base_ready(wanted, Err(failure_of(&error))),
@@ -287,7 +296,7 @@ impl Core {
             BaseWanted::Decision { local, request, review, revision, decision } => match base {
                 Ok(base) if let Some(why) = self.cannot_change(review, &decision, &base) => {
                     let message = format!("{} {why}", base.path.display());
-                    let result = api::ReviewDecidedResult::Refused { message };
+                    let result = api::ReviewDecidedResult::Refused { message, can_write_here: false };
                     self.send(local, &api::Message::response(request, &result));
                 }
                 Ok(base) => {
@@ -298,7 +307,8 @@ impl Core {
                     self.decided(local, request, review, revision, decision, base.text);
                 }
                 Err(failure) => {
-                    let result = api::ReviewDecidedResult::Refused { message: failure.message };
+                    let message = failure.message;
+                    let result = api::ReviewDecidedResult::Refused { message, can_write_here: false };
                     self.send(local, &api::Message::response(request, &result));
                 }
             },
@@ -308,6 +318,7 @@ impl Core {
                 self.remember_buffer(review, buffer);
                 self.write_in_doubt(review, base.map(|base| base.text), unsaved, failed);
             }
+            BaseWanted::Landing(review) => self.landing_read(review, None),
             BaseWanted::Undo(read) => self.undo_read(read, base),
         }
     }
@@ -320,7 +331,7 @@ impl Core {
         if review.writer == Writer::Nobody || matches!(decision.verdict, Verdict::Reject { .. }) {
             return None;
         }
-        let ours = review.writer == Writer::Editor;
+        let ours = review.writer == Writer::Editor || review.nobody_would_write();
         if self.editor_is_away(review.window) && (ours || review.base != base.text) {
             return Some("may have unsaved text in an editor that is away: decide again in a moment");
         }

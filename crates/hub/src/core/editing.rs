@@ -219,7 +219,7 @@ impl Core {
         let Some(review) = self.state.review(id).filter(|review| review.draft.is_none()) else {
             return self.show(id);
         };
-        let decision = Decision { verdict: Verdict::Accept, comments: Vec::new() };
+        let decision = Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: false };
         let (path, revision) = (review.path.clone(), review.revision);
         self.read_base(
             BaseWanted::Decision {

@@ -65,6 +65,8 @@ pub enum Event {
     StreamOpened {
         agent: AgentId,
         stream: u64,
+        /// Reviews whose outcome it says it has received on an earlier stream, perhaps of an earlier hub.
+        received: Vec<ReviewId>,
     },
     StreamClosed {
         agent: AgentId,
@@ -201,6 +203,11 @@ pub enum Action {
         agent: AgentId,
         number: u64,
     },
+    /// The next message on its stream tells the outcome of this review.
+    NameOutcome {
+        agent: AgentId,
+        review: ReviewId,
+    },
     /// It has got everything up to that ping, and need not be sent it again.
     ConfirmAgent {
         agent: AgentId,
@@ -255,6 +262,10 @@ pub enum Action {
         by: Option<String>,
         /// Of what was accepted, where it is known already.
         size: Option<LineCount>,
+    },
+    /// The agent wrote what was accepted: the file was seen to hold it.
+    RecordOnDisk {
+        review: ReviewId,
     },
     RememberWindow {
         window: RememberedWindow,

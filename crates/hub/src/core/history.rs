@@ -120,6 +120,7 @@ impl Core {
     /// Asks the journal, once it knows all that can be known.
     pub(super) fn ask_history(&mut self, ticket: Ticket, question: Question) {
         self.look_at_doubts();
+        self.look_at_landings();
         if self.history.looking == 0 {
             self.act(Action::ReadHistory { ticket, question });
         } else {
@@ -251,6 +252,11 @@ impl Core {
         } else {
             self.history.doubts.push(undo);
         }
+        self.looked_at_file();
+    }
+
+    /// One of the files that a question about the past waits for was looked at.
+    pub(super) fn looked_at_file(&mut self) {
         self.history.looking = self.history.looking.saturating_sub(1);
         if self.history.looking == 0 {
             for (ticket, question) in std::mem::take(&mut self.history.held) {

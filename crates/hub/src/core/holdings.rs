@@ -5,7 +5,7 @@ use super::Core;
 
 impl Core {
     /// Each by its name, in no unit but pieces.
-    pub fn holdings(&self) -> [(&'static str, usize); 16] {
+    pub fn holdings(&self) -> [(&'static str, usize); 17] {
         [
             ("reviews", self.state.reviews().count()),
             ("ages of reviews", self.ages.len()),
@@ -19,6 +19,7 @@ impl Core {
             ("windows", self.windows.len() + self.preparing.len()),
             ("files being read", self.reading.len() + self.until_back.len()),
             ("files being written", self.writing.len() + self.unfinished_writes.len()),
+            ("changes that agents were to write", self.landings.len()),
             ("watchers", self.watchers.len()),
             ("status requests", self.probes.len()),
             ("questions about the past", self.history.held_back()),

@@ -21,6 +21,7 @@ mod event;
 mod history;
 mod holdings;
 mod joining;
+mod landing;
 mod language;
 mod notices;
 mod page;
@@ -65,6 +66,7 @@ use control::Probe;
 use editing::{Editing, Permits};
 use editor::Local;
 use history::History;
+use landing::Landings;
 use roster::Roster;
 use terminals::Terminals;
 use timers::{Due, TimerId, Timers};
@@ -141,6 +143,8 @@ pub struct Core {
     largest_show: usize,
     /// Changes that are being written to disk.
     writing: BTreeMap<ReviewId, TimerId>,
+    /// Accepted changes that their agents were told to write.
+    landings: Landings,
     /// Accepted changes that an earlier life may or may not have written.
     unfinished_writes: Vec<ReviewId>,
     /// What the files hold matters once their editor is back.
@@ -207,6 +211,7 @@ impl Core {
             ages: BTreeMap::new(),
             largest_show: reviews::LARGEST_SHOW,
             writing: BTreeMap::new(),
+            landings: Landings::default(),
             unfinished_writes: Vec::new(),
             until_back: Vec::new(),
             probes: Vec::new(),
@@ -227,6 +232,7 @@ impl Core {
         core.carry_out(others);
         core.write_when_back(&writes);
         core.doubt_undos(remembered.undos);
+        core.expect_unseen(remembered.unseen);
         core.watch_idleness();
         let actions = std::mem::take(&mut core.actions);
         (core, actions)
@@ -252,7 +258,7 @@ impl Core {
             Event::SessionOpened { agent, window, dialect, key, known } => {
                 self.session_opened(agent, window, dialect, key, known);
             }
-            Event::StreamOpened { agent, stream } => self.stream_opened(agent, stream),
+            Event::StreamOpened { agent, stream, received } => self.stream_opened(agent, stream, &received),
             Event::StreamClosed { agent, stream } => self.stream_closed(agent, stream),
             Event::AgentFrame { agent, text, exchange } => self.agent_frame(agent, &text, exchange),
             Event::AgentBinary { agent } => self.agent_binary(agent),
@@ -291,6 +297,7 @@ impl Core {
                 Due::Read(ticket) => self.read_timed_out(ticket),
                 Due::Tool(ticket) => self.tool_timed_out(ticket),
                 Due::Write(review) => self.write_timed_out(review),
+                Due::Landing(review) => self.landing_due(review),
                 Due::Restore(ticket) => self.restore_timed_out(ticket),
                 Due::Undo(ticket) => self.undo_waited(ticket),
                 Due::Doubts => self.doubts_waited(),
@@ -349,7 +356,8 @@ impl Core {
         let unfinished = self.state.reviews().next().is_some();
         // Asked last: this looks at every connection, after each event.
         let here = || self.locals.values().any(|local| local.is_page || local.attaching);
-        let busy = unfinished || !self.windows.is_empty() || !self.agents.is_empty() || here();
+        let looks = self.landings.len() > 0;
+        let busy = unfinished || looks || !self.windows.is_empty() || !self.agents.is_empty() || here();
         match (busy, self.idle) {
             (false, None) => {
                 // A link that was given out is worth what it says.
@@ -364,12 +372,9 @@ impl Core {
         }
     }
 
-    /// Leaves, with the discovery files gone; everything else is in the journal.
+    /// Leaves, with the discovery files gone; everything else is in the journal. Agents that wait are told nothing: any
+    /// word would be a decision to some of them, and the next hub goes on with their reviews.
     fn stop(&mut self) {
-        let agents: Vec<AgentId> = self.agents.keys().copied().collect();
-        for agent in agents {
-            self.close_changes(agent, "the hub was stopped");
-        }
         let windows: Vec<WindowId> = self.windows.keys().copied().collect();
         for window in windows {
             self.remove_discovery(window);

@@ -44,6 +44,8 @@ pub(super) fn without_texts(review: &Review) -> api::ReviewShow {
         focus: false,
         omitted: false,
         inline: false,
+        agent_writes: review.writer == Writer::Agent,
+        owner_gone: review.owner.is_none(),
     }
 }
 
@@ -178,6 +180,7 @@ pub(super) fn summary(review: &Review, (age_ms, size): (u64, Size)) -> api::Revi
         new_file: review.base.is_none(),
         conflicts: count(review.conflicts.len()),
         owner_gone: review.owner.is_none(),
+        agent_writes: review.writer == Writer::Agent,
     }
 }
 
@@ -253,7 +256,7 @@ pub(super) fn decision(decision: api::Decision) -> Result<Decision, String> {
     };
     let comments =
         decision.comments.into_iter().map(|c| Comment { line: LineNumber(c.line), text: c.text }).collect();
-    Ok(Decision { verdict, comments })
+    Ok(Decision { verdict, comments, write_here: decision.write_here })
 }
 
 /// What of it was accepted, in a word.
@@ -277,8 +280,9 @@ pub(super) fn answer(review: Option<&Review>, outcome: &Outcome) -> Answer {
             review: name(),
             path: path(),
             text: Some(accepted.text.clone()),
+            unsent_mark: review.is_some_and(Review::has_unsent_mark),
             new_file: accepted.new_file,
-            written: review.is_some_and(|review| review.writer == Writer::Editor),
+            written: review.is_some_and(Review::hub_writes),
             taken: taken(&accepted.taken),
             hunks: review.map(|review| decided_hunks(review, &accepted.taken)).unwrap_or_default(),
             person_diff: accepted.person_diff.clone(),

@@ -136,6 +136,7 @@ impl Core {
         let path = proposal.path.clone();
         let effects = self.state.apply(review::Event::Proposed(proposal));
         let mut by_standing_word = None;
+        let mut back = None;
         if let Some(&Effect::Bound { review, agent }) = effects.first() {
             if let Some(agent) = self.agents.get_mut(&agent) {
                 agent.waiting.push((review, call));
@@ -153,6 +154,7 @@ impl Core {
                 review.phase == Phase::Pending && review.draft.is_none() && review.conflicts.is_empty()
             });
             if is_recorded {
+                back = Some(review);
                 self.acknowledge(review);
                 by_standing_word = (manner.allowed && untouched).then_some(review);
             } else if let Some(age) = self.age(review) {
@@ -160,6 +162,9 @@ impl Core {
             }
         }
         self.carry_out(effects);
+        if let Some(review) = back {
+            self.owner_changed(review);
+        }
         if let Some(review) = by_standing_word {
             self.decide_by_standing_word(review);
         }
@@ -199,6 +204,11 @@ impl Core {
         }
         self.carry_out(effects);
         self.tell_watchers(review, news, failed);
+        // Its agent did not wait, and must not be told to write over what the hub wrote.
+        let written_here = |review: &Review| review.written_here && review.owner.is_none();
+        if step == Step::Written && self.state.review(review).is_some_and(written_here) {
+            self.expire(review);
+        }
     }
 
     /// Some agents are answered once their change waits for a person, and told the decision later.
@@ -380,7 +390,11 @@ impl Core {
             Reply::AskAgain { conflicts } => {
                 api::ReviewDecidedResult::AskAgain { conflicts: u32::try_from(conflicts).unwrap_or(u32::MAX) }
             }
-            Reply::Refused(message) => api::ReviewDecidedResult::Refused { message },
+            Reply::Refused(message) => api::ReviewDecidedResult::Refused { message, can_write_here: false },
+            Reply::NobodyWaits => {
+                let message = self.state.review(review).map(why_nobody_writes).unwrap_or_default();
+                api::ReviewDecidedResult::Refused { message, can_write_here: true }
+            }
         };
         self.send(local, &Message::response(request, &result));
     }
@@ -404,6 +418,7 @@ impl Core {
         let (_, call) = agent.waiting.remove(at);
         let answer = present::answer(self.state.review(id), outcome);
         self.answer_part(agent_id, call, id, answer);
+        self.expect_on_disk(id, outcome);
     }
 
     /// A call whose review is gone without an outcome was taken back by its own agent.
@@ -432,6 +447,18 @@ impl Core {
         // Never now: a clock that is wound up while it strikes would strike for ever.
         let when = now_ms + (self.config.agent_grace_seconds * 1000).max(1);
         self.timers.add(when, Due::Review(id));
+    }
+
+    /// The agent of a pending review is gone, or waits again: every surface says so.
+    pub(super) fn owner_changed(&mut self, id: ReviewId) {
+        let pending = |review: &&Review| review.phase == Phase::Pending;
+        let Some(review) = self.state.review(id).filter(pending) else { return };
+        let owner_gone = review.owner.is_none();
+        let change = if owner_gone { api::ReviewChange::AgentGone } else { api::ReviewChange::AgentBack };
+        self.tell_watchers_of(id, change);
+        if let Some(local) = self.surface_of(id) {
+            self.ask(local, &api::ReviewWaiting { review: id.to_string(), owner_gone }, Resume::Ignore);
+        }
     }
 
     /// The time to come back does not count any more.
@@ -484,4 +511,13 @@ impl Core {
         id.filter(|id| self.state.review(*id).is_some())
             .ok_or_else(|| unknown(format!("there is no review `{name}`; `linkspan reviews` lists them")))
     }
+}
+
+fn why_nobody_writes(review: &Review) -> String {
+    let agent = api::visible::name(present::asker(&review.owner_key).1);
+    format!(
+        "{agent} no longer waits for the answer, so it would not write {}. Accept it again and let Linkspan write the \
+         file, or reject it",
+        review.path.display()
+    )
 }

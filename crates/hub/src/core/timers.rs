@@ -22,6 +22,8 @@ pub(super) enum Due {
     Tool(Ticket),
     /// A disk has not said whether an accepted change was written.
     Write(ReviewId),
+    /// It is time to look whether an agent wrote what was accepted.
+    Landing(ReviewId),
     /// A disk has not said whether a file got back what it held.
     Restore(Ticket),
     /// Editors that lost the last hub had their time to come to this one.

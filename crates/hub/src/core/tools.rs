@@ -263,7 +263,7 @@ impl Core {
         let waiting = asker.waiting.iter().filter(|(_, waiting)| named.contains(waiting));
         let theirs: Vec<ReviewId> = waiting.map(|(review, _)| *review).collect();
         let text = theirs.last().and_then(|review| self.state.review(*review));
-        let text = text.map(|review| review.convention.for_agent(review.side()).into_owned());
+        let text = text.map(|review| review.as_sent(review.side()).into_owned());
         for review in theirs {
             self.apply(review::Event::Withdrawn { review });
         }
@@ -426,7 +426,7 @@ pub(super) fn failure_of(error: &FileError) -> Failure {
         FileError::Folder(_) | FileError::Special(_) => FailureKind::NotText,
         FileError::NoFolder(_) => FailureKind::NotFound,
         FileError::TooLarge { .. } => FailureKind::TooLarge,
-        FileError::Io { .. } => FailureKind::Io,
+        FileError::Io { .. } | FileError::Linked { .. } | FileError::NotKept { .. } => FailureKind::Io,
     };
     Failure::new(kind, error.to_string())
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use linkspan_dialect::{Failure, FailureKind};
 use linkspan_editor_api as api;
 use linkspan_editor_api::{HistoryUndoResult, Message, RequestId, RpcError, WindowEvent, errors};
-use linkspan_review::{ChangeId, Digest, Phase, WindowId};
+use linkspan_review::{ChangeId, Digest, Landed, Phase, WindowId, landed};
 
 use super::Core;
 use super::base::{Base, BaseWanted, Buffer, READ_SECONDS};
@@ -250,6 +250,11 @@ impl Core {
     }
 
     fn undo_judged(&mut self, ticket: Ticket, base: Result<Base, Failure>) {
+        if let (Ok(base), Some(undo)) = (&base, self.history.undos.get_mut(&ticket))
+            && let Some(change) = &mut undo.change
+        {
+            take_as_written(change, base);
+        }
         let Some(undo) = self.history.undos.get(&ticket) else { return };
         let (window, Some(change)) = (undo.window, &undo.change) else { return };
         let judged = base
@@ -541,6 +546,17 @@ impl Core {
             });
         }
         self.send(undo.local, &Message::error(Some(undo.request), RpcError::new(code, message)));
+    }
+}
+
+/// An agent may have left out the final newline of what was accepted: then the change made what the file holds.
+fn take_as_written(change: &mut Change, base: &Base) {
+    let now = base.text.as_ref().and_then(|text| text.encode().ok());
+    if let (Some(accepted), Some(now)) = (&change.after, now)
+        && landed(change.writer, change.before.as_deref(), accepted, Some(&now))
+            == Some(Landed::WithoutFinalNewline)
+    {
+        change.after = Some(now.to_vec());
     }
 }
 

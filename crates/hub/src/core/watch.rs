@@ -90,6 +90,10 @@ impl Core {
                 ReviewChange::Edited { .. }
                 | ReviewChange::Rebased { .. }
                 | ReviewChange::Written
+                | ReviewChange::OnDisk
+                | ReviewChange::NotOnDisk
+                | ReviewChange::AgentGone
+                | ReviewChange::AgentBack
                 | ReviewChange::Superseded { .. }
                 | ReviewChange::Withdrawn
                 | ReviewChange::Delivered
@@ -104,11 +108,15 @@ impl Core {
         self.publish(window, WindowEvent::Review { review: id.to_string(), path, change, summary });
     }
 
-    pub(super) fn review_shown(&mut self, shown: &api::ReviewShown) -> Result<(), RpcError> {
-        let id = self.review_named(&shown.review)?;
-        let change = ReviewChange::Shown { revision: shown.revision };
+    /// About what is not recorded, or was before.
+    pub(super) fn tell_watchers_of(&mut self, id: ReviewId, change: ReviewChange) {
         let news = self.state.review(id).map(|review| self.news_of(review, change));
         self.tell_watchers(id, news.filter(|_| !self.watchers.is_empty()), None);
+    }
+
+    pub(super) fn review_shown(&mut self, shown: &api::ReviewShown) -> Result<(), RpcError> {
+        let id = self.review_named(&shown.review)?;
+        self.tell_watchers_of(id, ReviewChange::Shown { revision: shown.revision });
         Ok(())
     }
 

@@ -4,15 +4,16 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use linkspan_dialect::{DiscoveryFile, Folders};
+use linkspan_dialect::{DiscoveryFile, FailureKind, Folders};
 use linkspan_editor_api::{
     Attach, AttachResult, Capabilities, Editor, Message, PROTOCOL, RequestId, RpcError, WindowEvent, errors,
     version_notice,
 };
 use linkspan_review as review;
-use linkspan_review::{Review, WindowId};
+use linkspan_review::{AgentId, Review, WindowId};
 
 use super::Core;
+use super::agents::Reach;
 use super::context::Context;
 use super::event::{Action, Listen, LocalId, Prepared, Ticket};
 use super::policy::Policy;
@@ -483,6 +484,7 @@ impl Core {
     fn close_window(&mut self, id: WindowId) {
         for agent in self.agents.in_window(id) {
             self.close_changes(agent, "the editor window is closed");
+            self.fail_waiting_changes(agent);
             self.hang_up(agent, 1001, "the editor window is closed");
         }
         self.remove_discovery(id);
@@ -504,6 +506,22 @@ impl Core {
             self.publish(id, WindowEvent::Closed);
         }
         self.go_on_reading();
+    }
+
+    /// Agents on a WebSocket fall back to their own question after an error; NEXUS3 waits for ever if its socket just
+    /// closes. Nobody waits for these changes afterwards.
+    fn fail_waiting_changes(&mut self, id: AgentId) {
+        let Some(agent) = self.agents.get(&id).filter(|agent| matches!(agent.reach, Reach::Port)) else {
+            return;
+        };
+        let mut waiting = agent.waiting.clone();
+        waiting.retain(|(review, _)| self.is_undecided(*review));
+        for (review, call) in waiting {
+            let message =
+                "the editor window was closed before anyone decided; decide in the agent's terminal";
+            self.fail(id, call, FailureKind::EditorGone, message);
+            self.apply(review::Event::Withdrawn { review });
+        }
     }
 
     pub(super) fn remember_window(&mut self, id: WindowId) {

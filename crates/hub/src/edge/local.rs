@@ -2,16 +2,17 @@
 
 use std::io;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use linkspan_editor_api::{Decoder, Limits};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::time::timeout;
+use tokio::time::{MissedTickBehavior, timeout};
 
+use super::doorstep::{BETWEEN_LOOKS, Doorstep};
 use super::outbox::{self, Inbox, Outbox, SEND_DEADLINE};
 use super::pace::Pace;
 use super::{Edge, Happening};
@@ -58,9 +59,19 @@ pub(crate) fn message_bytes(limits: &crate::config::Limits) -> usize {
     limits.message_mib.max(4 * limits.file_mib) * 1024 * 1024
 }
 
-pub(super) async fn accept(listener: UnixListener, edge: Edge) {
+pub(super) async fn accept(mut listener: UnixListener, doorstep: Arc<Mutex<Doorstep>>, edge: Edge) {
+    let mut looks = tokio::time::interval(BETWEEN_LOOKS);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let stream = match listener.accept().await {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = looks.tick() => {
+                let again = doorstep.lock().unwrap_or_else(PoisonError::into_inner).look();
+                listener = again.unwrap_or(listener);
+                continue;
+            }
+        };
+        let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
                 // Out of descriptors, most likely: others may close some soon.

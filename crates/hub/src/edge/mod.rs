@@ -5,10 +5,12 @@ pub(crate) mod agent;
 mod calls;
 mod clients;
 mod discovery;
+mod doorstep;
 pub(crate) mod entry;
 mod left;
 mod listen;
 pub(crate) mod local;
+mod locks;
 pub(crate) mod metered;
 pub(crate) mod outbox;
 pub(crate) mod pace;
@@ -31,6 +33,7 @@ use std::time::{Duration, Instant};
 
 use linkspan_editor_api::Places;
 use linkspan_review::{AgentId, WindowId};
+use tokio::net::UnixListener;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
@@ -46,6 +49,7 @@ pub use startup::{RunError, run};
 
 use agent::ToAgent;
 use clients::ClientsFile;
+use doorstep::Doorstep;
 use listen::Port;
 use local::ToLocal;
 use outbox::Outbox;
@@ -178,6 +182,7 @@ impl Hub {
                     }
                 }
                 Action::PingAgent { agent, number } => self.to_agent(agent, ToAgent::Ping { number }),
+                Action::NameOutcome { agent, review } => self.to_agent(agent, ToAgent::Outcome { review }),
                 Action::ConfirmAgent { agent, number } => {
                     self.to_agent(agent, ToAgent::Confirmed { number });
                 }
@@ -238,6 +243,7 @@ impl Hub {
                 Action::Record { review, step, by, size } => {
                     self.journal.record(Entry { review: *review, step, by, size })
                 }
+                Action::RecordOnDisk { review } => self.journal.record_on_disk(review),
                 Action::RememberWindow { window } => self.journal.remember_window(window),
                 Action::Publish { to, body } => {
                     let behind = self.publish(to, &body).into_iter();
@@ -355,7 +361,12 @@ fn look_at_folders(folders: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<WorkspaceCo
 }
 
 /// The one loop.
-async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(), RunError> {
+async fn live(
+    places: Places,
+    config: Config,
+    doorstep: Arc<Mutex<Doorstep>>,
+    listener: UnixListener,
+) -> Result<(), RunError> {
     let (inbox, mut happenings) = mpsc::channel(QUEUE);
     let (alive, mut all_gone) = mpsc::channel(1);
     let limits = Arc::new(config.limits.clone());
@@ -376,7 +387,10 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         let _ = edge.inbox.blocking_send(Happening::Event(event));
     })?;
     let page_port = config.page.port;
-    let identity = ready.identity(&places);
+    let identity = {
+        let doorstep = doorstep.lock().unwrap_or_else(PoisonError::into_inner);
+        startup::identity(&places, doorstep.socket())
+    };
     let kept = Kept::new(&places.runtime, identity.port_space.clone());
     let (core, actions) = Core::new(identity, config, Box::new(|name| std::env::var_os(name)), remembered);
     let mut hub = Hub {
@@ -393,7 +407,7 @@ async fn live(places: Places, config: Config, ready: startup::Ready) -> Result<(
         clients: ClientsFile::new(places.clients_file()),
     };
     hub.carry_out(actions);
-    let door = tokio::spawn(local::accept(ready.listener, edge.clone()));
+    let door = tokio::spawn(local::accept(listener, doorstep, edge.clone()));
     let signals = tokio::spawn(startup::Signals::new()?.watch(edge.clone()));
     let alarm = tokio::time::sleep(Duration::ZERO);
     tokio::pin!(alarm);

@@ -1,19 +1,19 @@
 //! Becoming the hub: private folders, the one lock, the socket; and the signals that end it.
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use linkspan_editor_api::{PORT_SPACE_BOOT, PORT_SPACE_NETWORK, Places, PlacesError, port_space};
 use linkspan_workspace::descriptors;
-use rustix::fs::FlockOperation;
-use tokio::net::UnixListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Edge;
 use super::discovery::private_folder;
+use super::doorstep::Doorstep;
+use super::locks::{Locks, Taken};
 use crate::config::{Config, ConfigError};
 use crate::core::{Event, Identity};
 use crate::journal::JournalError;
@@ -34,30 +34,20 @@ pub enum RunError {
     Runtime(io::Error),
 }
 
-/// What a hub holds before its loop begins.
-pub(super) struct Ready {
-    pub(super) listener: UnixListener,
-    socket: PathBuf,
-    /// Released by the system when the process ends, however it ends.
-    _lock: File,
-}
-
-impl Ready {
-    pub(super) fn identity(&self, places: &Places) -> Identity {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let started_at_ms = u64::try_from(since.as_millis()).unwrap_or_default();
-        Identity {
-            version: env!("CARGO_PKG_VERSION"),
-            pid: std::process::id(),
-            started_at_ms,
-            life: getrandom::u32()
-                .map_or_else(|_| format!("{started_at_ms:x}"), |word| format!("{word:08x}")),
-            socket: self.socket.display().to_string(),
-            resident_bytes,
-            port_space: own_port_space(),
-            clients_file: places.clients_file().display().to_string(),
-            own_places: own_places(places),
-        }
+/// Who this hub is, for those who ask.
+pub(super) fn identity(places: &Places, socket: &Path) -> Identity {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let started_at_ms = u64::try_from(since.as_millis()).unwrap_or_default();
+    Identity {
+        version: env!("CARGO_PKG_VERSION"),
+        pid: std::process::id(),
+        started_at_ms,
+        life: getrandom::u32().map_or_else(|_| format!("{started_at_ms:x}"), |word| format!("{word:08x}")),
+        socket: socket.display().to_string(),
+        resident_bytes,
+        port_space: own_port_space(),
+        clients_file: places.clients_file().display().to_string(),
+        own_places: own_places(places),
     }
 }
 
@@ -83,7 +73,25 @@ pub fn run(places: &Places) -> Result<(), RunError> {
             source,
         })?;
     }
-    let Some(lock) = take_lock(places)? else { return Ok(()) };
+    let locks = match Locks::take(places)? {
+        Taken::Ours(locks) => locks,
+        Taken::StateHeld(hub) => {
+            let state = places.state.display();
+            match hub {
+                Some(hub) => tracing::info!(
+                    "not started: the hub with pid {} has {state} and listens on {}",
+                    hub.pid,
+                    hub.socket.display()
+                ),
+                None => tracing::info!("not started: another hub has {state}"),
+            }
+            return Ok(());
+        }
+        Taken::RuntimeHeld => {
+            tracing::info!("not started: another hub has {}", places.runtime.display());
+            return Ok(());
+        }
+    };
     if let Err(error) = descriptors::raise(DESCRIPTORS) {
         tracing::warn!("the limit of open files cannot be raised: {error}");
     }
@@ -95,12 +103,8 @@ pub fn run(places: &Places) -> Result<(), RunError> {
         .map_err(RunError::Runtime)?;
     runtime.block_on(async {
         let socket = places.socket()?;
-        let listener = bind(&socket).map_err(|source| RunError::Io {
-            what: "cannot listen on",
-            path: socket.clone(),
-            source,
-        })?;
-        let ready = Ready { listener, socket: socket.clone(), _lock: lock };
+        let (doorstep, listener) = Doorstep::make(places, socket.clone(), locks)
+            .map_err(|source| RunError::Io { what: "cannot listen on", path: socket.clone(), source })?;
         tracing::info!(
             "hub {} (pid {}) listens on {}",
             env!("CARGO_PKG_VERSION"),
@@ -108,16 +112,18 @@ pub fn run(places: &Places) -> Result<(), RunError> {
             socket.display()
         );
         // As a task: the future that a runtime blocks on is woken by a detour through the system.
-        let living = tokio::spawn(super::live(places.clone(), config, ready));
+        let doorstep = Arc::new(Mutex::new(doorstep));
+        let living = tokio::spawn(super::live(places.clone(), config, Arc::clone(&doorstep), listener));
         let result = living.await.unwrap_or_else(|error| Err(RunError::Runtime(error.into())));
-        let _ = std::fs::remove_file(&socket);
+        // The locks are held until here, however the hub ended.
+        doorstep.lock().unwrap_or_else(PoisonError::into_inner).leave();
         tracing::info!("hub leaves");
         result
     })
 }
 
 /// Whoever owns the runtime directory could pose as the hub, and through a symlink it may be anyone's.
-fn ours_alone(runtime: &Path) -> Result<(), RunError> {
+pub(super) fn ours_alone(runtime: &Path) -> Result<(), RunError> {
     let why = match std::fs::symlink_metadata(runtime) {
         Err(_) => return Ok(()),
         Ok(found) if !found.is_dir() => "is no directory of its own".to_owned(),
@@ -127,35 +133,6 @@ fn ours_alone(runtime: &Path) -> Result<(), RunError> {
         Ok(_) => return Ok(()),
     };
     Err(RunError::RuntimeDir { path: runtime.to_owned(), why })
-}
-
-/// Held for the life of the process: ten starters make one hub.
-fn take_lock(places: &Places) -> Result<Option<File>, RunError> {
-    let path = places.lock();
-    let failed = |source| RunError::Io { what: "cannot lock", path: path.clone(), source };
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .open(&path)
-        .map_err(failed)?;
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(file)),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-        Err(error) => Err(failed(error.into())),
-    }
-}
-
-/// We hold the lock, so a socket that is there belongs to nobody.
-fn bind(socket: &PathBuf) -> io::Result<UnixListener> {
-    match std::fs::remove_file(socket) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let listener = UnixListener::bind(socket)?;
-    std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600))?;
-    Ok(listener)
 }
 
 fn resident_bytes() -> Option<u64> {

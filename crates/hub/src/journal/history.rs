@@ -7,12 +7,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use linkspan_editor_api as api;
-use linkspan_review::{ChangeId, Digest, Format, ReviewId, Taken, WindowId};
+use linkspan_review::{ChangeId, Digest, Format, ReviewId, Taken, WindowId, Writer};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::JournalError;
 use super::rows::{CommentColumn, blob, bytes_of, id_column, id_of, parse, taken_of};
 use super::schema::is_damage;
+use super::{JournalError, Unseen};
 use crate::core::asker;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub struct Change {
     /// None for what an agent wrote, until it is undone.
     pub id: Option<ChangeId>,
     pub review: ReviewId,
+    /// Who wrote it; an undo is written by us.
+    pub writer: Writer,
     pub window: WindowId,
     pub path: PathBuf,
     pub before: Option<Vec<u8>>,
@@ -134,10 +136,11 @@ pub(super) fn answer(connection: &Connection, question: &Question) -> Result<Fou
 
 /// Decided, or ended without a person, for good: a change that is still to be written may yet come to nothing.
 const OVER: &str = "r.verdict IS NOT NULL AND r.phase NOT IN ('recording', 'pending', 'writing')
-  AND (r.writer <> 'editor' OR r.verdict <> 'accepted' OR r.phase IN ('settling', 'settled'))";
+  AND (NOT (r.writer = 'editor' OR r.written_here) OR r.verdict <> 'accepted' OR r.phase IN ('settling', 'settled'))";
 
 const COLUMNS: &str = "r.id, r.window, r.path, r.label, r.owner_key, r.writer, r.verdict, r.reason, r.superseded_by,
-  r.taken, r.new_file, coalesce(r.comments, '[]') AS comments, r.decided_by, r.proposed_at, r.added, r.removed";
+  r.taken, r.new_file, coalesce(r.comments, '[]') AS comments, r.decided_by, r.proposed_at, r.added, r.removed,
+  r.written_here, r.on_disk";
 
 fn list(connection: &Connection, filter: &Filter) -> Result<Vec<api::HistoryEntry>, JournalError> {
     let undos = Undos::read(connection)?;
@@ -180,7 +183,11 @@ fn entry_of(row: &Row<'_>, undos: &Undos) -> Result<api::HistoryEntry, JournalEr
     let (dialect, agent) = asker(&owner);
     let comments: Vec<CommentColumn> = parse(row, "comments")?;
     let verdict: String = row.get("verdict")?;
-    let written = change.is_some() || verdict == "accepted" && row.get::<_, String>("writer")? == "agent";
+    let by_agent =
+        verdict == "accepted" && row.get::<_, String>("writer")? == "agent" && !row.get("written_here")?;
+    let on_disk = if change.is_some() { Some(true) } else { row.get("on_disk")? };
+    // An older version did not look whether its agent wrote it.
+    let written = change.is_some() || by_agent && on_disk != Some(false);
     let undone = change.is_some_and(|change| undos.by.contains_key(&change));
     let (mut added, mut removed) = (row.get("added")?, row.get("removed")?);
     if change.is_some_and(|change| undos.takes_out(change)) {
@@ -206,6 +213,7 @@ fn entry_of(row: &Row<'_>, undos: &Undos) -> Result<api::HistoryEntry, JournalEr
         new_file: undoes.is_none() && row.get::<_, Option<bool>>("new_file")?.unwrap_or_default(),
         undoable: written && !undone,
         undone,
+        on_disk,
     })
 }
 
@@ -237,7 +245,7 @@ fn path_of(row: &Row<'_>) -> rusqlite::Result<PathBuf> {
 
 fn change(connection: &Connection, id: ChangeId) -> Result<Found, JournalError> {
     let mut statement = connection.prepare_cached(
-        "SELECT w.*, r.window FROM writes w JOIN reviews r ON r.id = w.review WHERE w.id = ?1 AND w.state = 'done'",
+        "SELECT w.*, r.window, r.writer FROM writes w JOIN reviews r ON r.id = w.review WHERE w.id = ?1 AND w.state = 'done'",
     )?;
     let mut rows = statement.query([id_column(id.0)])?;
     let Some(row) = rows.next()? else { return Ok(Found::Unknown) };
@@ -246,9 +254,12 @@ fn change(connection: &Connection, id: ChangeId) -> Result<Found, JournalError> 
         digest.map(|digest| bytes_of(connection, &digest)).transpose()
     };
     let undone_by = Undos::read(connection)?.by.get(&id_column(id.0)).copied();
+    let by_agent =
+        row.get::<_, String>("writer")? == "agent" && row.get::<_, Option<i64>>("undoes")?.is_none();
     Ok(Found::Change(Box::new(Change {
         id: Some(id),
         review: ReviewId(id_of(row, "review")?),
+        writer: if by_agent { Writer::Agent } else { Writer::Editor },
         window: WindowId(id_of(row, "window")?),
         path: path_of(row)?,
         before: bytes("before")?,
@@ -266,18 +277,19 @@ fn change_of_review(connection: &Connection, id: ReviewId) -> Result<Found, Jour
         return change(connection, ChangeId(ours.cast_unsigned()));
     }
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT window, path, format, base, result, verdict, writer FROM reviews r WHERE id = ?1 AND {OVER}"
+        "SELECT window, path, format, base, result, verdict, writer, written_here FROM reviews r WHERE id = ?1 AND {OVER}"
     ))?;
     let mut rows = statement.query([id_column(id.0)])?;
     let Some(row) = rows.next()? else { return Ok(Found::Unknown) };
     let verdict: String = row.get("verdict")?;
-    if verdict != "accepted" || row.get::<_, String>("writer")? != "agent" {
+    if verdict != "accepted" || row.get::<_, String>("writer")? != "agent" || row.get("written_here")? {
         return Ok(Found::NothingWritten { review: id, verdict });
     }
     let result: Vec<u8> = row.get("result")?;
     Ok(Found::Change(Box::new(Change {
         id: None,
         review: id,
+        writer: Writer::Agent,
         window: WindowId(id_of(row, "window")?),
         path: path_of(row)?,
         before: base_bytes(connection, row)?,
@@ -381,4 +393,41 @@ pub(super) fn begun(connection: &Connection) -> Result<Vec<BegunUndo>, JournalEr
         });
     }
     Ok(begun)
+}
+
+/// How long ago a change may have been accepted for a new hub to look whether its agent has written it since.
+const UNSEEN_MS: i64 = 3600 * 1000;
+const UNSEEN_MOST: i64 = 64;
+
+/// What agents were told to write lately and was not seen in the file, newest first.
+pub(super) fn unseen(connection: &Connection, now: i64) -> Result<Vec<Unseen>, JournalError> {
+    let mut statement = connection.prepare(
+        "SELECT id, window, path, owner_key, format, base, result FROM reviews
+         WHERE on_disk = 0 AND decided_at > ?1 ORDER BY id DESC LIMIT ?2",
+    )?;
+    let mut rows = statement.query([now - UNSEEN_MS, UNSEEN_MOST])?;
+    let mut unseen = Vec::new();
+    while let Some(row) = rows.next()? {
+        let owner: String = row.get("owner_key")?;
+        let result: Vec<u8> = row.get("result")?;
+        let (before, accepted) = match (base_bytes(connection, row), bytes_of(connection, &result)) {
+            (Ok(before), Ok(accepted)) => (before, accepted),
+            (Err(JournalError::Sqlite(error)), _) | (_, Err(JournalError::Sqlite(error)))
+                if is_damage(&error) =>
+            {
+                return Err(error.into());
+            }
+            // One bad row must not cost all the others.
+            _ => continue,
+        };
+        unseen.push(Unseen {
+            review: ReviewId(id_of(row, "id")?),
+            window: WindowId(id_of(row, "window")?),
+            path: path_of(row)?,
+            agent: asker(&owner).1.to_owned(),
+            before: before.map(Into::into),
+            accepted: accepted.into(),
+        });
+    }
+    Ok(unseen)
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use linkspan_review::{ChangeId, Review, ReviewId, Step, WindowId};
+use linkspan_review::{ChangeId, Review, ReviewId, SharedBytes, Step, WindowId};
 use rusqlite::Connection;
 
 use crate::core::Ticket;
@@ -61,10 +61,23 @@ pub struct Past {
     pub decided_ms: Option<u64>,
 }
 
+/// An accepted change that its agent was told to write, and that was not seen in the file.
+#[derive(Debug, Clone)]
+pub struct Unseen {
+    pub review: ReviewId,
+    pub window: WindowId,
+    pub path: PathBuf,
+    /// Its name, for people.
+    pub agent: String,
+    pub before: Option<SharedBytes>,
+    pub accepted: SharedBytes,
+}
+
 /// What a restarted hub goes on with.
 #[derive(Debug, Default)]
 pub struct Remembered {
     pub reviews: Vec<Review>,
+    pub unseen: Vec<Unseen>,
     pub past: Vec<Past>,
     pub windows: Vec<RememberedWindow>,
     pub undos: Vec<BegunUndo>,
@@ -126,6 +139,7 @@ enum Job {
     Ask { ticket: Ticket, question: Question },
     BeginUndo { ticket: Ticket, change: Box<Change> },
     EndUndo { undo: ChangeId, done: bool, mode: Option<u32> },
+    OnDisk(ReviewId),
 }
 
 #[derive(Debug, Clone)]
@@ -145,6 +159,7 @@ impl Journal {
             let (reviews, past) = rows::unfinished(&connection, now_ms())?;
             let remembered = Remembered {
                 reviews,
+                unseen: history::unseen(&connection, now_ms())?,
                 past,
                 windows: rows::windows(&connection)?,
                 undos: history::begun(&connection)?,
@@ -168,6 +183,11 @@ impl Journal {
     pub fn record(&self, entry: Entry) {
         // The thread ends only with the process.
         let _ = self.jobs.send(Job::Record(Box::new(entry)));
+    }
+
+    /// Nobody waits for it: a hub that does not find it looks at the file again.
+    pub fn record_on_disk(&self, review: ReviewId) {
+        let _ = self.jobs.send(Job::OnDisk(review));
     }
 
     pub fn remember_window(&self, window: RememberedWindow) {
@@ -231,6 +251,7 @@ fn keep(
                     windows.insert(window.id);
                     recorded(Recorded::Window { window: window.id, result })
                 }
+                Job::OnDisk(_) => {}
                 other => later.push_back(other),
             }
         }
@@ -247,7 +268,7 @@ fn keep(
             Some(Job::EndUndo { undo, done, mode }) => {
                 let _ = history::end_undo(connection, undo, done, mode).map_err(told);
             }
-            Some(Job::Record(_) | Job::Window(_)) | None => {}
+            Some(Job::Record(_) | Job::Window(_) | Job::OnDisk(_)) | None => {}
         }
         waiting = inbox.try_recv().ok();
         let mut tidied = Ok(());
@@ -276,7 +297,7 @@ impl Job {
         const PAGES: usize = 8 * 4096;
         match self {
             Job::Ask { .. } => 0,
-            Job::Window(_) | Job::EndUndo { .. } => PAGES,
+            Job::Window(_) | Job::EndUndo { .. } | Job::OnDisk(_) => PAGES,
             Job::BeginUndo { change, .. } => {
                 PAGES + [&change.before, &change.after].into_iter().flatten().map(Vec::len).sum::<usize>()
             }
@@ -292,6 +313,7 @@ fn commit(connection: &mut Connection, jobs: &[Job]) -> rusqlite::Result<()> {
         match job {
             Job::Record(entry) => rows::put(&transaction, entry, now)?,
             Job::Window(window) => rows::put_window(&transaction, window, now)?,
+            Job::OnDisk(review) => rows::put_on_disk(&transaction, *review, Some(true))?,
             // Each in its turn, behind what is committed here.
             Job::Ask { .. } | Job::BeginUndo { .. } | Job::EndUndo { .. } => {}
         }

@@ -38,10 +38,10 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Re
     let conflicts: Vec<ConflictColumn> = review.conflicts.iter().map(conflict_column).collect();
     tx.prepare_cached(
         "INSERT INTO reviews (id, set_id, window, path, label, writer, owner_key, convention, original, format, base,
-           proposed, draft, conflicts, revision, phase, proposed_at)
-         VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)
+           proposed, draft, conflicts, revision, phase, proposed_at, written_here)
+         VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)
          ON CONFLICT (id) DO UPDATE SET set_id = ?2, label = ?5, convention = ?8, format = ?10, base = ?11, proposed = ?12, draft = ?13, conflicts = ?14,
-           revision = ?15, phase = ?16",
+           revision = ?15, phase = ?16, written_here = ?18",
     )?
     .execute(params![
         id_column(review.id.0),
@@ -55,9 +55,11 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Re
             Writer::Nobody => "nobody",
         },
         review.owner_key,
-        match review.convention {
-            Convention::AsIs => "as-is",
-            Convention::Lf => "lf",
+        match (review.convention, review.marked) {
+            (Convention::AsIs, false) => "as-is",
+            (Convention::AsIs, true) => "as-is marked",
+            (Convention::Lf, false) => "lf",
+            (Convention::Lf, true) => "lf marked",
         },
         review.original.as_bytes(),
         review.base.as_ref().map(|base| base.format.name()),
@@ -68,6 +70,7 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Re
         review.revision.0,
         phase_column(&review.phase),
         now,
+        review.written_here,
     ])?;
     let decided_text = match &review.phase {
         Phase::Deciding(decided) | Phase::Writing(decided) => Some(text_blob(tx, &decided.text)?),
@@ -75,6 +78,13 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Re
     };
     if let Some(outcome) = review.outcome() {
         put_outcome(tx, review, outcome, decided_text, by.as_deref(), now)?;
+    }
+    if *step == Step::Decided {
+        // Whoever writes, it is not in the file yet. What the hub writes has a row in `writes` once it is.
+        let waits = review.writer == Writer::Agent
+            && !review.written_here
+            && review.outcome().is_some_and(|outcome| matches!(outcome.ended, Ended::Accepted(_)));
+        put_on_disk(tx, review.id, waits.then_some(false))?;
     }
     if matches!(step, Step::Decided | Step::Written | Step::Ended) {
         put_size(tx, review, size.unwrap_or_else(|| counted(review)))?;
@@ -137,6 +147,18 @@ fn put_outcome(
         now,
         matches!(review.phase, Phase::Settling(_) | Phase::Settled { .. }),
     ])?;
+    Ok(())
+}
+
+/// Whether the file was seen to hold what its agent was to write; nothing where the agent does not write.
+pub(super) fn put_on_disk(
+    connection: &Connection,
+    review: ReviewId,
+    on_disk: Option<bool>,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("UPDATE reviews SET on_disk = ?2 WHERE id = ?1")?
+        .execute(params![id_column(review.0), on_disk])?;
     Ok(())
 }
 
@@ -228,6 +250,7 @@ fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalEr
     };
     let conflicts: Vec<ConflictColumn> = parse(row, "conflicts")?;
     let original: Vec<u8> = row.get("original")?;
+    let convention: String = row.get("convention")?;
     let phase = phase_of(connection, row, &text)?;
     Ok(Review {
         id: ReviewId(id_of(row, "id")?),
@@ -242,15 +265,13 @@ fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalEr
             // Nothing is ever written on a guess.
             _ => return Err(bad("writer")),
         },
+        written_here: row.get("written_here")?,
         owner_key: row.get("owner_key")?,
         owner: None,
         base,
         proposed: text("proposed")?.ok_or_else(|| bad("proposed"))?.into(),
-        convention: if row.get::<_, String>("convention")? == "lf" {
-            Convention::Lf
-        } else {
-            Convention::AsIs
-        },
+        convention: if convention.starts_with("lf") { Convention::Lf } else { Convention::AsIs },
+        marked: convention.ends_with("marked"),
         original: Digest::from_bytes(original.try_into().map_err(|_| bad("original"))?),
         draft: text("draft")?.map(SharedText::from),
         conflicts: conflicts.into_iter().map(conflict_of).collect(),

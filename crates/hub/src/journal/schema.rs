@@ -7,11 +7,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use linkspan_review::WindowId;
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction};
 
 use super::JournalError;
 
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// Bytes of the log that are kept for the next records.
 const LARGEST_LOG: i64 = 8 * 1024 * 1024;
@@ -27,7 +27,7 @@ CREATE TABLE reviews (
   new_file INTEGER, decided_text BLOB REFERENCES blobs, result_text BLOB REFERENCES blobs,
   result BLOB REFERENCES blobs, comments TEXT, decided_by TEXT,
   proposed_at INTEGER NOT NULL, decided_at INTEGER, ended_at INTEGER, delivered_at INTEGER,
-  added INTEGER, removed INTEGER);
+  added INTEGER, removed INTEGER, written_here INTEGER NOT NULL DEFAULT 0, on_disk INTEGER);
 CREATE INDEX unfinished ON reviews (id) WHERE delivered_at IS NULL;
 CREATE TABLE windows (
   id INTEGER PRIMARY KEY, editor TEXT NOT NULL, folders TEXT NOT NULL, real_folders TEXT NOT NULL, key TEXT NOT NULL, port INTEGER NOT NULL,
@@ -90,34 +90,45 @@ fn open_sound(path: &Path) -> Result<Connection, JournalError> {
         let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
         return Err(rusqlite::Error::SqliteFailure(code, Some(healthy)).into());
     }
-    match connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? {
-        0 => {
-            let transaction = connection.transaction()?;
-            transaction.execute_batch(TABLES)?;
-            transaction.execute_batch(WRITES)?;
-            transaction.pragma_update(None, "user_version", VERSION)?;
-            transaction.commit()?;
-        }
-        1 => {
-            let transaction = connection.transaction()?;
-            transaction.execute_batch(
-                "ALTER TABLE reviews ADD COLUMN added INTEGER;
-                 ALTER TABLE reviews ADD COLUMN removed INTEGER;
-                 ALTER TABLE writes RENAME TO writes_1;",
-            )?;
-            transaction.execute_batch(WRITES)?;
-            transaction.execute_batch(
-                "INSERT INTO writes (id, review, path, before, after, at)
-                   SELECT id, review, path, before, after, at FROM writes_1;
-                 DROP TABLE writes_1;",
-            )?;
-            transaction.pragma_update(None, "user_version", VERSION)?;
-            transaction.commit()?;
-        }
-        VERSION => {}
-        newer => return Err(JournalError::Newer { found: newer, known: VERSION }),
+    let found = connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))?;
+    if found > VERSION {
+        return Err(JournalError::Newer { found, known: VERSION });
+    }
+    if found < VERSION {
+        let transaction = connection.transaction()?;
+        bring_up_to_date(&transaction, found)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+        transaction.commit()?;
     }
     Ok(connection)
+}
+
+/// From that version to the one this program knows, one version at a time. 0 is an empty file.
+fn bring_up_to_date(transaction: &Transaction<'_>, found: i64) -> rusqlite::Result<()> {
+    if found == 0 {
+        transaction.execute_batch(TABLES)?;
+        return transaction.execute_batch(WRITES);
+    }
+    if found < 2 {
+        transaction.execute_batch(
+            "ALTER TABLE reviews ADD COLUMN added INTEGER;
+             ALTER TABLE reviews ADD COLUMN removed INTEGER;
+             ALTER TABLE writes RENAME TO writes_1;",
+        )?;
+        transaction.execute_batch(WRITES)?;
+        transaction.execute_batch(
+            "INSERT INTO writes (id, review, path, before, after, at)
+               SELECT id, review, path, before, after, at FROM writes_1;
+             DROP TABLE writes_1;",
+        )?;
+    }
+    if found < 3 {
+        transaction.execute_batch(
+            "ALTER TABLE reviews ADD COLUMN written_here INTEGER NOT NULL DEFAULT 0;
+             ALTER TABLE reviews ADD COLUMN on_disk INTEGER;",
+        )?;
+    }
+    Ok(())
 }
 
 /// Moves what was committed from the log into the tables; the log begins anew. Its file stays as large as it is: to
@@ -137,7 +148,7 @@ pub(super) fn prune(
     let transaction = connection.transaction()?;
     transaction.execute(
         "DELETE FROM reviews WHERE coalesce(delivered_at, ended_at, decided_at) < ?1
-           AND NOT (writer = 'editor' AND verdict = 'accepted' AND ended_at IS NULL)
+           AND NOT ((writer = 'editor' OR written_here) AND verdict = 'accepted' AND ended_at IS NULL)
            AND id NOT IN (SELECT review FROM writes WHERE at >= ?1)",
         [before_ms],
     )?;

@@ -70,6 +70,10 @@ impl Desk {
     }
 
     fn propose_on(&mut self, base: Text, writer: Writer) {
+        self.propose_text(base, writer, "one\n2\n");
+    }
+
+    fn propose_text(&mut self, base: Text, writer: Writer, proposed: &str) {
         let base = Some(base);
         let proposal = Proposal {
             owner: Owner { agent: AgentId(1), key: "claude:x".into() },
@@ -79,16 +83,19 @@ impl Desk {
             label: "tab".into(),
             writer,
             base,
-            proposed: "one\n2\n".into(),
+            proposed: proposed.into(),
         };
         self.apply(Event::Proposed(proposal), false);
     }
 
     fn decide(&mut self, verdict: Verdict, writes: bool) {
         let base_now = self.state.review(ReviewId(1)).unwrap().base.clone();
-        let decision = Decision { verdict, comments: Vec::new() };
+        let decision = Decision { verdict, comments: Vec::new(), write_here: false };
         let (review, surface, revision) = (ReviewId(1), SurfaceId(1), Revision(0));
         self.apply(Event::Decided { review, surface, revision, decision, base_now }, writes);
+        if writes && self.state.review(review).is_some_and(|review| review.writer == Writer::Agent) {
+            self.journal.record_on_disk(review);
+        }
     }
 }
 
@@ -347,6 +354,23 @@ fn an_accepted_change_can_be_taken_back_whoever_wrote_it() {
             (Some(&b"one\ntwo\n"[..]), Some(&b"one\n2\n"[..]))
         );
         assert_eq!(change, desk.change(Name::Review(ReviewId(1))));
+        assert_eq!(change.writer, writer);
+        let undo = desk.undo(Name::Last, true);
+        assert_eq!(desk.change(Name::Review(ReviewId(1))).writer, writer);
+        assert_eq!(desk.change(Name::Change(undo)).writer, Writer::Editor);
+    }
+}
+
+#[test]
+fn whether_an_agent_sends_the_mark_is_read_back() {
+    for (base, marked) in [("one\r\ntwo\r\n", true), ("one\r\n", false), ("one\n", true), ("one\n", false)] {
+        let (_folder, path) = folder();
+        let mut desk = Desk::at(&path);
+        let base = Text { format: Format::from_name("UTF-8 with BOM").unwrap(), text: base.into() };
+        desk.propose_text(base, Writer::Agent, if marked { "\u{feff}one\n2\n" } else { "one\n2\n" });
+        let now = desk.state.review(ReviewId(1)).unwrap();
+        let [then] = &remembered(&path)[..] else { panic!("not one review") };
+        assert_eq!((then.marked, then.convention), (marked, now.convention));
     }
 }
 

@@ -59,18 +59,19 @@ impl Review {
     pub(super) fn accepted(&self, text: &SharedText, bytes: SharedBytes, taken: Taken) -> Accepted {
         let proposed = self.convention.for_agent(&self.proposed);
         let told = self.convention.for_agent(text);
-        let told = match told {
+        let person_diff =
+            (told != proposed).then(|| unified(&proposed, &told, "proposed", "accepted", CONTEXT_LINES));
+        let told = match self.as_sent(text) {
             Cow::Borrowed(_) => text.clone(),
             Cow::Owned(told) => told.into(),
         };
-        let person_diff =
-            (told != *proposed).then(|| unified(&proposed, &told, "proposed", "accepted", CONTEXT_LINES));
         Accepted { text: told, bytes, taken, person_diff, new_file: self.base.is_none() }
     }
 
     /// After a move: what is shown next is recorded first.
     pub(super) fn ask_again(&mut self, by: Option<SurfaceId>, reply: Reply) -> Vec<Effect> {
         self.phase = Phase::Pending;
+        self.written_here = false;
         let mut effects = self.reply(by, reply);
         effects.push(Effect::Record { review: self.id, step: Step::Rebased });
         effects

@@ -76,4 +76,6 @@ pub enum Reply {
         conflicts: usize,
     },
     Refused(String),
+    /// An accept, but the agent that should write the file no longer waits: the hub can write it, if asked to.
+    NobodyWaits,
 }

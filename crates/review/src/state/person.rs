@@ -59,11 +59,17 @@ impl State {
             }
             Err(why) => return reply(Reply::Refused(why)),
         };
+        let write_here = review.nobody_would_write();
+        if write_here && !decision.write_here {
+            return reply(Reply::NobodyWaits);
+        }
         let shown = if taken == Taken::Edited { &text } else { review.side() };
         let comments = within(shown, decision.comments);
         let acceptance = Acceptance { text, taken, comments, by: Some(surface) };
         let base_now = if review.writer == Writer::Nobody { review.base.clone() } else { base_now };
-        review.accept(acceptance, base_now).unwrap_or_else(|why| reply(Reply::Refused(why)))
+        let effects = review.accept(acceptance, base_now).unwrap_or_else(|why| reply(Reply::Refused(why)));
+        review.written_here = write_here && matches!(review.phase, Phase::Deciding(_));
+        effects
     }
 
     /// The review, if it waits for a decision on this revision.

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use super::accept::{Acceptance, format_of};
+use crate::format::MARK;
 use crate::{
-    AgentId, Convention, Digest, Effect, Ended, Format, Outcome, Phase, Proposal, Review, ReviewId, Revision,
-    SharedText, State, Step, Text, WindowId, Writer, adopt_endings,
+    AgentId, Convention, Digest, Effect, Ended, Format, Outcome, Phase, Proposal, Reply, Review, ReviewId,
+    Revision, SharedText, State, Step, Text, WindowId, Writer, adopt_endings, decode,
 };
 
 impl State {
@@ -50,9 +52,11 @@ impl State {
                 review.move_to(proposal.base);
                 effects.push(Effect::Record { review: id, step: Step::Rebased });
             }
-            Phase::Settled { outcome, .. } => {
-                effects.push(Effect::Answer { review: id, agent, outcome: (**outcome).clone() });
-            }
+            Phase::Settled { outcome, .. } => match review.accepted_for_another_base(outcome, &proposal.base)
+            {
+                Some(acceptance) => effects.extend(review.accept_again(acceptance, proposal.base)),
+                None => effects.push(Effect::Answer { review: id, agent, outcome: (**outcome).clone() }),
+            },
             _ => {}
         }
         effects
@@ -63,10 +67,12 @@ impl State {
         let id = ReviewId(self.last_id);
         let agent = proposal.owner.agent;
         let bound = Effect::Bound { review: id, agent };
+        let base = proposal.base.as_ref();
+        let marked = proposal.writer != Writer::Nobody && starts_with_the_mark(base, &proposal.proposed);
         let (proposed, convention) = match proposal.writer {
             // Both sides are given, and how their lines end may be the very difference.
             Writer::Nobody => (proposal.proposed, Convention::AsIs),
-            Writer::Agent | Writer::Editor => in_the_files_terms(proposal.base.as_ref(), proposal.proposed),
+            Writer::Agent | Writer::Editor => in_the_files_terms(base, proposal.proposed),
         };
         let proposed = SharedText::from(proposed);
         let format = proposal.base.as_ref().map_or(Format::UTF8, |base| base.format);
@@ -81,11 +87,13 @@ impl State {
             path: proposal.path,
             label: proposal.label,
             writer: proposal.writer,
+            written_here: false,
             owner_key: proposal.owner.key,
             owner: Some(agent),
             base: proposal.base,
             proposed,
             convention,
+            marked,
             original,
             draft: None,
             conflicts: Vec::new(),
@@ -100,12 +108,17 @@ impl State {
 /// A whole new text for this file, without the mark that is not part of it and in its line endings.
 pub fn in_the_files_terms<'a>(base: Option<&Text>, text: impl Into<Cow<'a, str>>) -> (String, Convention) {
     let mut text = text.into();
-    if base.is_some_and(|base| base.format.has_bom())
-        && let Some(unmarked) = text.strip_prefix('\u{feff}')
-    {
-        text = Cow::Owned(unmarked.to_owned());
+    if starts_with_the_mark(base, &text) {
+        text = Cow::Owned(text.chars().skip(1).collect());
     }
     adopt_endings(base.map_or("", |base| &base.text), text)
+}
+
+/// Whether this text for the file begins with the byte order mark of the file. Marks after the first are part of the
+/// text, and a text with no more of them than the file has there came without the first.
+fn starts_with_the_mark(base: Option<&Text>, text: &str) -> bool {
+    let marks = |text: &str| text.chars().take_while(|character| *character == MARK).count();
+    base.is_some_and(|base| base.format.has_bom() && marks(text) > marks(&base.text))
 }
 
 /// What makes two questions the same.
@@ -158,9 +171,10 @@ impl Review {
             && self.question() == proposal.question(original)
             && match &self.phase {
                 Phase::Recording | Phase::Pending => true,
-                Phase::Deciding(decided) | Phase::Writing(decided) => {
-                    self.will_write(&decided.outcome) || self.base == proposal.base
-                }
+                Phase::Deciding(decided) | Phase::Writing(decided) => match &decided.outcome.ended {
+                    Ended::Accepted(_) => self.hub_writes() || self.base == proposal.base,
+                    _ => true,
+                },
                 Phase::Settling(outcome) | Phase::Settled { outcome, delivered: false } => {
                     self.still_answers(outcome, proposal.base.as_ref())
                 }
@@ -168,14 +182,40 @@ impl Review {
             }
     }
 
-    /// A person's word about a file holds as long as the file is what she spoke about.
+    /// A decision answers its question, whatever became of the file since. Only a written change that was taken back
+    /// since is asked anew: the file holds again what it held before. What its agent writes is carried over to what
+    /// the file holds now (`accept_again`).
     fn still_answers(&self, outcome: &Outcome, now: Option<&Text>) -> bool {
         match &outcome.ended {
             Ended::Accepted(accepted) if self.will_write(outcome) => {
-                now.is_some_and(|now| now.digest() == accepted.bytes.digest())
+                self.base.as_ref() != now || now.is_some_and(|now| now.digest() == accepted.bytes.digest())
             }
-            Ended::Accepted(_) | Ended::Rejected { .. } => self.base.as_ref() == now,
+            Ended::Accepted(_) | Ended::Rejected { .. } => true,
             Ended::Withdrawn | Ended::Superseded { .. } | Ended::Failed { .. } => false,
         }
+    }
+
+    /// What was accepted, where its agent writes it and the file is not what the decision was about any more.
+    fn accepted_for_another_base(&self, outcome: &Outcome, now: &Option<Text>) -> Option<Acceptance> {
+        let Ended::Accepted(accepted) = &outcome.ended else { return None };
+        if self.writer != Writer::Agent || self.written_here || self.base == *now {
+            return None;
+        }
+        // An encoding that can only be guessed may be guessed otherwise now.
+        let format = format_of(self.base.as_ref());
+        let is_same =
+            |text: &SharedText| format.encode_shared(text).is_ok_and(|bytes| bytes == accepted.bytes);
+        let decoded = decode(&accepted.bytes).ok().map(|decoded| decoded.text).filter(is_same);
+        let text = decoded.unwrap_or_else(|| self.in_its_terms(&accepted.text).into());
+        let comments = outcome.comments.clone();
+        Some(Acceptance { text, taken: accepted.taken.clone(), comments, by: None })
+    }
+
+    /// The agent would write its text over what others wrote meanwhile: merge cleanly, or ask the user again.
+    fn accept_again(&mut self, acceptance: Acceptance, now: Option<Text>) -> Vec<Effect> {
+        self.accept(acceptance, now.clone()).unwrap_or_else(|why| {
+            self.move_to(now);
+            self.ask_again(None, Reply::Refused(why))
+        })
     }
 }

@@ -56,6 +56,7 @@ impl State {
         match reopen {
             Some((by, why)) => {
                 review.phase = Phase::Pending;
+                review.written_here = false;
                 let mut effects = review.reply(by, Reply::Refused(why));
                 effects.push(Effect::Show { review: id });
                 effects

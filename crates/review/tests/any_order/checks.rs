@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use linkspan_review::{
     Accepted, Decided, Effect, Ended, Event, Format, Phase, Reply, Review, ReviewId, State, Step, Taken,
-    Text, Verdict, WindowId, WriteError, Writer, adopt_endings, compose, merge,
+    Text, Verdict, WindowId, WriteError, Writer, compose, in_the_files_terms, merge,
 };
 
 use crate::{files, world::World};
@@ -28,6 +28,8 @@ const MOVES: &[Place] = {
     use Is::*;
     &[
         ("proposed", Absent, Recording),
+        ("proposed", Settled, Deciding),
+        ("proposed", Settled, Pending),
         ("recorded Proposed", Recording, Pending),
         ("recorded Decided", Deciding, Writing),
         ("recorded Decided", Deciding, Settled),
@@ -76,6 +78,8 @@ const SIGHTS: &[Place] = {
         ("found again", Writing, Writing),
         ("found again", Settling, Settling),
         ("found again", Settled, Settled),
+        ("refused, nobody waits", Pending, Pending),
+        ("written here", Pending, Deciding),
         ("owner back", Recording, Recording),
         ("owner back", Pending, Pending),
         ("owner back", Settled, Settled),
@@ -191,6 +195,10 @@ pub(crate) fn step(world: &mut World, before: &State, event: &Event, effects: &[
         if place.1 != place.2 {
             assert!(MOVES.contains(&place), "{id} must not go this way: {place:?}");
             world.seen.insert(place);
+            if let ("proposed", Some(was), Some(now)) = (name, was, now) {
+                an_accept_is_asked_anew_only_for_a_file_that_moved(was, now);
+                world.told.remove(&id);
+            }
             if let ("socket lost", Some(was)) = (name, was) {
                 a_lost_socket_is_no_withdrawal(before, was);
             }
@@ -202,6 +210,13 @@ pub(crate) fn step(world: &mut World, before: &State, event: &Event, effects: &[
             }
             if let (false, Phase::Deciding(decided)) = (matches!(was.phase, Phase::Deciding(_)), &now.phase) {
                 the_decision_is_what_was_said(world, was, now, decided, event);
+                let accepted = matches!(decided.outcome.ended, Ended::Accepted(_));
+                if accepted && was.writer == Writer::Agent && was.phase == Phase::Pending {
+                    assert_eq!(now.written_here, was.owner.is_none(), "accepted, and nobody writes");
+                    if now.written_here {
+                        world.seen.insert(("written here", Is::Pending, Is::Deciding));
+                    }
+                }
                 if was.writer == Writer::Nobody {
                     world.seen.insert(("compared", Is::Pending, Is::Deciding));
                 }
@@ -232,7 +247,9 @@ pub(crate) fn step(world: &mut World, before: &State, event: &Event, effects: &[
                 assert!(!delivered && still_holds(found, proposal.base.as_ref()), "a stale answer");
             }
             let now = world.state.review(*review);
-            world.seen.insert(("found again", is(Some(found)), is(now)));
+            if is(Some(found)) == is(now) {
+                world.seen.insert(("found again", is(Some(found)), is(now)));
+            }
             if now.is_some_and(|now| now.revision != found.revision) {
                 world.seen.insert(("found again and moved", is(Some(found)), is(now)));
             }
@@ -279,11 +296,7 @@ fn the_decision_is_what_was_said(
                 }
                 Verdict::Accept => was.side().to_owned(),
                 Verdict::AcceptEdited(text) if was.writer == Writer::Nobody => text.clone(),
-                Verdict::AcceptEdited(text) => {
-                    let marked = was.base.as_ref().is_some_and(|base| base.format.has_bom());
-                    let unmarked = text.strip_prefix('\u{feff}').filter(|_| marked);
-                    adopt_endings(was.base_text(), unmarked.unwrap_or(text)).0
-                }
+                Verdict::AcceptEdited(text) => in_the_files_terms(was.base.as_ref(), text).0,
                 Verdict::AcceptHunks(chosen) => {
                     compose(was.base_text(), was.side(), &was.hunks(), |id| chosen.contains(id))
                 }
@@ -295,6 +308,14 @@ fn the_decision_is_what_was_said(
             let Phase::Writing(earlier) = &was.phase else { panic!("{:?}", was.phase) };
             assert_eq!(decided.outcome.by, earlier.outcome.by);
             (earlier.text.to_string(), base_now)
+        }
+        Event::Proposed(proposal) => {
+            let Some(Ended::Accepted(accepted)) = outcome_of(was) else { panic!("{:?}", was.phase) };
+            let unmarked = was.base.as_ref().is_none_or(|base| base.format == Format::UTF8);
+            // A mark that such a file did not have is part of the text.
+            let verbatim = String::from_utf8(accepted.bytes.to_vec()).ok().filter(|_| unmarked);
+            let decode = || linkspan_review::decode(&accepted.bytes).unwrap().text.into_string();
+            (verbatim.unwrap_or_else(decode), &proposal.base)
         }
         other => panic!("{other:?} is no decision"),
     };
@@ -317,10 +338,20 @@ fn the_decision_is_what_was_said(
     }
     let format = base_now.as_ref().map_or(Format::UTF8, |base| base.format);
     assert_eq!(accepted.bytes.as_slice(), format.encode(&decided.text).unwrap());
-    assert_eq!(in_lf(&accepted.text), in_lf(&decided.text));
+    let told = told_without_mark(now, accepted);
+    assert_eq!(in_lf(told), in_lf(&decided.text));
     assert_eq!(accepted.new_file, base_now.is_none());
-    let change = now.convention.for_agent(&now.proposed) != accepted.text.as_str();
+    let change = now.convention.for_agent(&now.proposed) != told;
     assert_eq!(accepted.person_diff.is_some(), change);
+}
+
+/// An agent that sends the file's byte order mark gets it back before the text.
+fn told_without_mark<'a>(review: &Review, accepted: &'a Accepted) -> &'a str {
+    let has_mark = review.base.as_ref().is_some_and(|base| base.format.has_bom());
+    match review.marked && has_mark {
+        true => accepted.text.strip_prefix('\u{feff}').expect("the mark is missing"),
+        false => &accepted.text,
+    }
 }
 
 /// Also where the editor's own rules for saving made something else of it.
@@ -329,9 +360,10 @@ fn what_is_told_is_what_the_file_holds(world: &World, decided: &Decided, now: &R
     let Some(Ended::Accepted(accepted)) = outcome_of(now) else { return };
     let file = &world.files[&now.path];
     assert_eq!(file.encode().unwrap(), accepted.bytes);
-    assert_eq!(file.text.replace("\r\n", "\n"), accepted.text.replace("\r\n", "\n"));
+    let told = told_without_mark(now, accepted);
+    assert_eq!(file.text.replace("\r\n", "\n"), told.replace("\r\n", "\n"));
     assert!(file.text == decided.text || accepted.taken == Taken::Edited);
-    let change = now.convention.for_agent(&now.proposed) != accepted.text.as_str();
+    let change = now.convention.for_agent(&now.proposed) != told;
     assert_eq!(accepted.person_diff.is_some(), change);
 }
 
@@ -376,6 +408,12 @@ fn an_effect_is_due(world: &mut World, before: &State, event: &Event, effect: &E
                 assert_eq!(world.state.review(*review).unwrap().phase, Phase::Pending);
                 world.seen.insert(("asked again by the surface", Is::Pending, Is::Pending));
             }
+            Reply::NobodyWaits => {
+                let was = before.review(*review).unwrap();
+                assert!(was.writer == Writer::Agent && was.owner.is_none(), "its agent would write it");
+                assert_eq!(Some(was), world.state.review(*review));
+                world.seen.insert(("refused, nobody waits", Is::Pending, Is::Pending));
+            }
             Reply::Refused(_) if matches!(event, Event::Decided { .. }) => {
                 assert_eq!(before.review(*review), world.state.review(*review));
                 world.seen.insert(("refused", Is::Pending, Is::Pending));
@@ -405,7 +443,8 @@ fn outcome_of(review: &Review) -> Option<&Ended> {
 
 fn a_write_has_its_decision(world: &World, id: ReviewId, bytes: &[u8]) {
     let (review, ended) = on_record(world, id).expect("a write without a recorded decision");
-    assert_eq!(review.writer, Writer::Editor, "two writers");
+    let here = review.writer == Writer::Agent && review.written_here;
+    assert!(review.writer == Writer::Editor || here, "two writers");
     let Ended::Accepted(Accepted { bytes: accepted, .. }) = ended else { panic!("a write of {ended:?}") };
     assert_eq!(bytes, accepted.as_slice());
 }
@@ -455,7 +494,20 @@ pub(crate) fn at_rest(world: &World) {
 }
 
 /// An agent that lost its answer asked again.
-pub(crate) fn a_lost_answer_is_found_again(review: &Review, effects: &[Effect]) {
+pub(crate) fn a_lost_answer_is_found_again(
+    world: &World,
+    review: &Review,
+    file: Option<&Text>,
+    effects: &[Effect],
+) {
+    let accepted = matches!(outcome_of(review), Some(Ended::Accepted(_)));
+    let agent_writes = review.writer == Writer::Agent && !review.written_here;
+    if accepted && agent_writes && review.base.as_ref() != file {
+        // The agent must not write over what others wrote: merged and recorded first, or asked again.
+        let now = is(world.state.review(review.id));
+        assert!(matches!(now, Is::Deciding | Is::Pending), "{} is {now:?}", review.id);
+        return;
+    }
     let answered = effects.iter().find_map(|effect| match effect {
         Effect::Answer { outcome, .. } => Some(&outcome.ended),
         _ => None,
@@ -493,12 +545,22 @@ pub(crate) fn the_answer_no_longer_holds(review: &Review, now: Option<&Text>) {
     assert!(!still_holds(review, now), "{} was decided and its agent does not hear it", review.id);
 }
 
+/// A written change that was taken back since is asked anew; every other decision answers its question.
 fn still_holds(review: &Review, now: Option<&Text>) -> bool {
     match outcome_of(review) {
-        Some(Ended::Accepted(accepted)) if review.writer == Writer::Editor => {
-            now.is_some_and(|now| now.encode().unwrap() == accepted.bytes)
+        Some(Ended::Accepted(accepted)) if review.writer == Writer::Editor || review.written_here => {
+            let holds_it = now.is_some_and(|now| now.encode().unwrap() == accepted.bytes);
+            holds_it || review.base.as_ref() != now
         }
-        Some(Ended::Accepted(_) | Ended::Rejected { .. }) => review.base.as_ref() == now,
+        Some(Ended::Accepted(_) | Ended::Rejected { .. }) => true,
         _ => false,
     }
+}
+
+/// Its agent has not heard of it, and would write over what others wrote meanwhile.
+fn an_accept_is_asked_anew_only_for_a_file_that_moved(was: &Review, now: &Review) {
+    assert!(matches!(outcome_of(was), Some(Ended::Accepted(_))), "{:?}", was.phase);
+    assert!(matches!(was.phase, Phase::Settled { delivered: false, .. }) && was.owner.is_none());
+    assert_eq!((was.writer, was.written_here), (Writer::Agent, false));
+    assert_ne!(was.base, now.base);
 }

@@ -148,7 +148,7 @@ fn decide(world: &mut World, choice: u32) {
         _ => Verdict::Reject { reason: (choice & 8 == 0).then(|| format!("no {choice}")) },
     };
     let comments = vec![Comment { line: LineNumber(choice & 15), text: "why?".to_owned() }];
-    let decision = Decision { verdict, comments };
+    let decision = Decision { verdict, comments, write_here: choice & 16 != 0 };
     let base_now = world.files.get(&path).cloned();
     let surface = World::surface(choice >> 4);
     world.apply(Event::Decided { review: id, surface, revision, decision, base_now });
@@ -266,7 +266,7 @@ fn everybody_asks_again(world: &mut World) {
         };
         let effects = world.ask(slot, proposal);
         if effects.first() == Some(&Effect::Bound { review: review.id, agent: world.agent(slot) }) {
-            checks::a_lost_answer_is_found_again(review, &effects);
+            checks::a_lost_answer_is_found_again(world, review, now.as_ref(), &effects);
         } else {
             checks::the_answer_no_longer_holds(review, now.as_ref());
         }

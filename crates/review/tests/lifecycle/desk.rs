@@ -98,13 +98,18 @@ impl Desk {
         verdict: Verdict,
         base_now: Option<Text>,
     ) -> Vec<Effect> {
-        let decision = Decision { verdict, comments: Vec::new() };
+        let decision = Decision { verdict, comments: Vec::new(), write_here: false };
         self.apply(Event::Decided { review: ID, surface, revision: Revision(revision), decision, base_now })
+    }
+
+    pub(crate) fn write_here(&mut self, surface: SurfaceId, base_now: Option<Text>) -> Vec<Effect> {
+        let decision = Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: true };
+        self.apply(Event::Decided { review: ID, surface, revision: Revision(0), decision, base_now })
     }
 
     pub(crate) fn comment_on(&mut self, line: u32, verdict: Verdict) -> u32 {
         let comments = vec![Comment { line: LineNumber(line), text: "why?".to_owned() }];
-        let decision = Decision { verdict, comments };
+        let decision = Decision { verdict, comments, write_here: false };
         let (surface, revision, base_now) = (HERE, Revision(0), self.review().base.clone());
         self.apply(Event::Decided { review: ID, surface, revision, decision, base_now });
         self.review().outcome().unwrap().comments[0].line.0

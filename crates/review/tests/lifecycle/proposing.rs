@@ -1,7 +1,7 @@
 //! A proposal comes in, for the first time or again.
 
 use linkspan_review::{
-    AgentId, Convention, Digest, Effect, Ended, Event, Format, Phase, ReviewId, Revision, Step, Text,
+    AgentId, Convention, Digest, Effect, Ended, Event, Format, Phase, Reply, ReviewId, Revision, Step, Text,
     Verdict, Writer,
 };
 
@@ -63,6 +63,43 @@ fn a_byte_order_mark_is_not_part_of_the_text() {
 }
 
 #[test]
+fn an_agent_that_sends_the_mark_gets_it_back_and_no_difference_is_seen_in_it() {
+    for name in ["UTF-8 with BOM", "UTF-16LE", "UTF-16BE"] {
+        let base = file(name, "a\n");
+        let mut desk = Desk::showing(proposal(Writer::Agent, base.clone(), "\u{feff}b\n"));
+        desk.decide(HERE, 0, Verdict::Accept, base.clone());
+        let accepted = desk.accepted();
+        assert_eq!((accepted.text.as_str(), &accepted.person_diff), ("\u{feff}b\n", &None), "{name}");
+        assert_eq!(*accepted.bytes, *file(name, "b\n").unwrap().encode().unwrap(), "{name}");
+        let mut desk = Desk::showing(proposal(Writer::Agent, base.clone(), "b\n"));
+        desk.decide(HERE, 0, Verdict::Accept, base);
+        let accepted = desk.accepted();
+        assert_eq!((accepted.text.as_str(), &accepted.person_diff), ("b\n", &None), "{name}");
+    }
+}
+
+#[test]
+fn a_mark_that_the_file_lost_meanwhile_is_not_told() {
+    let mut desk = Desk::showing(proposal(Writer::Agent, file("UTF-8 with BOM", "a\nb\n"), "\u{feff}a\nB\n"));
+    desk.decide(HERE, 0, Verdict::Accept, text("a\nb\n"));
+    let accepted = desk.accepted();
+    assert_eq!((accepted.text.as_str(), accepted.bytes.as_slice()), ("a\nB\n", b"a\nB\n".as_slice()));
+}
+
+#[test]
+fn a_second_mark_is_text_and_stays() {
+    let base = file("UTF-8 with BOM", "\u{feff}a\n");
+    for proposed in ["\u{feff}b\n", "\u{feff}\u{feff}b\n"] {
+        let mut desk = Desk::showing(proposal(Writer::Agent, base.clone(), proposed));
+        assert_eq!(desk.review().proposed, "\u{feff}b\n");
+        desk.decide(HERE, 0, Verdict::AcceptEdited("\u{feff}c\n".to_owned()), base.clone());
+        let accepted = desk.accepted();
+        assert_eq!(accepted.text, proposed.replace('b', "c"));
+        assert_eq!(*accepted.bytes, *"\u{feff}\u{feff}c\n".as_bytes());
+    }
+}
+
+#[test]
 fn an_agent_that_speaks_lf_hears_lf_and_the_file_keeps_crlf() {
     let mut desk = Desk::showing(proposal(Writer::Agent, text("a\r\nb\r\n"), "a\nc\n"));
     assert_eq!((desk.review().proposed.as_str(), desk.review().convention), ("a\r\nc\r\n", Convention::Lf));
@@ -97,45 +134,98 @@ fn a_review_found_again_moves_onto_the_file_as_it_is_now() {
 
 #[test]
 fn a_decision_made_while_the_agent_was_away_is_its_answer_when_it_is_back() {
-    let mut desk = Desk::pending(Writer::Agent);
-    desk.lose_agent(false);
-    desk.decide(HERE, 0, Verdict::Accept, text(BASE));
-    assert_eq!(answers(&desk.recorded(Step::Decided)), []);
-    let effects = desk.ask_again(Writer::Agent, text(BASE));
-    assert_eq!(effects[0], Effect::Bound { review: ID, agent: AGENT_BACK });
-    assert_eq!(answers(&effects), [(AGENT_BACK, &desk.outcome().ended)]);
+    for (writer, verdict) in [(Writer::Agent, reject()), (Writer::Editor, reject())] {
+        for now in [BASE, "something else\n"] {
+            let mut desk = Desk::pending(writer);
+            desk.lose_agent(false);
+            desk.decide(HERE, 0, verdict.clone(), text(BASE));
+            assert_eq!(answers(&desk.recorded(Step::Decided)), []);
+            let effects = desk.ask_again(writer, text(now));
+            assert_eq!(effects[0], Effect::Bound { review: ID, agent: AGENT_BACK });
+            assert_eq!(answers(&effects), [(AGENT_BACK, &desk.outcome().ended)]);
+        }
+    }
 }
 
 #[test]
-fn an_answer_about_a_file_that_changed_since_is_not_given() {
+fn an_accept_is_refused_while_the_agent_that_should_write_does_not_wait() {
+    let mut desk = Desk::pending(Writer::Agent);
+    desk.lose_agent(false);
+    assert_eq!(
+        desk.decide(HERE, 0, Verdict::Accept, text(BASE)),
+        [Effect::Reply { surface: HERE, review: ID, reply: Reply::NobodyWaits }]
+    );
+    assert!(desk.is_pending());
+    desk.ask_again(Writer::Agent, text(BASE));
+    assert_eq!(desk.decide(HERE, 0, Verdict::Accept, text(BASE)), [record(Step::Decided)]);
+}
+
+#[test]
+fn the_hub_writes_where_the_user_lets_it_because_the_agent_does_not_wait() {
+    let mut desk = Desk::pending(Writer::Agent);
+    desk.lose_agent(false);
+    assert_eq!(desk.write_here(HERE, text(BASE)), [record(Step::Decided)]);
+    assert!(matches!(desk.recorded(Step::Decided)[..], [Effect::Write { .. }]));
+    desk.apply(Event::Written { review: ID });
+    let effects = desk.recorded(Step::Written);
+    assert_eq!(effects[0], Effect::Reply { surface: HERE, review: ID, reply: Reply::Taken });
+    assert_eq!(desk.accepted().bytes.as_slice(), PROPOSED.as_bytes());
+}
+
+#[test]
+fn an_agent_that_waits_writes_by_itself_also_if_the_user_would_let_the_hub() {
+    let mut desk = Desk::pending(Writer::Agent);
+    desk.write_here(HERE, text(BASE));
+    let effects = desk.recorded(Step::Decided);
+    assert_eq!(answers(&effects).len(), 1);
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Write { .. })));
+}
+
+#[test]
+fn an_accept_that_its_agent_did_not_hear_is_carried_over_to_a_file_that_changed_since() {
+    let mut desk = Desk::pending(Writer::Agent);
+    desk.decide(HERE, 0, Verdict::Accept, text(BASE));
+    desk.recorded(Step::Decided);
+    desk.lose_agent(false);
+    let effects = desk.ask_again(Writer::Agent, text(&BASE.replace("four", "4")));
+    assert_eq!(effects, [Effect::Bound { review: ID, agent: AGENT_BACK }, record(Step::Decided)]);
+    let effects = desk.recorded(Step::Decided);
+    assert_eq!(answers(&effects), [(AGENT_BACK, &desk.outcome().ended)]);
+    assert_eq!(desk.accepted().text, PROPOSED.replace("four", "4"));
+}
+
+#[test]
+fn an_accept_that_its_agent_did_not_hear_is_asked_again_where_the_file_conflicts_by_now() {
     let mut desk = Desk::pending(Writer::Agent);
     desk.decide(HERE, 0, Verdict::Accept, text(BASE));
     desk.recorded(Step::Decided);
     desk.lose_agent(false);
     let effects = desk.ask_again(Writer::Agent, text("something else\n"));
-    assert_eq!(effects[0], Effect::Bound { review: ReviewId(2), agent: AGENT_BACK });
-    assert_eq!(answers(&effects), []);
+    assert_eq!(effects, [Effect::Bound { review: ID, agent: AGENT_BACK }, record(Step::Rebased)]);
+    assert!(desk.is_pending() && !desk.review().conflicts.is_empty());
 }
 
 #[test]
-fn an_editors_write_answers_as_long_as_the_file_holds_it() {
+fn a_written_change_answers_also_if_the_file_moved_on_but_not_if_it_was_taken_back() {
     let mut desk = Desk::writing();
     desk.apply(Event::Written { review: ID });
     desk.recorded(Step::Written);
     desk.lose_agent(false);
-    let mut other = Desk { state: desk.state.clone() };
-    assert_eq!(
-        answers(&desk.ask_again(Writer::Editor, text(PROPOSED))),
-        [(AGENT_BACK, &desk.outcome().ended)]
-    );
-    assert_eq!(answers(&other.ask_again(Writer::Editor, text(BASE))), []);
+    for now in [PROPOSED, "one more edit\n"] {
+        let mut again = Desk { state: desk.state.clone() };
+        assert_eq!(
+            answers(&again.ask_again(Writer::Editor, text(now))),
+            [(AGENT_BACK, &desk.outcome().ended)]
+        );
+    }
+    assert_eq!(answers(&desk.ask_again(Writer::Editor, text(BASE))), []);
 }
 
 #[test]
 fn a_decision_not_yet_recorded_is_not_promised_about_another_base() {
     let mut desk = Desk::pending(Writer::Agent);
-    desk.lose_agent(false);
     desk.decide(HERE, 0, Verdict::Accept, text(BASE));
+    desk.lose_agent(false);
     let effects = desk.ask_again(Writer::Agent, text("something else\n"));
     assert_eq!(effects[0], Effect::Bound { review: ReviewId(2), agent: AGENT_BACK });
 }
@@ -178,7 +268,8 @@ fn forty_reviews_are_each_answered_to_their_own_asker() {
         desk.apply(Event::Recorded { review: ReviewId(n), step: Step::Proposed });
     }
     for n in (1..=40).rev() {
-        let decision = linkspan_review::Decision { verdict: reject(), comments: Vec::new() };
+        let decision =
+            linkspan_review::Decision { verdict: reject(), comments: Vec::new(), write_here: false };
         let (surface, revision, base_now) = (HERE, Revision(0), text(BASE));
         desk.apply(Event::Decided { review: ReviewId(n), surface, revision, decision, base_now });
         let effects = desk.apply(Event::Recorded { review: ReviewId(n), step: Step::Decided });

@@ -100,8 +100,14 @@ fn told(event: HubEvent) -> Option<News> {
         ReviewChange::Proposed
         | ReviewChange::Edited { .. }
         | ReviewChange::Rebased { .. }
+        | ReviewChange::AgentGone
+        | ReviewChange::AgentBack
         | ReviewChange::Reopened { .. } => Some(News::Changed { review }),
-        ReviewChange::Shown { .. } | ReviewChange::Written | ReviewChange::Delivered => None,
+        ReviewChange::Shown { .. }
+        | ReviewChange::Written
+        | ReviewChange::OnDisk
+        | ReviewChange::NotOnDisk
+        | ReviewChange::Delivered => None,
     }
 }
 

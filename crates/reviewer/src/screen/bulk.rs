@@ -76,7 +76,7 @@ impl Screen {
             let Some(entry) = self.list.get_mut(&review).filter(|entry| entry.is_open()) else { continue };
             let verdict = if accept { Verdict::Accept } else { Verdict::Reject { reason: None } };
             let comments = entry.document.as_deref().map(|document| document.comments.clone());
-            let decision = Decision { verdict, comments: comments.unwrap_or_default() };
+            let decision = Decision { verdict, comments: comments.unwrap_or_default(), write_here: false };
             let revision = entry.revision;
             entry.sent = Some(decision.verdict.kind());
             self.commands.push(Command::Decide(ReviewsDecide { review, revision, decision }));

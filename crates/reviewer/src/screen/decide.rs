@@ -126,7 +126,7 @@ impl Screen {
         let Some(document) = entry.document.as_deref() else { return };
         let comments = document.comments.clone();
         let revision = Some(document.shown.revision);
-        let decision = Decision { verdict, comments };
+        let decision = Decision { verdict, comments, write_here: false };
         let review = entry.id().to_owned();
         entry.sent = Some(decision.verdict.kind());
         self.commands.push(Command::Decide(ReviewsDecide { review, revision, decision }));

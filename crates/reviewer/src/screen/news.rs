@@ -208,7 +208,7 @@ impl Screen {
                     ),
                 })
             }
-            Ok(ReviewDecidedResult::Refused { message }) => Some(format!("{review}: {message}")),
+            Ok(ReviewDecidedResult::Refused { message, .. }) => Some(format!("{review}: {message}")),
             Err(message) => Some(format!("{review} is not decided: {message}")),
         };
         if let Some(warning) = warning {

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::claude::shortened;
+use super::shapes::Lines;
 use super::{Ask, Dialect, text_of};
 use crate::connection::error::CallError;
 use crate::connection::types::{Change, Decided, DiffOutcome, Landed, OpenAt, Tool, ToolResult};
@@ -18,6 +19,10 @@ pub(in crate::connection) struct Nexus3;
 impl Dialect for Nexus3 {
     fn revision(&self) -> &'static str {
         "2024-11-05"
+    }
+
+    fn lines(&self) -> Lines {
+        Lines::FromOne
     }
 
     /// The texts behind the first are what the person said.
@@ -93,6 +98,22 @@ mod tests {
         for texts in [&["TAB_CLOSED"][..], &["not FILE_SAVED"], &[]] {
             assert!(matches!(decided(texts), Err(CallError::Protocol { .. })), "{texts:?}");
         }
+    }
+
+    #[test]
+    fn lines_count_from_one_on_this_wire() {
+        let finding =
+            json!([{ "filePath": "/w/a", "line": 1, "message": "m", "severity": "error" }]).to_string();
+        let answer =
+            ToolResult { content: vec![json!({ "type": "text", "text": finding })], ..Default::default() };
+        assert_eq!(NEXUS3.read_diagnostics(&answer).unwrap()[0].line, 0);
+        let selected = json!({
+            "filePath": "/w/a", "text": "x",
+            "startLine": 3, "startCharacter": 0, "endLine": 4, "endCharacter": 1,
+        });
+        let selected = NEXUS3.selection(&selected).unwrap().unwrap();
+        assert_eq!((selected.start_line, selected.end_line, selected.end_character), (2, 3, 1));
+        assert_eq!(NEXUS3.selection(&json!(null)), Ok(None));
     }
 
     #[test]

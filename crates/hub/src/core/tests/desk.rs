@@ -38,6 +38,8 @@ pub(super) struct Desk {
     journal: BTreeMap<ReviewId, Review>,
     /// The same, as it was when a decision was the newest thing in it.
     decided: BTreeMap<ReviewId, Review>,
+    /// Reviews that were recorded as seen in the file.
+    pub(super) on_disk: Vec<ReviewId>,
     pub(super) to_agents: Vec<(AgentId, Value)>,
     pub(super) closed_agents: Vec<AgentId>,
     pub(super) closed_locals: Vec<LocalId>,
@@ -117,6 +119,7 @@ impl Desk {
             places: Vec::new(),
             journal: BTreeMap::new(),
             decided: BTreeMap::new(),
+            on_disk: Vec::new(),
             to_agents: Vec::new(),
             closed_agents: Vec::new(),
             closed_locals: Vec::new(),
@@ -173,7 +176,7 @@ impl Desk {
                     ExchangeAnswer::Nothing => {}
                 },
                 Action::PingAgent { agent, number } => self.pings.push((agent, number)),
-                Action::ConfirmAgent { .. } => {}
+                Action::ConfirmAgent { .. } | Action::NameOutcome { .. } => {}
                 Action::CloseAgent { agent, .. } => self.closed_agents.push(agent),
                 Action::SendLocal { local, body } => {
                     let message = parse(&body);
@@ -219,6 +222,7 @@ impl Desk {
                         next.push_back(Event::Recorded { review: id, step, result: Ok(()) });
                     }
                 }
+                Action::RecordOnDisk { review } => self.on_disk.push(review),
                 Action::ClosePort { .. } => self.ports_closed += 1,
                 Action::LinkPage { local, request } => {
                     let result = self.page_link.clone();
@@ -374,6 +378,7 @@ impl Desk {
             next_window: 1,
             windows: Vec::new(),
             undos: Vec::new(),
+            unseen: Vec::new(),
         };
         let mut desk = Desk::after(remembered, self.files);
         desk.journal = self.journal;

@@ -3,10 +3,12 @@
 
 mod away;
 mod clients;
+mod closing;
 mod consenting;
 mod desk;
 mod editing;
 mod forgetting;
+mod landing;
 mod own;
 mod page;
 mod past;
@@ -509,8 +511,8 @@ fn an_old_yes_that_nobody_fetched_is_not_taken_for_a_new_one() {
     for (away_s, answered) in [(0, 1), (grace + 1, 0)] {
         let (mut before, agent) = desk("claude");
         before.propose(agent, 1, NEW);
-        before.lose(agent);
         before.decide(COMMAND, "accept");
+        before.lose(agent);
         before.away_ms = away_s * 1000;
         let mut desk = before.restart();
         desk.attach(EDITOR, json!({ "reviews": true }));
@@ -525,8 +527,8 @@ fn an_old_yes_that_nobody_fetched_is_not_taken_for_a_new_one() {
 fn an_answer_that_expired_does_not_come_back_after_a_restart() {
     let (mut before, agent) = desk("claude");
     before.propose(agent, 1, NEW);
-    before.lose(agent);
     before.decide(COMMAND, "accept");
+    before.lose(agent);
     before.wait_seconds(crate::config::Config::default().agent_grace_seconds);
     assert!(before.reviews().is_empty());
     let mut desk = before.restart();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use linkspan_review::{ChangeId, Digest, ReviewId, WindowId};
+use linkspan_review::{ChangeId, Digest, ReviewId, WindowId, Writer};
 use serde_json::{Value, json};
 
 use super::desk::{COMMAND, Desk, EDITOR};
@@ -18,6 +18,7 @@ pub(super) fn change() -> Change {
     Change {
         id: Some(ChangeId(1)),
         review: ReviewId(1),
+        writer: Writer::Editor,
         window: WindowId(1),
         path: "/ws/a.txt".into(),
         before: Some(OLD.to_vec()),
@@ -77,6 +78,25 @@ fn a_file_that_changed_since_is_left_alone_and_the_journal_hears_nothing() {
     assert!(refusal(&answer).contains("is not what c1 made it"), "{answer}");
     assert_eq!(desk.file(), b"mine\n");
     assert!(desk.begun.is_empty() && desk.writes == 0);
+}
+
+#[test]
+fn what_an_agent_wrote_without_the_final_newline_is_taken_back_and_put_in_again_as_it_was() {
+    let without = NEW.trim_end().as_bytes();
+    let written = Change { id: None, writer: Writer::Agent, ..change() };
+    let mut desk = desk(without, json!({}));
+    let answer = undo(&mut desk, written.clone());
+    assert_eq!(answer["result"]["redo"], "c2", "{answer}");
+    assert_eq!((desk.file(), desk.writes), (OLD, 1));
+    assert_eq!(desk.begun[0].after.as_deref(), Some(without), "a redo gives what the agent wrote");
+    let mut desk = super::past::desk(without, json!({}));
+    let answer = undo(&mut desk, change());
+    assert!(refusal(&answer).contains("is not what c1 made it"), "we write every byte: {answer}");
+    // Not written at all: only the newline would have been new.
+    let added = Change { before: Some(without.to_vec()), ..written };
+    let mut desk = super::past::desk(without, json!({}));
+    let answer = undo(&mut desk, added);
+    assert!(refusal(&answer).contains("it was never written"), "{answer}");
 }
 
 #[test]

@@ -1,0 +1,198 @@
+//! Whether the agent wrote what it was told that was accepted. Where agents write, "accepted" is only half of it: an
+//! agent may refuse, fail or die. The hub looks at the file until it holds the accepted bytes, more and more rarely,
+//! and tells the user if it does not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use linkspan_editor_api as api;
+use linkspan_editor_api::{ReviewChange, WindowEvent};
+use linkspan_review::{Ended, Outcome, Review, ReviewId, SharedBytes, WindowId, Writer, landed};
+
+use super::Core;
+use super::base::BaseWanted;
+use super::editor::Resume;
+use super::event::Action;
+use super::present::{self, asker};
+use super::timers::{Due, TimerId};
+use crate::files::FileState;
+use crate::journal::Unseen;
+
+/// When the file is looked at after the agent was told, each time counted from the time before.
+const LOOKS_MS: [u64; 11] = [30, 70, 150, 250, 500, 1_000, 2_000, 4_000, 12_000, 30_000, 60_000];
+
+/// After this look the user is told that the file does not hold it: four seconds.
+const TOLD_AFTER_LOOK: usize = 7;
+
+/// Each holds the bytes of a file before and after; of more, the oldest are not looked at any longer.
+const LANDINGS_MOST: usize = 64;
+
+/// Accepted changes that their agents were told to write.
+#[derive(Debug, Default)]
+pub(super) struct Landings {
+    expected: BTreeMap<ReviewId, Landing>,
+    /// Of these, questions about the past wait for the look that is under way.
+    awaited: BTreeSet<ReviewId>,
+}
+
+#[derive(Debug)]
+struct Landing {
+    window: WindowId,
+    path: PathBuf,
+    agent: String,
+    before: Option<SharedBytes>,
+    accepted: SharedBytes,
+    looks: usize,
+    timer: TimerId,
+}
+
+impl Landings {
+    pub(super) fn window_of(&self, id: ReviewId) -> Option<WindowId> {
+        self.expected.get(&id).map(|landing| landing.window)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.expected.len()
+    }
+}
+
+impl Core {
+    /// The agent hears that it may write. Also for a decision of an earlier hub.
+    pub(super) fn expect_on_disk(&mut self, id: ReviewId, outcome: &Outcome) {
+        let Some(review) = self.state.review(id) else { return };
+        let Some(accepted) = accepted_for_agent(review, outcome) else { return };
+        let before = review.base.as_ref().and_then(|base| base.encode().ok());
+        let (window, path) = (review.window, review.path.clone());
+        let agent = asker(&review.owner_key).1.to_owned();
+        if let Some(earlier) = self.landings.expected.remove(&id) {
+            self.timers.cancel(earlier.timer);
+        }
+        if self.landings.expected.len() >= LANDINGS_MOST
+            && let Some((_, oldest)) = self.landings.expected.pop_first()
+        {
+            self.timers.cancel(oldest.timer);
+        }
+        let timer = self.timers.add(self.now_ms + LOOKS_MS[0], Due::Landing(id));
+        let landing = Landing { window, path, agent, before, accepted, looks: 0, timer };
+        self.landings.expected.insert(id, landing);
+    }
+
+    /// What an earlier hub told agents to write, and did not see in the file. The user was told then.
+    pub(super) fn expect_unseen(&mut self, unseen: Vec<Unseen>) {
+        for Unseen { review, window, path, agent, before, accepted } in unseen {
+            let timer = self.timers.add(self.now_ms + LOOKS_MS[0], Due::Landing(review));
+            let looks = TOLD_AFTER_LOOK;
+            let landing = Landing { window, path, agent, before, accepted, looks, timer };
+            self.landings.expected.insert(review, landing);
+        }
+    }
+
+    pub(super) fn landing_due(&mut self, id: ReviewId) {
+        if let Some(path) = self.landings.expected.get(&id).map(|landing| landing.path.clone()) {
+            self.read_base(BaseWanted::Landing(id), path);
+        }
+    }
+
+    /// Before anyone is told of the past: what is in the files by now is known by then.
+    pub(super) fn look_at_landings(&mut self) {
+        let expected: Vec<ReviewId> = self.landings.expected.keys().copied().collect();
+        for id in expected {
+            if self.landings.awaited.insert(id) {
+                self.history.looking += 1;
+                self.landing_due(id);
+            }
+        }
+    }
+
+    /// `None`: the file could not be read.
+    pub(super) fn landing_read(&mut self, id: ReviewId, file: Option<FileState>) {
+        self.landing_looked_at(id, file);
+        if self.landings.awaited.remove(&id) {
+            self.looked_at_file();
+        }
+    }
+
+    fn landing_looked_at(&mut self, id: ReviewId, file: Option<FileState>) {
+        let Some(landing) = self.landings.expected.get_mut(&id) else { return };
+        let now = file.filter(|file| file.exists).map(|file| file.bytes);
+        if landing.is_in(now.as_deref()) {
+            return self.seen_on_disk(id);
+        }
+        // Someone wanted to know before it was time.
+        if self.landings.awaited.contains(&id) {
+            return;
+        }
+        landing.looks += 1;
+        let looks = landing.looks;
+        match LOOKS_MS.get(looks) {
+            Some(wait_ms) => {
+                landing.timer = self.timers.add(self.now_ms + wait_ms, Due::Landing(id));
+            }
+            None => drop(self.landings.expected.remove(&id)),
+        }
+        if looks == TOLD_AFTER_LOOK {
+            self.tell_not_on_disk(id);
+        }
+    }
+
+    /// A file was read for another reason: whatever its agent wrote there is known now, before it changes again.
+    pub(super) fn landed_in(&mut self, path: &Path, holds: Option<&[u8]>) {
+        let there = self.landings.expected.iter();
+        let there = there.filter(|(_, landing)| landing.path == path && landing.is_in(holds));
+        let there: Vec<ReviewId> = there.map(|(id, _)| *id).collect();
+        for id in there {
+            self.seen_on_disk(id);
+        }
+    }
+
+    fn seen_on_disk(&mut self, id: ReviewId) {
+        let Some(landing) = self.landings.expected.remove(&id) else { return };
+        self.timers.cancel(landing.timer);
+        self.act(Action::RecordOnDisk { review: id });
+        self.tell_landing(id, landing.window, &landing.path, ReviewChange::OnDisk);
+    }
+
+    fn tell_not_on_disk(&mut self, id: ReviewId) {
+        let Some(landing) = self.landings.expected.get(&id) else { return };
+        let (window, path) = (landing.window, landing.path.clone());
+        let name = api::visible::name(&landing.agent);
+        tracing::warn!("{id}: {name} was told to write {} and has not", path.display());
+        self.tell_landing(id, window, &path, ReviewChange::NotOnDisk);
+        let Some(local) = self.windows.get(&window).filter(|window| window.capabilities.messages) else {
+            return;
+        };
+        let Some(local) = local.local else { return };
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let file = api::visible::name(&file);
+        let text = format!(
+            "{id} is accepted, but {file} does not hold it: {name} has not written it. Look at the agent's terminal."
+        );
+        let level = api::MessageLevel::Warning;
+        self.ask(local, &api::StatusMessage { text, level }, Resume::Ignore);
+    }
+
+    fn tell_landing(&mut self, id: ReviewId, window: WindowId, path: &Path, change: ReviewChange) {
+        if self.watchers.is_empty() || self.keeps_back(window, path) {
+            return;
+        }
+        let review = self.state.review(id);
+        let summary = review.map(|review| present::summary(review, self.age_of(review)));
+        let path = path.display().to_string();
+        self.publish(window, WindowEvent::Review { review: id.to_string(), path, change, summary });
+    }
+}
+
+impl Landing {
+    fn is_in(&self, now: Option<&[u8]>) -> bool {
+        landed(Writer::Agent, self.before.as_deref(), &self.accepted, now).is_some()
+    }
+}
+
+fn accepted_for_agent(review: &Review, outcome: &Outcome) -> Option<SharedBytes> {
+    match &outcome.ended {
+        Ended::Accepted(accepted) if review.writer == Writer::Agent && !review.written_here => {
+            Some(accepted.bytes.clone())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,109 @@
+//! Does a file hold what was accepted? Exactly, or but for the one final line ending that Claude Code leaves out
+//! when it writes. Nothing else is forgiven.
+
+use crate::Writer;
+use crate::text::decode;
+
+/// How the content of a file relates to the accepted content.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Landed {
+    /// The same bytes.
+    Exactly,
+    /// The same bytes, without the line ending of the last line. Only an agent that writes does this.
+    WithoutFinalNewline,
+}
+
+/// How the accepted content is in the file, or `None` if it is not there.
+///
+/// `before` is what the file held when the change was accepted, and `now` what it holds; both are `None` where there
+/// is no file. A file that still holds `before` was not written, even if the only difference is the final newline.
+pub fn landed(writer: Writer, before: Option<&[u8]>, accepted: &[u8], now: Option<&[u8]>) -> Option<Landed> {
+    let now = now?;
+    if now == accepted {
+        return Some(Landed::Exactly);
+    }
+    (writer == Writer::Agent && Some(now) != before && is_without_final_newline(accepted, now))
+        .then_some(Landed::WithoutFinalNewline)
+}
+
+fn is_without_final_newline(accepted: &[u8], now: &[u8]) -> bool {
+    // At most one line ending shorter; this spares large files the decoding.
+    if !accepted.starts_with(now) || accepted.len() - now.len() > 4 {
+        return false;
+    }
+    let Ok(format) = decode(accepted).map(|text| text.format) else { return false };
+    let shorter = |ending: &str| {
+        let ending = format.encode(ending).ok()?;
+        accepted.strip_suffix(ending.strip_prefix(format.bom())?)
+    };
+    // A CRLF is one line ending: what is left of it would be a lone CR.
+    shorter("\r\n").or_else(|| shorter("\n")) == Some(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Format;
+
+    const OLD: Option<&[u8]> = Some(b"old\n");
+
+    #[test]
+    fn the_accepted_bytes_count_whoever_writes() {
+        for writer in [Writer::Agent, Writer::Editor, Writer::Nobody] {
+            assert_eq!(landed(writer, OLD, b"new\n", Some(b"new\n")), Some(Landed::Exactly));
+            assert_eq!(landed(writer, OLD, b"new\n", Some(b"other\n")), None);
+            assert_eq!(landed(writer, OLD, b"new\n", None), None);
+            assert_eq!(landed(writer, None, b"", Some(b"")), Some(Landed::Exactly));
+        }
+    }
+
+    #[test]
+    fn one_missing_final_newline_counts_where_the_agent_writes() {
+        let without = Some(Landed::WithoutFinalNewline);
+        assert_eq!(landed(Writer::Agent, OLD, b"new\n", Some(b"new")), without);
+        assert_eq!(landed(Writer::Agent, None, b"new\n", Some(b"new")), without);
+        assert_eq!(landed(Writer::Agent, OLD, b"new\n\n", Some(b"new\n")), without);
+        assert_eq!(landed(Writer::Agent, OLD, b"new\r\n", Some(b"new")), without);
+        assert_eq!(landed(Writer::Agent, OLD, b"\n", Some(b"")), without);
+        assert_eq!(landed(Writer::Editor, OLD, b"new\n", Some(b"new")), None);
+        assert_eq!(landed(Writer::Nobody, OLD, b"new\n", Some(b"new")), None);
+    }
+
+    #[test]
+    fn nothing_else_counts() {
+        for (accepted, now) in [
+            ("new\n\n", "new"),
+            ("new\r\n", "new\r"),
+            ("new", "new\n"),
+            ("new\n", "new\n\n"),
+            ("new", "ne"),
+            ("new\r", "new"),
+            ("new\n", " new"),
+            ("new\n", ""),
+        ] {
+            let (accepted, now) = (accepted.as_bytes(), now.as_bytes());
+            assert_eq!(landed(Writer::Agent, OLD, accepted, Some(now)), None, "{accepted:?} {now:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_not_written_does_not_count() {
+        assert_eq!(landed(Writer::Agent, Some(b"same"), b"same\n", Some(b"same")), None);
+        assert_eq!(landed(Writer::Agent, Some(b"same\n"), b"same", Some(b"same\n")), None);
+    }
+
+    #[test]
+    fn the_newline_is_one_of_the_files_encoding() {
+        for name in ["UTF-8 with BOM", "UTF-16LE", "UTF-16BE", "windows-1252"] {
+            let encoded = |text: &str| Format::from_name(name).unwrap().encode(text).unwrap();
+            let check = |accepted: &str, now: &str| {
+                landed(Writer::Agent, None, &encoded(accepted), Some(&encoded(now)))
+            };
+            assert_eq!(check("Straße\n", "Straße"), Some(Landed::WithoutFinalNewline), "{name}");
+            assert_eq!(check("Straße\r\n", "Straße"), Some(Landed::WithoutFinalNewline), "{name}");
+            assert_eq!(check("Straße\r\n", "Straße\r"), None, "{name}");
+        }
+        // Half a character is not a line ending, even if it has the same byte.
+        assert_eq!(landed(Writer::Agent, None, b"\xFF\xFEa\0\0\n", Some(b"\xFF\xFEa\0\0")), None);
+    }
+}
