@@ -142,7 +142,7 @@ pub struct Core {
     /// How many bytes of a review an editor is shown at most.
     largest_show: usize,
     /// Changes that are being written to disk.
-    writing: BTreeMap<ReviewId, TimerId>,
+    writing: BTreeMap<ReviewId, writing::OnDisk>,
     /// Accepted changes that their agents were told to write.
     landings: Landings,
     /// Accepted changes that an earlier life may or may not have written.
