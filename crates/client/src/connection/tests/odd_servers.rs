@@ -132,7 +132,7 @@ fn a_selection_is_flat_or_nested_and_counts_from_where_its_server_counts() {
         let selection = answering(Kind::Nexus3, text).current_selection().unwrap().unwrap();
         let place =
             (selection.start_line, selection.start_character, selection.end_line, selection.end_character);
-        assert_eq!((selection.file_path, place), (PathBuf::from("/w/a"), (1, 2, 3, 4)));
+        assert_eq!((selection.file_path, place), (PathBuf::from("/w/a"), (0, 2, 2, 4)));
     }
     let emacs = Server::named(Kind::Claude, "claude-code-ide-mcp", move |request| match tool(request) {
         Some(_) => vec![texts(request, &[nested])],
@@ -160,7 +160,7 @@ fn diagnostics_come_by_file_or_flat_with_severities_of_any_kind() {
     let found = answering(Kind::Nexus3, flat).diagnostics(None, None).unwrap();
     assert_eq!(
         found.iter().map(|found| (found.line, found.severity)).collect::<Vec<_>>(),
-        [(5, Severity::Info), (6, Severity::Hint)]
+        [(4, Severity::Info), (5, Severity::Hint)]
     );
     assert!(matches!(
         answering(Kind::Claude, "none, sorry").diagnostics(None, None),
