@@ -21,6 +21,7 @@ pub struct Foreign {
     pub port: u16,
     lock: PathBuf,
     called: Arc<Mutex<Vec<(String, Value)>>>,
+    offered: Arc<Mutex<Value>>,
 }
 
 impl Foreign {
@@ -40,11 +41,17 @@ impl Foreign {
         let port = listener.local_addr().unwrap().port();
         let called = Arc::new(Mutex::new(Vec::new()));
         let (tools, heard): (Arc<Tools>, _) = (Arc::new(tools), Arc::clone(&called));
+        let offered = Arc::new(Mutex::new(json!([{
+            "name": "getDiagnostics",
+            "description": "Get diagnostics. Of all files.",
+            "inputSchema": { "type": "object" },
+        }])));
+        let listed = Arc::clone(&offered);
         // Ends with the test's process.
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (tools, heard) = (Arc::clone(&tools), Arc::clone(&heard));
-                thread::spawn(move || serve(stream, &*tools, &heard));
+                let (tools, heard, listed) = (Arc::clone(&tools), Arc::clone(&heard), Arc::clone(&listed));
+                thread::spawn(move || serve(stream, &*tools, &heard, &listed));
             }
         });
         let folders = world.home().join(".claude/ide");
@@ -58,7 +65,12 @@ impl Foreign {
             "authToken": token,
         });
         fs::write(&lock, text.to_string()).unwrap();
-        Foreign { port, lock, called }
+        Foreign { port, lock, called, offered }
+    }
+
+    /// What `tools/list` answers from now on.
+    pub fn offers(&self, tools: Value) {
+        *self.offered.lock().unwrap() = tools;
     }
 
     /// What was called so far, with its arguments.
@@ -90,7 +102,7 @@ fn let_in(request: &Request, mut response: Response) -> Result<Response, ErrorRe
     Err(refused)
 }
 
-fn serve(stream: TcpStream, tools: &Tools, called: &Mutex<Vec<(String, Value)>>) {
+fn serve(stream: TcpStream, tools: &Tools, called: &Mutex<Vec<(String, Value)>>, offered: &Mutex<Value>) {
     let Ok(mut socket) = tungstenite::accept_hdr(stream, let_in) else { return };
     while let Ok(message) = socket.read() {
         let Message::Text(text) = message else { continue };
@@ -102,11 +114,7 @@ fn serve(stream: TcpStream, tools: &Tools, called: &Mutex<Vec<(String, Value)>>)
                 "capabilities": { "tools": {} },
                 "serverInfo": { "name": "foreign", "version": "1" },
             }),
-            "tools/list" => json!({ "tools": [{
-                "name": "getDiagnostics",
-                "description": "Get diagnostics. Of all files.",
-                "inputSchema": { "type": "object" },
-            }]}),
+            "tools/list" => json!({ "tools": *offered.lock().unwrap() }),
             "tools/call" => {
                 let name = asked["params"]["name"].as_str().unwrap().to_owned();
                 let arguments = asked["params"]["arguments"].clone();

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use linkspan_client::bridge::BridgeConfig;
-use linkspan_client::{ContextInput, MAX_DIAGNOSTICS, format_ide_context};
+use linkspan_client::{CallError, ContextInput, MAX_DIAGNOSTICS, format_ide_context};
 use linkspan_hub::config::{Config, WorkspaceConfig};
 use serde_json::json;
 
 use crate::config::workspace_of;
 use crate::exit::{Exit, Failure};
-use crate::output::{Report, foreign};
+use crate::output::{Report, foreign, warn};
 use crate::reach::Reach;
 use crate::window::{WindowOptions, ask, connect, here};
 
@@ -32,10 +32,9 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let folders: Vec<PathBuf> = connection.candidate().folders.clone();
     let ide_name = connection.candidate().editor.clone();
     let (open_editors, diagnostics) = ask(connection, |connection| {
-        let open_editors = if args.no_editors { Vec::new() } else { connection.open_editors()? };
-        let diagnostics =
-            if args.no_diagnostics { Vec::new() } else { connection.diagnostics(None, None)? };
-        Ok((open_editors, diagnostics))
+        let open_editors = (!args.no_editors).then(|| connection.open_editors());
+        let diagnostics = (!args.no_diagnostics).then(|| connection.diagnostics(None, None));
+        what_there_is(open_editors, diagnostics)
     })?;
     let text = format_ide_context(&ContextInput {
         ide_name: &ide_name,
@@ -51,6 +50,27 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
         Some(text) => foreign(&format!("{text}\n"), None, document),
         None => foreign("", Some("there is nothing to tell"), document).ending(Exit::No),
     })
+}
+
+/// What the editor tells, without what it has no tool for; the error, if it has none at all.
+fn what_there_is<A, B>(
+    first: Option<Result<Vec<A>, CallError>>,
+    second: Option<Result<Vec<B>, CallError>>,
+) -> Result<(Vec<A>, Vec<B>), CallError> {
+    let is_missing =
+        |error: &CallError| matches!(error, CallError::Unsupported { .. } | CallError::NotOnThisWire(_));
+    let say = |error: CallError| warn(&format!("{error}; the rest is told"));
+    match (first.transpose(), second.transpose()) {
+        (Err(error), Ok(Some(second))) if is_missing(&error) => {
+            say(error);
+            Ok((Vec::new(), second))
+        }
+        (Ok(Some(first)), Err(error)) if is_missing(&error) => {
+            say(error);
+            Ok((first, Vec::new()))
+        }
+        (first, second) => Ok((first?.unwrap_or_default(), second?.unwrap_or_default())),
+    }
 }
 
 /// What is denied holds here too: a foreign editor does not know it, and its words go to a model.

@@ -2,9 +2,10 @@
 //! Starts nothing and changes nothing.
 
 mod files;
+mod starting;
 
 use linkspan_client::discover::{Discovery, Reason, Seen, Verdict};
-use linkspan_client::{Candidate, ConnectError, Connection, discover};
+use linkspan_client::{Candidate, ConnectError, Connection};
 use linkspan_editor_api::HubStatus;
 use serde_json::{Value, json};
 
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     findings.extend(files::clients(&reach.places));
     findings.extend(files::storage(&reach.places));
     findings.extend(files::journal(&reach.places));
-    let discovery = discover(&surroundings(&here)?);
+    let discovery = starting::discovered(&surroundings(&here)?);
     looked_in(&discovery, &mut findings);
     findings.extend(discovery.candidates.iter().filter(|one| !is_twin(one)).map(editor));
     findings.push(used(args, reach, &discovery));
@@ -84,7 +85,9 @@ fn hub(reach: &Reach, findings: &mut Vec<Finding>) -> Option<u64> {
             findings.push(Finding::note("hub", text));
             return None;
         }
-        Err(GreetError::Connect(error @ (ConnectError::RuntimeDir(_) | ConnectError::Places(_)))) => {
+        Err(GreetError::Connect(
+            error @ (ConnectError::RuntimeDir(_) | ConnectError::Places(_) | ConnectError::OtherUser { .. }),
+        )) => {
             let remedy =
                 format!("Without a safe {runtime} there is no hub: do what is said, then look again.");
             findings.push(Finding::bad("hub", error.to_string(), remedy));

@@ -1,5 +1,6 @@
 //! `linkspan mcp`: the editor as an MCP server on standard input and output, for any agent that speaks MCP.
 
+mod agent_name;
 mod arguments;
 mod desk;
 mod executing;

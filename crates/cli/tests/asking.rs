@@ -319,4 +319,64 @@ mod tests {
         assert_eq!(ran.code, 5, "{ran:?}");
         assert!(ran.stderr.contains("not open in the editor"), "{ran:?}");
     }
+
+    /// A tool that the server does not have.
+    fn unknown(tool: &str) -> Value {
+        json!({ "content": [{ "type": "text", "text": format!("Unknown tool: {tool}") }], "isError": true })
+    }
+
+    #[test]
+    fn an_editor_without_a_tool_for_folders_has_those_of_its_lock_file() {
+        let world = World::new();
+        let _emacs = Foreign::start(&world, |tool, _| unknown(tool));
+        let folders = world.json(&["folders"])["folders"].clone();
+        assert_eq!(folders, json!([world.workspace()]));
+    }
+
+    #[test]
+    fn a_context_has_what_there_is_where_a_tool_is_missing() {
+        let world = World::new();
+        let path = world.file("a.rs", "x\n");
+        let uri = format!("file://{path}");
+        let _emacs = Foreign::start(&world, move |tool, _| match tool {
+            "getDiagnostics" => {
+                let range =
+                    json!({ "start": { "line": 2, "character": 4 }, "end": { "line": 2, "character": 5 } });
+                let found = json!({ "message": "bad", "severity": "Error", "range": range });
+                foreign::text(json!([{ "uri": uri, "diagnostics": [found] }]).to_string())
+            }
+            tool => unknown(tool),
+        });
+        let ran = world.run(&["context"]).ok();
+        assert!(ran.stdout.contains("1 error") && ran.stderr.contains("getOpenEditors"), "{ran:?}");
+        let ran = world.run(&["context", "--no-diagnostics"]);
+        check(&ran, 5, &["no tool `getOpenEditors`"]);
+    }
+
+    /// Servers whose `openFile` takes these arguments, and where each lands.
+    #[test]
+    fn a_file_is_opened_at_its_place_or_it_is_said_that_the_editor_cannot() {
+        let place = json!({ "filePath": {}, "startText": {}, "endText": {} });
+        for (properties, argument, said) in [
+            (json!({ "filePath": {} }), json!(null), "cannot go to a place in a file"),
+            (json!({ "filePath": {}, "startLine": {} }), json!(null), "goes only to a line"),
+            (place.clone(), json!("needle();"), "opened a.rs:2:5\n"),
+            // Somewhere above there is the same text.
+            (place, json!(null), "cannot go to a place in a file"),
+        ] {
+            let world = World::new();
+            let above = if argument.is_null() { "    needle();\n" } else { "fn main() {\n" };
+            world.file("a.rs", format!("{above}    needle();\n"));
+            let foreign = Foreign::start(&world, |_, _| foreign::text("Opened file"));
+            foreign.offers(json!([{ "name": "openFile", "inputSchema": { "properties": properties } }]));
+            let ran = world.run(&["open", "a.rs:2:5"]).ok();
+            assert!(ran.stdout.contains(said), "{properties}: {ran:?}");
+            let (tool, arguments) = foreign.called().pop().unwrap();
+            assert_eq!(tool, "openFile");
+            assert_eq!(arguments["startText"], argument, "{arguments}");
+            if properties.get("startLine").is_some() {
+                assert_eq!(arguments["startLine"], 2);
+            }
+        }
+    }
 }

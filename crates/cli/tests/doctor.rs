@@ -5,6 +5,9 @@ use linkspan_testkit as support;
 
 #[cfg(test)]
 mod tests {
+    use std::process::Stdio;
+    use std::time::Duration;
+
     use serde_json::{Value, json};
 
     use crate::support::*;
@@ -30,6 +33,19 @@ mod tests {
         let _editor = Editor::attach(&world);
         check(&world, 0, &["everything is fine", "Test Editor", "it has this folder open", "pid", "0.1.0"]);
         assert_eq!(world.json(&["doctor"])["healthy"], true);
+    }
+
+    #[test]
+    fn an_editor_that_is_just_starting_is_waited_for() {
+        let world = World::new();
+        let editor = Editor::attach(&world);
+        editor.freeze();
+        let doctor =
+            world.command(&["doctor"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(2500));
+        editor.thaw();
+        let ran = world::finish(doctor).ok();
+        assert!(ran.stdout.contains("it has this folder open"), "{ran:?}");
     }
 
     #[test]

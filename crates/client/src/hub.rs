@@ -52,6 +52,18 @@ pub enum ConnectError {
         #[source]
         error: io::Error,
     },
+    /// Somebody else's process answers there.
+    #[error(
+        "the socket {} is served by user {owner}, not by you, so nothing is said to it: remove it, and find out who put \
+         it there",
+        socket.display()
+    )]
+    OtherUser {
+        /// Which.
+        socket: PathBuf,
+        /// Whose process listens.
+        owner: u32,
+    },
     /// The start lock cannot be had.
     #[error("the start lock {} cannot be taken: {error}", lock.display())]
     Lock {
@@ -104,7 +116,7 @@ pub enum ConnectError {
 impl ConnectError {
     /// Waiting and trying again can not help: a person has to change something first.
     pub fn is_lasting(&self) -> bool {
-        matches!(self, ConnectError::Places(_) | ConnectError::RuntimeDir(_))
+        matches!(self, ConnectError::Places(_) | ConnectError::RuntimeDir(_) | ConnectError::OtherUser { .. })
     }
 }
 
@@ -144,9 +156,36 @@ impl Hub {
     }
 }
 
+/// Makes sure that a process of this user listens on the socket. Its directory may have been open to others before we
+/// looked, and then the socket may be anybody's.
+fn served_by(stream: &UnixStream, socket: &Path, user: u32) -> Result<(), ConnectError> {
+    let socket = socket.to_owned();
+    match listener_of(stream, &socket) {
+        Ok(owner) if owner == user => Ok(()),
+        Ok(owner) => Err(ConnectError::OtherUser { socket, owner }),
+        Err(error) => Err(ConnectError::Socket { socket, error }),
+    }
+}
+
+/// The user whose process listens at the other end.
+#[cfg(target_os = "linux")]
+fn listener_of(stream: &UnixStream, _socket: &Path) -> io::Result<u32> {
+    Ok(rustix::net::sockopt::socket_peercred(stream)?.uid.as_raw())
+}
+
+/// Elsewhere, the user who made the socket.
+#[cfg(not(target_os = "linux"))]
+fn listener_of(_stream: &UnixStream, socket: &Path) -> io::Result<u32> {
+    use std::os::unix::fs::MetadataExt;
+    Ok(std::fs::symlink_metadata(socket)?.uid())
+}
+
 fn connect_to(socket: &Path) -> Result<Control, ConnectError> {
     match UnixStream::connect(socket) {
-        Ok(stream) => Ok(Control::new(stream)),
+        Ok(stream) => {
+            served_by(&stream, socket, rustix::process::geteuid().as_raw())?;
+            Ok(Control::new(stream))
+        }
         // Refused: the socket outlived its hub.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
             Err(ConnectError::NoHub { socket: socket.into() })
@@ -265,6 +304,19 @@ mod tests {
         runtime_dir::ensure(&places.runtime).unwrap();
         drop(UnixListener::bind(places.socket().unwrap()).unwrap());
         assert!(matches!(Hub::connect(&places), Err(ConnectError::NoHub { .. })));
+    }
+
+    #[test]
+    fn a_socket_that_another_user_serves_is_not_trusted() {
+        let root = tempfile::tempdir().unwrap();
+        let socket = root.path().join("hub.sock");
+        let _listener = UnixListener::bind(&socket).unwrap();
+        let stream = UnixStream::connect(&socket).unwrap();
+        let me = rustix::process::geteuid().as_raw();
+        served_by(&stream, &socket, me).unwrap();
+        let error = served_by(&stream, &socket, me + 1).unwrap_err();
+        assert!(matches!(error, ConnectError::OtherUser { owner, .. } if owner == me));
+        assert!(error.is_lasting());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio::task::spawn_blocking;
 
+use super::agent_name::agent_name;
 use super::desk::{Caller, Desk};
 use super::executing;
 use super::folders::{Folders, Next};
@@ -35,8 +36,9 @@ impl Server {
 
     fn caller(context: &RequestContext<RoleServer>, folders: Vec<PathBuf>) -> Caller {
         let client = context.client_info();
-        let name =
-            client.as_ref().map_or("an MCP agent", |client| client.title.as_ref().unwrap_or(&client.name));
+        let name = client
+            .as_ref()
+            .map_or("an MCP agent", |client| agent_name(&client.name, client.title.as_deref()));
         let version = client.as_ref().map_or("", |client| &client.version);
         Caller { name: name.to_owned(), version: version.to_owned(), folders }
     }

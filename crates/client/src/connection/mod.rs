@@ -10,9 +10,11 @@ mod events;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod gateway;
+mod opening;
 mod pending;
 mod session;
 mod tabs;
+mod tool_list;
 mod transport;
 mod types;
 mod wire;
@@ -23,12 +25,10 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use linkspan_editor_api::{AgentLeave, Notification, Places};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::discover::{Candidate, Wire};
-use calls::Ended;
-use session::{DEADLINE, Session, failure};
+use session::{DEADLINE, Session};
 use tabs::Tabs;
 use wire::{Ask, Withdrawal, shapes};
 
@@ -41,7 +41,7 @@ pub use linkspan_editor_api::{ReviewComment as Comment, Severity, Taken};
 pub use pending::{PendingCall, PendingChange};
 pub use types::{
     AgentInfo, Change, ChangeWriter, Decided, DecidedHunk, Diagnostic, DiffOutcome, EditorEvent, EditorInfo,
-    OpenAt, Selection, Tool, ToolResult,
+    Landed, OpenAt, Selection, Tool, ToolResult,
 };
 
 const PING_DEADLINE: Duration = Duration::from_secs(1);
@@ -133,15 +133,6 @@ impl Connection {
         Ok(PendingChange { call, change: Arc::new(change.clone()), tab })
     }
 
-    /// Opens a file in a tab. Servers that know no places in files only open it.
-    pub fn open_file(&self, path: &Path, target: Option<OpenAt>, preview: bool) -> Result<(), CallError> {
-        let dialect = self.inner.session.dialect;
-        // What the tool wants differs from server to server, and only its schema tells.
-        let tools = if dialect.is_hub() { Vec::new() } else { self.tools().unwrap_or_default() };
-        let tool = tools.iter().find(|tool| tool.name == "openFile");
-        self.do_it(&dialect.open_file(path, target, preview, tool)?)
-    }
-
     /// Errors and warnings of one file, or of all. With `wait`, the hub gives language servers so long to come
     /// to rest; foreign servers answer at once.
     pub fn diagnostics(
@@ -176,7 +167,12 @@ impl Connection {
 
     /// The folders of the editor's workspace.
     pub fn workspace_folders(&self) -> Result<Vec<PathBuf>, CallError> {
-        self.inner.session.dialect.read_folders(&self.ask_for("getWorkspaceFolders")?)
+        let asked = self.ask_for("getWorkspaceFolders");
+        match (asked, self.inner.candidate.folders.as_slice()) {
+            // Its lock file says it all the same.
+            (Err(CallError::Unsupported { .. }), folders @ [_, ..]) => Ok(folders.to_vec()),
+            (asked, _) => self.inner.session.dialect.read_folders(&asked?),
+        }
     }
 
     /// Whether a file has changes that are not saved; one that is not open has none.
@@ -187,7 +183,7 @@ impl Connection {
 
     /// Saves an open file.
     pub fn save(&self, path: &Path) -> Result<(), CallError> {
-        self.do_it(&self.inner.session.dialect.save(path)?)
+        self.do_it(&self.inner.session.dialect.save(path)?).map(drop)
     }
 
     /// Closes the tab of a change, which withdraws it. On foreign wires a label that no change of this connection
@@ -196,10 +192,10 @@ impl Connection {
         let dialect = self.inner.session.dialect;
         let tabs = self.inner.tabs.close(label);
         if tabs.is_empty() {
-            return self.do_it(&dialect.close_tab(label));
+            return self.do_it(&dialect.close_tab(label)).map(drop);
         }
         let mut asks = tabs.iter().flat_map(|tab| dialect.close_diff(tab));
-        asks.try_for_each(|ask| self.do_it(&ask))
+        asks.try_for_each(|ask| self.do_it(&ask).map(drop))
     }
 
     /// Closes the tab of a change that nobody waits for any more, once. Whether that worked changes nothing for us.
@@ -225,37 +221,6 @@ impl Connection {
     /// Closes the tabs of all changes of this agent. Some servers then leave those who wait without an answer.
     pub fn close_all_diffs(&self) -> Result<(), CallError> {
         self.ask_for("closeAllDiffTabs").map(|_| ())
-    }
-
-    /// What the server offers now.
-    pub fn tools(&self) -> Result<Vec<Tool>, CallError> {
-        const METHOD: &str = "tools/list";
-        #[derive(Deserialize)]
-        struct Listed {
-            #[serde(default)]
-            tools: Vec<Listing>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Listing {
-            name: String,
-            #[serde(default)]
-            description: Option<String>,
-            #[serde(default)]
-            input_schema: Value,
-        }
-        let listed: Listed =
-            match self.inner.session.request(METHOD, &json!({}))?.wait_until_deadline(DEADLINE) {
-                Ended::Answered(Ok(raw)) => serde_json::from_str(raw.get())
-                    .map_err(|error| CallError::protocol(METHOD, error.to_string()))?,
-                ended => return Err(failure(METHOD, ended, DEADLINE)),
-            };
-        let tools = listed.tools.into_iter().map(|tool| Tool {
-            name: tool.name,
-            description: tool.description.unwrap_or_default(),
-            input_schema: tool.input_schema,
-        });
-        Ok(tools.collect())
     }
 
     /// Calls any tool, and gives its answer as it came. A tool that waits for a person is better [started](Self::start).
@@ -332,11 +297,11 @@ impl Connection {
     }
 
     /// For tools whose answer is only whether it worked.
-    fn do_it(&self, ask: &Ask) -> Result<(), CallError> {
+    fn do_it(&self, ask: &Ask) -> Result<ToolResult, CallError> {
         let answer = self.ask(ask, Duration::ZERO)?;
         match shapes::complaint(&shapes::value(&answer)) {
             Some(message) => Err(CallError::Tool { message, kind: None }),
-            None => Ok(()),
+            None => Ok(answer),
         }
     }
 }

@@ -229,6 +229,17 @@ pub struct OpenAt {
     pub end_line: Option<u32>,
 }
 
+/// How near to a place an editor went that was asked to open a file there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Landed {
+    /// There, or none was asked for.
+    Place,
+    /// In that line, but not at the character.
+    Line,
+    /// In the file only.
+    File,
+}
+
 /// A tool that a server offers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

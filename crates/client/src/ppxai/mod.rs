@@ -49,6 +49,37 @@ pub const TOOLS: [(&str, &str); 26] = [
     ("ide.git_log", "The last commits."),
 ];
 
+/// The tools of a bridge whose `/status` names these capabilities; all of them if it names none.
+pub(crate) fn tools_of(capabilities: &[String]) -> Vec<(&'static str, &'static str)> {
+    let has = |name: &str| capabilities.iter().any(|capability| capability == name);
+    let is_offered = |tool: &str| match group(tool) {
+        // The reference bridge has no words of their own for these.
+        group @ ("diagnostics" | "actions") => has(group) || has("editor"),
+        group => has(group),
+    };
+    TOOLS.into_iter().filter(|(tool, _)| capabilities.is_empty() || is_offered(tool)).collect()
+}
+
+/// The capability that a tool belongs to.
+fn group(tool: &str) -> &'static str {
+    match tool {
+        "ide.get_workspace_info"
+        | "ide.list_files"
+        | "ide.read_file"
+        | "ide.search_files"
+        | "ide.get_open_files" => "workspace",
+        "ide.get_diagnostics" | "ide.get_hover_info" | "ide.get_definition" => "diagnostics",
+        "ide.apply_edit"
+        | "ide.insert_text"
+        | "ide.replace_selection"
+        | "ide.show_diff"
+        | "ide.format_document" => "actions",
+        tool if tool.starts_with("ide.git_") => "git",
+        tool if tool.contains("terminal") => "terminal",
+        _ => "editor",
+    }
+}
+
 /// Tools that a person may have to allow or decide, and who may take her time.
 pub fn asks_a_person(tool: &str) -> bool {
     matches!(
@@ -113,15 +144,26 @@ pub(crate) fn folders(bridge: &LoopbackUrl, token: Option<&str>, deadline: Durat
     folders.filter_map(|folder| folder.get("path")?.as_str().map(PathBuf::from)).collect()
 }
 
-/// The bridge's version, or why it is none.
-pub(crate) fn read_status(answer: Result<Answer, HttpError>) -> Result<String, String> {
+/// What a bridge says of itself.
+pub(crate) struct Status {
+    pub(crate) version: String,
+    /// Groups of tools; empty if it names none.
+    pub(crate) capabilities: Vec<String>,
+}
+
+/// What the bridge says of itself, or why it is none.
+pub(crate) fn read_status(answer: Result<Answer, HttpError>) -> Result<Status, String> {
     let status: Map<String, Value> = serde_json::from_slice(&body(answer)?)
         .map_err(|_| "it does not answer /status as a bridge does".to_owned())?;
     let text = |key: &str| status.get(key).and_then(Value::as_str);
-    match text("status") {
-        Some(_) => Ok(text("version").unwrap_or("?").to_owned()),
-        None => Err("it does not answer /status as a bridge does".to_owned()),
+    if text("status").is_none() {
+        return Err("it does not answer /status as a bridge does".to_owned());
     }
+    let capabilities = status.get("capabilities").and_then(Value::as_array).into_iter().flatten();
+    Ok(Status {
+        version: text("version").unwrap_or("?").to_owned(),
+        capabilities: capabilities.filter_map(Value::as_str).map(str::to_owned).collect(),
+    })
 }
 
 /// The body of an answer that is none of a server's refusals.

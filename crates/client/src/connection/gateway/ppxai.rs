@@ -39,6 +39,7 @@ struct Errand {
 enum Kind {
     Introduction,
     Ping,
+    Tools,
     Call,
     /// What the file holds that shall be changed.
     Read(Change),
@@ -56,7 +57,7 @@ impl Errand {
     fn change(&self) -> Option<&Change> {
         match &self.kind {
             Kind::Read(change) | Kind::Apply(change) => Some(change),
-            Kind::Introduction | Kind::Ping | Kind::Call => None,
+            Kind::Introduction | Kind::Ping | Kind::Tools | Kind::Call => None,
         }
     }
 }
@@ -165,7 +166,7 @@ impl Translator for Ppxai {
             Message::Request { id, method, params } => match (method.as_str(), ToolCall::read(&params)) {
                 ("initialize", _) => self.status(id, Kind::Introduction),
                 ("ping", _) => self.status(id, Kind::Ping),
-                ("tools/list", _) => vec![Act::Tell(replies::tools(id, &ppxai::TOOLS))],
+                ("tools/list", _) => self.status(id, Kind::Tools),
                 ("tools/call", Some(call)) => self.call(id, call),
                 (LEAVE, _) => {
                     let mut acts = self.withdraw(|_| true);
@@ -188,11 +189,15 @@ impl Translator for Ppxai {
         let Some(Errand { id, kind }) = self.errands.remove(&tag) else { return vec![] };
         match kind {
             Kind::Introduction => vec![Act::Tell(match ppxai::read_status(answer) {
-                Ok(version) => replies::initialized(id, "ppxai", &version),
+                Ok(status) => replies::initialized(id, "ppxai", &status.version),
                 Err(why) => replies::failed(id, why),
             })],
             Kind::Ping => vec![Act::Tell(match ppxai::read_status(answer) {
                 Ok(_) => Message::response(id, &json!({})),
+                Err(why) => replies::failed(id, why),
+            })],
+            Kind::Tools => vec![Act::Tell(match ppxai::read_status(answer) {
+                Ok(status) => replies::tools(id, &ppxai::tools_of(&status.capabilities)),
                 Err(why) => replies::failed(id, why),
             })],
             Kind::Call => vec![Act::Tell(match said(tag, answer) {

@@ -16,7 +16,7 @@ const A: &str = "/w/a b/a.rs";
 
 const METHODS: [Method; 14] = [
     ("open_diff", |editor| editor.open_diff(&Change::new(A, "new")).map(drop)),
-    ("open_file", |editor| editor.open_file(Path::new(A), None, false)),
+    ("open_file", |editor| editor.open_file(Path::new(A), None, false).map(drop)),
     ("diagnostics", |editor| editor.diagnostics(None, None).map(drop)),
     ("current_selection", |editor| editor.current_selection().map(drop)),
     ("latest_selection", |editor| editor.latest_selection().map(drop)),

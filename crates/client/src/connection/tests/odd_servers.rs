@@ -132,7 +132,7 @@ fn a_selection_is_flat_or_nested_and_counts_from_where_its_server_counts() {
         let selection = answering(Kind::Nexus3, text).current_selection().unwrap().unwrap();
         let place =
             (selection.start_line, selection.start_character, selection.end_line, selection.end_character);
-        assert_eq!((selection.file_path, place), (PathBuf::from("/w/a"), (1, 2, 3, 4)));
+        assert_eq!((selection.file_path, place), (PathBuf::from("/w/a"), (0, 2, 2, 4)));
     }
     let emacs = Server::named(Kind::Claude, "claude-code-ide-mcp", move |request| match tool(request) {
         Some(_) => vec![texts(request, &[nested])],
@@ -160,7 +160,7 @@ fn diagnostics_come_by_file_or_flat_with_severities_of_any_kind() {
     let found = answering(Kind::Nexus3, flat).diagnostics(None, None).unwrap();
     assert_eq!(
         found.iter().map(|found| (found.line, found.severity)).collect::<Vec<_>>(),
-        [(5, Severity::Info), (6, Severity::Hint)]
+        [(4, Severity::Info), (5, Severity::Hint)]
     );
     assert!(matches!(
         answering(Kind::Claude, "none, sorry").diagnostics(None, None),
@@ -252,4 +252,26 @@ fn events_are_heard_by_every_subscriber_between_answers() {
         let heard: Vec<_> = events.iter().take(2).collect();
         assert_eq!(heard, [mentioned, EditorEvent::ToolsChanged]);
     }
+}
+
+#[test]
+fn tools_that_come_in_several_pages_are_all_listed() {
+    let server = Server::start(Kind::Claude, |request| {
+        let page = match request["params"]["cursor"].as_str() {
+            None => json!({ "tools": [{ "name": "one" }], "nextCursor": "2" }),
+            Some("2") => json!({ "tools": [{ "name": "two" }], "nextCursor": "" }),
+            Some(_) => json!({ "tools": [{ "name": "again" }], "nextCursor": "x" }),
+        };
+        vec![result(request, page)]
+    });
+    let names: Vec<String> = server.connect().tools().unwrap().into_iter().map(|tool| tool.name).collect();
+    assert_eq!(names, ["one", "two"]);
+}
+
+#[test]
+fn a_list_of_tools_without_an_end_is_not_read_for_ever() {
+    let server = Server::start(Kind::Claude, |request| {
+        vec![result(request, json!({ "tools": [{ "name": "more" }], "nextCursor": "x" }))]
+    });
+    assert!(server.connect().tools().unwrap().len() < 1000);
 }

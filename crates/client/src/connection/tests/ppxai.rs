@@ -219,3 +219,21 @@ fn a_bridge_is_looked_for_only_where_it_was_named_and_wants_its_token() {
     let found = ppxai_bridge(Some(&url), &here);
     assert_eq!((found.verdict, found.folders), (Verdict::Usable, vec![PathBuf::from("/w/p")]));
 }
+
+#[test]
+fn the_tools_are_those_that_the_bridge_says_it_has() {
+    for (capabilities, has, lacks) in [
+        (json!(["workspace", "git"]), vec!["ide.read_file", "ide.git_log"], vec!["ide.open_file"]),
+        // As the reference bridge names them.
+        (json!(["workspace", "editor"]), vec!["ide.apply_edit", "ide.get_hover_info"], vec!["ide.git_log"]),
+        (json!(null), vec!["ide.git_log", "ide.run_in_terminal"], vec![]),
+    ] {
+        let server = HttpServer::start(move |_| {
+            let status = json!({ "status": "ok", "version": "1.14.0", "capabilities": capabilities });
+            Reply::json(&status)
+        });
+        let tools = connect(&server).tools().unwrap();
+        let listed = |name: &&str| tools.iter().any(|tool| tool.name == *name);
+        assert!(has.iter().all(listed) && !lacks.iter().any(listed), "{tools:?}");
+    }
+}

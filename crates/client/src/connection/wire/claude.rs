@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::json;
 
 use super::shapes::Lines;
-use super::{Ask, Dialect, text_of};
+use super::{Ask, Dialect, at_line, text_of};
 use crate::connection::error::CallError;
-use crate::connection::types::{Change, Decided, DiffOutcome, OpenAt, Tool, ToolResult};
+use crate::connection::types::{Change, Decided, DiffOutcome, Landed, OpenAt, Tool, ToolResult};
 
 /// What claude-code-ide.el calls itself in its answer to `initialize`. It counts lines from 1 where the
 /// others count from 0, and nothing else on the wire tells.
@@ -52,31 +52,46 @@ impl Dialect for Claude {
         }
     }
 
-    /// Lines on this wire count from 1. The real extension knows no lines, and wants both texts to be there
-    /// even if they are empty.
+    /// Lines on this wire count from 1. The real extension knows no lines, only a text to look for, and wants both texts
+    /// to be there even if they are empty.
     fn open_file(
         &self,
         path: &Path,
-        at: Option<OpenAt>,
+        at: Option<(OpenAt, Option<&str>)>,
         preview: bool,
         tool: Option<&Tool>,
-    ) -> Result<Ask, CallError> {
+    ) -> Result<(Ask, Landed), CallError> {
         let mut arguments = json!({ "filePath": text_of(path)?, "preview": preview, "makeFrontmost": true });
         let schema = tool.map(|tool| &tool.input_schema);
-        let knows_lines = schema
-            .and_then(|schema| schema.get("properties"))
-            .is_none_or(|known| known.get("startLine").is_some());
-        if let Some(at) = at.filter(|_| knows_lines) {
-            arguments["startLine"] = json!(at.line.saturating_add(1));
-            arguments["endLine"] = json!(at.end_line.unwrap_or(at.line).saturating_add(1));
-        }
+        let properties = schema.and_then(|schema| schema.get("properties"));
+        let knows_lines = properties.is_none_or(|known| known.get("startLine").is_some());
+        let knows_texts = properties.is_some_and(|known| known.get("startText").is_some());
+        let landed = match at {
+            None => Landed::Place,
+            Some((at, _)) if knows_lines && (at.character == 0 || at.end_line.is_some()) => {
+                arguments["startLine"] = json!(at.line.saturating_add(1));
+                arguments["endLine"] = json!(at.end_line.unwrap_or(at.line).saturating_add(1));
+                at_line(at)
+            }
+            Some((_, Some(text))) if knows_texts => {
+                arguments["startText"] = json!(text);
+                Landed::Place
+            }
+            Some((at, _)) if knows_lines => {
+                arguments["startLine"] = json!(at.line.saturating_add(1));
+                arguments["endLine"] = json!(at.line.saturating_add(1));
+                at_line(at)
+            }
+            Some((_, _)) => Landed::File,
+        };
         let required = schema.and_then(|schema| schema.get("required")?.as_array());
         for name in ["startText", "endText"] {
-            if required.is_some_and(|required| required.iter().any(|required| required == name)) {
+            let required = required.is_some_and(|required| required.iter().any(|required| required == name));
+            if required && arguments.get(name).is_none() {
                 arguments[name] = json!("");
             }
         }
-        Ok(Ask::new("openFile", arguments))
+        Ok((Ask::new("openFile", arguments), landed))
     }
 
     fn close_tab(&self, tab: &str) -> Ask {
@@ -133,13 +148,15 @@ mod tests {
         }
     }
 
-    fn open_arguments(schema: Option<Value>, at: Option<OpenAt>) -> Value {
+    fn opened(schema: Option<Value>, at: OpenAt, text: Option<&str>) -> (Value, Landed) {
         let tool = schema.map(|input_schema| Tool {
             name: "openFile".into(),
             description: String::new(),
             input_schema,
         });
-        CLAUDE.open_file(Path::new("/w/a"), at, false, tool.as_ref()).unwrap().arguments
+        let at = Some((at, text));
+        let (ask, landed) = CLAUDE.open_file(Path::new("/w/a"), at, false, tool.as_ref()).unwrap();
+        (ask.arguments, landed)
     }
 
     #[test]
@@ -148,18 +165,22 @@ mod tests {
             "properties": { "filePath": {}, "preview": {}, "startText": {}, "endText": {}, "makeFrontmost": {} },
             "required": ["filePath", "startText", "endText"],
         });
-        let arguments = open_arguments(Some(schema), Some(OpenAt { line: 4, ..OpenAt::default() }));
-        let expected = json!({
-            "filePath": "/w/a", "preview": false, "makeFrontmost": true, "startText": "", "endText": "",
-        });
-        assert_eq!(arguments, expected);
+        let at = OpenAt { line: 4, ..OpenAt::default() };
+        for (text, landed) in [(None, Landed::File), (Some("here"), Landed::Place)] {
+            let expected = json!({
+                "filePath": "/w/a", "preview": false, "makeFrontmost": true,
+                "startText": text.unwrap_or_default(), "endText": "",
+            });
+            assert_eq!(opened(Some(schema.clone()), at, text), (expected, landed));
+        }
     }
 
     #[test]
     fn others_get_lines_that_count_from_one() {
         let at = OpenAt { line: 4, character: 2, end_line: Some(6) };
         for schema in [None, Some(json!({ "properties": { "startLine": {} }, "required": ["filePath"] }))] {
-            let arguments = open_arguments(schema, Some(at));
+            let (arguments, landed) = opened(schema, at, Some("not looked for"));
+            assert_eq!(landed, Landed::Line);
             assert_eq!((&arguments["startLine"], &arguments["endLine"]), (&json!(5), &json!(7)));
             assert_eq!(arguments.get("startText"), None);
         }

@@ -17,7 +17,7 @@ use linkspan_editor_api::file_uri;
 use serde_json::{Value, json};
 
 use super::error::CallError;
-use super::types::{Change, Decided, Diagnostic, EditorInfo, OpenAt, Selection, Tool, ToolResult};
+use super::types::{Change, Decided, Diagnostic, EditorInfo, Landed, OpenAt, Selection, Tool, ToolResult};
 use crate::discover::Wire;
 use shapes::Lines;
 
@@ -94,14 +94,14 @@ pub(super) trait Dialect: Debug + Send + Sync {
         vec![self.close_tab(tab)]
     }
 
-    /// `tool` is what the server says of the tool.
+    /// `at` is where to go, with a text that is found there first. `tool` is what the server says of the tool.
     fn open_file(
         &self,
         path: &Path,
-        at: Option<OpenAt>,
+        at: Option<(OpenAt, Option<&str>)>,
         preview: bool,
         tool: Option<&Tool>,
-    ) -> Result<Ask, CallError>;
+    ) -> Result<(Ask, Landed), CallError>;
 
     fn diagnostics(&self, path: Option<&Path>, _wait: Option<Duration>) -> Result<Ask, CallError> {
         let arguments = match path {
@@ -173,6 +173,11 @@ fn not_on(protocol: &str, what: &str) -> CallError {
     CallError::NotOnThisWire(format!(
         "{protocol} has no words for {what}: attach the editor to Linkspan's hub, which has them"
     ))
+}
+
+/// Where an editor lands that knows places, but no characters in a line.
+fn at_line(at: OpenAt) -> Landed {
+    if at.character == 0 { Landed::Place } else { Landed::Line }
 }
 
 /// JSON has only Unicode.

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use super::{Ask, CLAUDE, Dialect, NEXUS3, Withdrawal, not_comparing, not_on, text_of};
 use crate::connection::error::CallError;
 use crate::connection::gateway::NOT_WRITTEN;
-use crate::connection::types::{Change, ChangeWriter, Decided, DiffOutcome, OpenAt, Tool, ToolResult};
+use crate::connection::types::{
+    Change, ChangeWriter, Decided, DiffOutcome, Landed, OpenAt, Tool, ToolResult,
+};
 
 /// The editor's side writes before it answers, as in NEXUS3's.
 pub(in crate::connection) const CLIO: Narrow = Narrow {
@@ -82,10 +84,10 @@ impl Dialect for Narrow {
     fn open_file(
         &self,
         _path: &Path,
-        _at: Option<OpenAt>,
+        _at: Option<(OpenAt, Option<&str>)>,
         _preview: bool,
         _tool: Option<&Tool>,
-    ) -> Result<Ask, CallError> {
+    ) -> Result<(Ask, Landed), CallError> {
         Err(not_on(self.name, "opening a file"))
     }
 

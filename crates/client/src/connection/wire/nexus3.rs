@@ -9,7 +9,7 @@ use super::claude::shortened;
 use super::shapes::Lines;
 use super::{Ask, Dialect, text_of};
 use crate::connection::error::CallError;
-use crate::connection::types::{Change, Decided, DiffOutcome, OpenAt, Tool, ToolResult};
+use crate::connection::types::{Change, Decided, DiffOutcome, Landed, OpenAt, Tool, ToolResult};
 
 pub(in crate::connection) const NEXUS3: Nexus3 = Nexus3;
 
@@ -50,11 +50,12 @@ impl Dialect for Nexus3 {
     fn open_file(
         &self,
         path: &Path,
-        _at: Option<OpenAt>,
+        at: Option<(OpenAt, Option<&str>)>,
         preview: bool,
         _tool: Option<&Tool>,
-    ) -> Result<Ask, CallError> {
-        Ok(Ask::new("openFile", json!({ "filePath": text_of(path)?, "preview": preview })))
+    ) -> Result<(Ask, Landed), CallError> {
+        let landed = if at.is_some() { Landed::File } else { Landed::Place };
+        Ok((Ask::new("openFile", json!({ "filePath": text_of(path)?, "preview": preview })), landed))
     }
 
     /// NEXUS3's own extension puts a word before the name of the tab, and compares with that; others do not.

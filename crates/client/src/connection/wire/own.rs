@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::{Ask, Dialect, Withdrawal, text_of};
 use crate::connection::error::CallError;
 use crate::connection::types::{
-    Change, ChangeWriter, Decided, DecidedHunk, Diagnostic, DiffOutcome, EditorInfo, OpenAt, Selection, Tool,
-    ToolResult,
+    Change, ChangeWriter, Decided, DecidedHunk, Diagnostic, DiffOutcome, EditorInfo, Landed, OpenAt,
+    Selection, Tool, ToolResult,
 };
 
 pub(in crate::connection) const OWN: Own = Own;
@@ -120,19 +120,19 @@ impl Dialect for Own {
     fn open_file(
         &self,
         path: &Path,
-        at: Option<OpenAt>,
+        at: Option<(OpenAt, Option<&str>)>,
         preview: bool,
         _tool: Option<&Tool>,
-    ) -> Result<Ask, CallError> {
+    ) -> Result<(Ask, Landed), CallError> {
         let mut arguments = json!({ "path": text_of(path)?, "preview": preview, "focus": true });
-        if let Some(at) = at {
+        if let Some((at, _)) = at {
             arguments["line"] = json!(at.line);
             arguments["character"] = json!(at.character);
             if let Some(end_line) = at.end_line {
                 arguments["endLine"] = json!(end_line);
             }
         }
-        Ok(Ask::new("openFile", arguments))
+        Ok((Ask::new("openFile", arguments), Landed::Place))
     }
 
     fn diagnostics(&self, path: Option<&Path>, wait: Option<Duration>) -> Result<Ask, CallError> {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::shapes::{self, Lines};
 use super::{Ask, Dialect, NEXUS3, Withdrawal, not_comparing, not_on, text_of};
 use crate::connection::error::CallError;
-use crate::connection::types::{Change, Decided, Diagnostic, OpenAt, Selection, Tool, ToolResult};
+use crate::connection::types::{Change, Decided, Diagnostic, Landed, OpenAt, Selection, Tool, ToolResult};
 
 pub(in crate::connection) const PPXAI: Ppxai = Ppxai;
 
@@ -50,16 +50,16 @@ impl Dialect for Ppxai {
     fn open_file(
         &self,
         path: &Path,
-        at: Option<OpenAt>,
+        at: Option<(OpenAt, Option<&str>)>,
         _preview: bool,
         _tool: Option<&Tool>,
-    ) -> Result<Ask, CallError> {
+    ) -> Result<(Ask, Landed), CallError> {
         let mut arguments = json!({ "path": text_of(path)? });
-        if let Some(at) = at {
+        if let Some((at, _)) = at {
             arguments["line"] = json!(at.line.saturating_add(1));
             arguments["column"] = json!(at.character);
         }
-        Ok(Ask::new("ide.open_file", arguments))
+        Ok((Ask::new("ide.open_file", arguments), Landed::Place))
     }
 
     fn diagnostics(&self, path: Option<&Path>, _wait: Option<Duration>) -> Result<Ask, CallError> {
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_place_to_open_counts_lines_from_one() {
         let at = OpenAt { line: 4, character: 2, end_line: None };
-        let ask = PPXAI.open_file(Path::new("/w/a"), Some(at), false, None).unwrap();
+        let ask = PPXAI.open_file(Path::new("/w/a"), Some((at, None)), false, None).unwrap().0;
         assert_eq!(ask.arguments, json!({ "path": "/w/a", "line": 5, "column": 2 }));
     }
 }
