@@ -81,9 +81,20 @@ impl Claude {
         script: impl IntoIterator<Item = Turn>,
         args: &[&str],
     ) -> Claude {
+        Claude::run_with(world, version, script, args, &[])
+    }
+
+    /// Starts it with these arguments and variables.
+    pub fn run_with(
+        world: &World,
+        version: ClaudeVersion,
+        script: impl IntoIterator<Item = Turn>,
+        args: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Claude {
         let model = Model::start(script);
         let mut command = installed::command(world, &format!("claude-{}", version.number()));
-        command.args(args);
+        command.args(args).envs(variables.iter().copied());
         command.env("ANTHROPIC_BASE_URL", model.url()).env("ANTHROPIC_API_KEY", KEY);
         command.envs(model.proxy_variables());
         command.envs(QUIET.map(|name| (name, "1")));

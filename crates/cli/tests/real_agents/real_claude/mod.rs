@@ -1,6 +1,9 @@
 //! Claude Code. This file has how such a test begins; the others have one theme each.
 
+mod bytes;
 mod deciding;
+mod nobody_waits;
+mod two_agents;
 
 use serde_json::{Value, json};
 
