@@ -40,6 +40,7 @@ fn accepted_and_undone(version: ClaudeVersion, before: &str, after: &str, change
     assert!(!told.is_error && told.text.contains("has been updated"), "{told:?}");
     assert!(!told.text.contains("user modified"), "the user took all of it: {told:?}");
     assert_eq!(desk.world.read_text("a.txt"), after);
+    desk.is_on_disk();
 
     desk.world.run(&["undo", &review]).ok();
     assert_eq!(desk.world.read_text("a.txt"), before);
@@ -56,7 +57,10 @@ fn a_new_file_can_be_undone(version: ClaudeVersion) {
 
     let told = desk.claude.model.result(1);
     assert!(!told.is_error && told.text.contains("created successfully"), "{told:?}");
-    println!("{:?}", desk.world.read_text("new.txt"));
+    // The older ones drop the final newline; so does the newest, but for what our answer makes up for.
+    let written = if version == ClaudeVersion::Newest { "one\ntwo\n" } else { "one\ntwo" };
+    assert_eq!(desk.world.read_text("new.txt"), written);
+    desk.is_on_disk();
 
     desk.world.run(&["undo", &review]).ok();
     assert!(!desk.world.path("new.txt").exists(), "{new}");

@@ -37,7 +37,7 @@ fn nobody_waits_after(version: ClaudeVersion, end_hub: impl FnOnce(&World)) {
     is_back(&desk, &review);
     accept_is_refused(&desk, &review);
 
-    // Claude Code still asks in its terminal. That answer counts, and the review is over then.
+    // Claude Code still asks in its terminal, and that answer counts.
     desk.claude.answers("1");
     let told = desk.claude.model.result(1);
     assert!(!told.is_error && told.text.contains("has been updated"), "{told:?}");
