@@ -57,6 +57,7 @@ fn proposal(input: &mut Unstructured<'_>) -> Result<Proposal> {
         writer: *input.choose(&[Writer::Editor, Writer::Agent, Writer::Nobody])?,
         base: file(None, input)?,
         proposed: text(input)?,
+        asked: None,
     })
 }
 

@@ -229,6 +229,7 @@ impl Hub {
             }
             Action::Stop => self.stopped = true,
             Action::PingAgent { .. }
+            | Action::NameOutcome { .. }
             | Action::ConfirmAgent { .. }
             | Action::PaceLocal { .. }
             | Action::RecordOnDisk { .. }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use linkspan_client::{Notice, RelayError, relay};
 use linkspan_editor_api::{
     Attach, AttachResult, Capabilities, Decoder, Detach, Editor, HubStatus, HubStatusResult, Limits, Message,
-    PROTOCOL, Ping, Request, RequestId, ReviewHide, ReviewShow, RpcError, UserAsk, UserUnask, decode, encode,
-    errors,
+    PROTOCOL, Ping, Request, RequestId, ReviewHide, ReviewShow, RpcError, StatusMessage, UserAsk, UserUnask,
+    decode, encode, errors,
 };
 
 use crate::exit::Failure;
@@ -35,6 +35,8 @@ pub(crate) enum Happening<'a> {
     Hidden(&'a ReviewHide),
     Asked(&'a UserAsk),
     AskOver(&'a UserUnask),
+    /// An agent, or the hub, has something to say.
+    Message(&'a StatusMessage),
     Notice(&'a Notice),
 }
 
@@ -175,6 +177,9 @@ impl Headless {
                     ReviewHide::METHOD => decode(&params).map(|hidden| tell(Happening::Hidden(&hidden))),
                     UserAsk::METHOD => decode(&params).map(|asked| tell(Happening::Asked(&asked))),
                     UserUnask::METHOD => decode(&params).map(|over| tell(Happening::AskOver(&over))),
+                    StatusMessage::METHOD => {
+                        decode(&params).map(|message| tell(Happening::Message(&message)))
+                    }
                     <Ping as Request>::METHOD => Ok(Ok(())),
                     _ => {
                         let message = format!("a window without an editor has no `{method}`");
@@ -204,7 +209,12 @@ fn attach(folders: &[String]) -> Attach {
         window_id: None,
         claude_config_dir: None,
         // Only to hear of them: nobody is shown anything here.
-        capabilities: Capabilities { reviews: true, questions: true, ..Capabilities::default() },
+        capabilities: Capabilities {
+            reviews: true,
+            questions: true,
+            messages: true,
+            ..Capabilities::default()
+        },
     }
 }
 

@@ -41,6 +41,7 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
         Happening::Hidden(hidden) => says.hidden(hidden),
         Happening::Asked(asked) => says.asked(asked),
         Happening::AskOver(over) => says.ask_over(over),
+        Happening::Message(message) => says.message(message),
         Happening::Notice(notice) => says.notice(notice),
     });
     match ended.and_then(|()| Ok(says.left_behind()?)) {

@@ -117,6 +117,99 @@ mod tests {
         }
     }
 
+    /// What `edit_file` of Clio does: it writes, then proposes what it has written, with the text before as `oldText`
+    /// and the range of the new one; all edits of the file each time. It listens for no answer.
+    struct EditFile<'w> {
+        world: &'w World,
+        clio: Agent,
+        edits: Vec<Value>,
+    }
+
+    impl EditFile<'_> {
+        fn edit(&mut self, file: &str, old: &str, new: &str) {
+            let before = read(file);
+            let start = before.find(old).unwrap();
+            let place = |text: &str| {
+                let last = text.rsplit('\n').next().unwrap();
+                (text.matches('\n').count() as u32, last.chars().count() as u32)
+            };
+            std::fs::write(file, before.replacen(old, new, 1)).unwrap();
+            let end = place(&format!("{}{new}", &before[..start]));
+            self.edits.push(edit(place(&before[..start]), end, Some(old), new));
+            self.clio.send_json(&edits("proposeDiff", file, &self.edits));
+        }
+
+        fn verdict(&self, verdict: &str) {
+            self.world.run(&[verdict, &self.world.one_pending()]).ok();
+        }
+    }
+
+    #[test]
+    fn what_edit_file_has_written_is_shown_and_can_be_kept_or_taken_back() {
+        let world = World::new();
+        let before = "def add(a, b):\n    return a ** b\n\n\ndef sub(a, b):\n    return a - b\n";
+        let file = world.file("a.py", before);
+        let editor = Editor::attach(&world);
+        let clio = connect(editor.port());
+        let mut tool = EditFile { world: &world, clio, edits: Vec::new() };
+        tool.edit(&file, "a ** b", "(\n        a + b\n    )");
+        let shown = editor.shown(&file);
+        let written = before.replace("a ** b", "(\n        a + b\n    )");
+        assert_eq!((shown.base.as_str(), &shown.proposed), (before, &written));
+        assert!(shown.label.starts_with("Already on disk"), "{}", shown.label);
+        tool.verdict("reject");
+        assert_eq!(read(&file), before, "to the byte");
+        tool.edit(&file, "a ** b", "a + b");
+        tool.verdict("accept");
+        let kept = before.replace("a ** b", "a + b");
+        assert_eq!(read(&file), kept);
+        tool.edit(&file, "return a - b", "return a - b  # difference");
+        let shown = next(&editor, &shown);
+        tool.verdict("reject");
+        assert_eq!(read(&file), kept, "only the last one, of {}", shown.label);
+        for _ in 0..3 {
+            assert!(
+                ["diffAccepted", "diffRejected"].contains(&hear(&mut tool.clio)["type"].as_str().unwrap())
+            );
+        }
+    }
+
+    #[test]
+    fn an_agent_that_has_left_can_be_taken_back() {
+        let world = World::new();
+        let file = world.file("a.py", "a ** b\n");
+        let editor = Editor::attach(&world);
+        let clio = connect(editor.port());
+        let mut tool = EditFile { world: &world, clio, edits: Vec::new() };
+        tool.edit(&file, "**", "+");
+        editor.shown(&file);
+        let EditFile { clio, .. } = tool;
+        clio.goodbye();
+        eventually("it is gone", || {
+            world.status()["windows"][0]["agents"].as_array()?.is_empty().then_some(())
+        });
+        let review = world.one_pending();
+        world.run(&["reject", &review]).ok();
+        assert_eq!(read(&file), "a ** b\n");
+    }
+
+    #[test]
+    fn a_status_is_printed_by_a_window_without_an_editor() {
+        use std::io::{BufRead, BufReader};
+        let world = World::new();
+        let mut serve = world.command(&["serve", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(serve.stdout.take().unwrap()).lines();
+        let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
+        let listening = next();
+        let mut clio = connect(u16::try_from(listening["port"].as_u64().unwrap()).unwrap());
+        clio.send_json(&json!({ "type": "status", "message": "Processing", "level": "warning" }));
+        let said = next();
+        assert_eq!((&said["event"], &said["level"]), (&json!("message"), &json!("warning")));
+        assert_eq!(said["text"], "Clio: Processing");
+        serve.kill().unwrap();
+        serve.wait().unwrap();
+    }
+
     #[test]
     fn hello_says_who_is_there_and_what_it_can() {
         let world = World::new();

@@ -83,7 +83,7 @@ mod tests {
             let told = stream.notification(word("ide/diffAccepted", "ide/diffRejected"));
             assert_eq!(told["params"]["filePath"], geminis);
             let answer = ppxai.join().unwrap();
-            assert_eq!((&answer["id"], &answer["success"]), (&json!("p1"), &json!(true)), "{answer}");
+            assert_eq!((&answer["id"], &answer["success"]), (&json!("p1"), &json!(accepts)), "{answer}");
             assert_eq!(answer["result"]["accepted"], accepts, "{answer}");
 
             // The agents of two dialects write by themselves.

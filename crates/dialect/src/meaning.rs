@@ -41,6 +41,8 @@ pub enum Request {
         direct: bool,
         /// Best shown in the file itself.
         inline: bool,
+        /// Where the files hold the edits already, they are shown as made, and can be taken back.
+        may_be_made: bool,
     },
     OpenFile {
         path: PathBuf,

@@ -22,6 +22,7 @@ mod splice;
 mod state;
 mod text;
 mod unified;
+mod unsplice;
 mod words;
 
 pub use compose::compose;
@@ -42,4 +43,5 @@ pub use splice::{Place, Splice, SpliceError, splice};
 pub use state::{Effect, Event, HideReason, Reply, State, Step, WriteError, in_the_files_terms};
 pub use text::{Text, TextError, decode, decode_owned};
 pub use unified::unified;
+pub use unsplice::{digest_of_splices, unsplice};
 pub use words::WordChange;

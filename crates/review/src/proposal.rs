@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{AgentId, SetId, Text, WindowId};
+use crate::{AgentId, Digest, SetId, SharedText, Text, WindowId};
 
 /// Who writes the file after an accept. The dialect or the agent says which; it is never both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub enum Writer {
     Editor,
     /// Two given texts are compared under the file's name, whatever the file holds.
     Nobody,
+    /// The agent wrote the file before it asked. Accepting keeps what it wrote; we put back what is not kept.
+    AgentFirst,
 }
 
 /// Who asks.
@@ -19,6 +21,25 @@ pub struct Owner {
     pub agent: AgentId,
     /// What survives a reconnect, such as `claude:claude-code`.
     pub key: String,
+}
+
+impl Proposal {
+    /// What the file holds now.
+    pub fn held(&self) -> Option<Text> {
+        held(self.writer, self.base.as_ref(), || self.proposed.as_str().into())
+    }
+}
+
+/// What a file holds of which this was read and that is proposed.
+pub(crate) fn held(
+    writer: Writer,
+    base: Option<&Text>,
+    proposed: impl FnOnce() -> SharedText,
+) -> Option<Text> {
+    match (writer, base) {
+        (Writer::AgentFirst, Some(base)) => Some(Text { format: base.format, text: proposed() }),
+        _ => base.cloned(),
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +51,11 @@ pub struct Proposal {
     pub label: String,
     pub writer: Writer,
     /// What the file or its live buffer holds now; `None` where there is no file. With [`Writer::Nobody`], the
-    /// given text before.
+    /// given text before; with [`Writer::AgentFirst`], the text before the agent wrote.
     pub base: Option<Text>,
-    /// The whole new text, as the agent sent it.
+    /// The whole new text, as the agent sent it, or as its edits give it.
     pub proposed: String,
+    /// What identifies the question, where it is not the whole new text: the edits as the agent sent them. They
+    /// give another text once the file has moved, and are the same question.
+    pub asked: Option<Digest>,
 }

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use crate::format::MARK;
+use crate::proposal::held;
 use crate::{
     AgentId, Conflict, Convention, Digest, Ended, Hunk, Merge, Outcome, ReviewId, Revision, SetId,
-    SharedText, Text, WindowId, Writer, adopt_endings, hunks, merge,
+    SharedBytes, SharedText, Text, WindowId, Writer, adopt_endings, hunks, merge,
 };
 
 /// One review, as the journal stores and restores it.
@@ -82,9 +83,18 @@ impl Review {
         self.base.as_ref().map_or("", |base| &base.text)
     }
 
-    /// What the file must hold for a write of the result; `None`: it must not exist.
+    /// What the file held when this was shown; `None`: there was no file.
+    pub fn held(&self) -> Option<Text> {
+        held(self.writer, self.base.as_ref(), || self.proposed.clone())
+    }
+
     pub fn base_digest(&self) -> Option<Digest> {
         self.base.as_ref().map(Text::digest)
+    }
+
+    /// What the file must hold for a write of the result; `None`: it must not exist.
+    pub fn held_digest(&self) -> Option<Digest> {
+        self.held().as_ref().map(Text::digest)
     }
 
     pub fn hunks(&self) -> Vec<Hunk> {
@@ -125,12 +135,25 @@ impl Review {
 
     /// Whether this outcome means that the editor side writes the file.
     pub(crate) fn will_write(&self, outcome: &Outcome) -> bool {
-        self.hub_writes() && matches!(outcome.ended, Ended::Accepted(_))
+        match self.writer {
+            // What is kept is there already, and the write finds that out.
+            Writer::AgentFirst => outcome.ended.by_a_person(),
+            _ => self.hub_writes() && matches!(outcome.ended, Ended::Accepted(_)),
+        }
     }
 
-    /// The hub or its editor writes an accepted change, not the agent.
+    /// What the file shall hold, where the editor side writes it.
+    pub(crate) fn result(&self, decided: &Decided) -> Option<SharedBytes> {
+        match &decided.outcome.ended {
+            Ended::Accepted(accepted) => Some(accepted.bytes.clone()),
+            Ended::Rejected { .. } => self.base.as_ref()?.format.encode_shared(&decided.text).ok(),
+            Ended::Withdrawn | Ended::Superseded { .. } | Ended::Failed { .. } => None,
+        }
+    }
+
+    /// The hub or its editor writes what was decided, not the agent.
     pub fn hub_writes(&self) -> bool {
-        self.writer == Writer::Editor || self.written_here
+        matches!(self.writer, Writer::Editor | Writer::AgentFirst) || self.written_here
     }
 
     /// An accept would come to nothing: the agent should write, and does not wait for the answer.
@@ -160,6 +183,12 @@ impl Review {
     /// Moves the review onto what the file holds now. The proposal and the draft are carried along; what
     /// is shown changes, and so does the revision.
     pub(crate) fn move_to(&mut self, now: Option<Text>) {
+        if self.writer == Writer::AgentFirst {
+            if let Some(now) = now {
+                self.follow(now);
+            }
+            return;
+        }
         if now.as_ref().is_some_and(|now| self.in_the_endings_of(now, &self.proposed).is_some()) {
             self.convention = Convention::Lf;
         }
@@ -173,5 +202,26 @@ impl Review {
         self.conflicts = shown.conflicts;
         self.base = now;
         self.revision = self.revision.next();
+    }
+
+    /// The same, where the file holds the proposed side: what it holds now is that side, and what others changed is in
+    /// the text before as well. Where that cannot be, it stays as it was, and the count of conflicts is given.
+    pub(crate) fn follow(&mut self, now: Text) -> usize {
+        let before = merge(&self.proposed, &now.text, self.base_text());
+        if let Some(base) = &mut self.base {
+            base.format = now.format;
+            if before.conflicts.is_empty() {
+                base.text = before.text.into();
+            }
+        }
+        self.conflicts.clear();
+        if let Some(draft) = self.draft.take() {
+            let carried = merge(&self.proposed, &now.text, &draft);
+            self.conflicts = carried.conflicts;
+            self.draft = Some(carried.text.into());
+        }
+        self.proposed = now.text;
+        self.revision = self.revision.next();
+        before.conflicts.len()
     }
 }

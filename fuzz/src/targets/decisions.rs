@@ -67,6 +67,7 @@ fn propose(state: &mut State, base: &str, proposed: &str) -> Option<ReviewId> {
         writer: Writer::Editor,
         base: Some(Text::utf8(base)),
         proposed: proposed.to_owned(),
+        asked: None,
     }));
     let review = state.reviews().next()?.id;
     state.apply(Event::Recorded { review, step: Step::Proposed });

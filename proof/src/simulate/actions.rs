@@ -102,6 +102,7 @@ impl World {
                 Action::Stop => leaves = true,
                 Action::PaceLocal { .. }
                 | Action::RecordOnDisk { .. }
+                | Action::NameOutcome { .. }
                 | Action::WriteDiscovery { .. }
                 | Action::RemoveDiscovery { .. }
                 | Action::SweepBeside { .. } => {}

@@ -87,12 +87,14 @@ pub(super) fn changes(frame: &Value) -> Vec<Part> {
 pub(super) fn heard(dialect: &str, frame: &Value) -> Heard {
     let result = &frame["result"];
     if dialect == "ppxai" {
-        return match (frame["success"].as_bool(), result["files"].as_array()) {
-            (Some(true), Some(files)) => {
+        // A rejection is a failure for clients that look no further, and has a result like any decision.
+        let decided_at_all = frame["success"] == true || frame["code"] == "REJECTED";
+        return match (decided_at_all, result["files"].as_array()) {
+            (_, Some(files)) => {
                 let name = |file: &Value| file["path"].as_str().unwrap_or_default().to_owned();
                 Heard::Set(files.iter().map(|file| (name(file), decided(file))).collect())
             }
-            (Some(true), None) => decided(result),
+            (true, None) => decided(result),
             _ => Heard::Failed(frame["error"].as_str().unwrap_or_default().to_owned()),
         };
     }

@@ -123,7 +123,7 @@ impl World {
         if let Some(before) = before {
             self.hangs_up(before);
         }
-        self.hub_event(Event::StreamOpened { agent, stream: turn });
+        self.hub_event(Event::StreamOpened { agent, stream: turn, received: Vec::new() });
     }
 
     /// What is not an answer; kept until a stream takes it.

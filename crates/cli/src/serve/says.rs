@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::io;
 
 use linkspan_client::Notice;
-use linkspan_editor_api::{AttachResult, HideReason, ReviewHide, ReviewShow, UserAsk, UserUnask};
+use linkspan_editor_api::{
+    AttachResult, HideReason, MessageLevel, ReviewHide, ReviewShow, StatusMessage, UserAsk, UserUnask,
+};
 use serde_json::{Value, json};
 
 use crate::asks;
 use crate::exit::Failure;
-use crate::output::{DIM, HEAD, change, decided, print, relative, styled, warn};
+use crate::output::{DIM, HEAD, WARNING, change, decided, print, relative, styled, warn};
 use crate::page::Link;
 use crate::visible::name;
 
@@ -115,6 +117,16 @@ impl Says {
     pub(super) fn ask_over(&self, over: &UserUnask) -> io::Result<()> {
         let document = json!({ "event": "askOver", "ask": over.ask });
         self.print(&document, &format!("{} is over", styled(HEAD, &name(&over.ask))))
+    }
+
+    /// What an agent says, in its own name. It comes with what cannot be seen made visible.
+    pub(super) fn message(&self, message: &StatusMessage) -> io::Result<()> {
+        let document = json!({ "event": "message", "text": message.text, "level": message.level });
+        let text = match message.level {
+            MessageLevel::Info => name(&message.text),
+            MessageLevel::Warning | MessageLevel::Error => styled(WARNING, &name(&message.text)),
+        };
+        self.print(&document, &text)
     }
 
     pub(super) fn notice(&self, notice: &Notice) -> io::Result<()> {

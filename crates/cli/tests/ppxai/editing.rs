@@ -44,17 +44,39 @@ fn an_edit_is_shown_and_once_accepted_is_in_the_file() {
     assert_eq!(world.read_text("a.txt"), "zero\none\nTWO\nthree\n");
 }
 
+/// The seed's client raises an error only where `success` is false.
 #[test]
-fn a_persons_no_is_an_answer_with_what_she_said() {
+fn a_rejection_fails_the_call_and_says_why() {
     let (world, mut editor, path) = desk();
-    let waiting =
-        Client::new(editor.port()).asking("ide.apply_edit", json!({ "path": "a.txt", "content": "x\n" }));
-    let shown = editor.shown(&path);
-    let verdict = api::Verdict::Reject { reason: Some("not like this".into()) };
-    assert_eq!(editor.decide(&shown, verdict), api::ReviewDecidedResult::Taken);
-    let told = result(waiting.join().unwrap());
-    assert_eq!((&told["applied"], &told["accepted"]), (&json!(false), &json!(false)));
-    assert_eq!(told["reason"], "not like this");
+    editor.desk().selection = Some(selection(&path, "two", (1, 0), (1, 3)));
+    let edits = json!([edit((0, 0), (0, 3), "1")]);
+    editor.desk().scripted.insert("document/format".into(), json!({ "edits": edits }));
+    for (tool, args) in [
+        ("ide.apply_edit", json!({ "path": "a.txt", "content": "x\n" })),
+        ("ide.insert_text", json!({ "path": "a.txt", "line": 1, "text": "x" })),
+        ("ide.replace_selection", json!({ "text": "2" })),
+        ("ide.format_document", json!({ "path": "a.txt" })),
+        ("ide.show_diff", json!({ "path": "a.txt", "content": "x\n" })),
+    ] {
+        editor.desk().shown.clear();
+        let waiting = Client::new(editor.port()).asking(tool, args);
+        let shown = editor.shown(&path);
+        let decision = api::Decision {
+            verdict: api::Verdict::Reject { reason: Some("not like this".into()) },
+            comments: vec![api::ReviewComment { line: 1, text: "too short".into() }],
+        };
+        let decided = api::ReviewDecided { review: shown.review, revision: shown.revision, decision };
+        assert_eq!(editor.request(&decided), Ok(api::ReviewDecidedResult::Taken));
+        let answer = waiting.join().unwrap();
+        let (code, message) = error(&answer);
+        assert_eq!((code.as_str(), &answer["success"]), ("REJECTED", &json!(false)), "{tool}");
+        for said in ["a.txt", "not like this", "line 1: too short"] {
+            assert!(message.contains(said), "{tool}: {message}");
+        }
+        let told = &answer["result"];
+        assert_eq!((&told["applied"], &told["accepted"]), (&json!(false), &json!(false)), "{tool}");
+        assert_eq!(told["reason"], "not like this", "{tool}");
+    }
     assert_eq!(world.read_text("a.txt"), "one\ntwo\nthree\n");
 }
 
@@ -128,7 +150,11 @@ fn a_set_of_files_is_answered_when_all_are_decided() {
     assert!(a.set.is_some() && a.set == b.set);
     editor.accept(&a);
     editor.reject(&b);
-    let told = result(waiting.join().unwrap());
+    let answer = waiting.join().unwrap();
+    let (code, message) = error(&answer);
+    assert_eq!(code, "REJECTED");
+    assert!(message.contains("new/b.txt") && message.contains("a.txt was written"), "{message}");
+    let told = &answer["result"];
     assert_eq!((&told["applied"], &told["accepted"]), (&json!(false), &json!(false)));
     let files: Vec<_> =
         told["files"].as_array().unwrap().iter().map(|file| (&file["path"], &file["applied"])).collect();
@@ -215,7 +241,7 @@ fn a_shown_diff_writes_nothing_and_permits_exactly_that_edit_once() {
     let waiting = client.asking("ide.apply_edit", json!({ "path": "a.txt", "content": "newer\n" }));
     let shown = editor.shown(&path);
     editor.reject(&shown);
-    assert_eq!(result(waiting.join().unwrap())["applied"], false);
+    assert_eq!(error(&waiting.join().unwrap()).0, "REJECTED");
 }
 
 #[test]
@@ -225,7 +251,7 @@ fn two_given_texts_are_compared_under_a_name() {
     let waiting = Client::new(editor.port()).asking("ide.show_diff", args);
     let shown = editor.shown(&world.path_str("idea.txt"));
     editor.reject(&shown);
-    assert_eq!(result(waiting.join().unwrap())["accepted"], false);
+    assert_eq!(error(&waiting.join().unwrap()).0, "REJECTED");
     assert!(!world.path("idea.txt").exists());
     let mut client = Client::new(editor.port());
     let args = json!({ "path": "idea.txt", "original": "a\n" });

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use linkspan_editor_api::{Capabilities, MessageLevel};
 use linkspan_review::{Place, Splice};
 
+use super::decided_edits::{DecidedEdits, Edits};
 use super::messages::{Edit, Level, Said, Say};
 use crate::conversation::{CallId, Conversation, Exchange, Frame, Server, Step};
 use crate::mcp::json;
@@ -21,6 +22,7 @@ pub(super) struct Clio {
     server: Server,
     connected: bool,
     open: OpenCalls<Asked>,
+    decided: DecidedEdits,
 }
 
 #[derive(Debug)]
@@ -33,7 +35,8 @@ struct Asked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     OpenDiff,
-    ProposeDiff,
+    /// With all that it speaks of.
+    ProposeDiff(Edits),
     ApplyDiff,
     CloseDiff,
     Status,
@@ -41,13 +44,13 @@ enum What {
 
 impl What {
     fn is_change(self) -> bool {
-        matches!(self, What::OpenDiff | What::ProposeDiff | What::ApplyDiff)
+        matches!(self, What::OpenDiff | What::ProposeDiff(_) | What::ApplyDiff)
     }
 }
 
 impl Clio {
     pub(super) fn new(server: Server) -> Clio {
-        Clio { server, connected: false, open: OpenCalls::default() }
+        Clio { server, connected: false, open: OpenCalls::default(), decided: DecidedEdits::default() }
     }
 
     fn call(&mut self, what: What, file: &str, request: Request) -> Step {
@@ -58,7 +61,8 @@ impl Clio {
     fn connect(&mut self, version: &str) -> Step {
         self.connected = true;
         let Server { version: server_version, editor_name: ide_name, .. } = &self.server;
-        let reply = json(&Say::Connected { server_version, ide_name, capabilities: CAPABILITIES });
+        let capabilities = CAPABILITIES;
+        let reply = json(&Say::Connected { server_version, ide_name, capabilities, writes: true });
         Step::Introduced { name: "Clio".to_owned(), version: version.to_owned(), reply }
     }
 }
@@ -84,14 +88,16 @@ impl Conversation for Clio {
             }
             Said::ProposeDiff { file, edits, description } => {
                 let label = label(&file, description);
-                let request =
-                    Request::Edit { files: change(&file, edits), label, direct: false, inline: true };
-                self.call(What::ProposeDiff, &file, request)
+                let edits = splices(edits);
+                let all = Edits::of(&edits);
+                let files = change(&file, self.decided.rest(&file, edits));
+                let request = Request::Edit { files, label, direct: false, inline: true, may_be_made: true };
+                self.call(What::ProposeDiff(all), &file, request)
             }
             Said::ApplyDiff { file, edits } => {
                 let label = label(&file, String::new());
-                let request =
-                    Request::Edit { files: change(&file, edits), label, direct: true, inline: false };
+                let files = change(&file, splices(edits));
+                let request = Request::Edit { files, label, direct: true, inline: false, may_be_made: false };
                 self.call(What::ApplyDiff, &file, request)
             }
             Said::CloseDiff { file } => {
@@ -110,6 +116,9 @@ impl Conversation for Clio {
 
     fn answer(&mut self, call: CallId, answer: &Answer) -> Option<Frame> {
         let Asked { file, what } = self.open.end(call)?.what;
+        if let (What::ProposeDiff(edits), Answer::Accepted(_) | Answer::Rejected(_)) = (what, answer) {
+            self.decided.note(&file, edits);
+        }
         let say = match (answer, what) {
             // There is no word for it, and nobody listens for one.
             (Answer::Accepted(_), What::ApplyDiff) => return None,
@@ -173,14 +182,17 @@ fn label(file: &str, description: String) -> String {
     Some(description).filter(|said| !said.trim().is_empty()).or_else(name).unwrap_or_default()
 }
 
-fn change(file: &str, edits: Vec<Edit>) -> Vec<FileEdit> {
+fn splices(edits: Vec<Edit>) -> Vec<Splice> {
     let splice = |edit: Edit| Splice {
         from: Place { line: edit.range.start.line, character: edit.range.start.character },
         to: Place { line: edit.range.end.line, character: edit.range.end.character },
         text: edit.new_text,
         expects: edit.old_text,
     };
-    let edits = edits.into_iter().map(splice).collect();
+    edits.into_iter().map(splice).collect()
+}
+
+fn change(file: &str, edits: Vec<Splice>) -> Vec<FileEdit> {
     vec![FileEdit { path: PathBuf::from(file), edits, may_create: false }]
 }
 

@@ -76,6 +76,8 @@ pub(super) enum Say<'a> {
         server_version: &'a str,
         ide_name: &'a str,
         capabilities: &'static [&'static str],
+        /// What is accepted is written here, before that is said. Clio's own extension leaves it to the agent.
+        writes: bool,
     },
     DiffAccepted {
         file: &'a str,

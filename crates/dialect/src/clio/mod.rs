@@ -4,6 +4,7 @@
 //! answer to its next question: what comes later is never sent.
 
 mod conversation;
+mod decided_edits;
 mod messages;
 
 use linkspan_review::Writer;

@@ -109,7 +109,7 @@ impl Converses for Conversation {
                 let capabilities = &self.server.capabilities;
                 let context = Context { folders: &self.folders, capabilities, given: given.as_deref() };
                 match (tool.encode)(answer, &context) {
-                    Some(told) => envelope::success(id, &told),
+                    Some(told) => envelope::answer(id, &told),
                     None => {
                         let code = envelope::code_of(FailureKind::Internal);
                         envelope::failure(id, code, "the answer is not one to this tool")

@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use linkspan_editor_api::{Position, Range, ReviewComment, Severity, Taken};
+use linkspan_editor_api::{Position, Range, Severity};
 use serde::Serialize;
 
-use super::envelope::{Told, code_of};
+use super::envelope::Told;
 use super::tool::Context;
-use crate::decided::{Accepted, Rejected};
 use crate::language::Known;
 use crate::meaning::Answer;
 use crate::work::Printed;
@@ -230,97 +229,6 @@ pub(super) fn definition(answer: &Answer, context: &Context<'_>) -> Option<Told>
         column: location.range.start.character,
     });
     Some(Told::new(&shape.collect::<Vec<_>>()))
-}
-
-#[derive(Serialize)]
-struct Decided<'a> {
-    applied: bool,
-    accepted: bool,
-    path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    review: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    taken: Option<Taken>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<&'static str>,
-    comments: &'a [ReviewComment],
-}
-
-impl Decided<'_> {
-    const UNDECIDED: Decided<'static> = Decided {
-        applied: false,
-        accepted: false,
-        path: String::new(),
-        review: None,
-        content: None,
-        taken: None,
-        reason: None,
-        error: None,
-        code: None,
-        comments: &[],
-    };
-}
-
-#[derive(Serialize)]
-struct DecidedAll<'a> {
-    applied: bool,
-    accepted: bool,
-    files: Vec<Decided<'a>>,
-}
-
-pub(super) fn changed(answer: &Answer, context: &Context<'_>) -> Option<Told> {
-    match answer {
-        Answer::Set(parts) => {
-            let files: Vec<Decided<'_>> =
-                parts.iter().filter_map(|(path, part)| decided(path, part, context)).collect();
-            let applied = files.iter().all(|file| file.applied);
-            let accepted = files.iter().all(|file| file.accepted);
-            Some(Told::new(&DecidedAll { applied, accepted, files }))
-        }
-        answer => decided(Path::new(""), answer, context).map(|decided| Told::new(&decided)),
-    }
-}
-
-fn decided<'a>(path: &Path, answer: &'a Answer, context: &Context<'_>) -> Option<Decided<'a>> {
-    let relative = |path: &Path| context.folders.relative(path);
-    Some(match answer {
-        Answer::Accepted(Accepted { review, path, text, written, taken, comments, .. }) => Decided {
-            applied: *written,
-            accepted: true,
-            path: relative(path),
-            review: Some(review),
-            content: text.as_deref(),
-            taken: Some(*taken),
-            comments,
-            ..Decided::UNDECIDED
-        },
-        Answer::Rejected(Rejected { review, path, reason, comments, .. }) => Decided {
-            path: relative(path),
-            review: Some(review),
-            reason: reason.as_deref(),
-            comments,
-            ..Decided::UNDECIDED
-        },
-        Answer::Unchanged { path } => Decided {
-            accepted: true,
-            path: relative(path),
-            reason: Some("there is nothing to change"),
-            ..Decided::UNDECIDED
-        },
-        Answer::Failed(failure) => Decided {
-            path: relative(path),
-            error: Some(&failure.message),
-            code: Some(code_of(failure.kind)),
-            ..Decided::UNDECIDED
-        },
-        _ => return None,
-    })
 }
 
 #[derive(Serialize)]

@@ -74,27 +74,38 @@ pub(super) struct Told {
     json: String,
     /// There was more.
     truncated: bool,
+    /// Code and words, where it is not what was asked for.
+    failed: Option<(&'static str, String)>,
 }
 
 impl Told {
     pub(super) fn new(value: &impl Serialize) -> Told {
-        Told { json: json(value), truncated: false }
+        Told { json: json(value), truncated: false, failed: None }
     }
 
     pub(super) fn cut(value: &impl Serialize, truncated: bool) -> Told {
-        Told { json: json(value), truncated }
+        Told { json: json(value), truncated, failed: None }
     }
 
     /// What is JSON already.
     pub(super) fn raw(json: &str, truncated: bool) -> Told {
-        Told { json: json.to_owned(), truncated }
+        Told { json: json.to_owned(), truncated, failed: None }
+    }
+
+    /// The same, as a failure.
+    pub(super) fn failed(self, code: &'static str, message: String) -> Told {
+        Told { failed: Some((code, message)), ..self }
     }
 }
 
-pub(super) fn success(Id(id): &Id, told: &Told) -> String {
-    let Told { json, truncated } = told;
+pub(super) fn answer(Id(id): &Id, told: &Told) -> String {
+    let Told { json: result, truncated, failed } = told;
     let rest = if *truncated { r#","truncated":true"# } else { "" };
-    format!(r#"{{"id":{id},"success":true,"result":{json}{rest}}}"#)
+    let success = failed.is_none();
+    let error =
+        failed.as_ref().map(|(code, message)| format!(r#","error":{},"code":{}"#, json(message), json(code)));
+    let error = error.unwrap_or_default();
+    format!(r#"{{"id":{id},"success":{success}{error},"result":{result}{rest}}}"#)
 }
 
 pub(super) fn failure(Id(id): &Id, code: &str, message: &str) -> String {
@@ -126,6 +137,8 @@ pub(super) fn code_of(kind: FailureKind) -> &'static str {
 
 /// A tool that there is not.
 pub(super) const UNKNOWN_TOOL: &str = "UNKNOWN_TOOL";
+/// The user said no.
+pub(super) const REJECTED: &str = "REJECTED";
 /// The body was no request.
 pub(super) const NO_REQUEST: &str = "NO_REQUEST";
 
@@ -135,6 +148,10 @@ pub(super) const CODES: &[(&str, &str)] = &[
     ("INVALID_ARGUMENT", "An argument is missing, wrong or unknown"),
     ("NOT_FOUND", "There is no such file, folder, terminal or repository"),
     ("OUTSIDE_WORKSPACE", "The path leads out of the workspace, by itself or through a symlink"),
+    (
+        REJECTED,
+        "The user rejected the change; the message has the reason and the comments, `result` is a `Decided`",
+    ),
     ("DENIED", "The person, or `deny` in her configuration, does not allow it"),
     ("UNSUPPORTED", "This editor, or this machine, cannot do it"),
     ("TOO_LARGE", "It is larger than the limits allow"),

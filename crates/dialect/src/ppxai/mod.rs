@@ -1,6 +1,7 @@
 //! The dialect of ppxai: one HTTP request for each tool, the editor side writes.
 
 mod conversation;
+mod decided;
 mod encode;
 mod envelope;
 mod page;

@@ -103,6 +103,7 @@ fn every_captured_request_gets_one_answer_or_is_one_call() {
                     assert!(is_request && opened == 0, "{file}: {frame}");
                 }
                 Step::Pid(_) | Step::Nothing => assert!(!is_request, "{file}: {frame}"),
+                Step::NeedsToken => panic!("{file}: it speaks this dialect"),
                 Step::Cancelled(_) => panic!("{file}: nothing was cancelled"),
                 Step::Pong(_) | Step::Goodbye => panic!("{file}: nobody was pinged, nobody left"),
             }

@@ -31,6 +31,8 @@ fn check(session: &mut Session, frame: &str) {
                 assert_eq!(Some(&reply["id"]), id);
             }
         }
+        // Only an agent of another dialect, which is let go.
+        Step::NeedsToken => assert!(is_request),
         Step::Nothing | Step::Pid(_) | Step::Cancelled(_) | Step::Pong(_) | Step::Goodbye => {
             assert!(!(is_request && id.is_some()), "no answer to {frame}");
         }

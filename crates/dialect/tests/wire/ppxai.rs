@@ -132,7 +132,7 @@ fn a_diff_is_shown_for_nobody_to_write() {
 }
 
 #[test]
-fn what_a_person_said_is_an_answer_and_what_went_wrong_is_a_failure() {
+fn a_rejection_and_what_went_wrong_are_failures() {
     let edit = json!({ "path": "a", "content": "new" });
     let mut yes = accepted("new", false);
     yes.comments = vec![comment(2, "nice")];
@@ -151,7 +151,11 @@ fn what_a_person_said_is_an_answer_and_what_went_wrong_is_a_failure() {
     let answer = told("ide.apply_edit", edit.clone(), &no);
     assert_eq!(
         (&answer["success"], &answer["result"]["accepted"], &answer["result"]["reason"]),
-        (&json!(true), &json!(false), &json!("no"))
+        (&json!(false), &json!(false), &json!("no"))
+    );
+    assert_eq!(
+        (&answer["code"], &answer["error"]),
+        (&json!("REJECTED"), &json!("the user rejected the change to a: no"))
     );
     let stale = Answer::Failed(Failure::new(FailureKind::Stale, "read it again"));
     assert_eq!(

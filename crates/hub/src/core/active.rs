@@ -55,7 +55,11 @@ impl Core {
         let edits = edits.into_iter().map(|edit| splice(edit.range, edit.new_text, None)).collect();
         let label = format!("Format {}", path.display());
         let files = vec![FileEdit { path, edits, may_create: false }];
-        self.tool_called(agent, call, Request::Edit { files, label, direct: true, inline: false });
+        self.tool_called(
+            agent,
+            call,
+            Request::Edit { files, label, direct: true, inline: false, may_be_made: false },
+        );
     }
 }
 
@@ -78,6 +82,7 @@ fn about(active: Active, selection: api::Selection) -> Request {
         label,
         direct: true,
         inline: false,
+        may_be_made: false,
     };
     match active {
         Active::Text => Request::ReadFile { path, lines: (0, None) },

@@ -8,8 +8,8 @@ use linkspan_editor_api as api;
 use linkspan_editor_api::RequestId;
 use linkspan_review as review;
 use linkspan_review::{
-    AgentId, Decision, Effect, Format, Owner, Phase, Proposal, ReviewId, Revision, SurfaceId, Text, Verdict,
-    WindowId, Writer, same_endings,
+    AgentId, Decision, Digest, Effect, Format, Owner, Phase, Proposal, ReviewId, Revision, SurfaceId, Text,
+    Verdict, WindowId, Writer, same_endings,
 };
 
 use super::Core;
@@ -55,6 +55,11 @@ pub(super) enum BaseWanted {
         /// It was to be saved as well.
         save: bool,
         failed: Option<String>,
+    },
+    /// Whoever writes an accepted change is late: is it done?
+    LateWrite {
+        review: ReviewId,
+        save: bool,
     },
     /// One of the files of a call that names its changes by place.
     Edit {
@@ -103,6 +108,8 @@ pub(super) struct Change {
     pub(super) inline: bool,
     pub(super) base: Option<Text>,
     pub(super) proposed: String,
+    /// What identifies it, where it was asked for by edits.
+    pub(super) asked: Option<Digest>,
 }
 
 /// An open document, as it was when its text was read.
@@ -181,9 +188,9 @@ impl Core {
                 self.agents.get(&tool.agent).map(|agent| agent.window)
             }
             BaseWanted::Edit { agent, .. } => self.agents.get(agent).map(|agent| agent.window),
-            BaseWanted::Decision { review, .. } | BaseWanted::Write { review, .. } => {
-                self.state.review(*review).map(|review| review.window)
-            }
+            BaseWanted::Decision { review, .. }
+            | BaseWanted::Write { review, .. }
+            | BaseWanted::LateWrite { review, .. } => self.state.review(*review).map(|review| review.window),
             BaseWanted::Landing(review) => self.landings.window_of(*review),
             BaseWanted::Undo(read) => Some(self.window_of_undo(read)),
         }
@@ -218,6 +225,7 @@ impl Core {
                 | BaseWanted::Edit { .. }
                 | BaseWanted::Decision { .. }
                 | BaseWanted::Write { .. }
+                | BaseWanted::LateWrite { .. }
                 | BaseWanted::Undo(UndoRead::Begin(_)),
             ) => {
                 let path = named.display().to_string();
@@ -318,6 +326,12 @@ impl Core {
                 self.remember_buffer(review, buffer);
                 self.write_in_doubt(review, base.map(|base| base.text), unsaved, failed);
             }
+            BaseWanted::LateWrite { review, save } => {
+                if let Ok(base) = base {
+                    let unsaved = save && base.buffer.is_some_and(|buffer| buffer.dirty);
+                    self.looked_whether_written(review, base.text.filter(|_| !unsaved).as_ref());
+                }
+            }
             BaseWanted::Landing(review) => self.landing_read(review, None),
             BaseWanted::Undo(read) => self.undo_read(read, base),
         }
@@ -328,10 +342,11 @@ impl Core {
     fn cannot_change(&self, id: ReviewId, decision: &Decision, base: &Base) -> Option<&'static str> {
         let review = self.state.review(id)?;
         let window = self.windows.get(&review.window)?;
-        if review.writer == Writer::Nobody || matches!(decision.verdict, Verdict::Reject { .. }) {
+        let rejected = matches!(decision.verdict, Verdict::Reject { .. });
+        if review.writer == Writer::Nobody || (rejected && review.writer != Writer::AgentFirst) {
             return None;
         }
-        let ours = review.writer == Writer::Editor || review.nobody_would_write();
+        let ours = review.hub_writes() || review.nobody_would_write();
         if self.editor_is_away(review.window) && (ours || review.base != base.text) {
             return Some("may have unsaved text in an editor that is away: decide again in a moment");
         }
@@ -364,8 +379,8 @@ impl Core {
         }
         let writer = writer.unwrap_or(agent.session.dialect().writer);
         let (direct, inline) = (false, false);
-        let change =
-            Change { path: base.path, label, set, writer, direct, inline, base: base.text, proposed };
+        let (path, base, asked) = (base.path, base.text, None);
+        let change = Change { path, label, set, writer, direct, inline, base, proposed, asked };
         self.enter(tool.agent, tool.call, change);
     }
 
@@ -403,7 +418,7 @@ impl Core {
             return self.fail(id, call, FailureKind::Denied, message);
         }
         let allowed = change.direct && !taken_back && self.is_allowed(id, &change);
-        let Change { path, label, set, writer, direct: _, inline, base, proposed } = change;
+        let Change { path, label, set, writer, direct: _, inline, base, proposed, asked } = change;
         let proposal = Proposal {
             owner: Owner { agent: id, key },
             window,
@@ -413,6 +428,7 @@ impl Core {
             writer,
             base,
             proposed,
+            asked,
         };
         if !taken_back {
             return self.proposed(call, proposal, Manner { allowed, inline });

@@ -52,6 +52,7 @@ impl Core {
     /// that all parts of it have arrived.
     pub(super) fn answer_part(&mut self, id: AgentId, call: CallId, review: ReviewId, answer: Answer) {
         let Some(bundle) = self.bundles.get_mut(&(id, call)) else {
+            self.name_outcome(id, review);
             self.answer(id, call, &answer);
             return self.await_pong(id, &[review]);
         };

@@ -7,7 +7,8 @@ use linkspan_dialect::{Answer, CallId, Failure, FailureKind, FileEdit, Request};
 use linkspan_editor_api::RequestId;
 use linkspan_review as review;
 use linkspan_review::{
-    AgentId, Decision, Digest, Owner, Proposal, ReviewId, SpliceError, Verdict, Writer, splice,
+    AgentId, Decision, Digest, Owner, Phase, Proposal, ReviewId, SpliceError, Text, Verdict, Writer,
+    digest_of_splices, splice, unsplice,
 };
 
 use super::Core;
@@ -25,6 +26,9 @@ const EDITS_PER_FILE: usize = 10_000;
 
 /// Permits of all agents together; the oldest go first.
 const PERMITS: usize = 256;
+
+/// Stands before the label of a change that the agent has written before it asked.
+const ALREADY_WRITTEN: &str = "Already on disk (reject puts the old text back)";
 
 /// Decides by what the person said before.
 pub(super) const STANDING_WORD: LocalId = LocalId(u64::MAX);
@@ -131,7 +135,9 @@ impl Core {
             let paths = bases.into_iter().flatten().map(|base| base.path).collect();
             return self.read_all(tool, paths, true);
         }
-        let ToolCall { agent, call, request: Request::Edit { files, label, direct, inline } } = tool else {
+        let ToolCall { agent, call, request: Request::Edit { files, label, direct, inline, may_be_made } } =
+            tool
+        else {
             return;
         };
         let bases: Vec<Base> = bases.into_iter().flatten().collect();
@@ -142,17 +148,26 @@ impl Core {
                 let message = format!("{} is named twice; put its edits together", base.path.display());
                 return self.fail(agent, call, FailureKind::InvalidParams, message);
             }
-            let again = self.edited_before(agent, file, &base);
-            match again.map_or_else(|| edited(file, &base), Ok) {
-                Ok(proposed) => changes.push(Change {
-                    label: label.clone(),
+            let asked = Some(digest_of_splices(&file.edits));
+            let edited = match self.edited_before(agent, asked, &base) {
+                Some(writer) => Ok(Edited { writer, ..Edited::unchanged(&base) }),
+                None => edited(file, &base)
+                    .or_else(|failure| made_already(file, &base).filter(|_| may_be_made).ok_or(failure)),
+            };
+            match edited {
+                Ok(Edited { writer, base: before, proposed }) => changes.push(Change {
+                    label: match writer {
+                        Writer::AgentFirst => format!("{ALREADY_WRITTEN}: {label}"),
+                        _ => label.clone(),
+                    },
                     set: several.then(|| set.clone()),
-                    writer: Writer::Editor,
+                    writer,
                     direct,
                     inline,
                     path: base.path,
-                    base: base.text,
+                    base: before,
                     proposed,
+                    asked,
                 }),
                 Err(failure) => return self.answer(agent, call, &Answer::Failed(failure)),
             }
@@ -160,32 +175,59 @@ impl Core {
         if several {
             self.enter_all(agent, call, changes);
         } else if let Some(change) = changes.pop() {
+            let before = self.shown_as_made(agent, &change);
             self.enter(agent, call, change);
+            self.supersede(agent, call, before);
         }
     }
 
-    /// What these edits gave when the same agent asked for them and lost us since: the file may hold it by now, and
-    /// the same edits would be made a second time.
-    fn edited_before(&self, agent: AgentId, file: &FileEdit, base: &Base) -> Option<String> {
+    /// What this agent has shown of the same file as made, which nobody has decided or begun to change. The next such
+    /// change has all of it.
+    fn shown_as_made(&self, agent: AgentId, change: &Change) -> Vec<ReviewId> {
+        let Some(agent) = self.agents.get(&agent).filter(|_| change.writer == Writer::AgentFirst) else {
+            return Vec::new();
+        };
+        let key = agent.key();
+        let open = self.state.reviews_of_path(&change.path).filter(|review| {
+            review.writer == Writer::AgentFirst
+                && review.owner_key == key
+                && review.window == agent.window
+                && review.draft.is_none()
+                && matches!(review.phase, Phase::Recording | Phase::Pending)
+                && review.base == change.base
+        });
+        open.map(|review| review.id).collect()
+    }
+
+    /// The review of this call takes the place of these.
+    fn supersede(&mut self, agent: AgentId, call: CallId, before: Vec<ReviewId>) {
+        let waiting = self.agents.get(&agent).map(|agent| &agent.waiting);
+        let by = waiting.and_then(|waiting| waiting.iter().find(|(_, of)| *of == call)).map(|(by, _)| *by);
+        let Some(by) = by else { return };
+        for review in before.into_iter().filter(|review| *review != by) {
+            self.apply(review::Event::Superseded { review, by });
+        }
+    }
+
+    /// Who writes the review that the same edits were asked for before, if there is one. What the edits would give by
+    /// now does not matter: the file may hold them already.
+    fn edited_before(&self, agent: AgentId, asked: Option<Digest>, base: &Base) -> Option<Writer> {
         let asker = self.agents.get(&agent)?;
         let (key, window) = (asker.key(), asker.window);
-        let theirs = self
-            .state
-            .reviews()
-            .filter(|review| review.owner.is_none() && review.owner_key == key && review.path == base.path);
-        let texts = theirs.filter_map(|review| splice(review.base_text(), &file.edits).ok());
-        let proposal = |proposed: String| Proposal {
-            owner: Owner { agent, key: key.clone() },
-            window,
-            set: None,
-            path: base.path.clone(),
-            label: String::new(),
-            writer: Writer::Editor,
-            base: base.text.clone(),
-            proposed,
-        };
-        let mut asked = texts.map(proposal).filter(|asked| self.state.asked_before(asked).is_some());
-        asked.next().map(|asked| asked.proposed)
+        [Writer::Editor, Writer::AgentFirst].into_iter().find(|writer| {
+            let proposal = Proposal {
+                owner: Owner { agent, key: key.clone() },
+                window,
+                set: None,
+                path: base.path.clone(),
+                label: String::new(),
+                writer: *writer,
+                base: base.text.clone(),
+                proposed: base.text.as_ref().map_or("", |text| &text.text).to_owned(),
+                asked,
+            };
+            self.state.asked_before(&proposal).is_some()
+        })
     }
 
     /// Whether this very text was accepted before, or this agent may edit without being asked.
@@ -264,7 +306,29 @@ fn permit(key: String, path: &Path, before: &str, after: &str) -> Permit {
     Permit { key, path: path.to_owned(), before: digest(before), after: digest(after) }
 }
 
-fn edited(file: &FileEdit, base: &Base) -> Result<String, Failure> {
+/// A change of one file, as it follows from its edits.
+struct Edited {
+    writer: Writer,
+    base: Option<Text>,
+    proposed: String,
+}
+
+impl Edited {
+    fn unchanged(base: &Base) -> Edited {
+        let proposed = base.text.as_ref().map_or("", |text| &text.text).to_owned();
+        Edited { writer: Writer::Editor, base: base.text.clone(), proposed }
+    }
+}
+
+/// The agent has made these edits, and asks afterwards.
+fn made_already(file: &FileEdit, base: &Base) -> Option<Edited> {
+    let now = base.text.as_ref()?;
+    let (before, _) = unsplice(&now.text, &file.edits)?;
+    let before = Text { format: now.format, text: before.into() };
+    Some(Edited { writer: Writer::AgentFirst, base: Some(before), proposed: now.text.to_string() })
+}
+
+fn edited(file: &FileEdit, base: &Base) -> Result<Edited, Failure> {
     if base.text.is_none() && !file.may_create {
         let message = format!("there is no file {}", base.path.display());
         return Err(Failure::new(FailureKind::NotFound, message));
@@ -277,5 +341,6 @@ fn edited(file: &FileEdit, base: &Base) -> Result<String, Failure> {
         };
         Failure::new(kind, format!("{}: {error}; read the file again", base.path.display()))
     };
-    splice(before, &file.edits).map_err(wrong)
+    let proposed = splice(before, &file.edits).map_err(wrong)?;
+    Ok(Edited { writer: Writer::Editor, base: base.text.clone(), proposed })
 }

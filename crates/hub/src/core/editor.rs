@@ -19,6 +19,7 @@ use super::event::{Action, LocalId, Ticket};
 use super::page;
 use super::timers::{Due, TimerId};
 use super::tools::ToolCall;
+use super::writing::LOOK_AGAIN_MS;
 use crate::files::FileState;
 
 #[derive(Debug, Default)]
@@ -67,6 +68,8 @@ pub(super) enum Resume {
     Applied {
         review: ReviewId,
         save: bool,
+        /// Until then a late answer is waited for.
+        until_ms: u64,
     },
     /// The editor was asked to put back what a file held.
     Restored(Ticket),
@@ -277,6 +280,9 @@ impl Core {
     }
 
     pub(super) fn call_timed_out(&mut self, local: LocalId, id: i64) {
+        if self.applies_late(local, id) {
+            return;
+        }
         let Some(asked) = self.locals.get_mut(&local).and_then(|local| local.asked.remove(&id)) else {
             return;
         };
@@ -287,6 +293,21 @@ impl Core {
             self.act(Action::CloseLocal { local });
             self.local_closed(local);
         }
+    }
+
+    /// Whether this asks for a write that may yet happen: then its answer is waited for, and the file looked at.
+    fn applies_late(&mut self, local: LocalId, id: i64) -> bool {
+        let asked = self.locals.get_mut(&local).and_then(|local| local.asked.get_mut(&id));
+        let Some(Asked { resume: Resume::Applied { review, save, until_ms }, timer }) = asked else {
+            return false;
+        };
+        let (review, save) = (*review, *save);
+        if self.now_ms >= *until_ms {
+            return false;
+        }
+        *timer = self.timers.add(self.now_ms + LOOK_AGAIN_MS, Due::Call { local, id });
+        self.look_whether_written(review, save);
+        true
     }
 
     pub(super) fn local_closed(&mut self, local: LocalId) {
@@ -311,7 +332,7 @@ impl Core {
         match resume {
             Resume::Tool(call) => self.tool_answered(call, answer),
             Resume::Base { wanted, disk } => self.live_text(wanted, disk, read_answer(answer)),
-            Resume::Applied { review, save } => self.edits_applied(review, save, read_answer(answer)),
+            Resume::Applied { review, save, .. } => self.edits_applied(review, save, read_answer(answer)),
             Resume::Restored(ticket) => self.edits_restored(ticket, read_answer(answer)),
             Resume::ContextSelection(window) => self.context_selected(window, read_answer(answer)),
             Resume::Context(window) => self.context_listed(window, read_answer(answer)),

@@ -65,6 +65,8 @@ pub enum Event {
     StreamOpened {
         agent: AgentId,
         stream: u64,
+        /// Reviews whose outcome it says it has received on an earlier stream, perhaps of an earlier hub.
+        received: Vec<ReviewId>,
     },
     StreamClosed {
         agent: AgentId,
@@ -200,6 +202,11 @@ pub enum Action {
     PingAgent {
         agent: AgentId,
         number: u64,
+    },
+    /// The next message on its stream tells the outcome of this review.
+    NameOutcome {
+        agent: AgentId,
+        review: ReviewId,
     },
     /// It has got everything up to that ping, and need not be sent it again.
     ConfirmAgent {

@@ -142,7 +142,7 @@ pub struct Core {
     /// How many bytes of a review an editor is shown at most.
     largest_show: usize,
     /// Changes that are being written to disk.
-    writing: BTreeMap<ReviewId, TimerId>,
+    writing: BTreeMap<ReviewId, writing::OnDisk>,
     /// Accepted changes that their agents were told to write.
     landings: Landings,
     /// Accepted changes that an earlier life may or may not have written.
@@ -258,7 +258,7 @@ impl Core {
             Event::SessionOpened { agent, window, dialect, key, known } => {
                 self.session_opened(agent, window, dialect, key, known);
             }
-            Event::StreamOpened { agent, stream } => self.stream_opened(agent, stream),
+            Event::StreamOpened { agent, stream, received } => self.stream_opened(agent, stream, &received),
             Event::StreamClosed { agent, stream } => self.stream_closed(agent, stream),
             Event::AgentFrame { agent, text, exchange } => self.agent_frame(agent, &text, exchange),
             Event::AgentBinary { agent } => self.agent_binary(agent),
@@ -372,12 +372,9 @@ impl Core {
         }
     }
 
-    /// Leaves, with the discovery files gone; everything else is in the journal.
+    /// Leaves, with the discovery files gone; everything else is in the journal. Agents that wait are told nothing: any
+    /// word would be a decision to some of them, and the next hub goes on with their reviews.
     fn stop(&mut self) {
-        let agents: Vec<AgentId> = self.agents.keys().copied().collect();
-        for agent in agents {
-            self.close_changes(agent, "the hub was stopped");
-        }
         let windows: Vec<WindowId> = self.windows.keys().copied().collect();
         for window in windows {
             self.remove_discovery(window);

@@ -363,7 +363,12 @@ impl Core {
         let decision =
             present::decision(decision).map_err(|message| RpcError::new(errors::INVALID_PARAMS, message))?;
         // A no concerns no bytes, and must be possible whatever became of the file; two given texts concern no file.
-        let no_file = matches!(decision.verdict, Verdict::Reject { .. }) || review.writer == Writer::Nobody;
+        // Unless the file holds it already: a no puts back what was there.
+        let no_file = match review.writer {
+            Writer::Nobody => true,
+            Writer::AgentFirst => false,
+            Writer::Agent | Writer::Editor => matches!(decision.verdict, Verdict::Reject { .. }),
+        };
         if no_file || review.phase != Phase::Pending {
             let base_now = review.base.clone();
             self.decided(local, request, id, revision, decision, base_now);
@@ -414,10 +419,16 @@ impl Core {
     /// Tells the agent.
     fn tell(&mut self, id: ReviewId, agent_id: AgentId, outcome: &Outcome) {
         let Some(agent) = self.agents.get_mut(&agent_id) else { return };
-        let Some(at) = agent.waiting.iter().position(|(review, _)| *review == id) else { return };
-        let (_, call) = agent.waiting.remove(at);
-        let answer = present::answer(self.state.review(id), outcome);
-        self.answer_part(agent_id, call, id, answer);
+        // More than one, where the agent repeated itself.
+        let calls: Vec<CallId> =
+            agent.waiting.extract_if(.., |(review, _)| *review == id).map(|(_, call)| call).collect();
+        if calls.is_empty() {
+            return;
+        }
+        for call in calls {
+            let answer = present::answer(self.state.review(id), outcome);
+            self.answer_part(agent_id, call, id, answer);
+        }
         self.expect_on_disk(id, outcome);
     }
 

@@ -7,7 +7,7 @@ use linkspan_review::{AgentId, Effect, Phase, Review, ReviewId, WindowId};
 
 use super::Core;
 use super::agents::{Agent, Reach};
-use super::event::Introduction;
+use super::event::{Action, Introduction};
 use super::present::asker;
 use super::timers::Due;
 
@@ -48,11 +48,24 @@ impl Core {
         }
     }
 
-    /// Binds what the agent asked an earlier hub to its session here; what was decided meanwhile is told.
+    /// On a stream, the outcome of a review can be recognised when the agent is back, also by the next hub.
+    pub(super) fn name_outcome(&mut self, id: AgentId, review: ReviewId) {
+        if self.agents.get(&id).is_some_and(|agent| matches!(agent.reach, Reach::Stream)) {
+            self.act(Action::NameOutcome { agent: id, review });
+        }
+    }
+
+    /// Binds what the agent asked an earlier hub, or before its stream was lost, to its session here. What was decided
+    /// meanwhile is told; what is on its way already is not told twice.
     fn take_up_again(&mut self, id: AgentId) {
         let Some(agent) = self.agents.get(&id) else { return };
         let (key, window) = (agent.key(), agent.window);
-        let effects = self.state.apply(review::Event::OwnerBack { agent: id, key, window });
+        let on_its_way: Vec<ReviewId> = agent.unconfirmed.iter().map(|(_, review)| *review).collect();
+        let mut effects = self.state.apply(review::Event::OwnerBack { agent: id, key, window });
+        effects.retain(|effect| match effect {
+            Effect::Bound { review, .. } | Effect::Answer { review, .. } => !on_its_way.contains(review),
+            _ => true,
+        });
         for effect in &effects {
             let Effect::Bound { review, .. } = *effect else { continue };
             let name = self.state.review(review).map(asked_as).unwrap_or_default();
@@ -75,7 +88,7 @@ impl Core {
     }
 
     /// It hears us again, and is told where the person is.
-    pub(super) fn stream_opened(&mut self, id: AgentId, stream: u64) {
+    pub(super) fn stream_opened(&mut self, id: AgentId, stream: u64, received: &[ReviewId]) {
         let Some(agent) = self.agents.get_mut(&id) else { return };
         agent.came_back |= agent.stream > 0;
         agent.stream = agent.stream.max(stream);
@@ -83,8 +96,14 @@ impl Core {
         if let Some(timer) = agent.without_stream.take() {
             self.timers.cancel(timer);
         }
+        let is_received = |(_, review): &mut (u64, ReviewId)| received.contains(review);
+        let delivered: Vec<(u64, ReviewId)> = agent.unconfirmed.extract_if(.., is_received).collect();
         if lost {
             self.take_up_again(id);
+        }
+        // By an earlier stream: the edge does not send it again.
+        for (_, review) in delivered {
+            self.apply(review::Event::Delivered { review });
         }
         self.greet_with_context(id);
         self.tell_untold(id);
@@ -94,10 +113,11 @@ impl Core {
 
     /// The end of one that was replaced may be heard after the next has begun, and means nothing.
     pub(super) fn stream_closed(&mut self, id: AgentId, stream: u64) {
-        let when = self.now_ms + STREAM_LOST_MS;
+        let now_ms = self.now_ms;
         let Some(agent) = self.agents.get_mut(&id).filter(|agent| agent.stream == stream) else { return };
         agent.awaits_pong = false;
-        let timer = self.timers.add(when, Due::Stream(id));
+        let wait_ms = if agent.stream_lost { WITHOUT_STREAM_MS } else { STREAM_LOST_MS };
+        let timer = self.timers.add(now_ms + wait_ms, Due::Stream(id));
         if let Some(earlier) = agent.without_stream.replace(timer) {
             self.timers.cancel(earlier);
         }

@@ -205,7 +205,8 @@ impl Core {
         let base = Some(Text { format: Format::UTF8, text: before.into() });
         let writer = Writer::Nobody;
         let (direct, inline) = (false, false);
-        let change = Change { path: place, label, set, writer, direct, inline, base, proposed: after };
+        let (path, proposed, asked) = (place, after, None);
+        let change = Change { path, label, set, writer, direct, inline, base, proposed, asked };
         self.enter(agent, call, change);
     }
 

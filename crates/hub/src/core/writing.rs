@@ -10,11 +10,25 @@ use super::Core;
 use super::base::{BaseWanted, Buffer, READ_SECONDS};
 use super::editor::{NoAnswer, Resume};
 use super::event::Action;
-use super::timers::Due;
+use super::timers::{Due, TimerId};
 use crate::files::{Replacement, WriteError};
 
 /// Saving runs formatters and whatever else a person has set up for it.
 pub(super) const SAVE_MS: u32 = 25_000;
+
+/// How often the file is looked at while whoever writes it is late.
+pub(super) const LOOK_AGAIN_MS: u64 = 10_000;
+
+/// How long a late answer is waited for. What was not heard of by then is told as not known.
+const LATE_MS: u64 = 120_000;
+
+/// A write that the disk has not answered.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OnDisk {
+    deadline: TimerId,
+    /// Until then a late answer is waited for.
+    until_ms: u64,
+}
 
 impl Core {
     pub(super) fn remember_buffer(&mut self, review: ReviewId, buffer: Option<Buffer>) {
@@ -32,7 +46,8 @@ impl Core {
             Phase::Writing(decided) => Some(decided.text.clone()),
             _ => None,
         });
-        let held = review.map_or("", |review| review.base_text());
+        let held = review.and_then(Review::held);
+        let held = held.as_ref().map_or("", |held| &held.text);
         let buffer = buffer.filter(|buffer| text.as_ref().is_some_and(|text| buffer.can_take(text, held)));
         let window = review.and_then(|review| self.windows.get(&review.window));
         let editor = window
@@ -47,13 +62,15 @@ impl Core {
                 let edits = api::Edits::Text { text: text.into_string() };
                 let apply = api::EditsApply { path, version, edits, save };
                 let more_ms = if save { SAVE_MS } else { 0 };
-                self.ask_and_wait(local, &apply, Resume::Applied { review: id, save }, more_ms);
+                let until_ms = self.now_ms + LATE_MS;
+                self.ask_and_wait(local, &apply, Resume::Applied { review: id, save, until_ms }, more_ms);
             }
             _ => {
                 let when = self.now_ms + READ_SECONDS * 1000;
                 let deadline = self.timers.add(when, Due::Write(id));
-                if let Some(earlier) = self.writing.insert(id, deadline) {
-                    self.timers.cancel(earlier);
+                let on_disk = OnDisk { deadline, until_ms: self.now_ms + LATE_MS };
+                if let Some(earlier) = self.writing.insert(id, on_disk) {
+                    self.timers.cancel(earlier.deadline);
                 }
                 self.act(Action::WriteFile { review: id, replacement });
             }
@@ -61,12 +78,41 @@ impl Core {
     }
 
     pub(super) fn write_timed_out(&mut self, id: ReviewId) {
+        let Some(on_disk) = self.writing.get_mut(&id) else { return };
+        if self.now_ms < on_disk.until_ms {
+            on_disk.deadline = self.timers.add(self.now_ms + LOOK_AGAIN_MS, Due::Write(id));
+            return self.look_whether_written(id, false);
+        }
         self.writing.remove(&id);
-        let error = format!(
-            "the disk did not answer within {READ_SECONDS} s: it is not known whether the change was written; \
-             look at the file"
-        );
-        self.look_again(id, false, Some(error));
+        self.not_known(id, "the disk");
+    }
+
+    /// It was waited for long enough, and may happen all the same.
+    fn not_known(&mut self, review: ReviewId, who: &str) {
+        let seconds = LATE_MS / 1000;
+        let error = format!("{who} did not answer within {seconds} s; look at the file");
+        self.apply(review::Event::WriteFailed { review, error: review::WriteError::Unknown(error) });
+    }
+
+    /// Whoever writes is late. Only that it is done can be seen: what is not done may yet be.
+    pub(super) fn look_whether_written(&mut self, review: ReviewId, save: bool) {
+        let writing = |review: &&Review| matches!(review.phase, Phase::Writing(_));
+        if let Some(path) = self.state.review(review).filter(writing).map(|review| review.path.clone()) {
+            self.read_base(BaseWanted::LateWrite { review, save }, path);
+        }
+    }
+
+    pub(super) fn looked_whether_written(&mut self, id: ReviewId, now: Option<&Text>) {
+        let wanted = self.state.review(id).and_then(|review| match &review.phase {
+            Phase::Writing(decided) => Some(&decided.text),
+            _ => None,
+        });
+        if wanted.is_some() && now.map(|now| &now.text) == wanted {
+            if let Some(on_disk) = self.writing.remove(&id) {
+                self.timers.cancel(on_disk.deadline);
+            }
+            self.apply(review::Event::Written { review: id });
+        }
     }
 
     pub(super) fn edits_applied(
@@ -98,6 +144,7 @@ impl Core {
             }
             // Its editor is gone: from the beginning, with what there is when it is back.
             Err(NoAnswer::Gone) => self.look_again(id, false, None),
+            Err(NoAnswer::TimedOut) => self.not_known(id, "the editor"),
             Err(no_answer) => self.look_again(id, save, Some(no_answer.message())),
         }
     }
@@ -142,7 +189,7 @@ impl Core {
             Phase::Writing(decided) => Some(decided.text.clone()),
             _ => None,
         });
-        let base = self.state.review(id).and_then(|review| review.base.clone());
+        let base = self.state.review(id).and_then(Review::held);
         let io = |error| review::Event::WriteFailed { review: id, error: review::WriteError::Io(error) };
         self.apply(match (now, failed) {
             // The editor holds it, but was to save it too and has not.
@@ -158,8 +205,8 @@ impl Core {
 
     pub(super) fn file_written(&mut self, id: ReviewId, result: Result<(), WriteError>) {
         // Too late, if it is not waited for any more: what the file held has decided.
-        let Some(deadline) = self.writing.remove(&id) else { return };
-        self.timers.cancel(deadline);
+        let Some(on_disk) = self.writing.remove(&id) else { return };
+        self.timers.cancel(on_disk.deadline);
         self.apply(match result {
             Ok(()) => review::Event::Written { review: id },
             Err(WriteError::BaseMoved(bytes)) => {

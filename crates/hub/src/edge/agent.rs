@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use linkspan_dialect::{Dialect, Exchange};
-use linkspan_review::{AgentId, WindowId};
+use linkspan_review::{AgentId, ReviewId, WindowId};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_websockets::{CloseCode, Message, WebSocketStream};
@@ -32,6 +32,10 @@ pub(crate) enum ToAgent {
     Ping {
         number: u64,
     },
+    /// The next text tells the outcome of this review.
+    Outcome {
+        review: ReviewId,
+    },
     /// It has answered that ping.
     Confirmed {
         number: u64,
@@ -47,7 +51,10 @@ impl ToAgent {
         match self {
             ToAgent::Text(text) => text.len(),
             ToAgent::Answer { answer, .. } => answer.size(),
-            ToAgent::Ping { .. } | ToAgent::Confirmed { .. } | ToAgent::Close { .. } => 0,
+            ToAgent::Ping { .. }
+            | ToAgent::Outcome { .. }
+            | ToAgent::Confirmed { .. }
+            | ToAgent::Close { .. } => 0,
         }
     }
 }
@@ -178,7 +185,7 @@ async fn send<S: AsyncRead + AsyncWrite + Unpin>(
             match message {
                 ToAgent::Text(text) => socket.feed(Message::text(text)).await?,
                 // Frames of a socket are no requests of their own.
-                ToAgent::Answer { .. } | ToAgent::Confirmed { .. } => {}
+                ToAgent::Answer { .. } | ToAgent::Outcome { .. } | ToAgent::Confirmed { .. } => {}
                 ToAgent::Ping { number } => socket.feed(Message::ping(number.to_string())).await?,
                 ToAgent::Close { code, reason } => {
                     socket.flush().await?;

@@ -142,7 +142,7 @@ async fn hand_out(caller: Arc<Caller>, mut inbox: Inbox<ToAgent>, edge: Edge) {
                 }
                 edge.tell(Event::AgentPong { agent: caller.agent, number: None }).await;
             }
-            ToAgent::Text(_) | ToAgent::Confirmed { .. } => {}
+            ToAgent::Text(_) | ToAgent::Outcome { .. } | ToAgent::Confirmed { .. } => {}
             ToAgent::Close { .. } => break,
         }
     }

@@ -182,6 +182,7 @@ impl Hub {
                     }
                 }
                 Action::PingAgent { agent, number } => self.to_agent(agent, ToAgent::Ping { number }),
+                Action::NameOutcome { agent, review } => self.to_agent(agent, ToAgent::Outcome { review }),
                 Action::ConfirmAgent { agent, number } => {
                     self.to_agent(agent, ToAgent::Confirmed { number });
                 }

@@ -3,8 +3,13 @@
 
 use std::collections::VecDeque;
 
+use linkspan_review::ReviewId;
+
 /// More than a stream ever has on the way.
 const EVENTS: usize = 256;
+
+/// An id names at most so many reviews, the newest: it comes back in a header.
+const OUTCOMES: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Sent {
@@ -20,6 +25,13 @@ pub(super) struct Sent {
     arrived: u64,
     /// Pings on the way, each with the newest event that its answer confirms.
     pings: VecDeque<(u64, u64)>,
+    /// The next event tells the outcome of this review.
+    next_outcome: Option<ReviewId>,
+    /// Events that tell the outcome of a review, and are not known to have arrived. Every later id names these reviews:
+    /// an agent that comes back with such an id has received them, also if this hub is gone by then.
+    outcomes: VecDeque<(u64, ReviewId)>,
+    /// Outcomes that the agent received from an earlier hub: they are not sent again.
+    received_before: Vec<ReviewId>,
 }
 
 impl Sent {
@@ -34,12 +46,21 @@ impl Sent {
             taken: 0,
             arrived: 0,
             pings: VecDeque::new(),
+            next_outcome: None,
+            outcomes: VecDeque::new(),
+            received_before: Vec::new(),
         }
     }
 
     /// False when something had to go that no stream has taken: its agent would never know.
     pub(super) fn push(&mut self, text: String) -> bool {
         self.newest += 1;
+        if let Some(review) = self.next_outcome.take() {
+            self.outcomes.push_back((self.newest, review));
+        }
+        if self.outcomes.len() > OUTCOMES {
+            self.outcomes.pop_front();
+        }
         self.bytes += text.len();
         self.kept.push_back((self.newest, text));
         let mut all = true;
@@ -49,6 +70,10 @@ impl Sent {
             all &= number <= self.taken;
         }
         all
+    }
+
+    pub(super) fn names_outcome(&mut self, review: ReviewId) {
+        self.next_outcome = Some(review);
     }
 
     /// A ping of this number is the newest event.
@@ -64,11 +89,15 @@ impl Sent {
         while let Some((_, newest)) = self.pings.pop_front_if(|(ping, _)| *ping <= number) {
             self.arrived = self.arrived.max(newest);
         }
+        let arrived = self.arrived;
+        self.outcomes.retain(|(number, _)| *number > arrived);
     }
 
     /// Where a stream begins: behind what it says it has got, else behind what is known to have arrived.
-    pub(super) fn position(&self, last_event_id: Option<&str>) -> u64 {
+    pub(super) fn position(&mut self, last_event_id: Option<&str>) -> u64 {
         let Some(last) = last_event_id else { return self.arrived };
+        self.received_before = received(last);
+        let last = last.split_once('.').map_or(last, |(event, _)| event);
         let ours = last.rsplit_once('-').filter(|(life, _)| *life == self.life);
         let number = ours.and_then(|(_, number)| number.parse().ok());
         number.filter(|number| *number <= self.newest).unwrap_or(0)
@@ -76,10 +105,21 @@ impl Sent {
 
     /// The next event of a stream that has got all up to there.
     pub(super) fn after(&mut self, position: u64) -> Option<(u64, String)> {
-        let (number, text) = self.kept.iter().find(|(number, _)| *number > position)?;
+        let (kept, outcomes, before) = (&self.kept, &self.outcomes, &self.received_before);
+        let is_known =
+            |number: u64| outcomes.iter().any(|(at, review)| *at == number && before.contains(review));
+        let (number, text) = kept.iter().find(|(number, _)| *number > position && !is_known(*number))?;
         self.taken = self.taken.max(*number);
-        Some((*number, format!("event: message\nid: {}-{number}\ndata: {text}\n\n", self.life)))
+        let told = self.outcomes.iter().filter(|(at, _)| at <= number);
+        let told: String = told.map(|(_, review)| format!(".{}", review.0)).collect();
+        Some((*number, format!("event: message\nid: {}-{number}{told}\ndata: {text}\n\n", self.life)))
     }
+}
+
+/// The reviews whose outcome an agent has received that names this id, whichever hub gave it out.
+pub(super) fn received(last_event_id: &str) -> Vec<ReviewId> {
+    let told = last_event_id.split('.').skip(1).take(OUTCOMES);
+    told.filter_map(|number| number.parse().ok()).map(ReviewId).collect()
 }
 
 #[cfg(test)]
@@ -126,6 +166,40 @@ mod tests {
         for unknown in ["b2-3", "a1-99", "a1-x", "", "-"] {
             assert_eq!(stream(&mut sent, Some(unknown)).len(), 3, "{unknown}");
         }
+    }
+
+    #[test]
+    fn an_id_names_the_outcomes_that_whoever_has_it_received() {
+        let mut sent = sent();
+        sent.push("1".into());
+        sent.names_outcome(ReviewId(7));
+        sent.push("2".into());
+        sent.push("3".into());
+        let ids: Vec<String> = stream(&mut sent, None)
+            .iter()
+            .filter_map(|event| event.lines().nth(1)?.strip_prefix("id: ").map(str::to_owned))
+            .collect();
+        assert_eq!(ids, ["a1-1", "a1-2.7", "a1-3.7"]);
+        assert_eq!(ids.iter().map(|id| received(id).len()).collect::<Vec<_>>(), [0, 1, 1]);
+        assert_eq!(stream(&mut sent, Some("a1-2.7")).len(), 1, "it goes on behind it");
+        sent.pinged(1);
+        sent.confirmed(1);
+        sent.push("4".into());
+        assert_eq!(stream(&mut sent, None), ["event: message\nid: a1-4\ndata: 4\n\n"]);
+        for odd in ["", ".", "a1-1.x", "a1-1.-1", "a1-1.99999999999999999999"] {
+            assert!(received(odd).is_empty(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn an_outcome_that_an_earlier_hub_told_is_not_told_again() {
+        let mut sent = sent();
+        for (review, text) in [(7, "old"), (8, "new")] {
+            sent.names_outcome(ReviewId(review));
+            sent.push(text.into());
+        }
+        let heard = stream(&mut sent, Some("0ther-12.7"));
+        assert_eq!(heard, ["event: message\nid: a1-2.7.8\ndata: new\n\n"]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::agent::ToAgent;
 use super::calls::Caller;
 use super::outbox::{self, Inbox, SEND_DEADLINE};
 use super::pace::Pace;
-use super::sent::Sent;
+use super::sent::{self, Sent};
 use super::stream::Sessions;
 use super::{Edge, Happening};
 use crate::core::{Event, ExchangeAnswer, Introduction};
@@ -117,7 +117,8 @@ impl Session {
             (stream.turn, stream.sent.position(last_event_id))
         };
         self.changed.notify_waiters();
-        edge.tell(Event::StreamOpened { agent: self.agent(), stream: turn }).await;
+        let received = last_event_id.map(sent::received).unwrap_or_default();
+        edge.tell(Event::StreamOpened { agent: self.agent(), stream: turn, received }).await;
         let (session, edge) = (Arc::clone(self), edge.clone());
         tokio::spawn(async move {
             session.write(turn, position, sender, &edge).await;
@@ -196,6 +197,7 @@ async fn hand_out(session: Arc<Session>, mut inbox: Inbox<ToAgent>, sessions: Ar
             }
             // It is a message here, and was the last one.
             ToAgent::Ping { number } => session.stream().sent.pinged(number),
+            ToAgent::Outcome { review } => session.stream().sent.names_outcome(review),
             ToAgent::Confirmed { number } => session.stream().sent.confirmed(number),
             ToAgent::Close { .. } => break,
         }

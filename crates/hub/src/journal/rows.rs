@@ -53,6 +53,7 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Re
             Writer::Agent => "agent",
             Writer::Editor => "editor",
             Writer::Nobody => "nobody",
+            Writer::AgentFirst => "agent-first",
         },
         review.owner_key,
         match (review.convention, review.marked) {
@@ -262,6 +263,7 @@ fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalEr
             "agent" => Writer::Agent,
             "editor" => Writer::Editor,
             "nobody" => Writer::Nobody,
+            "agent-first" => Writer::AgentFirst,
             // Nothing is ever written on a guess.
             _ => return Err(bad("writer")),
         },

@@ -84,6 +84,7 @@ impl Desk {
             writer,
             base,
             proposed: proposed.into(),
+            asked: None,
         };
         self.apply(Event::Proposed(proposal), false);
     }

@@ -19,6 +19,8 @@ pub enum WriteError {
     /// The file is not what the decision was about; this is what it holds instead.
     BaseMoved(Option<Text>),
     Io(String),
+    /// Whoever writes does not say, and it may yet happen.
+    Unknown(String),
 }
 
 /// Events about unknown reviews, or too late for theirs, change nothing.

@@ -4,6 +4,7 @@
 mod accept;
 mod effect;
 mod event;
+mod kept;
 mod person;
 mod propose;
 mod record;
@@ -12,7 +13,7 @@ mod write;
 
 use std::path::Path;
 
-use crate::{AgentId, Ended, Outcome, Phase, Review, ReviewId, WindowId};
+use crate::{AgentId, Ended, Outcome, Phase, Review, ReviewId, WindowId, Writer};
 
 pub use effect::{Effect, HideReason, Reply};
 pub use event::{Event, Step, WriteError};
@@ -109,7 +110,9 @@ impl State {
             if let Some(review) = self.reviews.get_mut(id) {
                 review.owner = None;
             }
-            if said_goodbye || self.is_asked_by_another(id, agent) {
+            // What is in the file already can be taken back after its agent has left.
+            let stays = self.review(id).is_some_and(|review| review.writer == Writer::AgentFirst);
+            if (said_goodbye && !stays) || self.is_asked_by_another(id, agent) {
                 effects.extend(self.end(id, Ended::Withdrawn));
             }
         }
@@ -160,7 +163,9 @@ impl State {
                 *delivered = true;
                 vec![Effect::Record { review: id, step: Step::Delivered }]
             }
-            Some(Review { owner: None, .. }) => self.end(id, Ended::Withdrawn),
+            Some(Review { owner: None, writer, .. }) if *writer != Writer::AgentFirst => {
+                self.end(id, Ended::Withdrawn)
+            }
             _ => Vec::new(),
         }
     }

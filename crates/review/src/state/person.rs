@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::accept::Acceptance;
+use super::kept::{Keeping, Kept};
 use crate::{
     Comment, Decided, Decision, Effect, Ended, HunkId, LineNumber, Outcome, Phase, Reply, Review, ReviewId,
     Revision, SharedText, State, Step, SurfaceId, Taken, Text, Verdict, Writer, adopt_endings, compose,
@@ -23,7 +24,9 @@ impl State {
         let text = match review.writer {
             Writer::Nobody => text.to_owned(),
             // An editor that knows one line ending for a whole document speaks in plain ones.
-            Writer::Agent | Writer::Editor => review.in_its_terms(&adopt_endings(review.side(), text).0),
+            Writer::Agent | Writer::Editor | Writer::AgentFirst => {
+                review.in_its_terms(&adopt_endings(review.side(), text).0)
+            }
         };
         // An editor that echoes what it was shown must not set off another round.
         if text == review.side() {
@@ -51,6 +54,13 @@ impl State {
         };
         let (text, taken) = match review.choose(decision.verdict) {
             Ok(Choice::Accept { text, taken }) => (text, taken),
+            Ok(Choice::Reject { reason }) if review.writer == Writer::AgentFirst => {
+                let comments = within(review.side(), decision.comments);
+                let text = review.base.as_ref().map(|base| base.text.clone()).unwrap_or_default();
+                let kept = Kept::Rejected { reason };
+                let keeping = Keeping { kept, text, comments, by: Some(surface) };
+                return review.keep(keeping, base_now).unwrap_or_else(|why| reply(Reply::Refused(why)));
+            }
             Ok(Choice::Reject { reason }) => {
                 let comments = within(review.side(), decision.comments);
                 let outcome = Outcome { ended: Ended::Rejected { reason }, comments, by: Some(surface) };
@@ -65,6 +75,10 @@ impl State {
         }
         let shown = if taken == Taken::Edited { &text } else { review.side() };
         let comments = within(shown, decision.comments);
+        if review.writer == Writer::AgentFirst {
+            let keeping = Keeping { kept: Kept::Accepted(taken), text, comments, by: Some(surface) };
+            return review.keep(keeping, base_now).unwrap_or_else(|why| reply(Reply::Refused(why)));
+        }
         let acceptance = Acceptance { text, taken, comments, by: Some(surface) };
         let base_now = if review.writer == Writer::Nobody { review.base.clone() } else { base_now };
         let effects = review.accept(acceptance, base_now).unwrap_or_else(|why| reply(Reply::Refused(why)));

@@ -12,7 +12,7 @@ use crate::{
 
 impl State {
     pub(super) fn proposed(&mut self, proposal: Proposal) -> Vec<Effect> {
-        let original = Digest::of(proposal.proposed.as_bytes());
+        let original = proposal.original();
         match self.asked_as(&proposal, original) {
             Some(id) => self.adopt(id, proposal),
             None => self.open(proposal, original),
@@ -21,7 +21,7 @@ impl State {
 
     /// The review that this proposal asks for again, if its agent asked for it and lost us since.
     pub fn asked_before(&self, proposal: &Proposal) -> Option<ReviewId> {
-        self.asked_as(proposal, Digest::of(proposal.proposed.as_bytes()))
+        self.asked_as(proposal, proposal.original())
     }
 
     fn asked_as(&self, proposal: &Proposal, original: Digest) -> Option<ReviewId> {
@@ -42,14 +42,15 @@ impl State {
 
     fn adopt(&mut self, id: ReviewId, proposal: Proposal) -> Vec<Effect> {
         let agent = proposal.owner.agent;
+        let now = proposal.held();
         let mut effects = vec![Effect::Bound { review: id, agent }];
         let Some(review) = self.reviews.get_mut(id) else { return effects };
         review.owner = Some(agent);
         review.set = proposal.set;
         review.label = proposal.label;
         match &review.phase {
-            Phase::Recording | Phase::Pending if review.base != proposal.base => {
-                review.move_to(proposal.base);
+            Phase::Recording | Phase::Pending if review.held() != now => {
+                review.move_to(now);
                 effects.push(Effect::Record { review: id, step: Step::Rebased });
             }
             Phase::Settled { outcome, .. } => match review.accepted_for_another_base(outcome, &proposal.base)
@@ -71,13 +72,19 @@ impl State {
         let marked = proposal.writer != Writer::Nobody && starts_with_the_mark(base, &proposal.proposed);
         let (proposed, convention) = match proposal.writer {
             // Both sides are given, and how their lines end may be the very difference.
-            Writer::Nobody => (proposal.proposed, Convention::AsIs),
+            Writer::Nobody | Writer::AgentFirst => (proposal.proposed, Convention::AsIs),
             Writer::Agent | Writer::Editor => in_the_files_terms(base, proposal.proposed),
         };
         let proposed = SharedText::from(proposed);
         let format = proposal.base.as_ref().map_or(Format::UTF8, |base| base.format);
-        if let Err(error) = format.encode_shared(&proposed) {
-            let outcome = Outcome::unasked(Ended::Failed { error: error.to_string() });
+        let encodes = format.encode_shared(&proposed).map_err(|error| error.to_string());
+        let restorable = match (proposal.writer, &proposal.base) {
+            (Writer::AgentFirst, None) => Err("there is no text before that could be put back".to_owned()),
+            (Writer::AgentFirst, Some(base)) => base.encode().map(|_| ()).map_err(|error| error.to_string()),
+            _ => Ok(()),
+        };
+        if let Err(error) = encodes.and(restorable) {
+            let outcome = Outcome::unasked(Ended::Failed { error });
             return vec![bound, Effect::Answer { review: id, agent, outcome }];
         }
         let review = Review {
@@ -134,6 +141,11 @@ struct Question<'a> {
 }
 
 impl Proposal {
+    /// What identifies it, whatever the file holds by now.
+    fn original(&self) -> Digest {
+        self.asked.unwrap_or_else(|| Digest::of(self.proposed.as_bytes()))
+    }
+
     fn question(&self, original: Digest) -> Question<'_> {
         Question {
             original,
@@ -151,7 +163,9 @@ impl Review {
     pub(super) fn in_its_terms(&self, text: &str) -> String {
         match self.writer {
             Writer::Nobody => text.to_owned(),
-            Writer::Agent | Writer::Editor => in_the_files_terms(self.base.as_ref(), text).0,
+            Writer::Agent | Writer::Editor | Writer::AgentFirst => {
+                in_the_files_terms(self.base.as_ref(), text).0
+            }
         }
     }
 
@@ -167,7 +181,11 @@ impl Review {
     }
 
     fn is_asked_again(&self, proposal: &Proposal, original: Digest) -> bool {
-        self.owner.is_none()
+        // An agent may repeat its edits before they are decided. Once they are, the same edits are made once more.
+        let repeated = proposal.asked.is_some()
+            && self.owner == Some(proposal.owner.agent)
+            && matches!(self.phase, Phase::Recording | Phase::Pending);
+        (self.owner.is_none() || repeated)
             && self.question() == proposal.question(original)
             && match &self.phase {
                 Phase::Recording | Phase::Pending => true,
@@ -176,7 +194,7 @@ impl Review {
                     _ => true,
                 },
                 Phase::Settling(outcome) | Phase::Settled { outcome, delivered: false } => {
-                    self.still_answers(outcome, proposal.base.as_ref())
+                    self.still_answers(outcome, proposal.held().as_ref())
                 }
                 Phase::Settled { delivered: true, .. } => false,
             }

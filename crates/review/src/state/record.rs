@@ -12,19 +12,16 @@ impl State {
         }
         match std::mem::replace(&mut review.phase, Phase::Pending) {
             Phase::Recording | Phase::Pending => vec![Effect::Show { review: id }],
-            Phase::Deciding(decided) | Phase::Writing(decided) => match &decided.outcome.ended {
-                Ended::Accepted(accepted) if review.will_write(&decided.outcome) => {
-                    let write = Effect::Write {
-                        review: id,
-                        path: review.path.clone(),
-                        bytes: accepted.bytes.clone(),
-                        expect: review.base_digest(),
-                    };
-                    review.phase = Phase::Writing(decided);
-                    vec![write]
+            Phase::Deciding(decided) | Phase::Writing(decided) => {
+                match review.result(&decided).filter(|_| review.will_write(&decided.outcome)) {
+                    Some(bytes) => {
+                        let (path, expect) = (review.path.clone(), review.held_digest());
+                        review.phase = Phase::Writing(decided);
+                        vec![Effect::Write { review: id, path, bytes, expect }]
+                    }
+                    None => self.settle(id, decided.outcome),
                 }
-                _ => self.settle(id, decided.outcome),
-            },
+            }
             Phase::Settling(outcome) => self.settle(id, *outcome),
             Phase::Settled { .. } => self.forget(id),
         }

@@ -3,7 +3,7 @@
 use super::accept::{Acceptance, format_of};
 use crate::{
     Decided, Effect, Ended, Outcome, Phase, Reply, Review, ReviewId, SharedText, State, Step, Taken,
-    WriteError,
+    WriteError, Writer,
 };
 
 impl State {
@@ -24,7 +24,8 @@ impl State {
     pub(super) fn saved_as(&mut self, id: ReviewId, text: String) -> Vec<Effect> {
         let Some(review) = self.reviews.get_mut(id) else { return Vec::new() };
         let Phase::Writing(decided) = &review.phase else { return Vec::new() };
-        if decided.text != *text {
+        let accepted = matches!(decided.outcome.ended, Ended::Accepted(_));
+        if accepted && decided.text != *text {
             let text = SharedText::from(text);
             let Ok(bytes) = format_of(review.base.as_ref()).encode_shared(&text) else { return Vec::new() };
             let Outcome { comments, by, .. } = decided.outcome.clone();
@@ -39,7 +40,15 @@ impl State {
         let Some(review) = self.reviews.get_mut(id) else { return Vec::new() };
         let Phase::Writing(decided) = &review.phase else { return Vec::new() };
         let Outcome { ended, comments, by } = decided.outcome.clone();
+        let could_not = match ended {
+            Ended::Rejected { .. } => "rejected, but the text before could not be put back",
+            _ => "accepted, but could not be written",
+        };
         match (error, ended) {
+            (WriteError::BaseMoved(now), _) if review.writer == Writer::AgentFirst => {
+                let decided = (**decided).clone();
+                review.keep_again(decided, now)
+            }
             (WriteError::BaseMoved(now), Ended::Accepted(accepted)) => {
                 let text = decided.text.clone();
                 let acceptance = Acceptance { text, taken: accepted.taken, comments, by };
@@ -50,8 +59,15 @@ impl State {
             }
             (WriteError::BaseMoved(_), _) => Vec::new(),
             (WriteError::Io(error), _) => {
-                let ended = Ended::Failed { error: format!("accepted, but could not be written: {error}") };
+                let ended = Ended::Failed { error: format!("{could_not}: {error}") };
                 review.phase = Phase::Settling(Box::new(Outcome { ended, comments, by }));
+                vec![Effect::Record { review: id, step: Step::Ended }]
+            }
+            (WriteError::Unknown(error), ended) => {
+                let decided = if matches!(ended, Ended::Rejected { .. }) { "rejected" } else { "accepted" };
+                let error = format!("{decided}, but it is not known whether the file was written: {error}");
+                let outcome = Outcome { ended: Ended::Failed { error }, comments, by };
+                review.phase = Phase::Settling(Box::new(outcome));
                 vec![Effect::Record { review: id, step: Step::Ended }]
             }
         }

@@ -130,7 +130,7 @@ fn name(event: &Event) -> &'static str {
         Event::Decided { .. } => "decided",
         Event::Written { .. } => "written",
         Event::SavedAs { .. } => "saved as",
-        Event::WriteFailed { error: WriteError::Io(_), .. } => "not written",
+        Event::WriteFailed { error: WriteError::Io(_) | WriteError::Unknown(_), .. } => "not written",
         Event::WriteFailed { error: WriteError::BaseMoved(_), .. } => "base moved",
         Event::Withdrawn { .. } => "withdrawn",
         Event::Superseded { .. } => "superseded",

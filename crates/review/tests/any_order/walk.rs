@@ -80,6 +80,7 @@ fn propose(world: &mut World, choice: u32) {
         set: None,
         label: path.display().to_string(),
         proposed: files::changed(text, choice >> 6),
+        asked: None,
         path,
         writer,
         // Given with the question where nobody writes; else the file's, whenever it is asked.
@@ -262,7 +263,7 @@ fn everybody_asks_again(world: &mut World) {
         let slot = KEYS.iter().position(|key| *key == proposal.owner.key).unwrap();
         let now = match review.writer {
             Writer::Nobody => proposal.base.clone(),
-            Writer::Agent | Writer::Editor => world.files.get(&review.path).cloned(),
+            Writer::Agent | Writer::Editor | Writer::AgentFirst => world.files.get(&review.path).cloned(),
         };
         let effects = world.ask(slot, proposal);
         if effects.first() == Some(&Effect::Bound { review: review.id, agent: world.agent(slot) }) {

@@ -38,6 +38,7 @@ pub(crate) fn proposal(writer: Writer, base: Option<Text>, proposed: &str) -> Pr
         writer,
         base,
         proposed: proposed.to_owned(),
+        asked: None,
     }
 }
 

@@ -1,4 +1,4 @@
-// The inline style: a change shown in the file itself. Lines that go are marked, lines that come stand below them.
+// The inline style: a change shown in the file itself. Lines that come stand above, lines that go are marked below them.
 
 import * as vscode from "vscode";
 import { pathOf, uriOf } from "../places";
@@ -18,7 +18,7 @@ export function inline(context: vscode.ExtensionContext, store: Store): void {
     overviewRulerColor: new vscode.ThemeColor("diffEditorOverview.removedForeground"),
   });
   let painted: vscode.TextEditor[] = [];
-  /** What stands below the lines of a review, and of which revision it is. */
+  /** What stands above the lines of a review, and of which revision it is. */
   const coming = new Map<Review, { revision: number; threads: vscode.CommentThread[] }>();
 
   const reviewsOf = ({ uri }: vscode.TextDocument): Review[] => {
@@ -85,10 +85,15 @@ function threadsOf(controller: vscode.CommentController, { shown, agent }: Revie
     // Longer than any in the code, which must not end it.
     const fence = ["```", ...(code.match(/`{3,}/g) ?? []).map((run) => `${run}\``)].sort().at(-1) ?? "";
     const body = new vscode.MarkdownString(`${fence}${language}\n${code}\n${fence}`);
-    const line = Math.max(0, hunk.beforeStart + hunk.beforeCount - 1);
+    // A thread stands below its line: that is the line above the hunk.
+    const line = hunk.beforeStart - 1;
     const comment = { body, mode: vscode.CommentMode.Preview, author: { name: agent } };
-    const range = new vscode.Range(line, 0, line, 0);
+    const range = new vscode.Range(Math.max(0, line), 0, Math.max(0, line), 0);
     const thread = controller.createCommentThread(uriOf(shown.path), range, [comment]);
+    if (line < 0) {
+      // Above the first line is only what is about the whole file.
+      (thread as { range: vscode.Range | undefined }).range = undefined;
+    }
     thread.canReply = false;
     thread.label = "Lines that come here";
     thread.collapsibleState = vscode.CommentThreadCollapsibleState.Expanded;

@@ -1,4 +1,5 @@
-//! Bytes that a text does not show: the file keeps them when a change is accepted, and `linkspan undo` gives all back.
+//! What Claude Code makes of the byte order mark, the line endings and the final newline of a file, and that `linkspan
+//! undo` finds it.
 
 use serde_json::json;
 
@@ -6,62 +7,77 @@ use super::{ClaudeVersion, Desk, edit, with_each_version};
 use crate::support::Turn;
 
 with_each_version! {
-    a_byte_order_mark_stays
-    crlf_stays
-    a_write_over_a_file_can_be_undone
+    an_edit_keeps_the_byte_order_mark_and_the_encoding
+    a_file_that_is_written_anew_keeps_its_mark_and_loses_its_final_newline
+    an_edit_keeps_crlf
     a_new_file_can_be_undone
 }
 
-fn a_byte_order_mark_stays(version: ClaudeVersion) {
-    let before = "\u{feff}one\ntwo\nthree\n";
-    accepted_and_undone(version, before, "\u{feff}one\n2\nthree\n", |path| edit(path, "two\n", "2\n"));
+fn utf8(text: &str) -> Vec<u8> {
+    text.as_bytes().to_vec()
 }
 
-fn crlf_stays(version: ClaudeVersion) {
-    let before = "one\r\ntwo\r\nthree\r\n";
-    accepted_and_undone(version, before, "one\r\n2\r\nthree\r\n", |path| edit(path, "two\n", "2\n"));
+fn utf16le(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// Claude Code drops the final newline of a file that exists when its `Write` is accepted in an editor, whatever the
-/// editor answers.
-fn a_write_over_a_file_can_be_undone(version: ClaudeVersion) {
-    accepted_and_undone(version, "one\ntwo\nthree\n", "one\n2\nthree", |path| {
-        Turn::calls("Write", json!({ "file_path": path, "content": "one\n2\nthree\n" }))
-    });
+fn write(path: &str, content: &str) -> Turn {
+    Turn::calls("Write", json!({ "file_path": path, "content": content }))
 }
 
+/// Accepts the change; gives its id and what the model was told. The file has been written by then.
 #[track_caller]
-fn accepted_and_undone(version: ClaudeVersion, before: &str, after: &str, change: impl FnOnce(&str) -> Turn) {
-    let desk = Desk::with(version, before.as_bytes(), change);
+fn accept(desk: &Desk) -> (String, String) {
     let review = desk.review();
     desk.world.run(&["accept", &review]).ok();
-
     let told = desk.claude.model.result(1);
-    assert!(!told.is_error && told.text.contains("has been updated"), "{told:?}");
-    assert!(!told.text.contains("user modified"), "the user took all of it: {told:?}");
-    assert_eq!(desk.world.read_text("a.txt"), after);
+    assert!(!told.is_error, "{told:?}");
     desk.is_on_disk();
+    (review, told.text)
+}
 
+fn an_edit_keeps_the_byte_order_mark_and_the_encoding(version: ClaudeVersion) {
+    for encode in [utf8, utf16le] {
+        let before = encode("\u{feff}one\ntwo\nthree\n");
+        let desk = Desk::with(version, &before, |path| edit(path, "two", "2"));
+        let (review, told) = accept(&desk);
+        assert!(!told.contains("user modified"), "{told}");
+        assert_eq!(desk.world.read("a.txt"), encode("\u{feff}one\n2\nthree\n"));
+        desk.world.run(&["undo", &review]).ok();
+        assert_eq!(desk.world.read("a.txt"), before);
+    }
+}
+
+fn a_file_that_is_written_anew_keeps_its_mark_and_loses_its_final_newline(version: ClaudeVersion) {
+    for encode in [utf8, utf16le] {
+        let before = encode("\u{feff}one\ntwo\nthree\n");
+        let desk = Desk::with(version, &before, |path| write(path, "one\n2\nthree\n"));
+        let (review, told) = accept(&desk);
+        // This version puts the mark there only if the answer has it, and takes it for a change of the user.
+        assert_eq!(told.contains("user modified"), version == ClaudeVersion::V2_1_112, "{told}");
+        assert_eq!(desk.world.read("a.txt"), encode("\u{feff}one\n2\nthree"));
+        desk.world.run(&["undo", &review]).ok();
+        assert_eq!(desk.world.read("a.txt"), before);
+    }
+}
+
+fn an_edit_keeps_crlf(version: ClaudeVersion) {
+    let before = "one\r\ntwo\r\nthree\r\n";
+    let desk = Desk::with(version, before.as_bytes(), |path| edit(path, "two\n", "2\n"));
+    let (review, told) = accept(&desk);
+    assert!(!told.contains("user modified"), "{told}");
+    assert_eq!(desk.world.read_text("a.txt"), "one\r\n2\r\nthree\r\n");
     desk.world.run(&["undo", &review]).ok();
     assert_eq!(desk.world.read_text("a.txt"), before);
 }
 
 fn a_new_file_can_be_undone(version: ClaudeVersion) {
-    let mut new = String::new();
-    let desk = Desk::with(version, b"one\n", |path| {
-        new = path.replace("a.txt", "new.txt");
-        Turn::calls("Write", json!({ "file_path": new, "content": "one\ntwo\n" }))
-    });
-    let review = desk.review();
-    desk.world.run(&["accept", &review]).ok();
-
-    let told = desk.claude.model.result(1);
-    assert!(!told.is_error && told.text.contains("created successfully"), "{told:?}");
+    let desk = Desk::with(version, b"one\n", |path| write(&path.replace("a.txt", "new.txt"), "one\ntwo\n"));
+    let (review, told) = accept(&desk);
+    assert!(told.contains("created successfully"), "{told}");
     // The older ones drop the final newline; so does the newest, but for what our answer makes up for.
     let written = if version == ClaudeVersion::Newest { "one\ntwo\n" } else { "one\ntwo" };
     assert_eq!(desk.world.read_text("new.txt"), written);
-    desk.is_on_disk();
-
     desk.world.run(&["undo", &review]).ok();
-    assert!(!desk.world.path("new.txt").exists(), "{new}");
+    assert!(!desk.world.path("new.txt").exists());
 }

@@ -11,8 +11,14 @@ use serde_json::{Value, json};
 use super::replies::{self, ToolCall};
 use super::{LEAVE, whole_file};
 
-/// Reads what a file holds, or says why not.
-type ReadFile = fn(&Path) -> Result<String, String>;
+/// What is done with files.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Disk {
+    /// What a file holds, or why that is not known.
+    pub(super) read: fn(&Path) -> Result<String, String>,
+    /// Puts the second text in place of the first, or says why not.
+    pub(super) write: fn(&Path, &str, &str) -> Result<(), String>,
+}
 
 const TOOLS: [(&str, &str); 3] = [
     ("openDiff", "Show a change: file, after, and optionally before and description."),
@@ -35,12 +41,16 @@ pub(super) enum Act {
 pub(super) struct Clio {
     version: String,
     folders: Vec<PathBuf>,
-    read: ReadFile,
+    disk: Disk,
     /// The introduction that is not answered yet.
     hello: Option<RequestId>,
-    /// The editor asks a person, and writes what she accepts.
+    /// The editor asks the user. Some write what is accepted; Clio's own extension leaves that to the agent.
     proposes: bool,
+    /// It says that it writes.
+    writes: bool,
     current: Option<Diff>,
+    /// Accepted; once this probe is answered, the file is looked at.
+    accepted: Option<(i64, Diff)>,
     waiting: VecDeque<Diff>,
     /// The probe behind the last withdrawal that is not answered yet. Ours are negative, those of our session are not.
     settling: Option<i64>,
@@ -55,21 +65,26 @@ const NO_PROPOSALS: &str = "this editor only shows changes: it neither asks a pe
 struct Diff {
     id: RequestId,
     file: String,
+    /// What the file holds, once it is asked about.
     before: Option<String>,
     after: String,
     description: String,
     tab: Option<String>,
+    /// The caller wants to write it.
+    by_caller: bool,
 }
 
 impl Clio {
-    pub(super) fn new(version: &str, folders: &[PathBuf], read: ReadFile) -> Clio {
+    pub(super) fn new(version: &str, folders: &[PathBuf], disk: Disk) -> Clio {
         Clio {
             version: version.to_owned(),
             folders: folders.to_vec(),
-            read,
+            disk,
             hello: None,
             proposes: false,
+            writes: false,
             current: None,
+            accepted: None,
             waiting: VecDeque::new(),
             settling: None,
             last_probe: 0,
@@ -94,7 +109,8 @@ impl Clio {
                     None => vec![Act::Tell(replies::not_offered(id, &method))],
                 },
                 LEAVE => {
-                    let mut acts = self.withdraw(|_| true);
+                    let mut acts = self.settle();
+                    acts.extend(self.withdraw(|_| true));
                     acts.push(Act::Tell(Message::response(id, &json!({}))));
                     acts
                 }
@@ -127,6 +143,7 @@ impl Clio {
                     after: after.to_owned(),
                     description: call.text("description").unwrap_or_default().to_owned(),
                     tab,
+                    by_caller: call.text("writer") == Some("caller"),
                 });
                 self.next()
             }
@@ -168,15 +185,16 @@ impl Clio {
     /// Asks the next question, if none is under way.
     fn next(&mut self) -> Vec<Act> {
         let mut acts = Vec::new();
-        while self.current.is_none() && self.settling.is_none() {
-            let Some(diff) = self.waiting.pop_front() else { break };
-            let before = match &diff.before {
-                Some(before) => Ok(before.clone()),
-                None => (self.read)(Path::new(&diff.file)),
+        while self.current.is_none() && self.settling.is_none() && self.accepted.is_none() {
+            let Some(mut diff) = self.waiting.pop_front() else { break };
+            let before = match diff.before.take() {
+                Some(before) => Ok(before),
+                None => (self.disk.read)(Path::new(&diff.file)),
             };
             match before {
                 Ok(before) => {
                     acts.push(Act::Say(question(&diff, &before)));
+                    diff.before = Some(before);
                     self.current = Some(diff);
                 }
                 Err(why) => acts.push(Act::Tell(replies::tool_failed(diff.id, &why))),
@@ -192,9 +210,9 @@ impl Clio {
             acts.push(Act::Say(json!({ "type": "closeDiff", "file": diff.file })));
             acts.push(Act::Tell(replies::withdrawn(diff.id)));
             // A decision may be on its way already: it must not answer the next question.
-            self.last_probe -= 1;
-            self.settling = Some(self.last_probe);
-            acts.push(Act::Probe(self.last_probe));
+            let probe = self.probe();
+            self.settling = Some(probe);
+            acts.push(Act::Probe(probe));
         }
         let (taken_back, kept) = self.waiting.drain(..).partition::<Vec<Diff>, _>(|diff| which(diff));
         self.waiting.extend(kept);
@@ -203,10 +221,41 @@ impl Clio {
         acts
     }
 
+    fn probe(&mut self) -> i64 {
+        self.last_probe -= 1;
+        self.last_probe
+    }
+
+    /// Sees to it that what was accepted is in the file, and tells whoever asked. An editor that writes has done so:
+    /// it has answered since.
+    fn settle(&mut self) -> Vec<Act> {
+        let Some((_, diff)) = self.accepted.take() else { return vec![] };
+        let Diff { id, file, before, after, by_caller, .. } = diff;
+        let (path, before) = (Path::new(&file), before.unwrap_or_default());
+        let written = match (self.disk.read)(path) {
+            Ok(now) if same(&now, &after) => Ok(true),
+            // What the user made of it, or somebody since.
+            Ok(now) if self.writes && now != before => Ok(true),
+            Ok(now) if now == before && by_caller => Ok(false),
+            Ok(_) => (self.disk.write)(path, &before, &after).map(|()| true),
+            Err(why) => Err(format!("accepted, but it is not known whether it was written: {why}")),
+        };
+        let mut acts = vec![Act::Tell(match written {
+            Ok(true) => replies::texts(id, &["FILE_SAVED"]),
+            Ok(false) => replies::texts(id, &[replies::NOT_WRITTEN]),
+            Err(why) => replies::tool_failed(id, &why),
+        })];
+        acts.extend(self.next());
+        acts
+    }
+
     /// The editor answers a probe.
     pub(super) fn pong(&mut self, id: i64) -> Vec<Act> {
         if id >= 0 {
             return vec![Act::Tell(Message::response(RequestId::Number(id), &Value::Null))];
+        }
+        if self.accepted.as_ref().is_some_and(|(probe, _)| *probe == id) {
+            return self.settle();
         }
         match self.settling.take_if(|probe| *probe == id) {
             Some(_) => self.next(),
@@ -222,13 +271,28 @@ impl Clio {
                 let offers = said.get("capabilities").and_then(Value::as_array);
                 self.proposes =
                     offers.is_some_and(|offers| offers.iter().any(|offer| offer == "proposeDiff"));
+                self.writes = said.get("writes") == Some(&Value::Bool(true));
                 let Some(id) = self.hello.take() else { return vec![] };
                 let (name, version) =
                     (text("ideName").unwrap_or("clio"), text("serverVersion").unwrap_or("?"));
                 vec![Act::Tell(replies::initialized(id, name, version))]
             }
-            Some("diffAccepted") => self.decided(text("file"), "FILE_SAVED"),
-            Some("diffRejected") => self.decided(text("file"), "DIFF_REJECTED"),
+            Some("diffAccepted") => match self.decided(text("file")) {
+                Some(diff) => {
+                    let probe = self.probe();
+                    self.accepted = Some((probe, diff));
+                    vec![Act::Probe(probe)]
+                }
+                None => vec![],
+            },
+            Some("diffRejected") => match self.decided(text("file")) {
+                Some(diff) => {
+                    let mut acts = vec![Act::Tell(replies::texts(diff.id, &["DIFF_REJECTED"]))];
+                    acts.extend(self.next());
+                    acts
+                }
+                None => vec![],
+            },
             Some("error") => {
                 let message = text("message").unwrap_or("the editor says that it failed, and not why");
                 let message = match text("code") {
@@ -250,12 +314,15 @@ impl Clio {
     }
 
     /// Some editors tell every agent about every decision: one about another file is somebody else's.
-    fn decided(&mut self, file: Option<&str>, decision: &str) -> Vec<Act> {
-        let Some(diff) = self.current.take_if(|diff| Some(diff.file.as_str()) == file) else { return vec![] };
-        let mut acts = vec![Act::Tell(replies::texts(diff.id, &[decision]))];
-        acts.extend(self.next());
-        acts
+    fn decided(&mut self, file: Option<&str>) -> Option<Diff> {
+        self.current.take_if(|diff| Some(diff.file.as_str()) == file)
     }
+}
+
+/// An editor that writes keeps the byte order mark and the line endings of the file.
+fn same(now: &str, wanted: &str) -> bool {
+    let plain = |text: &str| text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    now == wanted || plain(now) == plain(wanted)
 }
 
 fn question(diff: &Diff, before: &str) -> Value {

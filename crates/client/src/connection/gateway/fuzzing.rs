@@ -4,7 +4,7 @@ use std::path::Path;
 
 use linkspan_editor_api::Message;
 
-use super::clio::{self, Clio};
+use super::clio::{self, Clio, Disk};
 use super::errands::{self, Translator};
 use super::gemini::Gemini;
 use super::ppxai::Ppxai;
@@ -36,11 +36,13 @@ pub enum Move {
     Other,
 }
 
+const NO_DISK: Disk = Disk { read: |_| Ok(String::new()), write: |_, _, _| Ok(()) };
+
 impl Gateway {
     /// For one of `clio`, `gemini` and `ppxai`.
     pub fn new(wire: &str) -> Gateway {
         Gateway(match wire {
-            "clio" => Kind::Clio(Clio::new("0", &[], |_| Ok(String::new()))),
+            "clio" => Kind::Clio(Clio::new("0", &[], NO_DISK)),
             "gemini" => Kind::Gemini(Gemini::new(1, None, &[])),
             _ => Kind::Ppxai(Ppxai::new(&LoopbackUrl::of_port(1), None, |path: &Path| path.has_root())),
         })

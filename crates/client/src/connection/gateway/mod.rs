@@ -9,9 +9,12 @@ mod errands;
 pub(crate) mod fuzzing;
 mod gemini;
 mod ppxai;
+mod replace;
 mod replies;
 mod two_lines;
 mod whole_file;
+
+pub(super) use replies::NOT_WRITTEN;
 
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
@@ -47,7 +50,8 @@ pub(super) fn open(candidate: &Candidate, agent: &AgentInfo) -> Result<Socket, O
         }
         wire => {
             let editor = Socket::Web(Box::new(dial::dial(wire, Instant::now() + DEADLINE)?));
-            two_lines::start(theirs, editor, clio::Clio::new(&agent.version, folders, whole_file::read))?;
+            let disk = clio::Disk { read: whole_file::read, write: replace::replace };
+            two_lines::start(theirs, editor, clio::Clio::new(&agent.version, folders, disk))?;
         }
     }
     Ok(framed(ours))

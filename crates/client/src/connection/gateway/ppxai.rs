@@ -239,6 +239,8 @@ fn said(tag: Tag, answer: Result<Answer, HttpError>) -> Result<Said, Refused> {
         #[serde(default)]
         error: Value,
         #[serde(default)]
+        code: Value,
+        #[serde(default)]
         truncated: Value,
     }
     let unclear = |why: String| Refused::Unclear(why);
@@ -249,6 +251,10 @@ fn said(tag: Tag, answer: Result<Answer, HttpError>) -> Result<Said, Refused> {
         return Err(unclear("the bridge answers another question than the one that was asked".into()));
     }
     match (reply.success, reply.error) {
+        // Linkspan's own bridge: the decision is in the result, as if it were no failure.
+        (false, _) if reply.code == "REJECTED" && reply.result.is_object() => {
+            Ok(Said { result: reply.result, truncated: false })
+        }
         (true, _) => {
             let inside = reply.result.get("truncated");
             let truncated = [Some(&reply.truncated), inside].contains(&Some(&Value::Bool(true)));

@@ -33,6 +33,9 @@ impl ToolCall {
     }
 }
 
+/// Accepted, and left to the caller to write.
+pub(in crate::connection) const NOT_WRITTEN: &str = "NOT_WRITTEN";
+
 /// The request that a `notifications/cancelled` is about.
 pub(super) fn cancelled(params: &RawValue) -> Option<RequestId> {
     #[derive(Deserialize)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::server::{Kind, Say, Server};
-use crate::connection::{CallError, Change, DiffOutcome};
+use crate::connection::{CallError, Change, ChangeWriter, DiffOutcome};
 
 const NEW: &str = "new\n";
 const PROPOSES: &[&str] = &["diff", "apply", "status", "proposeDiff"];
@@ -52,9 +52,44 @@ fn the_answer_is_the_next_one_about_that_file() {
         let decided = editor.open_diff(&Change::new(&file, NEW)).unwrap();
         assert_eq!((decided.outcome, decided.written), (outcome, outcome == DiffOutcome::FileSaved));
         assert_eq!(server.hears(|message| message["type"] == "connect")["clientVersion"], "1");
+        let held = if outcome == DiffOutcome::FileSaved { NEW } else { "old\n" };
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), held, "{kind}");
         let asked = server.hears(|message| message["type"] == "proposeDiff");
         let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 1, "character": 0 } });
         assert_eq!(asked["edits"], json!([{ "range": range, "oldText": "old\n", "newText": NEW }]));
+    }
+}
+
+/// Clio's own extension takes its marks away, and has nothing written.
+#[test]
+fn what_an_editor_accepts_and_does_not_write_is_written_here() {
+    for (meanwhile, by_caller, ends) in [
+        (None, false, Ok(true)),
+        (None, true, Ok(false)),
+        (Some(NEW), false, Ok(true)),
+        (Some("other\n"), false, Err("changed meanwhile")),
+    ] {
+        let (server, _folder, file) = clio(PROPOSES, move |message| {
+            if let Some(text) = meanwhile {
+                std::fs::write(message["file"].as_str().unwrap(), text).unwrap();
+            }
+            vec![about("diffAccepted", &message["file"])]
+        });
+        let writer = if by_caller { ChangeWriter::Caller } else { ChangeWriter::Editor };
+        let decided = server.connect().open_diff(&Change { writer, ..Change::new(&file, NEW) });
+        let held = std::fs::read_to_string(&file).unwrap();
+        match ends {
+            Ok(written) => {
+                let decided = decided.unwrap();
+                assert_eq!((decided.is_accepted(), decided.written), (true, written));
+                assert_eq!(held, if written { NEW } else { "old\n" });
+            }
+            Err(why) => {
+                let error = decided.unwrap_err().to_string();
+                assert!(error.contains(why), "{error}");
+                assert_eq!(held, "other\n");
+            }
+        }
     }
 }
 

@@ -109,6 +109,18 @@ fn a_persons_no_is_a_no_and_anything_unclear_is_neither() {
             false => assert_eq!(decided, Err(CallError::Tool { message: says.into(), kind: None })),
         }
     }
+    let server = bridge(move |heard| match heard.what() {
+        "ide.read_file" => result(heard, json!({ "content": "" })),
+        _ => {
+            let result = json!({ "applied": false, "accepted": false, "reason": "no" });
+            let id = &heard.body["id"];
+            Reply::json(&json!({
+                "id": id, "success": false, "error": "rejected: no", "code": "REJECTED", "result": result,
+            }))
+        }
+    });
+    let decided = connect(&server).open_diff(&Change::new("/w/a", "x")).unwrap();
+    assert_eq!((decided.outcome, decided.reason.as_deref()), (DiffOutcome::DiffRejected, Some("no")));
     let unwritten = json!({ "applied": false, "accepted": true });
     for unclear in [json!({}), json!("done"), json!(null), unwritten] {
         let server = bridge(move |heard| match heard.what() {

@@ -8,13 +8,20 @@ use serde_json::{Value, json};
 
 use super::{Ask, CLAUDE, Dialect, NEXUS3, Withdrawal, not_comparing, not_on, text_of};
 use crate::connection::error::CallError;
-use crate::connection::types::{Change, Decided, OpenAt, Tool, ToolResult};
+use crate::connection::gateway::NOT_WRITTEN;
+use crate::connection::types::{Change, ChangeWriter, Decided, DiffOutcome, OpenAt, Tool, ToolResult};
 
 /// The editor's side writes before it answers, as in NEXUS3's.
 pub(in crate::connection) const CLIO: Narrow = Narrow {
     name: "Clio's protocol",
     decides_like: &NEXUS3,
-    change: |change, path| json!({ "file": path, "after": change.new_text, "description": change.label }),
+    change: |change, path| {
+        let mut arguments = json!({ "file": path, "after": change.new_text, "description": change.label });
+        if change.writer == ChangeWriter::Caller {
+            arguments["writer"] = json!("caller");
+        }
+        arguments
+    },
     lacks: |tool| match tool {
         "getWorkspaceFolders" | "closeAllDiffTabs" => None,
         "getOpenEditors" => Some("open documents"),
@@ -61,6 +68,10 @@ impl Dialect for Narrow {
     }
 
     fn read_decided(&self, change: &Change, answer: &ToolResult) -> Result<Decided, CallError> {
+        if answer.texts().next() == Some(NOT_WRITTEN) {
+            let text = Some(change.new_text.clone());
+            return Ok(Decided { text, ..Decided::bare(DiffOutcome::FileSaved) });
+        }
         self.decides_like.read_decided(change, answer)
     }
 

@@ -4,7 +4,7 @@ use linkspan_review::{Place, Splice, Writer};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::encode;
+use super::super::decided;
 use super::super::tool::{Argument, Group, Tool, Wrong, optional, required};
 use super::{ANY_PATH, COLUMN, PATH, optional_text, path, path_in, position};
 use crate::mcp::Arguments;
@@ -31,7 +31,7 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         result: "Decided, or with `files` of more than one { applied: boolean, accepted: boolean, files: Decided[] }",
         decode: apply_edit,
-        encode: encode::changed,
+        encode: decided::changed,
     },
     Tool {
         name: "ide.insert_text",
@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         result: DECIDED,
         decode: insert_text,
-        encode: encode::changed,
+        encode: decided::changed,
     },
     Tool {
         name: "ide.replace_selection",
@@ -60,7 +60,7 @@ pub(super) const TOOLS: &[Tool] = &[
             let text = arguments.text("text")?.into_owned();
             Ok(Request::Active(Active::ReplaceSelection { text, label }))
         },
-        encode: encode::changed,
+        encode: decided::changed,
     },
     Tool {
         name: "ide.show_diff",
@@ -76,7 +76,7 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         result: DECIDED,
         decode: show_diff,
-        encode: encode::changed,
+        encode: decided::changed,
     },
     Tool {
         name: "ide.format_document",
@@ -90,7 +90,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 None => Request::Active(Active::Format),
             })
         },
-        encode: encode::changed,
+        encode: decided::changed,
     },
 ];
 
@@ -165,7 +165,7 @@ fn apply_edit(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
             twice.display()
         )));
     }
-    Ok(Request::Edit { files, label, direct: true, inline: false })
+    Ok(Request::Edit { files, label, direct: true, inline: false, may_be_made: false })
 }
 
 fn read<'a, T: Deserialize<'a>>(name: &str, raw: &'a RawValue) -> Result<T, Wrong> {
@@ -214,6 +214,7 @@ fn insert_text(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
                 label,
                 direct: true,
                 inline: false,
+                may_be_made: false,
             })
         }
     }

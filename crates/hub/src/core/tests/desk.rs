@@ -176,7 +176,7 @@ impl Desk {
                     ExchangeAnswer::Nothing => {}
                 },
                 Action::PingAgent { agent, number } => self.pings.push((agent, number)),
-                Action::ConfirmAgent { .. } => {}
+                Action::ConfirmAgent { .. } | Action::NameOutcome { .. } => {}
                 Action::CloseAgent { agent, .. } => self.closed_agents.push(agent),
                 Action::SendLocal { local, body } => {
                     let message = parse(&body);

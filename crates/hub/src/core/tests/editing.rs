@@ -7,7 +7,7 @@ use super::desk;
 use super::desk::{COMMAND, Desk};
 use crate::core::Event;
 
-fn clio(desk: &mut Desk, agent: u64) -> AgentId {
+pub(super) fn clio(desk: &mut Desk, agent: u64) -> AgentId {
     let agent = AgentId(agent);
     let dialect = linkspan_dialect::by_name("clio").unwrap();
     desk.event(Event::AgentOpened { agent, window: WindowId(1), dialect, called: None });
@@ -26,7 +26,7 @@ fn apply_diff(desk: &mut Desk, agent: AgentId, to: u32, text: &str) {
     desk.frame(agent, &json!({ "type": "applyDiff", "file": "/ws/a.txt", "edits": edits }));
 }
 
-fn heard(desk: &Desk, agent: AgentId) -> Vec<&Value> {
+pub(super) fn heard(desk: &Desk, agent: AgentId) -> Vec<&Value> {
     let frames = desk.to_agents.iter().filter(|(to, _)| *to == agent);
     frames.map(|(_, frame)| frame).filter(|frame| frame["type"] != "connected").collect()
 }

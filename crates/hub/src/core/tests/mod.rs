@@ -1,6 +1,8 @@
 //! What real processes cannot time exactly: an answer that crosses another, a record that takes its time, a clock
 //! that runs out.
 
+mod already_written;
+mod asked_again;
 mod away;
 mod clients;
 mod closing;
@@ -9,6 +11,7 @@ mod desk;
 mod editing;
 mod forgetting;
 mod landing;
+mod late_editor;
 mod own;
 mod page;
 mod past;
@@ -91,7 +94,7 @@ fn a_decision_that_cannot_be_recorded_is_refused_and_the_review_goes_on() {
 
 #[test]
 fn a_disk_that_never_says_what_became_of_a_write_is_asked_what_the_file_holds() {
-    for (holds, answer) in [(OLD, "did not answer"), (NEW.as_bytes(), "FILE_SAVED")] {
+    for (holds, seconds, answer) in [(OLD, 120, "not known whether"), (NEW.as_bytes(), 2, "FILE_SAVED")] {
         let (mut desk, agent) = desk("nexus3");
         desk.propose(agent, 1, NEW);
         desk.hold_writes = true;
@@ -99,7 +102,10 @@ fn a_disk_that_never_says_what_became_of_a_write_is_asked_what_the_file_holds() 
         desk.wait_seconds(19);
         assert!(desk.answers(agent, 1).is_empty());
         desk.files.insert("/ws/a.txt".into(), holds.to_vec());
-        desk.wait_seconds(2);
+        for _ in 0..seconds {
+            desk.wait_seconds(1);
+            desk.pong(agent);
+        }
         let told = desk.answers(agent, 1);
         assert!(told.len() == 1 && told[0].to_string().contains(answer), "{told:?}");
     }

@@ -1,6 +1,6 @@
 //! Agents that listen on a stream: when they are there, what they are told later, and where the person is.
 
-use linkspan_review::{AgentId, WindowId};
+use linkspan_review::{AgentId, ReviewId, WindowId};
 use serde_json::{Value, json};
 
 use super::desk::{COMMAND, Desk, EDITOR};
@@ -39,7 +39,7 @@ fn open(desk: &mut Desk, agent: u64, key: &str, known: Option<Introduction>) -> 
 /// A session that listens.
 fn listening(desk: &mut Desk, agent: u64, key: &str) -> AgentId {
     let agent = open(desk, agent, key, None);
-    desk.event(Event::StreamOpened { agent, stream: 1 });
+    desk.event(Event::StreamOpened { agent, stream: 1, received: Vec::new() });
     agent
 }
 
@@ -116,7 +116,7 @@ fn a_session_that_is_listened_to_again_stays() {
     let agent = listening(&mut desk, 1, "k");
     desk.event(Event::StreamClosed { agent, stream: 1 });
     desk.wait_seconds(50);
-    desk.event(Event::StreamOpened { agent, stream: 2 });
+    desk.event(Event::StreamOpened { agent, stream: 2, received: Vec::new() });
     pong(&mut desk, agent);
     desk.wait_seconds(20);
     assert!(desk.closed_agents.is_empty());
@@ -128,7 +128,7 @@ fn a_session_that_is_listened_to_again_stays() {
 fn the_late_end_of_a_stream_that_was_replaced_means_nothing() {
     let mut desk = desk();
     let agent = listening(&mut desk, 1, "k");
-    desk.event(Event::StreamOpened { agent, stream: 2 });
+    desk.event(Event::StreamOpened { agent, stream: 2, received: Vec::new() });
     desk.event(Event::StreamClosed { agent, stream: 1 });
     let before = pings(&desk, agent);
     desk.wait_seconds(30);
@@ -146,7 +146,7 @@ fn what_is_decided_while_nobody_listens_is_confirmed_on_the_next_stream() {
     assert_eq!(told(&desk, agent).last(), Some(&"ide/diffRejected"), "it waits at the edge");
     pong(&mut desk, agent);
     assert_eq!(desk.reviews().len(), 1, "an old pong says nothing of it");
-    desk.event(Event::StreamOpened { agent, stream: 1 });
+    desk.event(Event::StreamOpened { agent, stream: 1, received: Vec::new() });
     pong(&mut desk, agent);
     assert!(desk.reviews().is_empty());
 }
@@ -165,7 +165,7 @@ fn a_session_of_an_earlier_hub_is_told_what_is_decided_now_and_what_was_before()
         desk.event(Event::LocalOpened { local: COMMAND });
         let stranger = open(&mut desk, 3, "other", Some(gemini()));
         let again = open(&mut desk, 5, "k", Some(gemini()));
-        desk.event(Event::StreamOpened { agent: again, stream: 1 });
+        desk.event(Event::StreamOpened { agent: again, stream: 1, received: Vec::new() });
         if !decided_before {
             assert!(told(&desk, again).iter().all(|method| !method.starts_with("ide/diff")));
             desk.decide(COMMAND, "accept");
@@ -193,23 +193,75 @@ fn a_change_taken_back_after_a_restart_is_the_one_that_was_asked_before() {
 }
 
 #[test]
-fn a_window_that_closes_and_a_hub_that_stops_tell_that_no_decision_will_come() {
-    for stop in [true, false] {
-        let mut desk = desk();
-        let agent = listening(&mut desk, 1, "k");
-        propose(&mut desk, agent);
-        if stop {
-            desk.event(Event::StopRequested);
-        } else {
-            desk.event(Event::LocalClosed { local: EDITOR });
-            for _ in 0..12 {
-                pong(&mut desk, agent);
-                desk.wait_seconds(10);
-            }
-        }
-        assert_eq!(told(&desk, agent).last(), Some(&"ide/diffClosed"), "stopped: {stop}");
-        assert!(desk.reviews().is_empty());
+fn a_window_that_closes_tells_that_no_decision_will_come() {
+    let mut desk = desk();
+    let agent = listening(&mut desk, 1, "k");
+    propose(&mut desk, agent);
+    desk.event(Event::LocalClosed { local: EDITOR });
+    for _ in 0..12 {
+        pong(&mut desk, agent);
+        desk.wait_seconds(10);
     }
+    assert_eq!(told(&desk, agent).last(), Some(&"ide/diffClosed"));
+    assert!(desk.reviews().is_empty());
+}
+
+#[test]
+fn a_hub_that_is_stopped_says_no_to_nobody_and_the_next_one_goes_on() {
+    let mut before = desk();
+    let agent = listening(&mut before, 1, "k");
+    propose(&mut before, agent);
+    before.event(Event::StopRequested);
+    assert!(before.stopped && told(&before, agent).iter().all(|method| *method == "ide/contextUpdate"));
+    let mut desk = before.restart();
+    desk.attach(EDITOR, json!({ "reviews": true }));
+    desk.event(Event::LocalOpened { local: COMMAND });
+    let again = open(&mut desk, 5, "k", Some(gemini()));
+    desk.event(Event::StreamOpened { agent: again, stream: 1, received: Vec::new() });
+    desk.decide(COMMAND, "accept");
+    assert!(told(&desk, again).contains(&"ide/diffAccepted"));
+}
+
+#[test]
+fn a_decision_that_the_agent_received_from_an_earlier_hub_is_delivered() {
+    let mut before = desk();
+    let agent = listening(&mut before, 1, "k");
+    propose(&mut before, agent);
+    before.decide(COMMAND, "accept");
+    let mut desk = before.restart();
+    desk.attach(EDITOR, json!({ "reviews": true }));
+    let again = open(&mut desk, 5, "k", Some(gemini()));
+    assert_eq!(desk.reviews().len(), 1);
+    desk.event(Event::StreamOpened { agent: again, stream: 1, received: vec![ReviewId(1)] });
+    assert!(desk.reviews().is_empty());
+}
+
+#[test]
+fn nobody_waits_for_the_reviews_of_an_agent_whose_stream_stays_closed() {
+    let mut desk = desk();
+    let agent = listening(&mut desk, 1, "k");
+    propose(&mut desk, agent);
+    desk.event(Event::StreamClosed { agent, stream: 1 });
+    desk.wait_seconds(6);
+    let refused = desk.decide(COMMAND, "accept");
+    assert_eq!(desk.answer_to(COMMAND, refused).unwrap()["result"]["canWriteHere"], true);
+    desk.event(Event::StreamOpened { agent, stream: 2, received: Vec::new() });
+    desk.decide(COMMAND, "accept");
+    assert_eq!(told(&desk, agent).iter().filter(|method| **method == "ide/diffAccepted").count(), 1);
+}
+
+#[test]
+fn a_decision_on_its_way_is_not_told_twice_when_the_stream_is_back() {
+    let mut desk = desk();
+    let agent = listening(&mut desk, 1, "k");
+    propose(&mut desk, agent);
+    desk.event(Event::StreamClosed { agent, stream: 1 });
+    desk.decide(COMMAND, "accept");
+    desk.wait_seconds(6);
+    desk.event(Event::StreamOpened { agent, stream: 2, received: Vec::new() });
+    assert_eq!(told(&desk, agent).iter().filter(|method| **method == "ide/diffAccepted").count(), 1);
+    pong(&mut desk, agent);
+    assert!(desk.reviews().is_empty(), "delivered");
 }
 
 #[test]
@@ -252,10 +304,10 @@ fn an_agent_that_was_away_for_too_long_is_told_that_no_decision_will_come() {
         assert!(desk.reviews().is_empty());
         let again = open(&mut desk, 5, "k", Some(gemini()));
         assert!(closed(&desk, again).is_empty(), "nobody listens");
-        desk.event(Event::StreamOpened { agent: again, stream: 1 });
+        desk.event(Event::StreamOpened { agent: again, stream: 1, received: Vec::new() });
         assert_eq!(closed(&desk, again), [PATH], "decided: {decided}");
         pong(&mut desk, again);
-        desk.event(Event::StreamOpened { agent: again, stream: 2 });
+        desk.event(Event::StreamOpened { agent: again, stream: 2, received: Vec::new() });
         assert_eq!(closed(&desk, again).len(), 1, "it has heard that");
     }
 }
@@ -269,9 +321,9 @@ fn a_change_that_is_asked_again_is_not_closed_by_what_became_of_the_one_before()
     desk.wait_seconds(crate::config::Config::default().agent_grace_seconds + 1);
     let again = open(&mut desk, 5, "k", Some(gemini()));
     propose(&mut desk, again);
-    desk.event(Event::StreamOpened { agent: again, stream: 1 });
+    desk.event(Event::StreamOpened { agent: again, stream: 1, received: Vec::new() });
     accept_latest(&mut desk);
-    desk.event(Event::StreamOpened { agent: again, stream: 2 });
+    desk.event(Event::StreamOpened { agent: again, stream: 2, received: Vec::new() });
     assert!(closed(&desk, again).is_empty());
     assert!(told(&desk, again).contains(&"ide/diffAccepted"));
 }
@@ -462,13 +514,13 @@ fn listed(desk: &mut Desk, agent: AgentId) -> (Vec<String>, Vec<String>) {
 fn an_agent_that_came_back_by_itself_is_not_called_connected_until_it_asks_something() {
     let mut desk = desk();
     let agent = open(&mut desk, 3, "k", Some(gemini()));
-    desk.event(Event::StreamOpened { agent, stream: 1 });
+    desk.event(Event::StreamOpened { agent, stream: 1, received: Vec::new() });
     pong(&mut desk, agent);
     assert_eq!(listed(&mut desk, agent), (vec![], vec!["a3".to_owned()]));
     propose(&mut desk, agent);
     assert_eq!(listed(&mut desk, agent), (vec!["a3".to_owned()], vec![]));
     desk.event(Event::StreamClosed { agent, stream: 1 });
-    desk.event(Event::StreamOpened { agent, stream: 2 });
+    desk.event(Event::StreamOpened { agent, stream: 2, received: Vec::new() });
     assert_eq!(listed(&mut desk, agent), (vec![], vec!["a3".to_owned()]), "a stream that broke");
 }
 
@@ -476,7 +528,7 @@ fn an_agent_that_came_back_by_itself_is_not_called_connected_until_it_asks_somet
 fn an_agent_that_the_user_reconnected_is_listed_once() {
     let mut desk = desk();
     let old = open(&mut desk, 3, "k", Some(gemini()));
-    desk.event(Event::StreamOpened { agent: old, stream: 1 });
+    desk.event(Event::StreamOpened { agent: old, stream: 1, received: Vec::new() });
     let other = listening(&mut desk, 5, "new");
     assert_eq!(desk.closed_agents, [old]);
     let third = listening(&mut desk, 7, "one more");
@@ -489,7 +541,7 @@ fn an_agent_that_still_waits_for_a_decision_keeps_its_old_session() {
     let old = listening(&mut desk, 3, "k");
     propose(&mut desk, old);
     desk.event(Event::StreamClosed { agent: old, stream: 1 });
-    desk.event(Event::StreamOpened { agent: old, stream: 2 });
+    desk.event(Event::StreamOpened { agent: old, stream: 2, received: Vec::new() });
     listening(&mut desk, 5, "new");
     assert!(desk.closed_agents.is_empty());
     desk.decide(COMMAND, "accept");

@@ -1,0 +1,201 @@
+//! Clio's `edit_file` writes the file, then proposes what it has written: that is shown, and can be taken back.
+
+use linkspan_review::AgentId;
+use serde_json::{Value, json};
+
+use super::desk::{COMMAND, Desk, EDITOR};
+use super::editing::{clio, heard};
+use super::{desk, with_unsaved_text};
+use crate::core::Event;
+
+/// An edit as `edit_file` sends it: the range is that of the new text.
+fn edit(from: (u32, u32), to: (u32, u32), old: &str, new: &str) -> Value {
+    let place = |(line, character): (u32, u32)| json!({ "line": line, "character": character });
+    json!({ "range": { "start": place(from), "end": place(to) }, "oldText": old, "newText": new })
+}
+
+/// The file is written before anybody is asked.
+fn writes(desk: &mut Desk, agent: AgentId, file: &str, edits: &[Value]) {
+    desk.files.insert("/ws/a.txt".into(), file.into());
+    let proposal =
+        json!({ "type": "proposeDiff", "file": "/ws/a.txt", "edits": edits, "description": "Edit a.txt" });
+    desk.frame(agent, &proposal);
+}
+
+fn words(desk: &Desk, agent: AgentId) -> Vec<&str> {
+    heard(desk, agent).into_iter().map(|frame| frame["type"].as_str().unwrap()).collect()
+}
+
+fn file(desk: &Desk) -> &str {
+    str::from_utf8(desk.file()).unwrap()
+}
+
+fn decide(desk: &mut Desk, review: &str, verdict: Value) -> String {
+    let asked =
+        desk.ask(COMMAND, "reviews/decide", json!({ "review": review, "decision": { "verdict": verdict } }));
+    desk.answer_to(COMMAND, asked).unwrap()["result"]["kind"].as_str().unwrap().to_owned()
+}
+
+fn reject(desk: &mut Desk, review: &str) -> String {
+    decide(desk, review, json!({ "kind": "reject" }))
+}
+
+/// `one` became `ONE`.
+fn written() -> (Desk, AgentId) {
+    let (mut desk, _) = desk("nexus3");
+    let agent = clio(&mut desk, 7);
+    writes(&mut desk, agent, "ONE\ntwo\n", &[edit((0, 0), (0, 3), "one", "ONE")]);
+    (desk, agent)
+}
+
+#[test]
+fn what_was_written_is_shown_in_words_and_with_the_text_before() {
+    let (desk, agent) = written();
+    assert_eq!(words(&desk, agent), Vec::<&str>::new());
+    let shown = &desk.shown()[0]["params"];
+    assert_eq!((&shown["base"], &shown["proposed"]), (&json!("one\ntwo\n"), &json!("ONE\ntwo\n")));
+    let label = shown["label"].as_str().unwrap();
+    assert!(label.contains("Edit a.txt") && label.to_lowercase().contains("already on disk"), "{label}");
+}
+
+#[test]
+fn accepting_keeps_it() {
+    let (mut desk, agent) = written();
+    assert_eq!(decide(&mut desk, "r1", json!({ "kind": "accept" })), "taken");
+    assert_eq!((file(&desk), desk.writes), ("ONE\ntwo\n", 0));
+    assert_eq!(words(&desk, agent), ["diffAccepted"]);
+}
+
+#[test]
+fn rejecting_puts_the_text_before_back() {
+    let (mut desk, agent) = written();
+    assert_eq!(reject(&mut desk, "r1"), "taken");
+    assert_eq!((file(&desk), desk.writes), ("one\ntwo\n", 1));
+    assert_eq!(words(&desk, agent), ["diffRejected"]);
+}
+
+#[test]
+fn a_deletion_and_an_insertion_can_be_taken_back() {
+    for (file_now, edit) in [
+        ("two\n", edit((0, 0), (0, 0), "one\n", "")),
+        ("zero\none\ntwo\n", edit((0, 0), (1, 0), "", "zero\n")),
+        ("\u{1f600} ONE\ntwo\n", edit((0, 2), (0, 5), "one", "ONE")),
+    ] {
+        let (mut desk, _) = desk("nexus3");
+        let agent = clio(&mut desk, 7);
+        let before = if file_now.contains('\u{1f600}') { "\u{1f600} one\ntwo\n" } else { "one\ntwo\n" };
+        writes(&mut desk, agent, file_now, &[edit]);
+        reject(&mut desk, "r1");
+        assert_eq!(file(&desk), before);
+    }
+}
+
+#[test]
+fn hunks_that_are_left_out_are_taken_back() {
+    let (mut desk, _) = desk("nexus3");
+    let agent = clio(&mut desk, 7);
+    let first = edit((0, 0), (0, 1), "a", "A");
+    writes(&mut desk, agent, "A\nb\nc\nd\ne\n", std::slice::from_ref(&first));
+    // The second comes with all that came before it, and replaces that review.
+    let second = edit((4, 0), (4, 1), "e", "E");
+    writes(&mut desk, agent, "A\nb\nc\nd\nE\n", &[first, second]);
+    let hidden = desk.asked_of_editor("review/hide")[0]["params"].clone();
+    assert_eq!((&hidden["review"], &hidden["reason"]["kind"]), (&json!("r1"), &json!("superseded")));
+    let shown = &desk.shown().last().unwrap()["params"];
+    assert_eq!((&shown["base"], &shown["review"]), (&json!("a\nb\nc\nd\ne\n"), &json!("r2")));
+    let hunk = shown["hunks"][1]["id"].clone();
+    assert_eq!(decide(&mut desk, "r2", json!({ "kind": "acceptHunks", "hunks": [hunk] })), "taken");
+    assert_eq!((file(&desk), desk.writes), ("a\nb\nc\nd\nE\n", 1));
+    assert_eq!(words(&desk, agent), ["diffAccepted"]);
+}
+
+#[test]
+fn what_was_decided_is_not_asked_about_again_with_the_next_edit() {
+    for (verdict, now, before) in
+        [("accept", "ONE\nTWO\n", "ONE\ntwo\n"), ("reject", "one\nTWO\n", "one\ntwo\n")]
+    {
+        let (mut desk, agent) = written();
+        decide(&mut desk, "r1", json!({ "kind": verdict }));
+        let edits = [edit((0, 0), (0, 3), "one", "ONE"), edit((1, 0), (1, 3), "two", "TWO")];
+        writes(&mut desk, agent, now, &edits);
+        let shown = &desk.shown().last().unwrap()["params"];
+        assert_eq!((&shown["base"], &shown["proposed"]), (&json!(before), &json!(now)));
+        assert_eq!(reject(&mut desk, "r2"), "taken");
+        assert_eq!(file(&desk), before);
+    }
+}
+
+#[test]
+fn what_others_wrote_meanwhile_stays() {
+    let (mut desk, _) = written();
+    desk.files.insert("/ws/a.txt".into(), b"ONE\ntwo\nthree\n".to_vec());
+    assert_eq!(reject(&mut desk, "r1"), "taken");
+    assert_eq!(file(&desk), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn a_place_that_was_changed_again_is_shown_first() {
+    let (mut desk, agent) = written();
+    desk.files.insert("/ws/a.txt".into(), b"1\ntwo\n".to_vec());
+    assert_eq!(reject(&mut desk, "r1"), "askAgain");
+    assert_eq!(file(&desk), "1\ntwo\n");
+    let shown = &desk.shown().last().unwrap()["params"];
+    assert_eq!((&shown["base"], &shown["proposed"]), (&json!("one\ntwo\n"), &json!("1\ntwo\n")));
+    assert_eq!(reject(&mut desk, "r1"), "taken");
+    assert_eq!((file(&desk), words(&desk, agent)), ("one\ntwo\n", vec!["diffRejected"]));
+}
+
+#[test]
+fn a_file_that_is_gone_is_not_made_again() {
+    let (mut desk, agent) = written();
+    desk.files.clear();
+    assert_eq!(decide(&mut desk, "r1", json!({ "kind": "accept" })), "refused");
+    assert_eq!(reject(&mut desk, "r1"), "taken");
+    assert_eq!((desk.files.len(), words(&desk, agent)), (0, vec!["diffRejected"]));
+}
+
+#[test]
+fn an_agent_that_is_done_leaves_its_review_behind() {
+    for said_goodbye in [true, false] {
+        let (mut desk, agent) = written();
+        desk.event(Event::AgentClosed { agent, said_goodbye });
+        desk.editor_answers.insert("ping", json!(null));
+        desk.wait_seconds(3600);
+        assert_eq!(reject(&mut desk, "r1"), "taken", "{said_goodbye}");
+        assert_eq!(file(&desk), "one\ntwo\n");
+    }
+}
+
+#[test]
+fn a_hub_that_dies_after_the_no_puts_the_text_back_when_it_is_back() {
+    let (mut before, _) = written();
+    reject(&mut before, "r1");
+    let mut desk = before.restart_at_the_decision(b"ONE\ntwo\n");
+    desk.attach(EDITOR, json!({ "reviews": true }));
+    desk.wait_seconds(crate::config::Config::default().window_grace_seconds);
+    assert_eq!((file(&desk), desk.writes), ("one\ntwo\n", 1));
+}
+
+#[test]
+fn an_open_document_is_changed_back_by_its_editor() {
+    let (mut desk, _) = with_unsaved_text("");
+    let live = json!({ "open": true, "dirty": false, "version": 5, "text": "ONE\ntwo\n" });
+    desk.editor_answers.insert("document/text", live);
+    let saved = json!({ "applied": true, "saved": true, "version": 6, "text": "one\ntwo\n\n" });
+    desk.editor_answers.insert("edits/apply", saved);
+    let agent = clio(&mut desk, 7);
+    writes(&mut desk, agent, "ONE\ntwo\n", &[edit((0, 0), (0, 3), "one", "ONE")]);
+    assert_eq!(reject(&mut desk, "r1"), "taken");
+    let applied = &desk.asked_of_editor("edits/apply")[0]["params"];
+    assert_eq!(applied["edits"]["text"], "one\ntwo\n");
+    assert_eq!(words(&desk, agent), ["diffRejected"], "whatever its rules for saving made of it");
+}
+
+#[test]
+fn edits_that_are_neither_to_be_made_nor_made_are_stale() {
+    let (mut desk, _) = desk("nexus3");
+    let agent = clio(&mut desk, 7);
+    writes(&mut desk, agent, "two\n", &[edit((0, 0), (0, 3), "one", "ONE")]);
+    assert_eq!(heard(&desk, agent)[0]["code"], "STALE_EDIT");
+    assert!(desk.shown().is_empty());
+}
