@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::io;
 
 use linkspan_client::Notice;
-use linkspan_editor_api::{AttachResult, HideReason, ReviewHide, ReviewShow, UserAsk, UserUnask};
+use linkspan_editor_api::{
+    AttachResult, HideReason, ReviewHide, ReviewShow, ReviewWaiting, UserAsk, UserUnask,
+};
 use serde_json::{Value, json};
 
 use crate::asks;
@@ -93,6 +95,18 @@ impl Says {
             name(&shown.agent)
         );
         self.print(&document, &text)
+    }
+
+    pub(super) fn waiting(&self, waiting: &ReviewWaiting) -> io::Result<()> {
+        let ReviewWaiting { review, owner_gone } = waiting;
+        let document = json!({ "event": "waiting", "review": review, "ownerGone": owner_gone });
+        let review = name(review);
+        let how = if *owner_gone {
+            format!("agent gone: it no longer waits for the answer — linkspan show {review}")
+        } else {
+            "its agent waits for the answer again".to_owned()
+        };
+        self.print(&document, &format!("{} {how}", styled(HEAD, &review)))
     }
 
     pub(super) fn hidden(&mut self, hidden: &ReviewHide) -> io::Result<()> {

@@ -146,7 +146,11 @@ impl<'a> Demonstration<'a> {
             let _ = match happening {
                 Happening::Shown(shown) => events.send(Event::Shown(Box::new((*shown).clone()))),
                 Happening::Notice(notice) => events.send(Event::Notice(notice.to_string())),
-                Happening::Open(..) | Happening::Hidden(_) | Happening::Asked(_) | Happening::AskOver(_) => {
+                Happening::Open(..)
+                | Happening::Waiting(_)
+                | Happening::Hidden(_)
+                | Happening::Asked(_)
+                | Happening::AskOver(_) => {
                     Ok(())
                 }
             };
