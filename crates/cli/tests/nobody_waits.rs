@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(world.read("a.txt"), NEW.as_bytes());
         let entry = newest(&world);
         assert_eq!((&entry["review"], &entry["onDisk"]), (&Value::from(review), &Value::from(true)));
-        world.run(&["undo"]).ok();
+        world.run(&["undo", "--last"]).ok();
         assert_eq!(world.read("a.txt"), OLD.as_bytes());
     }
 

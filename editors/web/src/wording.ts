@@ -57,7 +57,7 @@ export function ended(entry: Pick<HistoryEntry, "ended" | "decidedBy" | "onDisk"
   const where = entry.decidedBy === undefined ? "" : ` in ${visible(entry.decidedBy)}`;
   switch (entry.ended.kind) {
     case "accepted":
-      return decided(accepted(entry.ended.taken)) + where + (entry.onDisk === false ? ", not on disk" : "");
+      return decided(accepted(entry.ended.taken)) + (entry.onDisk === false ? `, not on disk${where && ","}` : "") + where;
     case "rejected":
       return decided("reject") + where;
     case "withdrawn":

@@ -326,5 +326,7 @@ test("what the agent was told to write is said to be on disk only when it was se
   reviews.taken(reviews.entries[0], "accept");
   assert.equal(howItEnded(reviews.entries[0]), "accepted here", "Linkspan wrote it");
   assert.equal(ended({ ended: { kind: "accepted", taken: "all" }, onDisk: false }), "accepted, not on disk");
-  assert.equal(ended({ ended: { kind: "accepted", taken: "all" }, onDisk: true }), "accepted");
+  const elsewhere = { ended: { kind: "accepted", taken: "all" }, decidedBy: "Neovim" };
+  assert.equal(ended({ ...elsewhere, onDisk: false }), "accepted, not on disk, in Neovim");
+  assert.equal(ended({ ...elsewhere, onDisk: true }), "accepted in Neovim");
 });
