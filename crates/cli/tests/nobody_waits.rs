@@ -10,6 +10,7 @@ mod tests {
     use std::thread;
     use std::time::{Duration, Instant};
 
+    use linkspan_editor_api as api;
     use serde_json::Value;
 
     use crate::support::*;
@@ -87,7 +88,10 @@ mod tests {
         let serve = world.serve();
         let (mut agent, call, review) = proposed(&world, serve.port);
         let accepted = world.run(&["accept", &review]).ok();
-        assert!(accepted.stdout.contains("not on disk yet: claude-code was told to write it"), "{accepted:?}");
+        assert!(
+            accepted.stdout.contains("not on disk yet: claude-code was told to write it"),
+            "{accepted:?}"
+        );
         assert_eq!(agent.texts(call), ["FILE_SAVED", NEW]);
         assert_eq!(newest(&world)["onDisk"], false);
         assert!(world.run(&["history"]).ok().stdout.contains("accepted, not on disk"));
@@ -113,6 +117,35 @@ mod tests {
         assert_eq!(world.read("a.txt"), NEW.as_bytes());
         assert_eq!(newest(&world)["onDisk"], true);
         drop((writes.join().unwrap(), serve));
+    }
+
+    /// This editor answers `review/waiting` with an error, as one does that was made before there was such a request.
+    #[test]
+    fn an_editor_that_does_not_know_of_it_stays_and_reads_why_it_is_refused() {
+        let world = World::new();
+        let path = world.file("a.txt", OLD);
+        let mut editor = Editor::attach(&world);
+        editor.open(&path, OLD, false);
+        let mut agent = Agent::claude(&world, editor.port());
+        agent.propose(&path, NEW, "tab");
+        let shown = editor.shown(&path);
+        assert_eq!((shown.agent_writes, shown.owner_gone), (true, false));
+        agent.drop_socket();
+        eventually("it is said", || (world.reviews()[0]["ownerGone"] == true).then_some(()));
+        let refused = editor.decide(&shown, api::Verdict::Accept);
+        let api::ReviewDecidedResult::Refused { message, can_write_here: true } = refused else {
+            panic!("{refused:?}")
+        };
+        assert!(message.contains("claude-code no longer waits for the answer"), "{message}");
+        assert_eq!(world.status()["windows"][0]["attached"], true);
+        assert_eq!((world.one_pending(), world.read("a.txt")), (shown.review.clone(), OLD.into()));
+        // A newer one repeats the decision: the document is changed by its editor, and saved.
+        let (verdict, comments) = (api::Verdict::Accept, Vec::new());
+        let decision = api::Decision { verdict, comments, write_here: true };
+        let decided = api::ReviewDecided { review: shown.review, revision: shown.revision, decision };
+        assert_eq!(editor.request(&decided).unwrap(), api::ReviewDecidedResult::Taken);
+        assert_eq!(editor.document(&path).text, NEW);
+        assert_eq!(world.read("a.txt"), NEW.as_bytes());
     }
 
     /// As a user sees it: the agent's process is killed, and says no goodbye.

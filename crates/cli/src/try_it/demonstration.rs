@@ -150,9 +150,7 @@ impl<'a> Demonstration<'a> {
                 | Happening::Waiting(_)
                 | Happening::Hidden(_)
                 | Happening::Asked(_)
-                | Happening::AskOver(_) => {
-                    Ok(())
-                }
+                | Happening::AskOver(_) => Ok(()),
             };
         };
         let window = OwnWindow::open_on(self.reach, vec![self.project.name().to_owned()], hear)?;

@@ -79,7 +79,10 @@ fn what_the_agent_does_not_write_is_said_to_be_not_on_disk() {
     page.click(ACCEPT);
     assert_eq!(agent.texts(call), ["FILE_SAVED", "two\n"]);
     page.says(OUTCOME, "Accepted here, not on disk yet: claude-code was told to write it.");
-    page.says("[data-toast][role='alert']", "a.txt is accepted, but not on disk: claude-code has not written it.");
+    page.says(
+        "[data-toast][role='alert']",
+        "a.txt is accepted, but not on disk: claude-code has not written it.",
+    );
     page.says(OUTCOME, "Accepted here, not on disk: claude-code has not written it.");
     page.says(&row(&review), "not on disk");
     page.click("[data-action='history']");

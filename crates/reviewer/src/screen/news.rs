@@ -54,7 +54,8 @@ impl Screen {
             }
             News::NotOnDisk { review, path } => {
                 let path = visible::name(&path);
-                let text = format!("{review} {path} is accepted, but not on disk: its agent has not written it");
+                let text =
+                    format!("{review} {path} is accepted, but not on disk: its agent has not written it");
                 self.say(Tone::Warning, text);
             }
             News::Decided { review, result, outcome } => {
@@ -154,10 +155,7 @@ impl Screen {
                 self.overlay = Overlay::None;
             }
             self.say(Tone::Warning, format!("{review} changed: look again before you decide{kept}"));
-        } else if selected
-            && is_back
-            && matches!(self.overlay, Overlay::Confirm(Confirm::WriteHere { .. }))
-        {
+        } else if selected && is_back && matches!(self.overlay, Overlay::Confirm(Confirm::WriteHere { .. })) {
             self.overlay = Overlay::None;
             self.say(Tone::Warning, format!("nothing is decided: the agent of {review} waits again"));
         }

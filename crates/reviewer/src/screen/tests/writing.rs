@@ -112,7 +112,10 @@ fn accepting_all_leaves_out_what_only_the_hub_would_write() {
     desk.press("A");
     desk.serve();
     let Overlay::Confirm(Confirm::Bulk(bulk)) = &desk.screen.overlay else { panic!("no question") };
-    assert_eq!((bulk.reviews.as_slice(), bulk.agent_gone), (["r1".to_owned(), "r3".to_owned()].as_slice(), 1));
+    assert_eq!(
+        (bulk.reviews.as_slice(), bulk.agent_gone),
+        (["r1".to_owned(), "r3".to_owned()].as_slice(), 1)
+    );
     desk.look();
     desk.press("y");
     let accept = |review: &str| (review.to_owned(), Verdict::Accept, false);
@@ -133,9 +136,6 @@ fn what_the_agent_has_not_written_is_a_warning() {
     desk.hub(News::Decided { review: "r1".into(), result: Ok(ReviewDecidedResult::Taken), outcome: None });
     assert_eq!(desk.note(), "accepted: src/r1.rs; claude-code was told to write it");
     desk.hub(News::NotOnDisk { review: "r1".into(), path: "/w/src/r1.rs".into() });
-    assert_eq!(
-        desk.note(),
-        "r1 /w/src/r1.rs is accepted, but not on disk: its agent has not written it"
-    );
+    assert_eq!(desk.note(), "r1 /w/src/r1.rs is accepted, but not on disk: its agent has not written it");
     assert_eq!(desk.screen.note.as_ref().map(|note| note.tone), Some(Tone::Warning));
 }
