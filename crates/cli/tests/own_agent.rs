@@ -177,11 +177,11 @@ mod tests {
         let arguments = json!({ "path": path, "newText": NEW, "writer": "agent" });
         agent.call("proposeChange", arguments.clone());
         let review = world.one_pending();
-        // It is gone before it can hear of the decision.
-        drop(agent);
+        // It reads nothing any more, so it does not hear of the decision; then it is gone.
         world.run(&["accept", &review]).ok();
         let dead = world.hub_pid();
         world.kill_hub();
+        drop(agent);
         eventually("the window is back", || {
             let ran = world.run(&["status", "--json"]);
             let status = (ran.code == 0).then(|| ran.json()).filter(|status| status["pid"] != json!(dead))?;

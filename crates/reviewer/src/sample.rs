@@ -34,7 +34,7 @@ pub(crate) fn shown(review: &str, base: &str, proposed: &str, hunks: Vec<ReviewH
         focus: false,
         omitted: false,
         inline: false,
-        agent_writes: false,
+        agent_writes: true,
         owner_gone: false,
     }
 }
@@ -58,8 +58,8 @@ pub(crate) fn summary(shown: &ReviewShow) -> ReviewSummary {
         digest: shown.digest.clone(),
         new_file: shown.new_file,
         conflicts: 0,
-        owner_gone: false,
-        agent_writes: false,
+        owner_gone: shown.owner_gone,
+        agent_writes: shown.agent_writes,
     }
 }
 

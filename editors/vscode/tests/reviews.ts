@@ -117,6 +117,14 @@ export function reviews(): void {
     assert.equal(vscode.workspace.textDocuments.find(isHers)?.getText(), "mine b\n");
   });
 
+  it("hears whether the agent of a review waits, also of one that is over", async () => {
+    const { review } = await show(file("waits.txt", "a\n"), "a\n", "b\n");
+    assert.equal(await ask("review/waiting", { review, ownerGone: true }), null);
+    assert.equal(await ask("review/waiting", { review, ownerGone: false }), null);
+    await hide(review);
+    assert.equal(await ask("review/waiting", { review, ownerGone: true }), null);
+  });
+
   it("knows no review that the hub does not have", async () => {
     const path = file("unknown.txt", "a\n");
     await assert.rejects(read("linkspan", "r999", path), { code: "FileNotFound" });

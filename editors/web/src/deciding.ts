@@ -80,6 +80,9 @@ export class Deciding {
       this.#reviews.changed(entry);
       return { kind: "over", message: "Your decision came too late" };
     }
+    if (answer.kind === "refused" && answer.canWriteHere === true) {
+      this.#reviews.nobodyWaits(entry);
+    }
     this.#reviews.changed(entry);
     return { kind: "again", message: notTaken(answer) };
   }

@@ -5,6 +5,7 @@ import type { HistoryEntry, ReviewChange, ReviewShow, ReviewSummary, VerdictKind
 import type { Draft } from "./diff/view";
 import { visible } from "./visible";
 import { decided, ended } from "./wording";
+import { expectedAfterAccept, type OnDisk } from "./writing";
 
 export type State = "pending" | "settling" | "accepted" | "rejected" | "withdrawn" | "superseded" | "failed";
 
@@ -22,6 +23,8 @@ export interface Entry {
   state: State;
   /** How it is over, in words that follow its name; empty while it waits. */
   how: string;
+  /** Whether the file holds what was accepted. */
+  onDisk: OnDisk;
   /** What was decided, here or elsewhere. */
   verdict: VerdictKind | undefined;
   decidedHere: boolean;
@@ -199,8 +202,16 @@ export class Reviews {
           entry.state = stateAfter(entry.verdict);
         }
         break;
+      case "onDisk":
+        entry.onDisk = "seen";
+        break;
+      case "notOnDisk":
+        entry.onDisk = "missing";
+        break;
       case "proposed":
       case "reopened":
+      case "agentGone":
+      case "agentBack":
         break;
     }
     this.changed(entry);
@@ -213,10 +224,16 @@ export class Reviews {
     entry.decidedHere = true;
     entry.verdict = verdict;
     entry.how = `${decided(verdict)} here`;
+    this.#expectOnDisk(entry, verdict);
     if (entry.state === "pending") {
       entry.state = stateAfter(verdict);
     }
     this.changed(entry);
+  }
+
+  /** The hub said so when it refused an accept: its agent should write the file and no longer waits. */
+  nobodyWaits(entry: Entry): void {
+    entry.summary = { ...entry.summary, ownerGone: true, agentWrites: true };
   }
 
   /** It is over, and the hub's memory of the past says how. */
@@ -255,6 +272,7 @@ export class Reviews {
       listedAt: performance.now(),
       state: "pending",
       how: "",
+      onDisk: "elsewhere",
       verdict: undefined,
       decidedHere: false,
       sending: false,
@@ -280,6 +298,7 @@ export class Reviews {
     entry.state = state;
     if (state === "pending") {
       entry.how = "";
+      entry.onDisk = "elsewhere";
       entry.verdict = undefined;
       entry.decidedHere = false;
     } else if (entry.how === "" && state !== "settling") {
@@ -291,14 +310,23 @@ export class Reviews {
     if (!entry.decidedHere) {
       entry.verdict = verdict;
       entry.how = `${decided(verdict)} in ${visible(by)}`;
+      this.#expectOnDisk(entry, verdict);
     }
     if (entry.state === "pending") {
       entry.state = stateAfter(verdict);
     }
   }
 
+  /** News of the file may have come before the answer to our decision. */
+  #expectOnDisk(entry: Entry, verdict: VerdictKind): void {
+    if (entry.onDisk === "elsewhere" && verdict !== "reject") {
+      entry.onDisk = expectedAfterAccept(entry);
+    }
+  }
+
   #end(entry: Entry, state: State, how: string): void {
     entry.state = state;
     entry.how = how;
+    entry.onDisk = "elsewhere";
   }
 }

@@ -11,6 +11,7 @@ import { isHersToFinish, isOversized, isWaiting, seenIn, type Entry, type Seen }
 import { Steady } from "./steady";
 import { visible } from "./visible";
 import { count } from "./wording";
+import { needsWriting } from "./writing";
 
 export interface SetDeciding {
   readonly connection: Connection;
@@ -83,7 +84,9 @@ export class SetHeader {
     const waiting = this.#entries.filter(isWaiting);
     const own = waiting.filter((entry) => isHersToFinish(entry, accept));
     const large = waiting.filter((entry) => isOversized(entry) && !own.includes(entry));
-    const files = waiting.filter((entry) => !own.includes(entry) && !large.includes(entry));
+    const gone = waiting.filter((entry) => accept && needsWriting(entry) && !own.includes(entry) && !large.includes(entry));
+    const left = new Set([...own, ...large, ...gone]);
+    const files = waiting.filter((entry) => !left.has(entry));
     const question: Question = { accept, files: new Map(), loaded: false };
     this.#question = question;
     this.#outcome.hidden = true;
@@ -111,13 +114,14 @@ export class SetHeader {
       return;
     }
     question.loaded = true;
-    const left = [
+    const notes = [
       own.length > 0 ? `${this.#names(own)} has your own choice or comments in it and is left for you.` : "",
       large.length > 0 ? `${this.#names(large)} is too large for this page and is left for you.` : "",
+      gone.length > 0 ? `The agent of ${this.#names(gone)} no longer waits: open it to write it here.` : "",
     ];
     const these = files.length === 1 ? "this file" : `these ${files.length} files`;
     const ask = accept ? `Accept every hunk of ${these}?` : `Reject ${these}?`;
-    say(this.#words, [files.length > 0 ? ask : "Nothing is left to decide together.", ...left].filter(Boolean).join(" "));
+    say(this.#words, [files.length > 0 ? ask : "Nothing is left to decide together.", ...notes].filter(Boolean).join(" "));
     disable(this.#confirm, files.length === 0);
     this.#steady.touch();
     this.#means.notices.announce(this.#words.textContent ?? "");
@@ -133,7 +137,8 @@ export class SetHeader {
     if (question === null || !question.loaded) {
       return;
     }
-    const moved = [...question.files].some(([entry, seen]) => !isWaiting(entry) || entry.revision !== seen.revision);
+    const isOther = (entry: Entry): boolean => !isWaiting(entry) || (question.accept && needsWriting(entry));
+    const moved = [...question.files].some(([entry, seen]) => isOther(entry) || entry.revision !== seen.revision);
     if (moved) {
       this.#means.notices.tell("The set changed while you were asked: look again.");
       void this.#ask(question.accept);

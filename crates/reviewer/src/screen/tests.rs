@@ -4,6 +4,7 @@ mod asking;
 mod held;
 mod leaving;
 mod time;
+mod writing;
 
 use std::collections::HashMap;
 
@@ -204,7 +205,10 @@ fn after_a_decision_the_next_one_is_shown_and_needs_its_own_look() {
     desk.decided();
     desk.hub(News::Decided { review: "r1".into(), result: Ok(ReviewDecidedResult::Taken), outcome: None });
     desk.serve();
-    assert_eq!((desk.selected(), desk.note()), ("r2", "accepted: src/r1.rs"));
+    assert_eq!(
+        (desk.selected(), desk.note()),
+        ("r2", "accepted: src/r1.rs; claude-code was told to write it")
+    );
     desk.press("a");
     assert_eq!(desk.decided(), []);
 }
