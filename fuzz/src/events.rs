@@ -54,7 +54,7 @@ fn proposal(input: &mut Unstructured<'_>) -> Result<Proposal> {
         set: None,
         path: "/w/a".into(),
         label: String::new(),
-        writer: *input.choose(&[Writer::Editor, Writer::Agent, Writer::Nobody])?,
+        writer: *input.choose(&[Writer::Editor, Writer::Agent, Writer::AgentAsProposed, Writer::Nobody])?,
         base: file(None, input)?,
         proposed: text(input)?,
         asked: None,

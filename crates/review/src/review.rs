@@ -20,7 +20,8 @@ pub struct Review {
     pub path: PathBuf,
     pub label: String,
     pub writer: Writer,
-    /// The user let the hub write in place of an agent that no longer waits. Set with the decision.
+    /// The hub writes in place of the agent: the agent no longer waits and the user let the hub write, or the agent
+    /// would write something else than what was accepted. Set with the decision.
     pub written_here: bool,
     pub owner_key: String,
     /// `None`: gone.
@@ -158,7 +159,7 @@ impl Review {
 
     /// An accept would come to nothing: the agent should write, and does not wait for the answer.
     pub fn nobody_would_write(&self) -> bool {
-        self.writer == Writer::Agent && self.owner.is_none()
+        self.writer.is_agent() && self.owner.is_none()
     }
 
     /// Carries a text made for the base over to what the file holds now. A file that turned to CRLF

@@ -346,7 +346,8 @@ impl Core {
         if review.writer == Writer::Nobody || (rejected && review.writer != Writer::AgentFirst) {
             return None;
         }
-        let ours = review.hub_writes() || review.nobody_would_write();
+        let may_be_ours = review.hub_writes() || review.writer == Writer::AgentAsProposed;
+        let ours = may_be_ours || review.nobody_would_write();
         if self.editor_is_away(review.window) && (ours || review.base != base.text) {
             return Some("may have unsaved text in an editor that is away: decide again in a moment");
         }
@@ -358,7 +359,7 @@ impl Core {
     pub(super) fn written_meanwhile(&self, agent: AgentId, base: &Base) -> bool {
         let Some(key) = self.agents.get(&agent).map(Agent::key) else { return false };
         self.state.reviews_of_path(&base.path).any(|review| {
-            review.writer == Writer::Editor
+            review.hub_writes()
                 && review.owner.is_none()
                 && !review.is_open()
                 && review.owner_key == key
@@ -378,6 +379,14 @@ impl Core {
             label = asked.to_string_lossy().into_owned();
         }
         let writer = writer.unwrap_or(agent.session.dialect().writer);
+        // Its tool may do what the agent could not put into the proposal: NEXUS3 shows a batch of edits as no change.
+        if writer == Writer::AgentAsProposed
+            && base.text.as_ref().is_some_and(|now| is_the_same(now, &proposed))
+        {
+            let message = "the proposed text is what the file already holds, so there is nothing to review here; \
+                           decide in the agent's terminal";
+            return self.fail(tool.agent, tool.call, FailureKind::Unsupported, message);
+        }
         let (direct, inline) = (false, false);
         let (path, base, asked) = (base.path, base.text, None);
         let change = Change { path, label, set, writer, direct, inline, base, proposed, asked };
@@ -461,6 +470,10 @@ impl Core {
         }
         self.carry_out(effects);
     }
+}
+
+fn is_the_same(now: &Text, proposed: &str) -> bool {
+    review::in_the_files_terms(Some(now), proposed).0 == *now.text
 }
 
 fn on_disk(file: FileState) -> Result<Base, Failure> {

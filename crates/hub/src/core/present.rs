@@ -5,7 +5,7 @@ use std::ops::Range;
 use linkspan_dialect::{Accepted, Answer, DecidedHunk, Failure, FailureKind, Rejected};
 use linkspan_editor_api as api;
 use linkspan_review::{
-    Comment, Conflict, Decision, Ended, Hunk, LineNumber, Outcome, Phase, Review, Taken, Verdict, Writer,
+    Comment, Conflict, Decision, Ended, Hunk, LineNumber, Outcome, Phase, Review, Taken, Verdict,
     line_starts, unified,
 };
 
@@ -44,7 +44,7 @@ pub(super) fn without_texts(review: &Review) -> api::ReviewShow {
         focus: false,
         omitted: false,
         inline: false,
-        agent_writes: review.writer == Writer::Agent,
+        agent_writes: review.writer.is_agent(),
         owner_gone: review.owner.is_none(),
     }
 }
@@ -180,7 +180,7 @@ pub(super) fn summary(review: &Review, (age_ms, size): (u64, Size)) -> api::Revi
         new_file: review.base.is_none(),
         conflicts: count(review.conflicts.len()),
         owner_gone: review.owner.is_none(),
-        agent_writes: review.writer == Writer::Agent,
+        agent_writes: review.writer.is_agent(),
     }
 }
 

@@ -367,7 +367,9 @@ impl Core {
         let no_file = match review.writer {
             Writer::Nobody => true,
             Writer::AgentFirst => false,
-            Writer::Agent | Writer::Editor => matches!(decision.verdict, Verdict::Reject { .. }),
+            Writer::Agent | Writer::AgentAsProposed | Writer::Editor => {
+                matches!(decision.verdict, Verdict::Reject { .. })
+            }
         };
         if no_file || review.phase != Phase::Pending {
             let base_now = review.base.clone();

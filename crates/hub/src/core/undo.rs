@@ -549,12 +549,12 @@ impl Core {
     }
 }
 
-/// An agent may have left out the final newline of what was accepted: then the change made what the file holds.
+/// An agent may have left out one newline of what was accepted: then the change made what the file holds.
 fn take_as_written(change: &mut Change, base: &Base) {
     let now = base.text.as_ref().and_then(|text| text.encode().ok());
     if let (Some(accepted), Some(now)) = (&change.after, now)
         && landed(change.writer, change.before.as_deref(), accepted, Some(&now))
-            == Some(Landed::WithoutFinalNewline)
+            .is_some_and(|landed| landed != Landed::Exactly)
     {
         change.after = Some(now.to_vec());
     }

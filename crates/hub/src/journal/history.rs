@@ -10,7 +10,7 @@ use linkspan_editor_api as api;
 use linkspan_review::{ChangeId, Digest, Format, ReviewId, Taken, WindowId, Writer};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::rows::{CommentColumn, blob, bytes_of, id_column, id_of, parse, taken_of};
+use super::rows::{CommentColumn, blob, bytes_of, id_column, id_of, parse, taken_of, writer_of};
 use super::schema::is_damage;
 use super::{JournalError, Unseen};
 use crate::core::asker;
@@ -136,7 +136,8 @@ pub(super) fn answer(connection: &Connection, question: &Question) -> Result<Fou
 
 /// Decided, or ended without a person, for good: a change that is still to be written may yet come to nothing.
 const OVER: &str = "r.verdict IS NOT NULL AND r.phase NOT IN ('recording', 'pending', 'writing')
-  AND (NOT (r.writer = 'editor' OR r.written_here) OR r.verdict <> 'accepted' OR r.phase IN ('settling', 'settled'))";
+  AND (r.phase IN ('settling', 'settled')
+    OR NOT ((r.writer = 'editor' OR r.written_here) AND r.verdict = 'accepted' OR r.writer = 'agent-first'))";
 
 const COLUMNS: &str = "r.id, r.window, r.path, r.label, r.owner_key, r.writer, r.verdict, r.reason, r.superseded_by,
   r.taken, r.new_file, coalesce(r.comments, '[]') AS comments, r.decided_by, r.proposed_at, r.added, r.removed,
@@ -183,8 +184,7 @@ fn entry_of(row: &Row<'_>, undos: &Undos) -> Result<api::HistoryEntry, JournalEr
     let (dialect, agent) = asker(&owner);
     let comments: Vec<CommentColumn> = parse(row, "comments")?;
     let verdict: String = row.get("verdict")?;
-    let by_agent =
-        verdict == "accepted" && row.get::<_, String>("writer")? == "agent" && !row.get("written_here")?;
+    let by_agent = verdict == "accepted" && writer_of(row)?.is_agent() && !row.get("written_here")?;
     let on_disk = if change.is_some() { Some(true) } else { row.get("on_disk")? };
     // An older version did not look whether its agent wrote it.
     let written = change.is_some() || by_agent && on_disk != Some(false);
@@ -254,12 +254,11 @@ fn change(connection: &Connection, id: ChangeId) -> Result<Found, JournalError> 
         digest.map(|digest| bytes_of(connection, &digest)).transpose()
     };
     let undone_by = Undos::read(connection)?.by.get(&id_column(id.0)).copied();
-    let by_agent =
-        row.get::<_, String>("writer")? == "agent" && row.get::<_, Option<i64>>("undoes")?.is_none();
+    let is_undo = row.get::<_, Option<i64>>("undoes")?.is_some();
     Ok(Found::Change(Box::new(Change {
         id: Some(id),
         review: ReviewId(id_of(row, "review")?),
-        writer: if by_agent { Writer::Agent } else { Writer::Editor },
+        writer: if is_undo { Writer::Editor } else { writer_of(row)? },
         window: WindowId(id_of(row, "window")?),
         path: path_of(row)?,
         before: bytes("before")?,
@@ -282,14 +281,14 @@ fn change_of_review(connection: &Connection, id: ReviewId) -> Result<Found, Jour
     let mut rows = statement.query([id_column(id.0)])?;
     let Some(row) = rows.next()? else { return Ok(Found::Unknown) };
     let verdict: String = row.get("verdict")?;
-    if verdict != "accepted" || row.get::<_, String>("writer")? != "agent" || row.get("written_here")? {
+    if verdict != "accepted" || !writer_of(row)?.is_agent() || row.get("written_here")? {
         return Ok(Found::NothingWritten { review: id, verdict });
     }
     let result: Vec<u8> = row.get("result")?;
     Ok(Found::Change(Box::new(Change {
         id: None,
         review: id,
-        writer: Writer::Agent,
+        writer: writer_of(row)?,
         window: WindowId(id_of(row, "window")?),
         path: path_of(row)?,
         before: base_bytes(connection, row)?,

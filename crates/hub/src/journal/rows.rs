@@ -27,6 +27,20 @@ struct TakenColumn {
     left: Vec<String>,
 }
 
+const AGENT_AS_PROPOSED: &str = "agent-as-proposed";
+
+pub(super) fn writer_of(row: &Row<'_>) -> Result<Writer, JournalError> {
+    match row.get::<_, String>("writer")?.as_str() {
+        "agent" => Ok(Writer::Agent),
+        AGENT_AS_PROPOSED => Ok(Writer::AgentAsProposed),
+        "editor" => Ok(Writer::Editor),
+        "nobody" => Ok(Writer::Nobody),
+        "agent-first" => Ok(Writer::AgentFirst),
+        // Nothing is ever written on a guess.
+        _ => Err(JournalError::Row { column: "writer".to_owned() }),
+    }
+}
+
 /// Start and end of the four line ranges of a conflict.
 type ConflictColumn = [(u32, u32); 4];
 
@@ -51,6 +65,7 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Re
         review.label,
         match review.writer {
             Writer::Agent => "agent",
+            Writer::AgentAsProposed => AGENT_AS_PROPOSED,
             Writer::Editor => "editor",
             Writer::Nobody => "nobody",
             Writer::AgentFirst => "agent-first",
@@ -82,7 +97,7 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Re
     }
     if *step == Step::Decided {
         // Whoever writes, it is not in the file yet. What the hub writes has a row in `writes` once it is.
-        let waits = review.writer == Writer::Agent
+        let waits = review.writer.is_agent()
             && !review.written_here
             && review.outcome().is_some_and(|outcome| matches!(outcome.ended, Ended::Accepted(_)));
         put_on_disk(tx, review.id, waits.then_some(false))?;
@@ -259,14 +274,7 @@ fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalEr
         window: WindowId(id_of(row, "window")?),
         path: PathBuf::from(OsString::from_vec(row.get("path")?)),
         label: row.get("label")?,
-        writer: match row.get::<_, String>("writer")?.as_str() {
-            "agent" => Writer::Agent,
-            "editor" => Writer::Editor,
-            "nobody" => Writer::Nobody,
-            "agent-first" => Writer::AgentFirst,
-            // Nothing is ever written on a guess.
-            _ => return Err(bad("writer")),
-        },
+        writer: writer_of(row)?,
         written_here: row.get("written_here")?,
         owner_key: row.get("owner_key")?,
         owner: None,

@@ -148,7 +148,8 @@ pub(super) fn prune(
     let transaction = connection.transaction()?;
     transaction.execute(
         "DELETE FROM reviews WHERE coalesce(delivered_at, ended_at, decided_at) < ?1
-           AND NOT ((writer = 'editor' OR written_here) AND verdict = 'accepted' AND ended_at IS NULL)
+           AND NOT (((writer = 'editor' OR written_here) AND verdict = 'accepted' OR writer = 'agent-first')
+             AND ended_at IS NULL)
            AND id NOT IN (SELECT review FROM writes WHERE at >= ?1)",
         [before_ms],
     )?;

@@ -24,7 +24,7 @@ impl State {
         let text = match review.writer {
             Writer::Nobody => text.to_owned(),
             // An editor that knows one line ending for a whole document speaks in plain ones.
-            Writer::Agent | Writer::Editor | Writer::AgentFirst => {
+            Writer::Agent | Writer::AgentAsProposed | Writer::Editor | Writer::AgentFirst => {
                 review.in_its_terms(&adopt_endings(review.side(), text).0)
             }
         };
@@ -82,7 +82,7 @@ impl State {
         let acceptance = Acceptance { text, taken, comments, by: Some(surface) };
         let base_now = if review.writer == Writer::Nobody { review.base.clone() } else { base_now };
         let effects = review.accept(acceptance, base_now).unwrap_or_else(|why| reply(Reply::Refused(why)));
-        review.written_here = write_here && matches!(review.phase, Phase::Deciding(_));
+        review.written_here |= write_here && matches!(review.phase, Phase::Deciding(_));
         effects
     }
 

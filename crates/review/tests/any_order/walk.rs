@@ -70,7 +70,8 @@ fn propose(world: &mut World, choice: u32) {
     let path = files::path(choice >> 2);
     let text = world.files.get(&path).map_or("n\nm\n", |file| &file.text);
     let writer = match choice >> 5 & 7 {
-        0..3 => Writer::Agent,
+        0..2 => Writer::Agent,
+        2 => Writer::AgentAsProposed,
         3..6 => Writer::Editor,
         _ => Writer::Nobody,
     };
@@ -263,7 +264,9 @@ fn everybody_asks_again(world: &mut World) {
         let slot = KEYS.iter().position(|key| *key == proposal.owner.key).unwrap();
         let now = match review.writer {
             Writer::Nobody => proposal.base.clone(),
-            Writer::Agent | Writer::Editor | Writer::AgentFirst => world.files.get(&review.path).cloned(),
+            Writer::Agent | Writer::AgentAsProposed | Writer::Editor | Writer::AgentFirst => {
+                world.files.get(&review.path).cloned()
+            }
         };
         let effects = world.ask(slot, proposal);
         if effects.first() == Some(&Effect::Bound { review: review.id, agent: world.agent(slot) }) {
