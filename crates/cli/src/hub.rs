@@ -154,12 +154,27 @@ fn be_the_hub(reach: &Reach) -> Result<Report, Failure> {
     let _ = rustix::process::setsid();
     let level = std::env::var("LINKSPAN_LOG").ok().and_then(|level| level.parse().ok());
     tracing_subscriber::fmt()
-        .with_writer(io::stderr)
+        .with_writer(|| VisibleLog(io::stderr()))
         .with_ansi(false)
         .with_max_level(level.unwrap_or(tracing::level_filters::LevelFilter::INFO))
         .init();
     linkspan_hub::run(&reach.places).map_err(|error| Failure::internal(error.to_string()))?;
     Ok(Report::default())
+}
+
+/// What agents and files are called stands in the log, and must not change what a terminal shows of it.
+struct VisibleLog<W>(W);
+
+impl<W: Write> Write for VisibleLog<W> {
+    /// A whole line at a time, as it is logged.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.write_all(visible::text(&String::from_utf8_lossy(line)).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 #[cfg(test)]
@@ -174,5 +189,12 @@ mod tests {
         assert_eq!(tail(&mut log, 2).unwrap(), ["two", r"three\u{1b}[2J"]);
         assert_eq!(tail(&mut log, 9).unwrap().len(), 3);
         assert!(tail(&mut log, 0).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_logged_can_not_turn_the_direction_of_the_text() {
+        let mut log = Vec::new();
+        VisibleLog(&mut log).write_all("agent \u{202e}evil\u{2066} é\tx\n".as_bytes()).unwrap();
+        assert_eq!(String::from_utf8(log).unwrap(), "agent \\u{202e}evil\\u{2066} é\tx\n");
     }
 }

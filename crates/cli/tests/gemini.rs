@@ -327,19 +327,49 @@ mod tests {
     }
 
     #[test]
-    fn an_open_diff_is_told_closed_when_the_hub_is_stopped() {
-        let stage = stage();
+    fn a_decision_that_the_agent_received_before_the_hub_was_killed_is_not_told_as_the_answer_to_its_next_change()
+     {
+        let mut stage = stage();
+        let port = stage.editor.port();
+        let agent = stage.agent();
+        let mut stream = agent.listen_silently(None);
+        agent.open_diff(&stage.path, NEW);
+        let shown = stage.editor.shown(&stage.path);
+        stage.editor.accept(&shown);
+        stream.notification("ide/diffAccepted");
+        let last = stream.last.clone();
+        stage.world.kill_hub();
+        stream.ended();
+        back(&stage, port);
+        // It goes on with its next change of the same file, and has nothing but that id.
+        agent.open_diff(&stage.path, "one\nTWO\n3\n");
+        let mut stream = agent.listen(last.as_deref());
+        assert_eq!(stream.rest(), Vec::<Value>::new(), "an old decision");
+        let next = stage.editor.until("the next change is shown", |desk| {
+            desk.shown.iter().find(|shown| shown.proposed.contains("3")).cloned()
+        });
+        stage.editor.accept(&next);
+        let told = stream.notification("ide/diffAccepted");
+        assert_eq!(told["params"]["content"], "one\nTWO\n3\n");
+    }
+
+    #[test]
+    fn a_hub_that_is_stopped_by_force_says_no_to_nobody_and_the_next_one_goes_on() {
+        let mut stage = stage();
         let agent = stage.agent();
         let mut stream = agent.listen(None);
         agent.open_diff(&stage.path, NEW);
         stage.editor.shown(&stage.path);
         stage.world.run(&["hub", "stop", "--force"]).ok();
-        assert_eq!(stream.notification("ide/diffClosed"), stage.decided("ide/diffClosed"));
+        assert_eq!(stream.rest(), Vec::<Value>::new());
         stream.ended();
-        // The editor starts the next one, which has nothing to ask any more, and the same port.
+        // The editor starts the next one, on the same port.
         back(&stage, agent.port);
-        assert_eq!(stage.world.reviews(), Vec::<Value>::new());
-        assert_eq!(agent.listen(None).rest(), Vec::<Value>::new());
+        let mut stream = agent.listen(stream.last.as_deref());
+        stream.notification("ide/contextUpdate");
+        let again = stage.editor.until("it is shown again", |desk| desk.shown.get(1).cloned());
+        stage.editor.accept(&again);
+        assert_eq!(stream.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
     }
 
     #[test]

@@ -48,6 +48,25 @@ pub(crate) fn directory(lookup: Lookup<'_>, variable: &str) -> Option<PathBuf> {
     lookup(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
+/// The folders in which discovery files stand, those of other programs among them. They hold the tokens of windows.
+pub fn discovery_folders(lookup: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let nobody = WindowFacts {
+        port: 0,
+        token: "",
+        pid: 0,
+        editor_name: "",
+        folders: &[],
+        port_space: None,
+        mark: "",
+        unix_ms: 0,
+    };
+    let files = crate::ALL.iter().flat_map(|dialect| dialect.discovery_files(&nobody, &lookup));
+    let home = directory(&lookup, "HOME");
+    // Also where they would be without the variables that this process happens to have.
+    let usual = home.iter().flat_map(|home| [".claude", ".copilot"].map(|name| home.join(name).join("ide")));
+    files.map(|file| file.directory).chain(usual).collect()
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Lock<'a> {

@@ -26,7 +26,7 @@ use linkspan_editor_api::file_uri;
 pub use conversation::{CallId, Exchange, Frame, Server, Session, Step};
 pub use decided::{Accepted, DecidedHunk, Rejected};
 pub use dialect::{ALL, Dialect, Door, OWN, Route, by_name, names};
-pub use discovery::{DiscoveryFile, WindowFacts};
+pub use discovery::{DiscoveryFile, WindowFacts, discovery_folders};
 pub use folders::Folders;
 pub use language::{Known, Question};
 pub use mcp::{begins_session, speaks};

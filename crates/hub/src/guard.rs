@@ -13,6 +13,7 @@ use crate::token::Token;
 pub enum Refusal {
     NotLoopback,
     OtherUser,
+    NoDescriptors,
     TooManyConnections,
     BadHead,
     SlowHead,
@@ -44,6 +45,7 @@ impl Refusal {
         match self {
             Refusal::NotLoopback => "notLoopback",
             Refusal::OtherUser => "otherUser",
+            Refusal::NoDescriptors => "noDescriptors",
             Refusal::TooManyConnections => "tooManyConnections",
             Refusal::BadHead => "badHead",
             Refusal::SlowHead => "slowHead",
@@ -80,7 +82,9 @@ impl Refusal {
             | Refusal::OtherOrigin
             | Refusal::WrongLink => StatusCode::FORBIDDEN,
             Refusal::WrongHost => StatusCode::MISDIRECTED_REQUEST,
-            Refusal::TooManyConnections | Refusal::NoRoom => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::TooManyConnections | Refusal::NoRoom | Refusal::NoDescriptors => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Refusal::BadHead
             | Refusal::TwoTokens
             | Refusal::BadBody
@@ -102,6 +106,10 @@ impl Refusal {
         match self {
             Refusal::NotLoopback => "only this machine may connect",
             Refusal::OtherUser => "only processes of the user who owns this hub may connect",
+            Refusal::NoDescriptors => {
+                "the hub has no file descriptors left to find out who connects; close windows or agents, or start the hub \
+                 with a larger `ulimit -n`"
+            }
             Refusal::TooManyConnections => "too many connections to this port; close some",
             Refusal::BadHead => "the request head is malformed or too large",
             Refusal::SlowHead => "the request head did not arrive in time",

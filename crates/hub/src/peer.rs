@@ -6,6 +6,7 @@
 #[cfg(target_os = "linux")]
 mod diag;
 
+use std::io;
 use std::net::SocketAddr;
 #[cfg(target_os = "linux")]
 use std::{
@@ -44,14 +45,31 @@ impl OtherEnd {
 }
 
 /// What was opened as `peer → ours`, or `None` when nobody has it open or it cannot be told.
-#[cfg(target_os = "linux")]
 pub fn other_end(peer: SocketAddr, ours: SocketAddr) -> Option<OtherEnd> {
-    let (SocketAddr::V4(peer), SocketAddr::V4(ours)) = (peer, ours) else { return None };
-    let look = |path, local: &str, remote: &str| search(File::open(path).ok()?, local, remote);
+    look_for_other_end(peer, ours).ok().flatten()
+}
+
+/// The same; the error says why the kernel could not be asked.
+#[cfg(target_os = "linux")]
+pub fn look_for_other_end(peer: SocketAddr, ours: SocketAddr) -> io::Result<Option<OtherEnd>> {
+    let (SocketAddr::V4(peer), SocketAddr::V4(ours)) = (peer, ours) else { return Ok(None) };
+    if let Some(found) = diag::socket(peer, ours) {
+        return Ok(Some(found));
+    }
     // Some runtimes dial IPv4 through IPv6 sockets; those stand in the other table.
-    diag::socket(peer, ours)
-        .or_else(|| look("/proc/net/tcp", &hex(peer), &hex(ours)))
-        .or_else(|| look("/proc/net/tcp6", &mapped(peer), &mapped(ours)))
+    let tables = [("/proc/net/tcp", hex(peer), hex(ours)), ("/proc/net/tcp6", mapped(peer), mapped(ours))];
+    for (path, local, remote) in tables {
+        match File::open(path) {
+            Ok(table) => {
+                if let Some(found) = search(table, &local, &remote) {
+                    return Ok(Some(found));
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
 }
 
 /// In large pieces and no further than needed: for each piece, the kernel walks over all its sockets anew.
@@ -74,8 +92,8 @@ fn search(mut table: impl Read, local: &str, remote: &str) -> Option<OtherEnd> {
 
 /// Elsewhere the token alone has to do.
 #[cfg(not(target_os = "linux"))]
-pub fn other_end(_peer: SocketAddr, _ours: SocketAddr) -> Option<OtherEnd> {
-    Some(OtherEnd { uid: rustix::process::getuid().as_raw(), unread: 0 })
+pub fn look_for_other_end(_peer: SocketAddr, _ours: SocketAddr) -> io::Result<Option<OtherEnd>> {
+    Ok(Some(OtherEnd { uid: rustix::process::getuid().as_raw(), unread: 0 }))
 }
 
 #[cfg(target_os = "linux")]
@@ -148,7 +166,7 @@ mod tests {
     fn a_line_that_comes_in_two_pieces_is_read_whole_and_nothing_after_it() {
         struct Pieces(std::collections::VecDeque<&'static str>);
         impl Read for Pieces {
-            fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
                 let piece = self.0.pop_front().expect("read after it was found").as_bytes();
                 buffer[..piece.len()].copy_from_slice(piece);
                 Ok(piece.len())

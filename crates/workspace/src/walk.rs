@@ -30,9 +30,15 @@ pub(crate) struct Stop<'a> {
     cancel: &'a Cancel,
     deadline: Deadline,
     full: AtomicBool,
+    /// One file was not looked at to its end; the others are.
+    incomplete: AtomicBool,
 }
 
 impl Stop<'_> {
+    pub(crate) fn leave_something_out(&self) {
+        self.incomplete.store(true, Ordering::Relaxed);
+    }
+
     /// There is no room for more.
     pub(crate) fn leave_out_the_rest(&self) {
         self.full.store(true, Ordering::Relaxed);
@@ -77,7 +83,12 @@ pub(crate) fn walk<W: Worker>(
     if workspace.folders.is_empty() {
         return Err(WorkspaceError::NoFolder);
     }
-    let stop = Stop { cancel, deadline: Deadline::after(TIME_LIMIT), full: AtomicBool::new(false) };
+    let stop = Stop {
+        cancel,
+        deadline: Deadline::after(TIME_LIMIT),
+        full: AtomicBool::new(false),
+        incomplete: AtomicBool::new(false),
+    };
     let found = Mutex::new(Vec::new());
     for (index, folder) in workspace.folders.iter().enumerate() {
         let is_again = workspace.folders.iter().take(index).any(|earlier| earlier == folder);
@@ -94,7 +105,7 @@ pub(crate) fn walk<W: Worker>(
         return Err(WorkspaceError::Cancelled);
     }
     let found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    Ok((found, stop.full.load(Ordering::Relaxed)))
+    Ok((found, stop.full.load(Ordering::Relaxed) || stop.incomplete.load(Ordering::Relaxed)))
 }
 
 fn walker(folder: &Path, selection: &Selection) -> ignore::WalkParallel {

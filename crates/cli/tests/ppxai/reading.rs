@@ -35,6 +35,33 @@ fn the_workspace_is_told_as_the_seed_tells_it() {
 }
 
 #[test]
+fn the_tokens_of_all_windows_are_kept_from_an_agent_that_has_none() {
+    let world = World::new();
+    let home = world.home();
+    std::fs::create_dir_all(home.join(".copilot/ide")).unwrap();
+    std::fs::write(home.join(".copilot/ide/other.lock"), r#"{"authToken":"x"}"#).unwrap();
+    let elsewhere = home.join("claude-of-a-window");
+    let serve = world.serve_with(&[&home], &[("CLAUDE_CONFIG_DIR", elsewhere.to_str().unwrap())]);
+    let mut client = Client::new(serve.port);
+    let (lock, other) = (format!("{}.lock", serve.port), "other.lock".to_owned());
+    let folders = [".claude", ".nexus3", ".qwen", "claude-of-a-window"].map(|folder| (folder, &lock));
+    for (folder, name) in folders.into_iter().chain([(".copilot", &other)]) {
+        let path = home.join(folder).join("ide").join(name);
+        assert!(path.exists(), "{}", path.display());
+        let (code, message) = client.error("ide.read_file", json!({ "path": path }));
+        assert_eq!(code, "DENIED", "{folder}: {message}");
+    }
+    let clio = std::fs::read_dir(home.join(".clio/ide")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(client.error("ide.read_file", json!({ "path": clio })).0, "DENIED");
+    assert_eq!(
+        client.result("ide.search_files", json!({ "query": "authToken", "ignored": true })),
+        json!([])
+    );
+    let listed = client.result("ide.list_files", json!({ "pattern": "**/ide/*", "ignored": true }));
+    assert_eq!(listed, json!([]));
+}
+
+#[test]
 fn files_are_listed_by_glob_without_what_is_ignored_or_denied() {
     let (_world, _editor, mut client) = desk();
     let mut list = |args: Value| client.result("ide.list_files", args);

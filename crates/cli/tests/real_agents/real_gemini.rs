@@ -53,6 +53,34 @@ fn an_accepted_change_is_written_and_the_model_knows() {
 }
 
 #[test]
+fn the_byte_order_mark_stays_whether_gemini_sends_it_or_not() {
+    let text = format!("\u{feff}{TEXT}");
+    for tool in ["replace", "write_file"] {
+        let world = World::new();
+        let path = world.file("a.txt", &text);
+        let serve = world.serve();
+        let read = Turn::calls("read_file", json!({ "file_path": path }));
+        let change = match tool {
+            "replace" => json!({
+                "file_path": path, "instruction": "Change it.", "old_string": "two", "new_string": "2",
+            }),
+            _ => json!({ "file_path": path, "content": TEXT.replace("two", "2") }),
+        };
+        let gemini = RealAgent::gemini(&world, [read, Turn::calls(tool, change)]);
+        gemini.is_connected(&world);
+        let mut desk = Desk { gemini, _serve: serve, world };
+        desk.gemini.prompt("please change it");
+        let review = desk.review();
+        desk.world.run(&["accept", &review]).ok();
+        let told = desk.gemini.model.result(1);
+        assert!(!told.is_error, "{told:?}");
+        assert_eq!(desk.world.read_text("a.txt"), text.replace("two", "2"), "{tool}");
+        desk.world.run(&["undo", &review]).ok();
+        assert_eq!(desk.world.read_text("a.txt"), text, "{tool}");
+    }
+}
+
+#[test]
 fn a_rejected_change_is_not_written_and_ends_the_turn() {
     let mut desk = Desk::with(&TEXT.replace("two", "2"));
     let review = desk.review();

@@ -90,10 +90,23 @@ impl Core {
         for path in gone.into_iter().filter(|path| !files.iter().any(|(_, file)| file.path() == *path)) {
             self.act(Action::RemoveDiscovery { path, token: token.clone() });
         }
+        self.keep_from_agents(files.iter().map(|(_, file)| file.directory.clone()).collect());
         if let Some(window) = self.windows.get_mut(&id) {
             window.discovery = files;
         }
         self.remember_window(id);
+    }
+
+    /// The tokens of a window stand in these folders. Whoever could read them could pose as another agent there.
+    fn keep_from_agents(&mut self, folders: Vec<PathBuf>) {
+        for folder in folders {
+            if !self.identity.own_places.contains(&folder) {
+                for window in self.windows.values_mut() {
+                    window.policy.keep(folder.clone());
+                }
+                self.identity.own_places.push(folder);
+            }
+        }
     }
 
     /// The person is in this window now: files that there is only one of speak of it.

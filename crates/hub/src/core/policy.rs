@@ -8,7 +8,7 @@ use linkspan_editor_api::DenyGlobs;
 pub(super) struct Policy {
     folders: Vec<PathBuf>,
     deny: DenyGlobs,
-    /// Linkspan's own files.
+    /// Linkspan's own files, and where the tokens of windows stand.
     own: Vec<PathBuf>,
 }
 
@@ -19,6 +19,11 @@ impl Policy {
 
     pub(super) fn everything(folders: Vec<PathBuf>) -> Policy {
         Policy { folders, deny: DenyGlobs::new(&["**".to_owned()]).unwrap_or_default(), own: Vec::new() }
+    }
+
+    /// Keeps one more place from agents.
+    pub(super) fn keep(&mut self, place: PathBuf) {
+        self.own.push(place);
     }
 
     pub(super) fn globs(&self) -> DenyGlobs {
@@ -33,7 +38,9 @@ impl Policy {
 
     pub(super) fn denied(path: &Path) -> String {
         let path = path.display();
-        format!("{path} is kept from agents by `deny` in config.toml or .linkspan.toml, or is Linkspan's own")
+        format!(
+            "{path} is kept from agents by `deny` in config.toml or .linkspan.toml, or is Linkspan's own, or has the tokens of windows"
+        )
     }
 }
 

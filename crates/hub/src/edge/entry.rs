@@ -2,6 +2,7 @@
 //! request means is for the port it came to.
 
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,6 +15,7 @@ use hyper::header::{self, HeaderValue};
 use hyper::service::Service;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use linkspan_workspace::descriptors;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -24,7 +26,7 @@ use super::watched::Watched;
 use super::{Edge, FAREWELL};
 use crate::core::Event;
 use crate::guard::Refusal;
-use crate::peer;
+use crate::peer::{self, OtherEnd};
 
 pub(crate) type Answer = Response<Full<Bytes>>;
 
@@ -124,8 +126,17 @@ async fn who(stream: &TcpStream, peer: SocketAddr) -> Result<(), Refusal> {
     }
     let ours = stream.local_addr().map_err(|_| Refusal::OtherUser)?;
     // The kernel takes milliseconds to list its sockets: nobody else shall wait for that.
-    match tokio::task::spawn_blocking(move || peer::other_end(peer, ours)).await {
-        Ok(Some(end)) if end.uid == rustix::process::getuid().as_raw() => Ok(()),
+    match tokio::task::spawn_blocking(move || peer::look_for_other_end(peer, ours)).await {
+        Ok(found) => is_our_user(found, rustix::process::getuid().as_raw()),
+        Err(_) => Err(Refusal::OtherUser),
+    }
+}
+
+fn is_our_user(found: io::Result<Option<OtherEnd>>, us: u32) -> Result<(), Refusal> {
+    match found {
+        Ok(Some(end)) if end.uid == us => Ok(()),
+        Err(error) if descriptors::are_none_left(&error) => Err(Refusal::NoDescriptors),
+        // Not known to be ours is not ours.
         _ => Err(Refusal::OtherUser),
     }
 }
@@ -303,6 +314,17 @@ mod tests {
     use hyper::service::service_fn;
 
     use super::*;
+
+    #[test]
+    fn that_no_descriptor_is_left_is_not_said_to_be_another_user() {
+        let end = |uid| Ok(Some(OtherEnd { uid, unread: 0 }));
+        assert_eq!(is_our_user(end(7), 7), Ok(()));
+        assert_eq!(is_our_user(end(8), 7), Err(Refusal::OtherUser));
+        assert_eq!(is_our_user(Ok(None), 7), Err(Refusal::OtherUser));
+        for error in [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE] {
+            assert_eq!(is_our_user(Err(error.into()), 7), Err(Refusal::NoDescriptors));
+        }
+    }
 
     #[test]
     fn whoever_asks_and_takes_no_answers_is_let_go() {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use linkspan_dialect::discovery_folders;
 use linkspan_editor_api::{PORT_SPACE_BOOT, PORT_SPACE_NETWORK, Places, PlacesError, port_space};
 use linkspan_workspace::descriptors;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -16,6 +17,7 @@ use super::doorstep::Doorstep;
 use super::locks::{Locks, Taken};
 use crate::config::{Config, ConfigError};
 use crate::core::{Event, Identity};
+use crate::files;
 use crate::journal::JournalError;
 
 #[derive(Debug, thiserror::Error)]
@@ -54,11 +56,15 @@ pub(super) fn identity(places: &Places, socket: &Path) -> Identity {
 /// Each agent, window and command takes one, and each file that is read: far more than the usual 1,024.
 const DESCRIPTORS: u64 = 65_536;
 
-/// By each name that they have: paths are checked with links followed, and as editors name them.
+/// Linkspan's own files and the tokens of all windows, by each name that they have: paths are checked with links
+/// followed, and as editors name them.
 fn own_places(places: &Places) -> Vec<PathBuf> {
     let Places { runtime, state, config, .. } = places.clone();
-    let named = [runtime, state, config, places.config_file(), places.clients_file()];
-    let real: Vec<PathBuf> = named.iter().filter_map(|place| place.canonicalize().ok()).collect();
+    let named = [runtime, state, config, places.config_file(), places.clients_file()].into_iter();
+    let named: Vec<PathBuf> = named.chain(discovery_folders(|name| std::env::var_os(name))).collect();
+    let anywhere = [PathBuf::from("/")];
+    // Those that are not there yet, too.
+    let real: Vec<PathBuf> = named.iter().filter_map(|place| files::resolve(&anywhere, place).ok()).collect();
     named.into_iter().chain(real).collect()
 }
 

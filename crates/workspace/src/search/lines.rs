@@ -5,10 +5,10 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use grep_matcher::Matcher;
-use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 
 use super::Match;
+use super::bounded::Bounded;
 use crate::walk::{File, Stop};
 
 const LONGEST_TEXT: usize = 500;
@@ -44,7 +44,7 @@ impl Room {
 
 /// The matches of one file.
 pub(super) struct Lines<'a> {
-    matcher: &'a RegexMatcher,
+    matcher: Bounded<'a>,
     file: &'a File<'a>,
     /// Made for the first match only.
     name: Option<String>,
@@ -60,7 +60,7 @@ pub(super) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(super) fn new(
-        matcher: &'a RegexMatcher,
+        matcher: Bounded<'a>,
         file: &'a File<'a>,
         context: usize,
         room: &'a Room,

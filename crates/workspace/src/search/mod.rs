@@ -1,11 +1,12 @@
 //! Searching the text of files, with ripgrep's own searcher: the same lines that `rg` finds.
 
+mod bounded;
 mod lines;
 
 use std::fs;
 use std::path::Path;
 
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_regex::RegexMatcherBuilder;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use rustix::fs::OFlags;
 use serde::Serialize;
@@ -16,6 +17,7 @@ use crate::folders::Workspace;
 use crate::glob::{Pattern, shortened};
 use crate::straight::open_straight;
 use crate::walk::{File, Selection, Stop, Worker, walk};
+use bounded::Expression;
 use lines::{Lines, Room};
 
 const LARGEST_FILE: u64 = 50 * 1024 * 1024;
@@ -76,7 +78,7 @@ pub struct Found {
     pub matches: Vec<Match>,
     /// How many files they are in.
     pub files: usize,
-    /// There are more, or more than 16 MiB of text, or the time was up.
+    /// There are more, or more than 16 MiB of text, or the time was up, or a file could not be searched to its end.
     pub truncated: bool,
 }
 
@@ -97,7 +99,8 @@ pub struct Match {
     pub after: Vec<String>,
 }
 
-/// Binary files, links and files of more than 50 MiB are not searched.
+/// Binary files, links and files of more than 50 MiB are not searched, nor what follows a line that is too long for the
+/// expression: a simple one has no such line, and one of the largest takes 16 KiB.
 pub fn search_files(
     workspace: &Workspace,
     asked: &SearchFiles,
@@ -108,13 +111,14 @@ pub fn search_files(
         exclude: Pattern::read(asked.exclude.as_deref())?,
         ignored: asked.ignored,
     };
-    let matcher = matcher(asked)?;
+    let expression = expression(asked)?;
     let room = Room::new(asked.limit.min(SearchFiles::MOST));
     let context = asked.context.min(SearchFiles::MOST_CONTEXT);
     let worker = || Searching {
-        matcher: matcher.clone(),
+        expression: expression.clone(),
         searcher: SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
+            .heap_limit(Some(expression.longest_text))
             .before_context(context)
             .after_context(context)
             .build(),
@@ -127,7 +131,7 @@ pub fn search_files(
     Ok(Found { matches, files, truncated })
 }
 
-fn matcher(asked: &SearchFiles) -> Result<RegexMatcher, WorkspaceError> {
+fn expression(asked: &SearchFiles) -> Result<Expression, WorkspaceError> {
     let bad =
         |reason: &str| WorkspaceError::BadQuery { query: shortened(&asked.query), reason: reason.to_owned() };
     if asked.query.is_empty() {
@@ -139,19 +143,19 @@ fn matcher(asked: &SearchFiles) -> Result<RegexMatcher, WorkspaceError> {
     if !asked.regex && asked.query.contains('\n') {
         return Err(bad("lines are searched one by one; search for a text within one line"));
     }
-    RegexMatcherBuilder::new()
+    let mut builder = RegexMatcherBuilder::new();
+    builder
         .fixed_strings(!asked.regex)
         .case_insensitive(!asked.case_sensitive)
         .word(asked.whole_word)
         .multi_line(true)
         .octal(false)
-        .line_terminator(Some(b'\n'))
-        .build(&asked.query)
-        .map_err(|error| bad(&format!("it is not a regular expression: {error}")))
+        .line_terminator(Some(b'\n'));
+    Expression::new(&mut builder, &asked.query, !asked.regex).map_err(|reason| bad(&reason))
 }
 
 struct Searching<'a> {
-    matcher: RegexMatcher,
+    expression: Expression,
     searcher: Searcher,
     context: usize,
     room: &'a Room,
@@ -162,9 +166,13 @@ impl Worker for Searching<'_> {
 
     fn look(&mut self, file: &File<'_>, found: &mut Vec<Match>, stop: &Stop<'_>) {
         let Some(handle) = open(file.path) else { return };
-        let lines = Lines::new(&self.matcher, file, self.context, self.room, found, stop);
-        // A file that cannot be read to its end gives what was found up to there.
-        let _ = self.searcher.search_file(&self.matcher, &handle, lines);
+        let matcher = self.expression.until(stop);
+        let lines = Lines::new(matcher, file, self.context, self.room, found, stop);
+        // A file that cannot be read to its end gives what was found up to there. One that has a line which is too long
+        // for this expression is such a file.
+        if self.searcher.search_file(matcher, &handle, lines).is_err() {
+            stop.leave_something_out();
+        }
     }
 }
 

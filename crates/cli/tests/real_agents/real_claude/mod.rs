@@ -1,5 +1,6 @@
 //! Claude Code. This file has how such a test begins; the others have one theme each.
 
+mod bytes;
 mod deciding;
 
 use serde_json::{Value, json};

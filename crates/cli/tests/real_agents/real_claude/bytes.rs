@@ -1,0 +1,58 @@
+//! What Claude Code makes of the byte order mark and the final newline of a file, and that `linkspan undo` finds it.
+
+use serde_json::json;
+
+use super::{ClaudeVersion, Desk, edit, with_each_version};
+use crate::support::{Turn, eventually};
+
+with_each_version! {
+    an_edit_keeps_the_byte_order_mark_and_the_encoding
+    a_file_that_is_written_anew_keeps_its_mark_and_loses_its_final_newline
+}
+
+fn utf8(text: &str) -> Vec<u8> {
+    text.as_bytes().to_vec()
+}
+
+fn utf16le(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+fn write(path: &str, content: &str) -> Turn {
+    Turn::calls("Write", json!({ "file_path": path, "content": content }))
+}
+
+/// Accepts the change; gives what the model was told. The file has been written by then.
+fn accept(desk: &Desk, before: &[u8]) -> (String, String) {
+    let review = desk.review();
+    desk.world.run(&["accept", &review]).ok();
+    let told = desk.claude.model.result(1);
+    assert!(!told.is_error, "{told:?}");
+    eventually("it is written", || (desk.world.read("a.txt") != before).then_some(()));
+    (review, told.text)
+}
+
+fn an_edit_keeps_the_byte_order_mark_and_the_encoding(version: ClaudeVersion) {
+    for encode in [utf8, utf16le] {
+        let before = encode("\u{feff}one\ntwo\nthree\n");
+        let desk = Desk::with(version, &before, |path| edit(path, "two", "2"));
+        let (review, told) = accept(&desk, &before);
+        assert!(!told.contains("user modified"), "{told}");
+        assert_eq!(desk.world.read("a.txt"), encode("\u{feff}one\n2\nthree\n"));
+        desk.world.run(&["undo", &review]).ok();
+        assert_eq!(desk.world.read("a.txt"), before);
+    }
+}
+
+fn a_file_that_is_written_anew_keeps_its_mark_and_loses_its_final_newline(version: ClaudeVersion) {
+    for encode in [utf8, utf16le] {
+        let before = encode("\u{feff}one\ntwo\nthree\n");
+        let desk = Desk::with(version, &before, |path| write(path, "one\n2\nthree\n"));
+        let (review, told) = accept(&desk, &before);
+        // This version puts the mark there only if the answer has it, and takes it for a change of the user.
+        assert_eq!(told.contains("user modified"), version == ClaudeVersion::V2_1_112, "{told}");
+        assert_eq!(desk.world.read("a.txt"), encode("\u{feff}one\n2\nthree"));
+        desk.world.run(&["undo", &review]).ok();
+        assert_eq!(desk.world.read("a.txt"), before);
+    }
+}
