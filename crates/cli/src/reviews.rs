@@ -83,6 +83,7 @@ mod tests {
             removed: 1,
             bytes: 40,
             revision: 0,
+            digest: String::new(),
             new_file: false,
             conflicts: 1,
             owner_gone: true,

@@ -93,7 +93,12 @@ mod tests {
         let verdict = api::Verdict::Reject { reason: Some("too loud".into()) };
         let comments = vec![comment(1, "why?"), comment(7, "no")];
         let decision = api::Decision { verdict, comments, write_here: false };
-        let decided = api::ReviewDecided { review: shown.review, revision: shown.revision, decision };
+        let decided = api::ReviewDecided {
+            review: shown.review,
+            revision: shown.revision,
+            digest: Some(shown.digest),
+            decision,
+        };
         assert_eq!(editor.request(&decided).unwrap(), api::ReviewDecidedResult::Taken);
         let told = agent.told(call);
         assert_eq!((&told["outcome"], &told["reason"]), (&json!("rejected"), &json!("too loud")));

@@ -15,6 +15,8 @@ pub(crate) struct Entry {
     pub(crate) listed_at: Duration,
     /// The newest revision that was fetched, also when its text was not kept.
     pub(crate) revision: Option<u32>,
+    /// The digest of what was fetched then.
+    pub(crate) digest: Option<String>,
     pub(crate) document: Option<Box<Document>>,
     /// It is being fetched.
     pub(crate) fetching: bool,
@@ -32,6 +34,7 @@ impl Entry {
             summary,
             listed_at: now,
             revision: None,
+            digest: None,
             document: None,
             fetching: false,
             sent: None,

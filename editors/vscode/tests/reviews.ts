@@ -19,6 +19,7 @@ export function reviews(): void {
     const review: ReviewShow = {
       review: `r90${shown}`,
       revision: 1,
+      digest: `r90${shown} as shown`,
       window: "w1",
       agent: "Test agent",
       dialect: "linkspan",
@@ -33,6 +34,8 @@ export function reviews(): void {
       focus: false,
       omitted: false,
       inline: false,
+      agentWrites: false,
+      ownerGone: false,
     };
     assert.equal(await ask("review/show", review), null);
     return review;

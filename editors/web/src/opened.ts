@@ -136,8 +136,8 @@ export class Opened {
 
   async #decide(verdict: Verdict): Promise<void> {
     const { entry } = this;
-    const { revision } = this.#looking;
-    if (!isWaiting(entry) || revision === null) {
+    const { seen } = this.#looking;
+    if (!isWaiting(entry) || seen === null) {
       return;
     }
     if (this.#looking.isChoosing) {
@@ -151,7 +151,7 @@ export class Opened {
     const said = verdict.kind === "reject" ? this.view?.commentsOnProposal() : this.view?.draft().comments;
     const decision: Decision = { verdict, comments: said ?? [] };
     // On its way before anything is painted: the agent waits.
-    const answer = this.#around.deciding.decide(entry, revision, decision);
+    const answer = this.#around.deciding.decide(entry, seen, decision);
     this.bar.askWhetherSure(false);
     this.article.notice(null);
     this.#heard(await answer);

@@ -65,9 +65,26 @@ export function withoutText({ text: _, ...rest }: Draft): Draft {
   return { ...rest, left: [] };
 }
 
+/** What a decision is about. */
+export interface Seen {
+  readonly revision: number;
+  /** Names the very bytes. Not known where only their revision was told of. */
+  readonly digest?: string;
+}
+
+export function seenIn({ revision, digest }: ReviewShow): Seen {
+  return { revision, digest };
+}
+
+/** What is listed, and not fetched: its digest is known if it was listed as it is now. */
+export function listed({ summary, revision }: Entry): Seen {
+  return summary.revision === revision ? { revision, digest: summary.digest } : { revision };
+}
+
 /** Whether two states of a review are the same to who looks at them. */
 export function isSame(one: ReviewShow, other: ReviewShow): boolean {
-  return one.revision === other.revision && one.base === other.base && one.proposed === other.proposed;
+  const isSameText = one.base === other.base && one.proposed === other.proposed;
+  return one.revision === other.revision && one.digest === other.digest && isSameText;
 }
 
 /** Whether deciding it together with others would pass over what she did to it: then it is hers to finish. */

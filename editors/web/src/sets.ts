@@ -7,7 +7,7 @@ import type { Connection } from "./connection";
 import { button, disable, element, say } from "./dom";
 import type { Notices } from "./notices";
 import type { Places } from "./places";
-import { isHersToFinish, isOversized, isWaiting, type Entry } from "./reviews";
+import { isHersToFinish, isOversized, isWaiting, seenIn, type Entry, type Seen } from "./reviews";
 import { Steady } from "./steady";
 import { visible } from "./visible";
 import { count } from "./wording";
@@ -23,8 +23,8 @@ export interface SetDeciding {
 
 interface Question {
   accept: boolean;
-  /** With the revision that was fetched for it. */
-  files: Map<Entry, number>;
+  /** With what was fetched for it. */
+  files: Map<Entry, Seen>;
   loaded: boolean;
 }
 
@@ -97,7 +97,7 @@ export class SetHeader {
     try {
       for (const entry of files) {
         const { shown } = await this.#means.connection.review(entry.summary);
-        question.files.set(entry, shown.revision);
+        question.files.set(entry, seenIn(shown));
         entry.revision = shown.revision;
       }
     } catch (error) {
@@ -133,7 +133,7 @@ export class SetHeader {
     if (question === null || !question.loaded) {
       return;
     }
-    const moved = [...question.files].some(([entry, revision]) => !isWaiting(entry) || entry.revision !== revision);
+    const moved = [...question.files].some(([entry, seen]) => !isWaiting(entry) || entry.revision !== seen.revision);
     if (moved) {
       this.#means.notices.tell("The set changed while you were asked: look again.");
       void this.#ask(question.accept);
@@ -157,9 +157,9 @@ export class SetHeader {
     }
     this.#close(true);
     const verdict: Decision["verdict"] = question.accept ? { kind: "accept" } : { kind: "reject" };
-    const decided = [...question.files].map(async ([entry, revision]) => {
+    const decided = [...question.files].map(async ([entry, seen]) => {
       const decision: Decision = { verdict, comments: entry.work?.draft.comments ?? [] };
-      const answer = await this.#means.deciding.decide(entry, revision, decision);
+      const answer = await this.#means.deciding.decide(entry, seen, decision);
       return { entry, answer };
     });
     const results = await Promise.all(decided);

@@ -219,20 +219,30 @@ test("what is asked on a socket that is closing finds it lost, not connected", a
 });
 
 test("a decision whose answer was lost is looked for, and sent once more only if it waits unchanged", async () => {
-  for (const [phase, revision, expected] of [["pending", 1, "taken"], ["pending", 2, "again"], ["accepted", 1, "over"]]) {
+  const cases = [
+    ["pending", 1, "a", "taken"],
+    ["pending", 2, "b", "again"],
+    // The same name and number for something else.
+    ["pending", 1, "b", "again"],
+    ["accepted", 1, "a", "over"],
+  ];
+  for (const [phase, revision, digest, expected] of cases) {
     const { reviews, entry } = oneReview();
     const asked = [];
     let falls = true;
     const answers = {
       "reviews/decide": () => ({ kind: "taken" }),
-      "reviews/get": () => ({ phase, shown: { revision } }),
+      "reviews/get": () => ({ phase, shown: { revision, digest } }),
       "history/list": () => ({ entries: [{ review: "r1", ended: { kind: "accepted", taken: "all" } }] }),
     };
     const connection = {
       connected: async () => {},
       review: () => connection.request("reviews/get"),
-      request: async (method) => {
+      request: async (method, params) => {
         asked.push(method);
+        if (method === "reviews/decide") {
+          assert.deepEqual([params.revision, params.digest], [1, "a"], "what was seen is sent with it");
+        }
         if (falls) {
           falls = false;
           throw new Lost("fell");
@@ -240,7 +250,7 @@ test("a decision whose answer was lost is looked for, and sent once more only if
         return answers[method]();
       },
     };
-    const answer = await new Deciding(connection, reviews).decide(entry, 1, { verdict: { kind: "accept" }, comments: [] });
+    const answer = await new Deciding(connection, reviews).decide(entry, { revision: 1, digest: "a" }, { verdict: { kind: "accept" }, comments: [] });
     assert.equal(answer.kind, expected);
     assert.equal(asked.filter((method) => method === "reviews/decide").length, expected === "taken" ? 2 : 1);
     assert.equal(entry.sending, false);

@@ -68,7 +68,8 @@ fn ask(hub: &mut Patient, review: &str) -> Result<Next, Failure> {
     let mut shown: Option<ReviewShow> = None;
     loop {
         let got = hub.ask(&ReviewsGet { review: review.to_owned() })?;
-        if shown.as_ref().is_none_or(|shown| shown.revision != got.shown.revision) {
+        let seen = |shown: &ReviewShow| (shown.revision, shown.digest.clone());
+        if shown.as_ref().is_none_or(|shown| seen(shown) != seen(&got.shown)) {
             say(&format!("\n{}", show::render(&got)))?;
         }
         if got.outcome.is_some() {
@@ -92,8 +93,8 @@ fn ask(hub: &mut Patient, review: &str) -> Result<Next, Failure> {
         if let Some(verdict) = verdict {
             let word = done(&verdict, &current);
             let decision = Decision { verdict, comments: comments.clone(), write_here: false };
-            let revision = Some(current.revision);
-            let result = hub.ask(&ReviewsDecide { review: review.to_owned(), revision, decision })?;
+            let (revision, digest) = (Some(current.revision), Some(current.digest.clone()));
+            let result = hub.ask(&ReviewsDecide { review: review.to_owned(), revision, digest, decision })?;
             let Some((_, message)) = not_taken(review, &result) else {
                 say(&format!("{word}\n"))?;
                 return Ok(Next::Following);

@@ -77,9 +77,9 @@ impl Screen {
             let verdict = if accept { Verdict::Accept } else { Verdict::Reject { reason: None } };
             let comments = entry.document.as_deref().map(|document| document.comments.clone());
             let decision = Decision { verdict, comments: comments.unwrap_or_default(), write_here: false };
-            let revision = entry.revision;
+            let (revision, digest) = (entry.revision, entry.digest.clone());
             entry.sent = Some(decision.verdict.kind());
-            self.commands.push(Command::Decide(ReviewsDecide { review, revision, decision }));
+            self.commands.push(Command::Decide(ReviewsDecide { review, revision, digest, decision }));
         }
     }
 }

@@ -125,11 +125,11 @@ impl Screen {
         let Some(entry) = self.current_mut() else { return };
         let Some(document) = entry.document.as_deref() else { return };
         let comments = document.comments.clone();
-        let revision = Some(document.shown.revision);
+        let (revision, digest) = (Some(document.shown.revision), Some(document.shown.digest.clone()));
         let decision = Decision { verdict, comments, write_here: false };
         let review = entry.id().to_owned();
         entry.sent = Some(decision.verdict.kind());
-        self.commands.push(Command::Decide(ReviewsDecide { review, revision, decision }));
+        self.commands.push(Command::Decide(ReviewsDecide { review, revision, digest, decision }));
     }
 
     /// Opens the person's editor, with the text she made so far or else with the proposal.

@@ -123,9 +123,14 @@ impl Screen {
         entry.fetching = false;
         entry.summary.phase.clone_from(&got.phase);
         let known = entry.revision.replace(got.shown.revision);
-        let is_newer = known.is_some_and(|known| known != got.shown.revision);
+        let known_digest = entry.digest.replace(got.shown.digest.clone());
+        let is_newer = known.is_some_and(|known| known != got.shown.revision)
+            || known_digest.is_some_and(|known| known != got.shown.digest);
         match entry.document.take() {
-            Some(document) if document.shown.revision == got.shown.revision => {
+            Some(document)
+                if (document.shown.revision, &document.shown.digest)
+                    == (got.shown.revision, &got.shown.digest) =>
+            {
                 entry.document = Some(document);
             }
             Some(document) => entry.document = Some(Box::new(document.renewed(got.shown))),

@@ -105,9 +105,9 @@ impl Desk {
     /// The decisions that were sent, and nothing else that matters.
     fn decided(&mut self) -> Vec<(String, Option<u32>, Verdict)> {
         let sent = std::mem::take(&mut self.commands).into_iter().filter_map(|command| match command {
-            Command::Decide(ReviewsDecide { review, revision, decision: Decision { verdict, .. } }) => {
-                Some((review, revision, verdict))
-            }
+            Command::Decide(ReviewsDecide {
+                review, revision, decision: Decision { verdict, .. }, ..
+            }) => Some((review, revision, verdict)),
             _ => None,
         });
         sent.collect()

@@ -131,8 +131,8 @@ export class Deciding {
       return { says: `Nothing is decided: ${why ?? marked}`, isLoud: true };
     }
     review.discarded = choice.kind === "reject" ? documentOf(review)?.getText() : undefined;
-    const { id, comments, shown: { revision } } = review;
-    const asked = { review: id, revision, decision: { verdict, comments } };
+    const { id, comments, shown: { revision, digest } } = review;
+    const asked = { review: id, revision, digest, decision: { verdict, comments } };
     const result = await this.hub.ask("review/decided", asked);
     review.told = result.kind === "refused" ? result.message : undefined;
     return refusalOf(name, result);
