@@ -94,25 +94,6 @@ fn a_decision_that_cannot_be_recorded_is_refused_and_the_review_goes_on() {
 }
 
 #[test]
-fn a_disk_that_never_says_what_became_of_a_write_is_asked_what_the_file_holds() {
-    for (holds, seconds, answer) in [(OLD, 120, "not known whether"), (NEW.as_bytes(), 2, "FILE_SAVED")] {
-        let (mut desk, agent) = desk("nexus3");
-        desk.propose(agent, 1, NEW);
-        desk.hold_writes = true;
-        desk.decide(COMMAND, "accept");
-        desk.wait_seconds(19);
-        assert!(desk.answers(agent, 1).is_empty());
-        desk.files.insert("/ws/a.txt".into(), holds.to_vec());
-        for _ in 0..seconds {
-            desk.wait_seconds(1);
-            desk.pong(agent);
-        }
-        let told = desk.answers(agent, 1);
-        assert!(told.len() == 1 && told[0].to_string().contains(answer), "{told:?}");
-    }
-}
-
-#[test]
 fn a_write_that_was_answered_in_time_has_no_deadline_left() {
     let (mut desk, agent) = desk("nexus3");
     desk.propose(agent, 1, NEW);
