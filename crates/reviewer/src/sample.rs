@@ -34,6 +34,8 @@ pub(crate) fn shown(review: &str, base: &str, proposed: &str, hunks: Vec<ReviewH
         focus: false,
         omitted: false,
         inline: false,
+        agent_writes: false,
+        owner_gone: false,
     }
 }
 
