@@ -57,8 +57,8 @@ fn render(reviews: &[ReviewSummary], folders: &HashMap<String, Vec<String>>) -> 
 /// As much of a description as fits into a line with the rest.
 fn shortened(text: &str) -> String {
     const LONGEST: usize = 60;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
+    match text.chars().nth(LONGEST) {
+        Some(_) => text.chars().take(LONGEST).chain(['…']).collect(),
         None => text.to_owned(),
     }
 }
