@@ -282,20 +282,6 @@ fn an_agent_that_came_back_in_time_keeps_its_review_when_the_first_grace_would_e
 }
 
 #[test]
-fn a_window_that_comes_back_in_its_grace_finds_its_agents_and_reviews() {
-    let (mut desk, agent) = desk("claude");
-    desk.propose(agent, 1, NEW);
-    desk.event(Event::LocalClosed { local: EDITOR });
-    desk.wait_seconds(20);
-    desk.pong(agent);
-    desk.attach(LocalId(3), json!({ "reviews": true }));
-    assert_eq!(desk.shown().len(), 2, "the new editor is shown what waits");
-    assert!(desk.closed_agents.is_empty());
-    desk.decide(LocalId(3), "accept");
-    assert_eq!(first_text(desk.answers(agent, 1)[0]), "FILE_SAVED");
-}
-
-#[test]
 fn a_window_that_stays_away_is_closed_and_its_agents_with_it() {
     let (mut desk, agent) = desk("claude");
     desk.event(Event::LocalClosed { local: EDITOR });
