@@ -5,7 +5,7 @@ use linkspan_testkit as support;
 
 use std::path::Path;
 
-use support::{Agent, Tty, World};
+use support::{Agent, Dialect, Tty, World, agent};
 
 const BEFORE: &str = "//! Greets people.
 
