@@ -64,6 +64,7 @@ fn a_rejection_fails_the_call_and_says_why() {
         let decision = api::Decision {
             verdict: api::Verdict::Reject { reason: Some("not like this".into()) },
             comments: vec![api::ReviewComment { line: 1, text: "too short".into() }],
+            write_here: false,
         };
         let decided = api::ReviewDecided { review: shown.review, revision: shown.revision, decision };
         assert_eq!(editor.request(&decided), Ok(api::ReviewDecidedResult::Taken));
