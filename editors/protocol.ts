@@ -491,8 +491,10 @@ export interface DialectStatus {
   name: string;
   /** The port that its agents know by heart, if it leads to this window. */
   port?: number;
-  /** The files by which its agents find the window. */
+  /** The files by which its agents find the window, as far as they are there. */
   discoveryFiles: Array<string>;
+  /** Why its agents do not find the window by a file, though they should. */
+  problems: Array<string>;
 }
 
 /** Closes the tabs of a document. One with unsaved changes stays open. */
@@ -877,6 +879,8 @@ export interface HubStatusResult {
   windows: Array<WindowStatus>;
   /** Attempts to come in that were refused, counted by reason. */
   refused: Record<string, number>;
+  /** What does not work right now, each with what to do. */
+  problems: Array<string>;
 }
 
 /** Stops the hub. It starts again by itself when somebody needs it. */
@@ -1216,6 +1220,8 @@ export interface ReviewDecided {
   review: string;
   /** The revision that was on her screen. */
   revision: number;
+  /** The `digest` of what was on the screen. Missing from older editors. */
+  digest?: string;
   /** What she decided. */
   decision: Decision;
 }
@@ -1257,6 +1263,8 @@ export interface ReviewEdited {
   review: string;
   /** The revision that was edited. */
   revision: number;
+  /** The `digest` of what was edited, as it was shown. Missing from older editors. */
+  digest?: string;
   /** The whole proposed side as it is now. */
   text: string;
 }
@@ -1267,6 +1275,8 @@ export type ReviewEditedResult =
     "kind": "taken";
     /** The revision now: the next edit and the decision name it. */
     revision: number;
+    /** The digest now: the next edit and the decision send it back. */
+    digest: string;
     /** The differences between `base` and the edited text, in the order of the file. */
     hunks: Array<ReviewHunk>;
   }
@@ -1345,6 +1355,8 @@ export interface ReviewShow {
   review: string;
   /** Which state of it this is. A decision names the revision it was made on. */
   revision: number;
+  /** Names exactly what is shown: the review, its file, the text before and the text after. A decision sends it back, and does not count if it was made on anything else. */
+  digest: string;
   /** Id of the set it was proposed in together with other files. */
   set?: string;
   /** Id of the window it belongs to, such as `w3`. */
@@ -1421,6 +1433,8 @@ export interface ReviewSummary {
   bytes: number;
   /** Which state of it this is: a decision on a review that is not fetched names it. */
   revision: number;
+  /** Names exactly what a decision on it would be about: see `review/show`. */
+  digest: string;
   /** The file does not exist yet. */
   newFile: boolean;
   /** Number of places that conflict. */
@@ -1453,6 +1467,8 @@ export interface ReviewsDecide {
   review: string;
   /** The revision the person saw; missing: whatever is current. */
   revision?: number;
+  /** The `digest` of what was shown; missing: whatever is current. */
+  digest?: string;
   /** What she decided. */
   decision: Decision;
 }

@@ -101,7 +101,7 @@ impl Editor {
     pub(crate) fn accept(&self, shown: &Shown) -> Result<()> {
         let decision = Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: false };
         let (review, revision) = (shown.review.clone(), shown.revision);
-        let decided = ReviewDecided { review, revision, decision };
+        let decided = ReviewDecided { review, revision, digest: None, decision };
         write(&self.output, &Message::request(RequestId::Number(2), &decided))
     }
 }

@@ -2,7 +2,7 @@
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use linkspan_review::{
-    AgentId, Comment, Decision, Event, Format, LineNumber, Owner, Proposal, Review, ReviewId, Revision,
+    AgentId, Comment, Decision, Digest, Event, Format, LineNumber, Owner, Proposal, Review, ReviewId, Revision,
     State, Step, SurfaceId, Text, Verdict, WindowId, WriteError, Writer,
 };
 
@@ -22,12 +22,14 @@ pub fn event(state: &State, input: &mut Unstructured<'_>) -> Result<Event> {
             review,
             surface: SurfaceId(number(input)?),
             revision: revision(state.review(review), input)?,
+            digest: digest(state.review(review), input)?,
             text: text(input)?,
         },
         4 => Event::Decided {
             review,
             surface: SurfaceId(number(input)?),
             revision: revision(state.review(review), input)?,
+            digest: digest(state.review(review), input)?,
             decision: decision(state.review(review), input)?,
             base_now: file(state.review(review), input)?,
         },
@@ -54,7 +56,7 @@ fn proposal(input: &mut Unstructured<'_>) -> Result<Proposal> {
         set: None,
         path: "/w/a".into(),
         label: String::new(),
-        writer: *input.choose(&[Writer::Editor, Writer::Agent, Writer::Nobody])?,
+        writer: *input.choose(&[Writer::Editor, Writer::Agent, Writer::AgentAsProposed, Writer::Nobody])?,
         base: file(None, input)?,
         proposed: text(input)?,
         asked: None,
@@ -76,6 +78,14 @@ fn file(review: Option<&Review>, input: &mut Unstructured<'_>) -> Result<Option<
         }
         _ => Ok(None),
     }
+}
+
+fn digest(review: Option<&Review>, input: &mut Unstructured<'_>) -> Result<Option<Digest>> {
+    Ok(match input.int_in_range(0..=3_u8)? {
+        0 => None,
+        1 => Some(Digest::of(text(input)?.as_bytes())),
+        _ => review.map(Review::shown_digest),
+    })
 }
 
 fn revision(review: Option<&Review>, input: &mut Unstructured<'_>) -> Result<Revision> {

@@ -107,7 +107,10 @@ pub struct Who {
 }
 
 pub const CLAUDE: Who = Who { name: "claude-code", version: "2.1.325", protocol: "2025-11-25" };
-pub const NEXUS3: Who = Who { name: "nexus3", version: "1.0.0", protocol: "2024-11-05" };
+/// A client of NEXUS3's protocol that leaves the writing to the editor side, as the protocol has it.
+pub const NEXUS3: Who = Who { name: "nexus3-client", version: "1.0.0", protocol: "2024-11-05" };
+/// NEXUS3 itself, whose REPL runs its own tool after `FILE_SAVED`.
+pub const NEXUS3_ITSELF: Who = Who { name: "nexus3", ..NEXUS3 };
 
 impl Agent {
     /// Claude Code, connected and introduced.

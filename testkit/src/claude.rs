@@ -2,6 +2,7 @@
 //! nothing else of the network. What a user types there, and what the screen shows.
 
 use std::fs;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -81,12 +82,20 @@ impl Claude {
         script: impl IntoIterator<Item = Turn>,
         args: &[&str],
     ) -> Claude {
+        Claude::run_with(world, version, script, args, &[])
+    }
+
+    /// Starts it with these arguments and variables.
+    pub fn run_with(
+        world: &World,
+        version: ClaudeVersion,
+        script: impl IntoIterator<Item = Turn>,
+        args: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Claude {
         let model = Model::start(script);
-        let mut command = installed::command(world, &format!("claude-{}", version.number()));
-        command.args(args);
-        command.env("ANTHROPIC_BASE_URL", model.url()).env("ANTHROPIC_API_KEY", KEY);
-        command.envs(model.proxy_variables());
-        command.envs(QUIET.map(|name| (name, "1")));
+        let mut command = command(world, version, &model);
+        command.args(args).envs(variables.iter().copied());
         Claude { tty: Tty::start(&command, 120, 50, PATIENCE), model, version }
     }
 
@@ -97,13 +106,18 @@ impl Claude {
         self.tty.types("\r");
     }
 
-    /// Answers the question in the terminal with this key, and waits until it is gone. Claude Code ignores keys for a
-    /// moment after it has shown a question.
+    /// Answers the question in the terminal with this key, and waits until it is gone.
     #[track_caller]
     pub fn answers(&mut self, key: &str) {
+        self.types_until(key, "the end of the question", |screen| !screen.contains("Do you want to"));
+    }
+
+    /// Types this key until the screen is so. Claude Code ignores keys for a moment after it has shown a question.
+    #[track_caller]
+    pub fn types_until(&mut self, key: &str, what: &str, fits: impl Fn(&str) -> bool) {
         let until = Instant::now() + PATIENCE;
-        while self.tty.text().contains("Do you want to") {
-            assert!(Instant::now() < until, "the question stays:\n{}", self.tty.text());
+        while !fits(&self.tty.text()) {
+            assert!(Instant::now() < until, "never seen: {what}; the screen:\n{}", self.tty.text());
             self.tty.types(key);
             thread::sleep(Duration::from_millis(700));
         }
@@ -116,6 +130,14 @@ impl Drop for Claude {
             eprintln!("--- the screen of Claude Code {}\n{}\n---", self.version.number(), self.tty.text());
         }
     }
+}
+
+/// Claude Code as a command, with this model and nothing else of the network.
+pub fn command(world: &World, version: ClaudeVersion, model: &Model) -> Command {
+    let mut command = installed::command(world, &format!("claude-{}", version.number()));
+    command.env("ANTHROPIC_BASE_URL", model.url()).env("ANTHROPIC_API_KEY", KEY);
+    command.envs(model.proxy_variables()).envs(QUIET.map(|name| (name, "1")));
+    command
 }
 
 /// Answers beforehand what Claude Code asks a new user: the theme, the key, whether the folder is trusted.

@@ -246,7 +246,12 @@ impl Editor {
     #[track_caller]
     pub fn decide(&mut self, shown: &api::ReviewShow, verdict: api::Verdict) -> api::ReviewDecidedResult {
         let decision = api::Decision { verdict, comments: vec![], write_here: false };
-        let decided = api::ReviewDecided { review: shown.review.clone(), revision: shown.revision, decision };
+        let decided = api::ReviewDecided {
+            review: shown.review.clone(),
+            revision: shown.revision,
+            digest: Some(shown.digest.clone()),
+            decision,
+        };
         self.request(&decided).unwrap()
     }
 
@@ -254,8 +259,8 @@ impl Editor {
     #[track_caller]
     pub fn edit(&mut self, shown: &api::ReviewShow, text: &str) -> api::ReviewShow {
         match self.try_edit(shown, text) {
-            api::ReviewEditedResult::Taken { revision, hunks } => {
-                api::ReviewShow { revision, hunks, proposed: text.to_owned(), ..shown.clone() }
+            api::ReviewEditedResult::Taken { revision, digest, hunks } => {
+                api::ReviewShow { revision, digest, hunks, proposed: text.to_owned(), ..shown.clone() }
             }
             other => panic!("the edit was not taken: {other:?}"),
         }
@@ -264,7 +269,8 @@ impl Editor {
     #[track_caller]
     pub fn try_edit(&mut self, shown: &api::ReviewShow, text: &str) -> api::ReviewEditedResult {
         let (review, revision) = (shown.review.clone(), shown.revision);
-        self.request(&api::ReviewEdited { review, revision, text: text.to_owned() }).unwrap()
+        let digest = Some(shown.digest.clone());
+        self.request(&api::ReviewEdited { review, revision, digest, text: text.to_owned() }).unwrap()
     }
 
     #[track_caller]

@@ -119,6 +119,6 @@ pub(crate) fn decide(review: &str, revision: u32, accept: bool) -> Vec<u8> {
     let verdict = if accept { Verdict::Accept } else { Verdict::Reject { reason: None } };
     let number = review.trim_start_matches('r').parse().unwrap_or_default();
     let decision = Decision { verdict, comments: Vec::new(), write_here: false };
-    let decided = ReviewDecided { review: review.to_owned(), revision, decision };
+    let decided = ReviewDecided { review: review.to_owned(), revision, digest: None, decision };
     encode(&Message::request(RequestId::Number(number), &decided).to_bytes())
 }

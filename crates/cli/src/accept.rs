@@ -10,7 +10,7 @@ use crate::decide;
 use crate::exit::Failure;
 use crate::output::Report;
 use crate::reach::Reach;
-use crate::review_args::{At, HunkName, ReviewName, hunk_ids};
+use crate::review_args::{At, DigestStart, HunkName, ReviewName, hunk_ids};
 
 /// Accept a review, or some hunks of it, or a text of your own instead.
 #[derive(Debug, clap::Args)]
@@ -29,6 +29,10 @@ pub(crate) struct Args {
     /// The line the comment is about; without it, the first line of the change.
     #[arg(long, value_name = "FILE:LINE", requires = "comment")]
     at: Option<At>,
+    /// Only if it is still what had this digest in `linkspan show --json` or `linkspan reviews --json`; the first 8
+    /// digits are enough.
+    #[arg(long, value_name = "DIGEST")]
+    digest: Option<DigestStart>,
     /// Let Linkspan write the file if the agent that should write it no longer waits for the answer.
     #[arg(long)]
     write: bool,
@@ -36,7 +40,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let text = args.with.as_deref().map(read_text).transpose()?;
-    let review = decide::fetch(reach, &args.review)?;
+    let review = decide::fetch(reach, &args.review, args.digest.as_ref())?;
     let verdict = match text {
         Some(text) => Verdict::AcceptEdited { text },
         None if args.hunk.is_empty() => Verdict::Accept,

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::exit::{Exit, Failure};
 use crate::output::{Report, count};
 use crate::reach::Reach;
-use crate::review_args::{At, ReviewName};
+use crate::review_args::{At, DigestStart, ReviewName};
 use crate::visible::name;
 
 /// Agents write within a few hundred milliseconds after they are told.
@@ -26,9 +26,19 @@ pub(crate) struct Fetched {
     pub(crate) shown: ReviewShow,
 }
 
-pub(crate) fn fetch(reach: &Reach, review: &ReviewName) -> Result<Fetched, Failure> {
+/// With `--digest`, what is decided has to be what had that digest when it was looked at.
+pub(crate) fn fetch(
+    reach: &Reach,
+    review: &ReviewName,
+    digest: Option<&DigestStart>,
+) -> Result<Fetched, Failure> {
     let mut connection = reach.greeted()?;
     let shown = connection.request(&ReviewsGet { review: review.0.clone() })?.shown;
+    if digest.is_some_and(|DigestStart(start)| !shown.digest.starts_with(start)) {
+        let (_, message) =
+            not_taken(&shown.review, &ReviewDecidedResult::Stale { revision: shown.revision }).unzip();
+        return Err(Failure::new(Exit::No, message.unwrap_or_default()));
+    }
     Ok(Fetched { connection, shown })
 }
 
@@ -47,13 +57,19 @@ impl Fetched {
         let mut done = done(&verdict, &self.shown);
         let is_accept = !matches!(verdict, Verdict::Reject { .. });
         let agent_writes = is_accept && self.shown.agent_writes && !self.shown.owner_gone;
-        let ReviewShow { review, revision, path, agent, .. } = self.shown;
+        let ReviewShow { review, revision, digest, path, agent, .. } = self.shown;
         let decision = Decision { verdict, comments, write_here };
-        let ask = ReviewsDecide { review: review.clone(), revision: Some(revision), decision };
+        let ask = ReviewsDecide {
+            review: review.clone(),
+            revision: Some(revision),
+            digest: Some(digest.clone()),
+            decision,
+        };
         let result = self.connection.request(&ask)?;
         let mut document = Map::new();
         document.insert("review".into(), json!(review));
         document.insert("revision".into(), json!(revision));
+        document.insert("digest".into(), json!(digest));
         document.insert("result".into(), serde_json::to_value(&result).unwrap_or_default());
         if let Some((exit, message)) = not_taken(&review, &result) {
             return Err(Failure { exit, message, more: document });

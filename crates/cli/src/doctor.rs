@@ -61,6 +61,7 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
     let hub_started_at_ms = hub(reach, &mut findings);
     findings.extend(files::config(reach, &here, hub_started_at_ms));
     findings.extend(files::clients(&reach.places));
+    findings.extend(files::storage(&reach.places));
     findings.extend(files::journal(&reach.places));
     let discovery = starting::discovered(&surroundings(&here)?);
     looked_in(&discovery, &mut findings);
@@ -115,6 +116,15 @@ fn hub(reach: &Reach, findings: &mut Vec<Finding>) -> Option<u64> {
                 status.socket
             );
             findings.push(Finding::good("hub", text));
+            for problem in &status.problems {
+                findings.push(Finding::bad("hub", problem, "What it says is also what to do."));
+            }
+            for window in &status.windows {
+                for problem in window.dialects.iter().flat_map(|dialect| &dialect.problems) {
+                    let remedy = "Agents of this kind do not find the window until it is there.";
+                    findings.push(Finding::bad("hub", format!("{}: {problem}", window.window), remedy));
+                }
+            }
             for (reason, attempts) in &status.refused {
                 let text = format!("refused {}: {reason}", count(*attempts, "attempt"));
                 findings.push(Finding::note("hub", text));

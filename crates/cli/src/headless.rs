@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use linkspan_client::{Notice, RelayError, relay};
 use linkspan_editor_api::{
     Attach, AttachResult, Capabilities, Decoder, Detach, Editor, HubStatus, HubStatusResult, Limits, Message,
-    PROTOCOL, Ping, Request, RequestId, ReviewHide, ReviewShow, RpcError, StatusMessage, UserAsk, UserUnask,
-    decode, encode, errors,
+    PROTOCOL, Ping, Request, RequestId, ReviewHide, ReviewShow, ReviewWaiting, RpcError, StatusMessage,
+    UserAsk, UserUnask, decode, encode, errors,
 };
 
 use crate::exit::Failure;
@@ -32,6 +32,7 @@ pub(crate) enum Happening<'a> {
     /// Agents can come; by dialect, where they look.
     Open(&'a AttachResult, &'a [(String, String)]),
     Shown(&'a ReviewShow),
+    Waiting(&'a ReviewWaiting),
     Hidden(&'a ReviewHide),
     Asked(&'a UserAsk),
     AskOver(&'a UserUnask),
@@ -174,6 +175,9 @@ impl Headless {
             Message::Request { id, method, params } => {
                 let reply = match method.as_str() {
                     ReviewShow::METHOD => decode(&params).map(|shown| tell(Happening::Shown(&shown))),
+                    ReviewWaiting::METHOD => {
+                        decode(&params).map(|waiting| tell(Happening::Waiting(&waiting)))
+                    }
                     ReviewHide::METHOD => decode(&params).map(|hidden| tell(Happening::Hidden(&hidden))),
                     UserAsk::METHOD => decode(&params).map(|asked| tell(Happening::Asked(&asked))),
                     UserUnask::METHOD => decode(&params).map(|over| tell(Happening::AskOver(&over))),

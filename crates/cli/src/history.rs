@@ -102,6 +102,9 @@ fn what(entry: &HistoryEntry, listed: &[HistoryEntry]) -> String {
         (None, ReviewEnded::Superseded { by }) => format!("superseded by {}", name(by)),
         (None, ReviewEnded::Failed { error }) => format!("failed: {}", name(error)),
     };
+    if entry.on_disk == Some(false) {
+        words += ", not on disk";
+    }
     if entry.new_file {
         words += ", new file";
     }
@@ -110,9 +113,6 @@ fn what(entry: &HistoryEntry, listed: &[HistoryEntry]) -> String {
     }
     if entry.undone {
         words += ", undone";
-    }
-    if entry.on_disk == Some(false) {
-        words += ", not on disk";
     }
     words
 }

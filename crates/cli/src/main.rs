@@ -46,6 +46,7 @@ mod show;
 mod shown_diff;
 mod signals;
 mod status;
+mod storage;
 mod tools;
 mod try_it;
 mod undo;

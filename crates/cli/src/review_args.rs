@@ -27,6 +27,23 @@ impl FromStr for ReviewName {
     }
 }
 
+/// The start of the digest of what was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DigestStart(pub(crate) String);
+
+impl FromStr for DigestStart {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<DigestStart, String> {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if (8..=64).contains(&text.len()) && text.bytes().all(is_digit) {
+            Ok(DigestStart(text.into()))
+        } else {
+            Err("a digest is 8 to 64 digits from 0 to 9 and a to f; `linkspan show --json` gives it".into())
+        }
+    }
+}
+
 /// A hunk by its number, as `show` counts, or by its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HunkName {
@@ -133,6 +150,7 @@ pub(crate) mod tests {
         ReviewShow {
             review: "r12".into(),
             revision: 1,
+            digest: String::new(),
             set: None,
             window: "w1".into(),
             agent: "claude-code".into(),

@@ -57,7 +57,7 @@ fn state(review: &ReviewSummary) -> String {
         words.push(count(review.conflicts, "conflict"));
     }
     if review.owner_gone {
-        words.push("agent away".into());
+        words.push("agent gone".into());
     }
     words.join(", ")
 }
@@ -83,6 +83,7 @@ mod tests {
             removed: 1,
             bytes: 40,
             revision: 0,
+            digest: String::new(),
             new_file: false,
             conflicts: 1,
             owner_gone: true,
@@ -93,7 +94,7 @@ mod tests {
         assert_eq!(
             text,
             "ID   FILE         AGENT        AGE  LINES  HUNKS  STATE\n\
-             r12  src/a\\nb.rs  claude-code  1m   +3 −1  2      pending, 1 conflict, agent away\n"
+             r12  src/a\\nb.rs  claude-code  1m   +3 −1  2      pending, 1 conflict, agent gone\n"
         );
     }
 }

@@ -38,6 +38,7 @@ pub(crate) fn run(args: &Args, reach: &Reach, json: bool) -> Result<Report, Fail
             if args.open { says.page(Link::get(reach, true)) } else { Ok(()) }
         }
         Happening::Shown(shown) => says.shown(shown),
+        Happening::Waiting(waiting) => says.waiting(waiting),
         Happening::Hidden(hidden) => says.hidden(hidden),
         Happening::Asked(asked) => says.asked(asked),
         Happening::AskOver(over) => says.ask_over(over),

@@ -1,6 +1,6 @@
 //! `linkspan show`: one review with its diff.
 
-use linkspan_editor_api::{ReviewEnded, ReviewOutcome, ReviewsGet, ReviewsGetResult};
+use linkspan_editor_api::{ReviewEnded, ReviewOutcome, ReviewShow, ReviewsGet, ReviewsGetResult};
 
 use crate::exit::Failure;
 use crate::output::{HEAD, Report, WARNING, accepted, change, count, decided, styled};
@@ -50,11 +50,24 @@ pub(crate) fn render(got: &ReviewsGetResult) -> String {
             format!("{conflicts}: the file changed meanwhile; look at the marked hunks before you decide");
         text += &format!("{}\n", styled(WARNING, &line));
     }
+    if shown.owner_gone && matches!(got.phase.as_str(), "pending" | "conflict") {
+        text += &format!("{}\n", styled(WARNING, &agent_gone(shown)));
+    }
     text += &shown_diff::render(shown);
     if let Some(outcome) = &got.outcome {
         render_outcome(&mut text, outcome);
     }
     text
+}
+
+fn agent_gone(shown: &ReviewShow) -> String {
+    let (agent, review) = (name(&shown.agent), name(&shown.review));
+    let what_to_do = if shown.agent_writes {
+        format!("`linkspan accept {review} --write` lets Linkspan write the file in its place")
+    } else {
+        "you can decide all the same".to_owned()
+    };
+    format!("agent gone: {agent} no longer waits for the answer; {what_to_do}")
 }
 
 fn render_outcome(text: &mut String, outcome: &ReviewOutcome) {
@@ -107,5 +120,24 @@ mod tests {
              rejected: too\\u{1b}c clever; its agent has not been told yet\n\
              line 1: why?\n"
         );
+    }
+
+    #[test]
+    fn a_review_whose_agent_is_gone_says_what_to_do() {
+        let mut got = ReviewsGetResult {
+            shown: shown("a\n", "b\n", vec![]),
+            phase: "pending".into(),
+            diff: String::new(),
+            outcome: None,
+        };
+        assert!(!render(&got).contains("agent gone"));
+        got.shown.owner_gone = true;
+        assert!(render(&got).contains(
+            "agent gone: claude-code no longer waits for the answer; `linkspan accept r12 --write` lets Linkspan write"
+        ));
+        got.shown.agent_writes = false;
+        assert!(render(&got).contains("no longer waits for the answer; you can decide all the same"));
+        got.phase = "settled".into();
+        assert!(!render(&got).contains("agent gone"), "nobody has to decide");
     }
 }

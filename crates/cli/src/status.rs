@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::exit::Failure;
 use crate::output::{DIM, HEAD, Report, WARNING, age, count, styled};
 use crate::reach::{GreetError, Reach, greet_and};
+use crate::storage::{self, Problem};
 use crate::visible::name;
 
 /// Show the hub, its windows, the agents connected to them and what is refused.
@@ -16,8 +17,7 @@ pub(crate) struct Args {}
 pub(crate) fn run(reach: &Reach) -> Result<Report, Failure> {
     let status = match greet_and(|| reach.connect(), &HubStatus {}) {
         Err(GreetError::Connect(ConnectError::NoHub { .. })) => {
-            let text = "no hub is running; it starts by itself when an editor or `linkspan serve` needs it";
-            return Ok(Report::new(text, json!({ "running": false })));
+            return Ok(not_running(reach));
         }
         greeted => greeted?.1,
     };
@@ -26,6 +26,23 @@ pub(crate) fn run(reach: &Reach) -> Result<Report, Failure> {
         members.insert("running".into(), json!(true));
     }
     Ok(Report::new(render(&status), document))
+}
+
+/// None runs, and perhaps none can.
+fn not_running(reach: &Reach) -> Report {
+    let mut problems = storage::places(&reach.places);
+    problems.extend(storage::journal(&reach.places.journal()).1);
+    if problems.is_empty() {
+        let text = "no hub is running; it starts by itself when an editor or `linkspan serve` needs it";
+        return Report::new(text, json!({ "running": false }));
+    }
+    let mut text = "no hub is running, and something keeps it from working:\n".to_owned();
+    for Problem { found, remedy } in &problems {
+        text += &format!("{}\n    {}\n", styled(WARNING, &name(found)), name(remedy));
+    }
+    let listed: Vec<String> =
+        problems.iter().map(|Problem { found, remedy }| format!("{found}: {remedy}")).collect();
+    Report::new(text, json!({ "running": false, "problems": listed }))
 }
 
 fn render(status: &HubStatusResult) -> String {
@@ -37,6 +54,9 @@ fn render(status: &HubStatusResult) -> String {
         age(status.uptime_ms),
         styled(DIM, &name(&status.socket))
     );
+    for problem in &status.problems {
+        text += &format!("{}\n", styled(WARNING, &name(problem)));
+    }
     for window in &status.windows {
         render_window(&mut text, window);
     }
@@ -76,6 +96,7 @@ fn render_window(text: &mut String, window: &WindowStatus) {
     for dialect in &window.dialects {
         let mut found: Vec<String> = dialect.discovery_files.iter().map(|file| name(file)).collect();
         found.extend(dialect.port.map(|port| format!("also on port {port}")));
+        found.extend(dialect.problems.iter().map(|problem| styled(WARNING, &name(problem))));
         if found.is_empty() {
             found.push("no discovery file".to_owned());
         }

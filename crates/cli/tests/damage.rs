@@ -75,6 +75,10 @@ mod tests {
         assert_ne!(ran.code, 0, "{ran:?}");
         assert_eq!(world.read_text("a.txt"), OLD);
         claude.is_served();
+        let status = world.status();
+        assert!(status["problems"][0].as_str().unwrap().contains("does not take records"), "{status}");
+        let doctor = world.run(&["doctor"]).stdout;
+        assert!(doctor.contains("does not take records") && doctor.contains("KiB left"), "{doctor}");
         drop(filling);
 
         assert_eq!(world.one_pending(), review, "it waits as before");

@@ -119,4 +119,100 @@ mod tests {
         world.run(&["ide", "disconnect"]).ok();
         check(&world, 1, &["linkspan ide disconnect", "linkspan ide connect"]);
     }
+
+    #[test]
+    fn a_journal_is_told_of_with_its_size_and_its_limits() {
+        let world = World::with_config("journal_mib = 20\n");
+        let _editor = Editor::attach(&world);
+        let found = findings(&world, "journal");
+        let said = found[0]["found"].as_str().unwrap();
+        assert!(said.contains("MiB") && said.contains("keeps 20 MiB and 30 days"), "{said}");
+    }
+
+    #[test]
+    fn a_journal_of_a_newer_version_is_told_of_and_left_alone() {
+        let world = World::new();
+        world.run(&["hub", "start"]).ok();
+        world.run(&["hub", "stop", "--force"]).ok();
+        let log = world.state().join("journal.db-wal");
+        eventually("a hub that leaves has closed its journal", || (!log.exists()).then_some(()));
+        let mut bytes = std::fs::read(world.journal()).unwrap();
+        // The version of the tables, where SQLite keeps it.
+        bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+        std::fs::write(world.journal(), &bytes).unwrap();
+        let found = findings(&world, "journal");
+        assert_eq!(found[0]["level"], "bad", "{found:?}");
+        assert!(found[0]["found"].as_str().unwrap().contains("newer"), "{found:?}");
+        let status = world.run(&["status"]).ok().stdout;
+        assert!(status.contains("newer") && status.contains("Update linkspan"), "{status}");
+        let ran = world.run(&["hub", "start"]);
+        assert!(ran.code != 0 && ran.stderr.contains("newer"), "{ran:?}");
+        assert_eq!(std::fs::read(world.journal()).unwrap(), bytes);
+    }
+
+    #[test]
+    fn a_journal_that_is_damaged_inside_is_told_of_before_a_hub_starts() {
+        let world = World::new();
+        std::fs::create_dir_all(world.state()).unwrap();
+        std::fs::write(world.journal(), "this is no database").unwrap();
+        let status = world.run(&["status"]).ok().stdout;
+        assert!(status.contains("damaged") && status.contains("puts it aside"), "{status}");
+    }
+
+    #[test]
+    fn a_state_directory_that_cannot_be_made_is_told_of_with_what_to_do() {
+        let world = World::new();
+        // As anybody, root too, finds it: something else is in its place.
+        std::fs::write(world.state(), "").unwrap();
+        let found = findings(&world, "storage");
+        assert_eq!(found[0]["level"], "bad", "{found:?}");
+        assert!(found[0]["remedy"].as_str().unwrap().contains("XDG_STATE_HOME"), "{found:?}");
+        let status = world.run(&["status"]).ok();
+        assert!(status.stdout.contains("cannot be written"), "{status:?}");
+        std::fs::remove_file(world.state()).unwrap();
+    }
+
+    #[test]
+    fn a_home_that_cannot_be_written_is_told_of() {
+        let world = World::new();
+        let said = |args: &[&str]| world.command(args).env("HOME", "/proc/self").output().unwrap().stdout;
+        let doctor = String::from_utf8(said(&["doctor"])).unwrap();
+        assert!(doctor.contains("home directory /proc/self cannot be written"), "{doctor}");
+        let status = String::from_utf8(said(&["status"])).unwrap();
+        assert!(status.contains("cannot be written"), "{status}");
+    }
+
+    #[test]
+    fn status_does_not_name_a_lock_file_that_is_gone_and_the_file_comes_back() {
+        let world = World::new();
+        let _editor = Editor::attach(&world);
+        let files = world.discovery_files();
+        assert!(!files.is_empty());
+        for file in &files {
+            std::fs::remove_file(file).unwrap();
+        }
+        let status = world.status();
+        let dialects = status["windows"][0]["dialects"].as_array().unwrap().clone();
+        for dialect in dialects {
+            for path in dialect["discoveryFiles"].as_array().unwrap() {
+                assert!(!files.iter().any(|file| file.to_str() == path.as_str()), "{dialect}");
+            }
+        }
+        eventually("they are written again", || files.iter().all(|file| file.exists()).then_some(()));
+        let again = world.status();
+        assert!(!again.to_string().contains("was not there"), "{again}");
+    }
+
+    #[test]
+    fn a_lock_file_that_cannot_be_written_is_not_named_and_said_why() {
+        let world = World::new();
+        std::fs::write(world.home().join(".claude"), "in the way").unwrap();
+        let _editor = Editor::attach(&world);
+        let status = world.status();
+        let dialects = status["windows"][0]["dialects"].as_array().unwrap().clone();
+        let claude = dialects.iter().find(|dialect| dialect["name"] == "claude").unwrap();
+        assert_eq!(claude["discoveryFiles"], json!([]), "{claude}");
+        assert!(claude["problems"][0].as_str().unwrap().contains("cannot be written"), "{claude}");
+        check(&world, 1, &["cannot be written"]);
+    }
 }

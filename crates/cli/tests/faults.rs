@@ -143,7 +143,12 @@ mod tests {
                     let decision =
                         api::Decision { verdict: api::Verdict::Accept, comments: vec![], write_here: false };
                     let (review, revision) = (shown.review, shown.revision);
-                    self.editor().send_request(&api::ReviewDecided { review, revision, decision });
+                    self.editor().send_request(&api::ReviewDecided {
+                        review,
+                        revision,
+                        digest: Some(shown.digest),
+                        decision,
+                    });
                 }
                 Point::Decided => {
                     self.agent().freeze();

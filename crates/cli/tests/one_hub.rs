@@ -73,7 +73,7 @@ mod tests {
         assert!(!files.is_empty());
         let first = world.hub_pid();
         let status = run_elsewhere(&world, &["status", "--json"]).ok().json();
-        assert_eq!(status["pid"].as_u64().map(|pid| pid as u32), first, "{status}");
+        assert_eq!(status["pid"].as_u64(), first.map(u64::from), "{status}");
         let started = run_elsewhere(&world, &["hub", "start", "--json"]).ok().json();
         assert_eq!(
             (&started["started"], started["pid"].as_u64()),

@@ -93,7 +93,12 @@ mod tests {
         let verdict = api::Verdict::Reject { reason: Some("too loud".into()) };
         let comments = vec![comment(1, "why?"), comment(7, "no")];
         let decision = api::Decision { verdict, comments, write_here: false };
-        let decided = api::ReviewDecided { review: shown.review, revision: shown.revision, decision };
+        let decided = api::ReviewDecided {
+            review: shown.review,
+            revision: shown.revision,
+            digest: Some(shown.digest),
+            decision,
+        };
         assert_eq!(editor.request(&decided).unwrap(), api::ReviewDecidedResult::Taken);
         let told = agent.told(call);
         assert_eq!((&told["outcome"], &told["reason"]), (&json!("rejected"), &json!("too loud")));
@@ -172,11 +177,11 @@ mod tests {
         let arguments = json!({ "path": path, "newText": NEW, "writer": "agent" });
         agent.call("proposeChange", arguments.clone());
         let review = world.one_pending();
-        // It is gone before it can hear of the decision.
-        drop(agent);
+        // It reads nothing any more, so it does not hear of the decision; then it is gone.
         world.run(&["accept", &review]).ok();
         let dead = world.hub_pid();
         world.kill_hub();
+        drop(agent);
         eventually("the window is back", || {
             let ran = world.run(&["status", "--json"]);
             let status = (ran.code == 0).then(|| ran.json()).filter(|status| status["pid"] != json!(dead))?;

@@ -449,3 +449,59 @@ fn a_question_of_an_agent_is_read_and_answered() {
         tty.is_as_before();
     }
 }
+
+/// A change of a Claude Code that writes what is accepted, and is gone.
+#[cfg(test)]
+fn left_behind(world: &World, serve: &Serve) {
+    let mut agent = Agent::claude(world, serve.port);
+    propose(world, &mut agent, "a.rs", &[10, 30]);
+    world.one_pending();
+    agent.drop_socket();
+    support::eventually("it is gone", || (world.reviews()[0]["ownerGone"] == true).then_some(()));
+}
+
+#[test]
+fn what_its_agent_no_longer_waits_for_is_asked_about_and_written() {
+    for (columns, rows) in SIZES {
+        let world = World::new();
+        let serve = world.serve();
+        let mut agent = Agent::claude(&world, serve.port);
+        propose(&world, &mut agent, "a.rs", &[10, 30]);
+        world.one_pending();
+        let mut tty = Tty::review(&world, columns, rows, &[]);
+        tty.sees("hunk 1 of 2");
+        agent.drop_socket();
+        tty.sees("agent gone");
+        tty.looks_and_types("a");
+        tty.sees("claude-code no longer waits. Let Linkspan write the file?");
+        assert_eq!(world.read_text("a.rs"), numbered(&[]));
+        tty.looks_and_types("y");
+        tty.sees("Nothing waits for a decision");
+        assert_eq!(world.read_text("a.rs"), numbered(&[10, 30]));
+    }
+}
+
+#[test]
+fn the_prompt_asks_whether_linkspan_shall_write() {
+    let world = World::new();
+    let serve = world.serve();
+    left_behind(&world, &serve);
+    let mut tty = Tty::run(&world, 80, 200, &["review", "--once"], &[("TERM", "dumb")]);
+    tty.sees("agent gone");
+    tty.sees("[q]uit?");
+    tty.looks_and_types("a\n");
+    tty.sees("let Linkspan write it (y/n)?");
+    tty.looks_and_types("n\n");
+    tty.sees("nothing is decided");
+    assert_eq!(world.read_text("a.rs"), numbered(&[]));
+    tty.looks_and_types("q\n");
+    tty.ends();
+    let mut tty = Tty::run(&world, 80, 200, &["review", "--once"], &[("TERM", "dumb")]);
+    tty.sees("[q]uit?");
+    tty.looks_and_types("a\n");
+    tty.sees("let Linkspan write it (y/n)?");
+    tty.looks_and_types("y\n");
+    tty.sees("accepted r1");
+    assert_eq!(tty.ends(), 0);
+    assert_eq!(world.read_text("a.rs"), numbered(&[10, 30]));
+}

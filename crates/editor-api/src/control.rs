@@ -64,6 +64,9 @@ pub struct HubStatusResult {
     /// Attempts to come in that were refused, counted by reason.
     #[serde(default)]
     pub refused: BTreeMap<String, u64>,
+    /// What does not work right now, each with what to do.
+    #[serde(default)]
+    pub problems: Vec<String>,
 }
 
 /// Asks which windows there are. Quicker than `hub/status`: no agent is asked for a sign of life.
@@ -120,9 +123,12 @@ pub struct DialectStatus {
     /// The port that its agents know by heart, if it leads to this window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// The files by which its agents find the window.
+    /// The files by which its agents find the window, as far as they are there.
     #[serde(default)]
     pub discovery_files: Vec<String>,
+    /// Why its agents do not find the window by a file, though they should.
+    #[serde(default)]
+    pub problems: Vec<String>,
 }
 
 /// One connected agent.

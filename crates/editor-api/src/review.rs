@@ -15,6 +15,10 @@ pub struct ReviewShow {
     pub review: String,
     /// Which state of it this is. A decision names the revision it was made on.
     pub revision: u32,
+    /// Names exactly what is shown: the review, its file, the text before and the text after. A decision sends it back,
+    /// and does not count if it was made on anything else.
+    #[serde(default)]
+    pub digest: String,
     /// Id of the set it was proposed in together with other files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<String>,
@@ -184,6 +188,9 @@ pub struct ReviewEdited {
     pub review: String,
     /// The revision that was edited.
     pub revision: u32,
+    /// The `digest` of what was edited, as it was shown. Missing from older editors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// The whole proposed side as it is now.
     pub text: String,
 }
@@ -197,6 +204,9 @@ pub enum ReviewEditedResult {
     Taken {
         /// The revision now: the next edit and the decision name it.
         revision: u32,
+        /// The digest now: the next edit and the decision send it back.
+        #[serde(default)]
+        digest: String,
         /// The differences between `base` and the edited text, in the order of the file.
         hunks: Vec<ReviewHunk>,
     },
@@ -215,6 +225,9 @@ pub struct ReviewDecided {
     pub review: String,
     /// The revision that was on her screen.
     pub revision: u32,
+    /// The `digest` of what was on the screen. Missing from older editors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// What she decided.
     pub decision: Decision,
 }
@@ -227,7 +240,8 @@ pub struct ReviewDecided {
 pub enum ReviewDecidedResult {
     /// It holds, and is recorded.
     Taken,
-    /// It was made on an older revision; `review/show` with the newer one follows.
+    /// It was made on an older revision, or on something else than this review shows; `review/show` with what there is
+    /// now follows.
     Stale {
         /// The revision now.
         revision: u32,

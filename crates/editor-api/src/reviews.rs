@@ -60,6 +60,9 @@ pub struct ReviewSummary {
     /// Which state of it this is: a decision on a review that is not fetched names it.
     #[serde(default)]
     pub revision: u32,
+    /// Names exactly what a decision on it would be about: see `review/show`.
+    #[serde(default)]
+    pub digest: String,
     /// The file does not exist yet.
     pub new_file: bool,
     /// Number of places that conflict.
@@ -166,6 +169,9 @@ pub struct ReviewsDecide {
     /// The revision the person saw; missing: whatever is current.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u32>,
+    /// The `digest` of what was shown; missing: whatever is current.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// What she decided.
     pub decision: Decision,
 }

@@ -124,6 +124,7 @@ fn a_review_carries_all_that_is_needed_to_show_it() {
     let show = ReviewShow {
         review: "r12".into(),
         revision: 1,
+        digest: "af13".into(),
         set: None,
         window: "w3".into(),
         agent: "claude-code".into(),

@@ -31,6 +31,8 @@ pub struct Config {
     pub agent_grace_seconds: u64,
     /// Days the journal keeps settled reviews and their before-images.
     pub journal_days: u32,
+    /// MiB the journal may hold; when it holds more, the texts of the oldest settled reviews go.
+    pub journal_mib: u32,
     /// Globs of files that no agent may see or change through Linkspan.
     pub deny: Vec<String>,
     /// Dialects that are not offered to agents, by name.
@@ -84,6 +86,7 @@ impl Default for Config {
             window_grace_seconds: 120,
             agent_grace_seconds: 600,
             journal_days: 30,
+            journal_mib: 512,
             deny: ["**/.env", "**/*.pem", "**/id_rsa", "**/id_ed25519"].map(String::from).to_vec(),
             dialects_off: Vec::new(),
             ppxai_port: 54321,
@@ -178,6 +181,7 @@ impl Config {
             ("window_grace_seconds", self.window_grace_seconds, 0, YEAR),
             ("agent_grace_seconds", self.agent_grace_seconds, 0, YEAR),
             ("journal_days", self.journal_days.into(), 1, 36_500),
+            ("journal_mib", self.journal_mib.into(), 16, 1_048_576),
             ("limits.connections", connections as u64, 1, 65_535),
             ("limits.header_kib", header_kib as u64, 1, 1024),
             ("limits.message_mib", message_mib as u64, 1, 1024),

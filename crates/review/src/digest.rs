@@ -1,6 +1,7 @@
 //! The name of some exact bytes: equal digests mean equal bytes.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// The BLAKE3 hash of some bytes, shown as lowercase hex.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +30,34 @@ impl Digest {
     }
 }
 
+/// The text is not a digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a digest is {} lowercase hexadecimal digits", 2 * size_of::<Digest>())]
+pub struct NoDigest;
+
+impl FromStr for Digest {
+    type Err = NoDigest;
+
+    /// Takes what `Display` prints.
+    fn from_str(text: &str) -> Result<Digest, NoDigest> {
+        let digits = text.as_bytes();
+        let mut bytes = [0; 32];
+        if digits.len() != 2 * bytes.len() {
+            return Err(NoDigest);
+        }
+        let value = |digit: u8| match digit {
+            b'0'..=b'9' => Ok(digit - b'0'),
+            b'a'..=b'f' => Ok(digit - b'a' + 10),
+            _ => Err(NoDigest),
+        };
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let [high, low] = pair else { return Err(NoDigest) };
+            *byte = value(*high)? << 4 | value(*low)?;
+        }
+        Ok(Digest(bytes))
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -50,6 +79,17 @@ mod tests {
         let digest = Digest::of(b"");
         assert_eq!(digest.to_string(), "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262");
         assert_eq!(Digest::from_bytes(*digest.as_bytes()), digest);
+        assert_eq!(digest.to_string().parse(), Ok(digest));
+        let printed = digest.to_string();
+        for bad in [
+            "",
+            "af",
+            printed.strip_prefix('a').unwrap(),
+            &printed.to_uppercase(),
+            &printed.replace('a', "g"),
+        ] {
+            assert_eq!(bad.parse::<Digest>(), Err(NoDigest), "{bad}");
+        }
     }
 
     #[test]

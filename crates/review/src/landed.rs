@@ -1,5 +1,5 @@
-//! Does a file hold what was accepted? Exactly, or but for the one final line ending that Claude Code leaves out
-//! when it writes. Nothing else is forgiven.
+//! Does a file hold what was accepted? Exactly, or but for the one line ending that an agent leaves out when it writes:
+//! Claude Code the final one, NEXUS3 the one before a text that it appends. Nothing else is forgiven.
 
 use crate::Writer;
 use crate::text::decode;
@@ -11,6 +11,9 @@ pub enum Landed {
     Exactly,
     /// The same bytes, without the line ending of the last line. Only an agent that writes does this.
     WithoutFinalNewline,
+    /// Appended without the empty line that was shown between the old text and the new one. NEXUS3 shows one more line
+    /// ending than its tool writes where the file ends with one already.
+    AppendedDirectly,
 }
 
 /// How the accepted content is in the file, or `None` if it is not there.
@@ -21,6 +24,15 @@ pub fn landed(writer: Writer, before: Option<&[u8]>, accepted: &[u8], now: Optio
     let now = now?;
     if now == accepted {
         return Some(Landed::Exactly);
+    }
+    let appended_directly = || {
+        let before = before.unwrap_or_default();
+        let shown = accepted.strip_prefix(before).and_then(|more| more.strip_prefix(b"\n"));
+        shown.is_some_and(|shown| !shown.is_empty() && now.strip_prefix(before) == Some(shown))
+            && (before.is_empty() || before.ends_with(b"\n"))
+    };
+    if writer == Writer::AgentAsProposed && appended_directly() {
+        return Some(Landed::AppendedDirectly);
     }
     (writer == Writer::Agent && Some(now) != before && is_without_final_newline(accepted, now))
         .then_some(Landed::WithoutFinalNewline)
@@ -67,6 +79,19 @@ mod tests {
         assert_eq!(landed(Writer::Agent, OLD, b"\n", Some(b"")), without);
         assert_eq!(landed(Writer::Editor, OLD, b"new\n", Some(b"new")), None);
         assert_eq!(landed(Writer::Nobody, OLD, b"new\n", Some(b"new")), None);
+    }
+
+    #[test]
+    fn an_appended_text_counts_without_the_empty_line_before_it() {
+        let appended = Some(Landed::AppendedDirectly);
+        let nexus3 = |before, accepted, now| landed(Writer::AgentAsProposed, before, accepted, Some(now));
+        assert_eq!(nexus3(OLD, b"old\n\nnew\n", b"old\nnew\n"), appended);
+        assert_eq!(nexus3(Some(b""), b"\nnew", b"new"), appended);
+        assert_eq!(nexus3(Some(b"old"), b"old\nnew", b"oldnew"), None, "the tool writes this line ending");
+        assert_eq!(nexus3(OLD, b"old\n\n", b"old\n"), None, "not written");
+        assert_eq!(nexus3(OLD, b"old\n\nnew\n", b"old\nnew"), None);
+        assert_eq!(nexus3(OLD, b"new\n", b"new"), None, "only Claude Code leaves this out");
+        assert_eq!(landed(Writer::Agent, OLD, b"old\n\nnew\n", Some(b"old\nnew\n")), None);
     }
 
     #[test]

@@ -27,7 +27,7 @@ mod words;
 
 pub use compose::compose;
 pub use decision::{Comment, Decision, Verdict};
-pub use digest::Digest;
+pub use digest::{Digest, NoDigest};
 pub use endings::{Convention, adopt_endings, same_endings};
 pub use format::Format;
 pub use hunk::{Hunk, HunkId, HunkIdError, hunks};

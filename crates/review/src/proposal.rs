@@ -8,11 +8,21 @@ use crate::{AgentId, Digest, SetId, SharedText, Text, WindowId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
     Agent,
+    /// The agent, but only what it proposed, byte for byte: after a yes it runs its own tool, which knows nothing of
+    /// what the user changed. Any other accepted text is for the hub to write (`Review::written_here`).
+    AgentAsProposed,
     Editor,
     /// Two given texts are compared under the file's name, whatever the file holds.
     Nobody,
     /// The agent wrote the file before it asked. Accepting keeps what it wrote; we put back what is not kept.
     AgentFirst,
+}
+
+impl Writer {
+    /// An accept is written by the agent, unless the hub has to do it in its place.
+    pub fn is_agent(self) -> bool {
+        matches!(self, Writer::Agent | Writer::AgentAsProposed)
+    }
 }
 
 /// Who asks.

@@ -20,7 +20,8 @@ pub struct Review {
     pub path: PathBuf,
     pub label: String,
     pub writer: Writer,
-    /// The user let the hub write in place of an agent that no longer waits. Set with the decision.
+    /// The hub writes in place of the agent: the agent no longer waits and the user let the hub write, or the agent
+    /// would write something else than what was accepted. Set with the decision.
     pub written_here: bool,
     pub owner_key: String,
     /// `None`: gone.
@@ -92,6 +93,22 @@ impl Review {
         self.base.as_ref().map(Text::digest)
     }
 
+    /// Names exactly what is shown: this review, its file, what that holds and what it would hold. A decision that has
+    /// it is about this and about nothing else, whatever else has the same id and revision.
+    pub fn shown_digest(&self) -> Digest {
+        let (format, base) = match &self.base {
+            Some(base) => (base.format.name(), Some(base.text.digest())),
+            None => ("", None),
+        };
+        Digest::of_parts(&[
+            &self.id.0.to_le_bytes(),
+            self.path.as_os_str().as_encoded_bytes(),
+            format.as_bytes(),
+            base.as_ref().map_or(&[], |digest| digest.as_bytes()),
+            self.shared_side().digest().as_bytes(),
+        ])
+    }
+
     /// What the file must hold for a write of the result; `None`: it must not exist.
     pub fn held_digest(&self) -> Option<Digest> {
         self.held().as_ref().map(Text::digest)
@@ -158,7 +175,7 @@ impl Review {
 
     /// An accept would come to nothing: the agent should write, and does not wait for the answer.
     pub fn nobody_would_write(&self) -> bool {
-        self.writer == Writer::Agent && self.owner.is_none()
+        self.writer.is_agent() && self.owner.is_none()
     }
 
     /// Carries a text made for the base over to what the file holds now. A file that turned to CRLF

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use linkspan_editor_api::{ReviewSummary, VerdictKind};
+use linkspan_editor_api::{ReviewSummary, Verdict};
 
 use crate::document::Document;
 
@@ -15,11 +15,13 @@ pub(crate) struct Entry {
     pub(crate) listed_at: Duration,
     /// The newest revision that was fetched, also when its text was not kept.
     pub(crate) revision: Option<u32>,
+    /// The digest of what was fetched then.
+    pub(crate) digest: Option<String>,
     pub(crate) document: Option<Box<Document>>,
     /// It is being fetched.
     pub(crate) fetching: bool,
     /// Our decision is on its way.
-    pub(crate) sent: Option<VerdictKind>,
+    pub(crate) sent: Option<Verdict>,
     /// How it ended, when that was not our doing; and since when that is known.
     pub(crate) ended: Option<(String, Duration)>,
     /// It came while the person was here and has not been looked at.
@@ -32,6 +34,7 @@ impl Entry {
             summary,
             listed_at: now,
             revision: None,
+            digest: None,
             document: None,
             fetching: false,
             sent: None,
@@ -52,6 +55,11 @@ impl Entry {
     /// It waits for a person.
     pub(crate) fn is_open(&self) -> bool {
         self.ended.is_none() && self.sent.is_none() && is_waiting(&self.summary)
+    }
+
+    /// Its agent should write the file and does not wait for the answer: only the hub would write it.
+    pub(crate) fn needs_writing(&self) -> bool {
+        self.summary.owner_gone && self.summary.agent_writes
     }
 
     /// Listed together: one change set, or what one agent proposed one by one.

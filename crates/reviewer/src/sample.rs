@@ -17,6 +17,7 @@ pub(crate) fn shown(review: &str, base: &str, proposed: &str, hunks: Vec<ReviewH
     ReviewShow {
         review: review.into(),
         revision: 1,
+        digest: format!("{review} as it is shown"),
         set: None,
         window: "w1".into(),
         agent: "claude-code".into(),
@@ -33,6 +34,8 @@ pub(crate) fn shown(review: &str, base: &str, proposed: &str, hunks: Vec<ReviewH
         focus: false,
         omitted: false,
         inline: false,
+        agent_writes: true,
+        owner_gone: false,
     }
 }
 
@@ -52,10 +55,11 @@ pub(crate) fn summary(shown: &ReviewShow) -> ReviewSummary {
         removed: shown.hunks.iter().map(|hunk| hunk.before_count).sum(),
         bytes: u64::try_from(shown.base.len().max(shown.proposed.len())).unwrap(),
         revision: shown.revision,
+        digest: shown.digest.clone(),
         new_file: shown.new_file,
         conflicts: 0,
-        owner_gone: false,
-        agent_writes: false,
+        owner_gone: shown.owner_gone,
+        agent_writes: shown.agent_writes,
     }
 }
 

@@ -76,13 +76,13 @@ async function show(hub: Program, start: (work: Promise<unknown>) => void): Prom
 }
 
 function itemOf(entry: HistoryEntry): Item {
-  const { ended, undoes, undone, added = 0, removed = 0 } = entry;
+  const { ended, undoes, undone, onDisk, added = 0, removed = 0 } = entry;
   const taken = ended.kind === "accepted" && ended.taken !== "all" ? ` (${ended.taken})` : "";
   const outcome = undoes === undefined ? ended.kind + taken : "taken back";
   return {
     entry,
     label: plain(`${nameOf(entry.path)} — ${entry.agent}`),
-    description: `${outcome}${undone ? ", undone" : ""} +${added} −${removed}`,
+    description: `${outcome}${undone ? ", undone" : ""}${onDisk === false ? ", not on disk" : ""} +${added} −${removed}`,
     detail: new Date(entry.endedAtMs).toLocaleString(),
     buttons: entry.undoable && !undone ? [UNDO] : [],
   };

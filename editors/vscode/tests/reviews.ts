@@ -19,6 +19,7 @@ export function reviews(): void {
     const review: ReviewShow = {
       review: `r90${shown}`,
       revision: 1,
+      digest: `r90${shown} as shown`,
       window: "w1",
       agent: "Test agent",
       dialect: "linkspan",
@@ -33,6 +34,8 @@ export function reviews(): void {
       focus: false,
       omitted: false,
       inline: false,
+      agentWrites: false,
+      ownerGone: false,
     };
     assert.equal(await ask("review/show", review), null);
     return review;
@@ -112,6 +115,14 @@ export function reviews(): void {
     assert.equal(tabOf(review, path)?.isDirty, true);
     const isHers = ({ uri }: vscode.TextDocument) => uri.toString() === uriOf("linkspan", review, path).toString();
     assert.equal(vscode.workspace.textDocuments.find(isHers)?.getText(), "mine b\n");
+  });
+
+  it("hears whether the agent of a review waits, also of one that is over", async () => {
+    const { review } = await show(file("waits.txt", "a\n"), "a\n", "b\n");
+    assert.equal(await ask("review/waiting", { review, ownerGone: true }), null);
+    assert.equal(await ask("review/waiting", { review, ownerGone: false }), null);
+    await hide(review);
+    assert.equal(await ask("review/waiting", { review, ownerGone: true }), null);
   });
 
   it("knows no review that the hub does not have", async () => {

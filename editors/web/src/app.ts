@@ -173,6 +173,12 @@ function told({ window, what }: HubEvent): void {
         const name = places.of({ path: what.path, window }).whole;
         notices.fail(`${name} could not be carried out: ${visible(what.change.error)}.${again}`);
       }
+      if (what.change.kind === "notOnDisk") {
+        const name = places.of({ path: what.path, window }).whole;
+        const agent = reviews.get(what.review)?.summary.agent;
+        const who = agent === undefined ? "its agent" : visible(agent);
+        notices.fail(`${name} is accepted, but not on disk: ${who} has not written it. Look at the agent's terminal.`);
+      }
       history.stir();
       break;
     }

@@ -6,7 +6,7 @@ import { button, element, icon, say } from "./dom";
 import type { Places } from "./places";
 import type { Entry } from "./reviews";
 import { visible } from "./visible";
-import { count, spokenAge } from "./wording";
+import { AGENT_GONE, count, spokenAge } from "./wording";
 
 export interface Tools {
   back(): void;
@@ -102,7 +102,7 @@ export class Article {
     ];
     if (summary.newFile) parts.push(chip("new file", "good"));
     if (summary.conflicts > 0) parts.push(chip(count(summary.conflicts, "conflict"), "bad"));
-    if (summary.ownerGone && entry.state === "pending") parts.push(chip("agent away", "plain"));
+    if (summary.ownerGone && entry.state === "pending") parts.push(chip(AGENT_GONE, "plain"));
     if (shown?.lineEndings !== undefined) parts.push(chip(visible(shown.lineEndings), "plain"));
     if (shown !== undefined && shown.encoding !== "UTF-8") parts.push(chip(visible(shown.encoding), "plain"));
     const label = visible(summary.label);

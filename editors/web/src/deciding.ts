@@ -3,7 +3,7 @@
 
 import { ERRORS, type Decision, type ReviewDecidedResult } from "../../protocol";
 import type { Connection } from "./connection";
-import { type Entry, type Reviews } from "./reviews";
+import { seenIn, type Entry, type Reviews, type Seen } from "./reviews";
 import { HubError, Lost } from "./socket";
 import { visible } from "./visible";
 import { notTaken } from "./wording";
@@ -28,9 +28,9 @@ export class Deciding {
     this.#reviews = reviews;
   }
 
-  async decide(entry: Entry, revision: number, decision: Decision): Promise<Answer> {
+  async decide(entry: Entry, seen: Seen, decision: Decision): Promise<Answer> {
     entry.sending = true;
-    let answer: Promise<Answer> = this.#send(entry, revision, decision);
+    let answer: Promise<Answer> = this.#send(entry, seen, decision);
     this.#reviews.changed(entry);
     for (;;) {
       try {
@@ -43,12 +43,12 @@ export class Deciding {
           return { kind: "again", message: `Nothing is decided: ${why}` };
         }
       }
-      answer = this.#connection.connected().then(() => this.#sendAgain(entry, revision, decision));
+      answer = this.#connection.connected().then(() => this.#sendAgain(entry, seen, decision));
     }
   }
 
-  async #sendAgain(entry: Entry, revision: number, decision: Decision): Promise<Answer> {
-    return (await this.#look(entry, revision)) ?? (await this.#send(entry, revision, decision));
+  async #sendAgain(entry: Entry, seen: Seen, decision: Decision): Promise<Answer> {
+    return (await this.#look(entry, seen)) ?? (await this.#send(entry, seen, decision));
   }
 
   /** Asks the hub's memory of the past about reviews that do not wait any more. */
@@ -62,8 +62,8 @@ export class Deciding {
     }
   }
 
-  async #send(entry: Entry, revision: number, decision: Decision): Promise<Answer> {
-    const params = { review: entry.id, revision, decision };
+  async #send(entry: Entry, seen: Seen, decision: Decision): Promise<Answer> {
+    const params = { review: entry.id, ...seen, decision };
     const answer: ReviewDecidedResult = await this.#connection.request("reviews/decide", params);
     if (answer.kind === "taken") {
       this.#reviews.taken(entry, decision.verdict.kind);
@@ -80,38 +80,41 @@ export class Deciding {
       this.#reviews.changed(entry);
       return { kind: "over", message: "Your decision came too late" };
     }
+    if (answer.kind === "refused" && answer.canWriteHere === true) {
+      this.#reviews.nobodyWaits(entry);
+    }
     this.#reviews.changed(entry);
     return { kind: "again", message: notTaken(answer) };
   }
 
   /** After the connection fell: did the hub hear the decision? `null`: it did not, and may be told again. */
-  async #look(entry: Entry, revision: number): Promise<Answer | null> {
+  async #look(entry: Entry, seen: Seen): Promise<Answer | null> {
     let phase: string;
-    let now: number;
+    let now: Seen;
     try {
       const got = await this.#connection.review(entry.summary);
       phase = got.phase;
-      now = got.shown.revision;
+      now = seenIn(got.shown);
     } catch (error) {
       if (!(error instanceof HubError) || error.code !== ERRORS.UNKNOWN_REVIEW) {
         throw error;
       }
       phase = "forgotten";
-      now = revision;
+      now = seen;
     }
     if (phase === "settling") {
       await new Promise((resolve) => setTimeout(resolve, SETTLING_MS));
-      return this.#look(entry, revision);
+      return this.#look(entry, seen);
     }
     if (phase !== "pending" && phase !== "conflict") {
       await this.past([entry]);
       return { kind: "over", message: "The connection was lost while you decided, and the hub says now" };
     }
-    if (now !== revision) {
+    if (now.revision !== seen.revision || (now.digest ?? seen.digest) !== (seen.digest ?? now.digest)) {
       entry.sending = false;
-      entry.revision = now;
+      entry.revision = now.revision;
       this.#reviews.changed(entry);
-      return { kind: "again", message: notTaken({ kind: "stale", revision: now }) };
+      return { kind: "again", message: notTaken({ kind: "stale", revision: now.revision }) };
     }
     return null;
   }

@@ -14,8 +14,8 @@ export interface Deciders {
 /** What the bar offers. */
 export type Offer =
   | { kind: "loading" }
-  /** `why`: accepting is not possible now, because. */
-  | { kind: "decide"; label: string; why?: string; comments: number }
+  /** `why`: accepting is not possible now, because. `writes`: accepting makes Linkspan write the file, because. */
+  | { kind: "decide"; label: string; why?: string; writes?: string; comments: number }
   | { kind: "outcome"; text: string; tone: "good" | "bad" | "plain"; next: boolean };
 
 export class DecisionBar {
@@ -112,10 +112,12 @@ export class DecisionBar {
     say(this.#acceptLabel, offer.kind === "decide" ? offer.label : "Accept");
     disable(this.#accept, why !== undefined);
     disable(this.#reject, offer.kind === "loading");
-    this.#accept.title = why ?? "Accept (a)";
+    const writes = offer.kind === "decide" ? offer.writes : undefined;
+    this.#accept.title = why ?? (writes === undefined ? "Accept (a)" : `${writes} (a)`);
     const comments = offer.kind === "decide" ? offer.comments : 0;
     const along = comments === 0 ? "" : comments === 1 ? "1 comment goes along" : `${comments} comments go along`;
-    say(this.#hint, offer.kind === "decide" ? (why ?? along) : "");
+    const hint = why ?? [writes ?? "", along].filter(Boolean).join(" ");
+    say(this.#hint, offer.kind === "decide" ? hint : "");
   }
 
   askWhetherSure(ask: boolean): void {

@@ -14,7 +14,7 @@ import { nextStep } from "./following";
 import { Meeting } from "./meeting";
 import type { Notices } from "./notices";
 import { oversizedWords } from "./oversized";
-import { isOversized, isSame, isWaiting, type Entry } from "./reviews";
+import { isOversized, isSame, isWaiting, listed, seenIn, type Entry, type Seen } from "./reviews";
 import { Showing } from "./showing";
 
 export interface Means {
@@ -34,7 +34,7 @@ export class Looking {
   readonly #meeting: Meeting;
   #openDiff: OpenDiff | null = null;
   /** The revision that is too large, and said to be. */
-  #tooLarge: number | null = null;
+  #tooLarge: Seen | null = null;
   /** The revision that the hub would not give. */
   #refused: number | null = null;
   #fetching = false;
@@ -70,8 +70,8 @@ export class Looking {
   }
 
   /** What is on the screen, and so what a decision is about. */
-  get revision(): number | null {
-    return this.#tooLarge ?? this.shown?.revision ?? null;
+  get seen(): Seen | null {
+    return this.#tooLarge ?? (this.shown === null ? null : seenIn(this.shown));
   }
 
   /** A newer revision waits for the person's word. */
@@ -96,7 +96,7 @@ export class Looking {
   check(): void {
     const fetched = (this.#meeting.newer ?? this.shown)?.revision ?? null;
     const { takesChoices } = this.#showing;
-    switch (nextStep(this.#entry, { tooLarge: this.#tooLarge, fetched, takesChoices, refused: this.#refused })) {
+    switch (nextStep(this.#entry, { tooLarge: this.#tooLarge?.revision ?? null, fetched, takesChoices, refused: this.#refused })) {
       case "fetch":
         void this.#fetch();
         break;
@@ -128,7 +128,7 @@ export class Looking {
   /** The hub is back, and may say something else of it. */
   refresh(): void {
     this.#refused = null;
-    if (isWaiting(this.#entry) || this.revision === null) {
+    if (isWaiting(this.#entry) || this.seen === null) {
       void this.#fetch();
     }
   }
@@ -201,7 +201,7 @@ export class Looking {
   #sayTooLarge(): void {
     this.#showing.remove();
     this.#meeting.drop();
-    this.#tooLarge = this.#entry.revision;
+    this.#tooLarge = listed(this.#entry);
     this.#article.setRevision(this.#entry.revision);
     this.#article.notice(null);
     this.#article.instead(...oversizedWords(this.#entry));

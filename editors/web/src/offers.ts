@@ -4,7 +4,9 @@ import type { ReviewShow } from "../../protocol";
 import type { Offer } from "./decision_bar";
 import type { DiffView } from "./diff/view";
 import { isOversized, type Entry } from "./reviews";
+import { visible } from "./visible";
 import { capital, count } from "./wording";
+import { howItEnded, needsWriting } from "./writing";
 
 export interface Sight {
   readonly entry: Entry;
@@ -30,31 +32,43 @@ export function offerOf(sight: Sight): Offer {
     return outcomeOf(sight);
   }
   if (isOversized(entry)) {
-    return { kind: "decide", label: "Accept…", comments: 0 };
+    const label = needsWriting(entry) ? "Write it here…" : "Accept…";
+    return { kind: "decide", label, comments: 0, ...whoWrites(entry) };
   }
   if (view === null) {
     return { kind: "loading" };
   }
   const why = whyNotAccept(sight);
   const comments = view.draft().comments.length;
-  return { kind: "decide", label: acceptLabel(sight), comments, ...(why === undefined ? {} : { why }) };
+  const reason = why === undefined ? {} : { why };
+  return { kind: "decide", label: acceptLabel(sight), comments, ...reason, ...whoWrites(entry) };
+}
+
+/** What is said beside the button if an accept makes Linkspan write the file. */
+function whoWrites(entry: Entry): { writes?: string } {
+  const agent = visible(entry.summary.agent);
+  return needsWriting(entry) ? { writes: `${agent} no longer waits, so Linkspan writes the file.` } : {};
 }
 
 function outcomeOf({ entry, late, hasNext }: Sight): Offer {
-  const how = entry.how === "" ? "decided" : entry.how;
-  const tone = entry.state === "accepted" ? "good" : entry.state === "failed" ? "bad" : "plain";
+  const how = entry.how === "" ? "decided" : howItEnded(entry);
+  const isBad = entry.state === "failed" || entry.onDisk === "missing";
+  const tone = isBad ? "bad" : entry.state === "accepted" && entry.onDisk !== "expected" ? "good" : "plain";
   const ended = entry.state === "settling" ? `${how}; it is being written…` : `${how}.`;
   return { kind: "outcome", text: late === "" ? capital(ended) : `${late}: ${ended}`, tone, next: hasNext };
 }
 
-function acceptLabel({ view, shown }: Sight): string {
+function acceptLabel({ entry, view, shown }: Sight): string {
+  const here = needsWriting(entry);
   if (view?.isEditing()) {
-    return "Accept my text";
+    return here ? "Write my text here" : "Accept my text";
   }
   const verdict = view?.verdict();
-  return verdict?.kind === "acceptHunks"
-    ? `Accept ${verdict.hunks.length} of ${count(shown?.hunks.length ?? 0, "hunk")}`
-    : "Accept";
+  if (verdict?.kind === "acceptHunks") {
+    const some = `${verdict.hunks.length} of ${count(shown?.hunks.length ?? 0, "hunk")}`;
+    return here ? `Write ${some} here` : `Accept ${some}`;
+  }
+  return here ? "Write it here" : "Accept";
 }
 
 /** `undefined`: it can be accepted. */

@@ -11,6 +11,7 @@ import type { Places } from "./places";
 import { isOversized, isWaiting, type Entry, type Reviews } from "./reviews";
 import { MOMENT_MS, Steady } from "./steady";
 import { capital } from "./wording";
+import { howItEnded, needsWriting } from "./writing";
 
 export interface Surroundings extends Means {
   readonly reviews: Reviews;
@@ -30,6 +31,8 @@ export class Opened {
   readonly #looking: Looking;
   #moment: ReturnType<typeof setTimeout> | undefined;
   #gone = false;
+  /** Accepting makes Linkspan write the file. */
+  #writesHere = false;
   /** What is said of a decision that came too late. */
   #late = "";
 
@@ -136,8 +139,8 @@ export class Opened {
 
   async #decide(verdict: Verdict): Promise<void> {
     const { entry } = this;
-    const { revision } = this.#looking;
-    if (!isWaiting(entry) || revision === null) {
+    const { seen } = this.#looking;
+    if (!isWaiting(entry) || seen === null) {
       return;
     }
     if (this.#looking.isChoosing) {
@@ -150,8 +153,12 @@ export class Opened {
     this.keepDraft();
     const said = verdict.kind === "reject" ? this.view?.commentsOnProposal() : this.view?.draft().comments;
     const decision: Decision = { verdict, comments: said ?? [] };
+    if (verdict.kind !== "reject" && needsWriting(entry)) {
+      // The button says so.
+      decision.writeHere = true;
+    }
     // On its way before anything is painted: the agent waits.
-    const answer = this.#around.deciding.decide(entry, revision, decision);
+    const answer = this.#around.deciding.decide(entry, seen, decision);
     this.bar.askWhetherSure(false);
     this.article.notice(null);
     this.#heard(await answer);
@@ -160,7 +167,7 @@ export class Opened {
   #heard(answer: Answer): void {
     const { notices } = this.#around;
     const name = this.#around.places.of(this.entry.summary).whole;
-    let words = `${capital(this.entry.how)}: ${name}`;
+    let words = `${capital(howItEnded(this.entry))}: ${name}`;
     if (answer.kind === "over") {
       this.#late = answer.message;
       words = `${name}: ${answer.message}: ${this.entry.how}.`;
@@ -203,7 +210,14 @@ export class Opened {
     this.article.paintMeta(entry, this.#looking.shown ?? undefined);
     const readOnly = !isWaiting(entry) || this.#looking.isChoosing;
     this.article.paintTools(view !== null, view?.layout() ?? "unified", view?.isEditing() ?? false, readOnly);
-    if (this.article.setState(entry.sending ? "sending" : entry.state)) {
+    const isOtherState = this.article.setState(entry.sending ? "sending" : entry.state);
+    const isOtherWriter = needsWriting(entry) !== this.#writesHere;
+    this.#writesHere = needsWriting(entry);
+    if (isOtherWriter) {
+      // The same button does something else from now on.
+      this.bar.askWhetherSure(false);
+    }
+    if (isOtherState || isOtherWriter) {
       this.#touch();
     }
     this.bar.offer(offerOf(this.#sight()), entry.decidedHere || entry.sending);

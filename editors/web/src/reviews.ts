@@ -5,6 +5,7 @@ import type { HistoryEntry, ReviewChange, ReviewShow, ReviewSummary, VerdictKind
 import type { Draft } from "./diff/view";
 import { visible } from "./visible";
 import { decided, ended } from "./wording";
+import { expectedAfterAccept, type OnDisk } from "./writing";
 
 export type State = "pending" | "settling" | "accepted" | "rejected" | "withdrawn" | "superseded" | "failed";
 
@@ -22,6 +23,8 @@ export interface Entry {
   state: State;
   /** How it is over, in words that follow its name; empty while it waits. */
   how: string;
+  /** Whether the file holds what was accepted. */
+  onDisk: OnDisk;
   /** What was decided, here or elsewhere. */
   verdict: VerdictKind | undefined;
   decidedHere: boolean;
@@ -65,9 +68,26 @@ export function withoutText({ text: _, ...rest }: Draft): Draft {
   return { ...rest, left: [] };
 }
 
+/** What a decision is about. */
+export interface Seen {
+  readonly revision: number;
+  /** Names the very bytes. Not known where only their revision was told of. */
+  readonly digest?: string;
+}
+
+export function seenIn({ revision, digest }: ReviewShow): Seen {
+  return { revision, digest };
+}
+
+/** What is listed, and not fetched: its digest is known if it was listed as it is now. */
+export function listed({ summary, revision }: Entry): Seen {
+  return summary.revision === revision ? { revision, digest: summary.digest } : { revision };
+}
+
 /** Whether two states of a review are the same to who looks at them. */
 export function isSame(one: ReviewShow, other: ReviewShow): boolean {
-  return one.revision === other.revision && one.base === other.base && one.proposed === other.proposed;
+  const isSameText = one.base === other.base && one.proposed === other.proposed;
+  return one.revision === other.revision && one.digest === other.digest && isSameText;
 }
 
 /** Whether deciding it together with others would pass over what she did to it: then it is hers to finish. */
@@ -182,8 +202,16 @@ export class Reviews {
           entry.state = stateAfter(entry.verdict);
         }
         break;
+      case "onDisk":
+        entry.onDisk = "seen";
+        break;
+      case "notOnDisk":
+        entry.onDisk = "missing";
+        break;
       case "proposed":
       case "reopened":
+      case "agentGone":
+      case "agentBack":
         break;
     }
     this.changed(entry);
@@ -196,10 +224,16 @@ export class Reviews {
     entry.decidedHere = true;
     entry.verdict = verdict;
     entry.how = `${decided(verdict)} here`;
+    this.#expectOnDisk(entry, verdict);
     if (entry.state === "pending") {
       entry.state = stateAfter(verdict);
     }
     this.changed(entry);
+  }
+
+  /** The hub said so when it refused an accept: its agent should write the file and no longer waits. */
+  nobodyWaits(entry: Entry): void {
+    entry.summary = { ...entry.summary, ownerGone: true, agentWrites: true };
   }
 
   /** It is over, and the hub's memory of the past says how. */
@@ -238,6 +272,7 @@ export class Reviews {
       listedAt: performance.now(),
       state: "pending",
       how: "",
+      onDisk: "elsewhere",
       verdict: undefined,
       decidedHere: false,
       sending: false,
@@ -263,6 +298,7 @@ export class Reviews {
     entry.state = state;
     if (state === "pending") {
       entry.how = "";
+      entry.onDisk = "elsewhere";
       entry.verdict = undefined;
       entry.decidedHere = false;
     } else if (entry.how === "" && state !== "settling") {
@@ -274,14 +310,23 @@ export class Reviews {
     if (!entry.decidedHere) {
       entry.verdict = verdict;
       entry.how = `${decided(verdict)} in ${visible(by)}`;
+      this.#expectOnDisk(entry, verdict);
     }
     if (entry.state === "pending") {
       entry.state = stateAfter(verdict);
     }
   }
 
+  /** News of the file may have come before the answer to our decision. */
+  #expectOnDisk(entry: Entry, verdict: VerdictKind): void {
+    if (entry.onDisk === "elsewhere" && verdict !== "reject") {
+      entry.onDisk = expectedAfterAccept(entry);
+    }
+  }
+
   #end(entry: Entry, state: State, how: string): void {
     entry.state = state;
     entry.how = how;
+    entry.onDisk = "elsewhere";
   }
 }

@@ -4,7 +4,8 @@ import { element, icon, say } from "./dom";
 import type { Places } from "./places";
 import { isOver, isOversized, type Entry } from "./reviews";
 import { visible } from "./visible";
-import { age, capital } from "./wording";
+import { age, AGENT_GONE, capital } from "./wording";
+import { howItEnded } from "./writing";
 
 export interface Row {
   readonly item: HTMLLIElement;
@@ -51,18 +52,21 @@ export function makeRow(entry: Entry, places: Places, open: (entry: Entry) => vo
       const { summary } = entry;
       const state = entry.sending ? "settling" : entry.state;
       const place = places.of(summary);
-      const { fresh, how, sending, revision } = entry;
+      const { fresh, sending, revision } = entry;
+      const how = howItEnded(entry);
       const now = JSON.stringify([isOpen, state, fresh, how, sending, revision, place, { ...summary, ageMs: 0 }]);
       if (now === painted) {
         return false;
       }
       painted = now;
-      const drawing = state === "pending" && !entry.fresh ? "ring" : MARKS[state];
+      const isMissing = entry.onDisk === "missing";
+      const drawing = isMissing ? "warning" : state === "pending" && !entry.fresh ? "ring" : MARKS[state];
       if (mark.dataset["mark"] !== drawing) {
         mark.dataset["mark"] = drawing;
         mark.replaceChildren(icon(drawing));
       }
       button.dataset["state"] = state;
+      button.dataset["onDisk"] = entry.onDisk;
       button.classList.toggle("over", isOver(entry));
       if (isOpen) {
         button.setAttribute("aria-current", "true");
@@ -93,13 +97,13 @@ function paintDetails(entry: Entry, places: Places): Node[] {
   } else if (entry.state === "settling") {
     chip("being written", "plain");
   } else if (entry.how !== "") {
-    parts.push(element("span", { class: "how" }, capital(entry.how)));
+    parts.push(element("span", { class: "how" }, capital(howItEnded(entry))));
     return parts;
   }
   if (summary.conflicts > 0) chip("conflict", "bad");
   if (summary.newFile) chip("new file", "good");
   if (isOversized(entry)) chip("large", "plain");
-  if (summary.ownerGone) chip("agent away", "plain");
+  if (summary.ownerGone) chip(AGENT_GONE, "plain");
   const word = (kind: string, text: string): void => {
     if (text !== "") {
       parts.push(element("span", { class: kind }, element("bdi", {}, text), heard(", ")));

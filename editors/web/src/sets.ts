@@ -7,10 +7,11 @@ import type { Connection } from "./connection";
 import { button, disable, element, say } from "./dom";
 import type { Notices } from "./notices";
 import type { Places } from "./places";
-import { isHersToFinish, isOversized, isWaiting, type Entry } from "./reviews";
+import { isHersToFinish, isOversized, isWaiting, seenIn, type Entry, type Seen } from "./reviews";
 import { Steady } from "./steady";
 import { visible } from "./visible";
 import { count } from "./wording";
+import { needsWriting } from "./writing";
 
 export interface SetDeciding {
   readonly connection: Connection;
@@ -23,8 +24,8 @@ export interface SetDeciding {
 
 interface Question {
   accept: boolean;
-  /** With the revision that was fetched for it. */
-  files: Map<Entry, number>;
+  /** With what was fetched for it. */
+  files: Map<Entry, Seen>;
   loaded: boolean;
 }
 
@@ -83,7 +84,9 @@ export class SetHeader {
     const waiting = this.#entries.filter(isWaiting);
     const own = waiting.filter((entry) => isHersToFinish(entry, accept));
     const large = waiting.filter((entry) => isOversized(entry) && !own.includes(entry));
-    const files = waiting.filter((entry) => !own.includes(entry) && !large.includes(entry));
+    const gone = waiting.filter((entry) => accept && needsWriting(entry) && !own.includes(entry) && !large.includes(entry));
+    const left = new Set([...own, ...large, ...gone]);
+    const files = waiting.filter((entry) => !left.has(entry));
     const question: Question = { accept, files: new Map(), loaded: false };
     this.#question = question;
     this.#outcome.hidden = true;
@@ -97,7 +100,7 @@ export class SetHeader {
     try {
       for (const entry of files) {
         const { shown } = await this.#means.connection.review(entry.summary);
-        question.files.set(entry, shown.revision);
+        question.files.set(entry, seenIn(shown));
         entry.revision = shown.revision;
       }
     } catch (error) {
@@ -111,13 +114,14 @@ export class SetHeader {
       return;
     }
     question.loaded = true;
-    const left = [
+    const notes = [
       own.length > 0 ? `${this.#names(own)} has your own choice or comments in it and is left for you.` : "",
       large.length > 0 ? `${this.#names(large)} is too large for this page and is left for you.` : "",
+      gone.length > 0 ? `The agent of ${this.#names(gone)} no longer waits: open it to write it here.` : "",
     ];
     const these = files.length === 1 ? "this file" : `these ${files.length} files`;
     const ask = accept ? `Accept every hunk of ${these}?` : `Reject ${these}?`;
-    say(this.#words, [files.length > 0 ? ask : "Nothing is left to decide together.", ...left].filter(Boolean).join(" "));
+    say(this.#words, [files.length > 0 ? ask : "Nothing is left to decide together.", ...notes].filter(Boolean).join(" "));
     disable(this.#confirm, files.length === 0);
     this.#steady.touch();
     this.#means.notices.announce(this.#words.textContent ?? "");
@@ -133,7 +137,8 @@ export class SetHeader {
     if (question === null || !question.loaded) {
       return;
     }
-    const moved = [...question.files].some(([entry, revision]) => !isWaiting(entry) || entry.revision !== revision);
+    const isOther = (entry: Entry): boolean => !isWaiting(entry) || (question.accept && needsWriting(entry));
+    const moved = [...question.files].some(([entry, seen]) => isOther(entry) || entry.revision !== seen.revision);
     if (moved) {
       this.#means.notices.tell("The set changed while you were asked: look again.");
       void this.#ask(question.accept);
@@ -157,9 +162,9 @@ export class SetHeader {
     }
     this.#close(true);
     const verdict: Decision["verdict"] = question.accept ? { kind: "accept" } : { kind: "reject" };
-    const decided = [...question.files].map(async ([entry, revision]) => {
+    const decided = [...question.files].map(async ([entry, seen]) => {
       const decision: Decision = { verdict, comments: entry.work?.draft.comments ?? [] };
-      const answer = await this.#means.deciding.decide(entry, revision, decision);
+      const answer = await this.#means.deciding.decide(entry, seen, decision);
       return { entry, answer };
     });
     const results = await Promise.all(decided);

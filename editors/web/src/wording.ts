@@ -3,6 +3,9 @@
 import type { HistoryEntry, ReviewDecidedResult, ReviewShow, Taken, VerdictKind } from "../../protocol";
 import { visible } from "./visible";
 
+/** Of a review whose agent does not wait for the answer. */
+export const AGENT_GONE = "agent gone";
+
 /** How long something lasted, in its largest unit. */
 export function age(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
@@ -50,11 +53,11 @@ export function accepted(taken: Taken): VerdictKind {
 }
 
 /** How a review of the past ended, and where. */
-export function ended(entry: Pick<HistoryEntry, "ended" | "decidedBy">): string {
+export function ended(entry: Pick<HistoryEntry, "ended" | "decidedBy" | "onDisk">): string {
   const where = entry.decidedBy === undefined ? "" : ` in ${visible(entry.decidedBy)}`;
   switch (entry.ended.kind) {
     case "accepted":
-      return decided(accepted(entry.ended.taken)) + where;
+      return decided(accepted(entry.ended.taken)) + (entry.onDisk === false ? `, not on disk${where && ","}` : "") + where;
     case "rejected":
       return decided("reject") + where;
     case "withdrawn":

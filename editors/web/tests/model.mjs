@@ -6,7 +6,7 @@ import { bundled } from "./bundled.mjs";
 
 const {
   Reviews, Places, visible, isOver, isWaiting, relative, age, size, nextStep, HubSocket, HubError, Lost, NotAsked, Deciding,
-  isHersToFinish, wouldBeLost, workOf, LARGEST_BYTES,
+  isHersToFinish, wouldBeLost, workOf, LARGEST_BYTES, ended, offerOf, needsWriting, howItEnded,
 } = await bundled(`
   export * from "./src/reviews.ts";
   export * from "./src/following.ts";
@@ -15,6 +15,8 @@ const {
   export * from "./src/places.ts";
   export * from "./src/visible.ts";
   export * from "./src/wording.ts";
+  export * from "./src/offers.ts";
+  export * from "./src/writing.ts";
 `);
 
 let seed = Number(process.argv[2] ?? Date.now() % 1_000_000);
@@ -28,7 +30,7 @@ function below(limit) {
 function summary(review, phase = "pending", revision = 1) {
   return {
     review, phase, window: "w1", agent: "a", dialect: "claude", path: `/w/${review}.rs`, label: "", ageMs: 0,
-    hunks: 1, added: 1, removed: 0, newFile: false, conflicts: 0, ownerGone: false, bytes: 10, revision,
+    hunks: 1, added: 1, removed: 0, newFile: false, conflicts: 0, ownerGone: false, agentWrites: false, bytes: 10, revision,
   };
 }
 
@@ -44,6 +46,10 @@ const CHANGES = [
   [{ kind: "edited", revision: 3 }, "pending"],
   [{ kind: "reopened", error: "disk full" }, "pending"],
   [{ kind: "delivered" }, undefined],
+  [{ kind: "agentGone" }, "pending"],
+  [{ kind: "agentBack" }, "pending"],
+  [{ kind: "onDisk" }, "accepted"],
+  [{ kind: "notOnDisk" }, undefined],
 ];
 
 test("rows never move and never go by themselves, whatever the hub tells", () => {
@@ -219,20 +225,30 @@ test("what is asked on a socket that is closing finds it lost, not connected", a
 });
 
 test("a decision whose answer was lost is looked for, and sent once more only if it waits unchanged", async () => {
-  for (const [phase, revision, expected] of [["pending", 1, "taken"], ["pending", 2, "again"], ["accepted", 1, "over"]]) {
+  const cases = [
+    ["pending", 1, "a", "taken"],
+    ["pending", 2, "b", "again"],
+    // The same name and number for something else.
+    ["pending", 1, "b", "again"],
+    ["accepted", 1, "a", "over"],
+  ];
+  for (const [phase, revision, digest, expected] of cases) {
     const { reviews, entry } = oneReview();
     const asked = [];
     let falls = true;
     const answers = {
       "reviews/decide": () => ({ kind: "taken" }),
-      "reviews/get": () => ({ phase, shown: { revision } }),
+      "reviews/get": () => ({ phase, shown: { revision, digest } }),
       "history/list": () => ({ entries: [{ review: "r1", ended: { kind: "accepted", taken: "all" } }] }),
     };
     const connection = {
       connected: async () => {},
       review: () => connection.request("reviews/get"),
-      request: async (method) => {
+      request: async (method, params) => {
         asked.push(method);
+        if (method === "reviews/decide") {
+          assert.deepEqual([params.revision, params.digest], [1, "a"], "what was seen is sent with it");
+        }
         if (falls) {
           falls = false;
           throw new Lost("fell");
@@ -240,7 +256,7 @@ test("a decision whose answer was lost is looked for, and sent once more only if
         return answers[method]();
       },
     };
-    const answer = await new Deciding(connection, reviews).decide(entry, 1, { verdict: { kind: "accept" }, comments: [] });
+    const answer = await new Deciding(connection, reviews).decide(entry, { revision: 1, digest: "a" }, { verdict: { kind: "accept" }, comments: [] });
     assert.equal(answer.kind, expected);
     assert.equal(asked.filter((method) => method === "reviews/decide").length, expected === "taken" ? 2 : 1);
     assert.equal(entry.sending, false);
@@ -260,4 +276,67 @@ test("how many reviews ended is asked for once, and a hub that cannot say is an 
     throw new HubError(-32000, "the journal is damaged");
   };
   await assert.rejects(new Deciding({ request: refuse }, reviews).past(reviews.entries), /damaged/);
+});
+
+/** A review of an agent that writes what is accepted. */
+function agentWrites(ownerGone = false, phase = "pending") {
+  return { ...summary("r1", phase), agent: "claude-code", agentWrites: true, ownerGone };
+}
+
+function sightOf(entry) {
+  const view = { isEditing: () => false, verdict: () => ({ kind: "accept" }), draft: () => ({ comments: [] }) };
+  return { entry, shown: { hunks: [] }, view, isChoosing: false, isConnected: true, late: "", hasNext: false };
+}
+
+test("accepting is offered as writing it here while the agent that writes does not wait", () => {
+  const reviews = new Reviews();
+  reviews.listed([agentWrites()]);
+  const [entry] = reviews.entries;
+  assert.equal(offerOf(sightOf(entry)).label, "Accept");
+  reviews.told("r1", { kind: "agentGone" }, agentWrites(true));
+  assert.deepEqual(
+    [offerOf(sightOf(entry)).label, offerOf(sightOf(entry)).writes],
+    ["Write it here", "claude-code no longer waits, so Linkspan writes the file."],
+  );
+  reviews.told("r1", { kind: "agentBack" }, agentWrites());
+  assert.deepEqual([offerOf(sightOf(entry)).label, offerOf(sightOf(entry)).writes], ["Accept", undefined]);
+  reviews.told("r1", { kind: "agentGone" }, { ...summary("r1"), ownerGone: true });
+  assert.equal(offerOf(sightOf(entry)).label, "Accept", "the hub writes that one anyway");
+});
+
+test("an accept that is refused because nobody waits is not accepted, and is offered as writing it here", async () => {
+  const reviews = new Reviews();
+  reviews.listed([agentWrites()]);
+  const [entry] = reviews.entries;
+  const request = async () => ({ kind: "refused", message: "claude-code no longer waits", canWriteHere: true });
+  const decision = { verdict: { kind: "accept" }, comments: [] };
+  const answer = await new Deciding({ request }, reviews).decide(entry, 1, decision);
+  assert.deepEqual([answer.kind, entry.state, entry.how], ["again", "pending", ""]);
+  assert.ok(needsWriting(entry));
+  assert.equal(offerOf(sightOf(entry)).label, "Write it here");
+});
+
+test("what the agent was told to write is said to be on disk only when it was seen there", () => {
+  for (const verdict of ["accept", "acceptHunks"]) {
+    const reviews = new Reviews();
+    reviews.listed([agentWrites()]);
+    const [entry] = reviews.entries;
+    reviews.taken(entry, verdict);
+    assert.match(howItEnded(entry), /^accepted.* here, not on disk yet: claude-code was told to write it$/);
+    assert.equal(offerOf(sightOf(entry)).tone, "plain");
+    reviews.told("r1", { kind: "notOnDisk" }, agentWrites(false, "accepted"));
+    assert.match(howItEnded(entry), /^accepted.* here, not on disk: claude-code has not written it$/);
+    assert.equal(offerOf(sightOf(entry)).tone, "bad");
+    reviews.told("r1", { kind: "onDisk" }, undefined);
+    assert.equal(howItEnded(entry), entry.how);
+    assert.equal(offerOf(sightOf(entry)).tone, "good");
+  }
+  const reviews = new Reviews();
+  reviews.listed([agentWrites(true)]);
+  reviews.taken(reviews.entries[0], "accept");
+  assert.equal(howItEnded(reviews.entries[0]), "accepted here", "Linkspan wrote it");
+  assert.equal(ended({ ended: { kind: "accepted", taken: "all" }, onDisk: false }), "accepted, not on disk");
+  const elsewhere = { ended: { kind: "accepted", taken: "all" }, decidedBy: "Neovim" };
+  assert.equal(ended({ ...elsewhere, onDisk: false }), "accepted, not on disk, in Neovim");
+  assert.equal(ended({ ...elsewhere, onDisk: true }), "accepted in Neovim");
 });

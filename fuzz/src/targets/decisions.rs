@@ -31,6 +31,7 @@ pub(crate) fn run(data: &[u8]) {
         review,
         surface: SURFACE,
         revision: pending.revision,
+        digest: Some(pending.shown_digest()),
         decision: Decision { verdict: Verdict::AcceptHunks(taken), comments: Vec::new(), write_here: false },
         base_now: Some(Text::utf8(now)),
     });

@@ -315,7 +315,8 @@ impl Journey {
 fn decision(subject: &Subject, shown: &api::ReviewShow) -> api::ReviewDecided {
     let verdict = if subject.accepts { api::Verdict::Accept } else { api::Verdict::Reject { reason: None } };
     let decision = api::Decision { verdict, comments: Vec::new(), write_here: false };
-    api::ReviewDecided { review: shown.review.clone(), revision: shown.revision, decision }
+    let digest = Some(shown.digest.clone());
+    api::ReviewDecided { review: shown.review.clone(), revision: shown.revision, digest, decision }
 }
 
 /// Says what she thinks of what is on her screen, if it is.

@@ -95,6 +95,9 @@ impl World {
                 }
                 Action::RememberWindow { window } => self.hand_in(Job::Window(Box::new(window))),
                 Action::ServeWellKnown { .. } => self.finds_out(Event::WellKnownServed { open: false }),
+                Action::LookForDiscovery { ticket, .. } => {
+                    follows.push(Event::DiscoveryLookedFor { ticket, missing: Vec::new() });
+                }
                 Action::LookAtClients => {
                     follows.push(Event::ClientsLookedAt { found: Some(Ok(Clients::default())) });
                 }

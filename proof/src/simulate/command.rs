@@ -137,8 +137,7 @@ impl World {
 
     fn command_decides(&mut self, number: usize, wire: WireId, show: &ReviewShow) {
         let verdict = self.verdict_on(show, "decisions by a command");
-        let decide =
-            json!({ "review": show.review, "revision": show.revision, "decision": { "verdict": verdict } });
+        let decide = json!({ "review": show.review, "revision": show.revision, "digest": show.digest, "decision": { "verdict": verdict } });
         self.command_asks(number, wire, "reviews/decide", &decide, Asked::Decide);
         if self.fault(200) {
             self.commands[number].wire = None;

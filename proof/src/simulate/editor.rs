@@ -141,8 +141,7 @@ impl World {
         let at = self.chance.below(shown);
         let Some(show) = self.editors[number].shown.values().nth(at).cloned() else { return };
         let verdict = self.verdict_on(&show, "decisions in an editor");
-        let decided =
-            json!({ "review": show.review, "revision": show.revision, "decision": { "verdict": verdict } });
+        let decided = json!({ "review": show.review, "revision": show.revision, "digest": show.digest, "decision": { "verdict": verdict } });
         self.editor_asks(number, wire, "review/decided", &decided, Asked::Decided);
         // She clicks twice.
         if self.fault(30) {
@@ -158,7 +157,8 @@ impl World {
         let Some(show) = self.editors[number].shown.values().nth(at).cloned() else { return };
         self.count("edits of proposals");
         let text = self.changed(&show.proposed);
-        let edited = json!({ "review": show.review, "revision": show.revision, "text": text });
+        let edited =
+            json!({ "review": show.review, "revision": show.revision, "digest": show.digest, "text": text });
         let asked = Asked::Edited { review: show.review, text };
         self.editor_asks(number, wire, "review/edited", &edited, asked);
     }
@@ -294,10 +294,12 @@ impl World {
             Some(Asked::Edited { review, text }) => {
                 let result = serde_json::from_value(frame["result"].clone());
                 let shown = self.editors[number].shown.get_mut(&review);
-                if let (Ok(ReviewEditedResult::Taken { revision, hunks }), Some(shown)) = (result, shown)
+                if let (Ok(ReviewEditedResult::Taken { revision, digest, hunks }), Some(shown)) =
+                    (result, shown)
                     && revision >= shown.revision
                 {
-                    (shown.revision, shown.hunks, shown.proposed) = (revision, hunks, text);
+                    (shown.revision, shown.digest, shown.hunks, shown.proposed) =
+                        (revision, digest, hunks, text);
                     shown.conflicts.clear();
                 }
             }

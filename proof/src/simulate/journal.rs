@@ -9,7 +9,7 @@ use std::sync::mpsc;
 
 use linkspan_hub::core::{Event, Ticket};
 use linkspan_hub::journal::{
-    Change, Entry, Found, Journal, Name, Question, Recorded, Remembered, RememberedWindow,
+    Change, Entry, Found, Journal, Keeping, Name, Question, Recorded, Remembered, RememberedWindow,
 };
 use linkspan_review::{ChangeId, Review, ReviewId, Step};
 
@@ -183,7 +183,8 @@ impl Books {
         drop(self.answer(Ticket(0), Question::Change(Name::Change(ChangeId(0)))));
         self.real = None;
         let (tell, heard) = mpsc::channel();
-        let opened = Journal::open(&self.path, 30, move |recorded| drop(tell.send(recorded)));
+        let opened =
+            Journal::open(&self.path, &Keeping::default(), move |recorded| drop(tell.send(recorded)));
         let (journal, mut remembered) = opened.expect("the journal opens");
         self.real = Some((journal, heard));
         // The real journal knows the real clock only.

@@ -231,7 +231,9 @@ impl World {
                 (Step::Written, Writer::Editor, Some(accepted)) => {
                     review.base_digest() == Some(Digest::of(&accepted.bytes))
                 }
-                (Step::Decided, Writer::Agent, Some(_)) => last.review.base == review.base,
+                (Step::Decided, Writer::Agent | Writer::AgentAsProposed, Some(_)) => {
+                    last.review.base == review.base
+                }
                 (Step::Decided, _, None) if last.is_rejected() => last.review.base == review.base,
                 _ => continue,
             };

@@ -11,10 +11,9 @@ impl Api for Messages {
         matches!(path, "/v1/messages" | "/v1/messages/count_tokens")
     }
 
-    /// Questions on the side, such as one for a title, come without the tools that edit.
+    /// Questions on the side, such as one for a title, come without tools.
     fn is_conversation(&self, path: &str, body: &Value) -> bool {
-        let tools = body["tools"].as_array();
-        path == "/v1/messages" && tools.is_some_and(|tools| tools.iter().any(|tool| tool["name"] == "Edit"))
+        path == "/v1/messages" && body["tools"].as_array().is_some_and(|tools| !tools.is_empty())
     }
 
     fn results(&self, body: &Value) -> Vec<ToolResult> {

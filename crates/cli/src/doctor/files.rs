@@ -1,20 +1,24 @@
-//! What `doctor` looks at on disk: the configuration and the journal.
+//! What `doctor` looks at on disk: the configuration, the places that a hub writes to, and the journal.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use linkspan_editor_api::Places;
-use linkspan_hub::config::Clients;
+use linkspan_hub::config::{Clients, Config};
+use linkspan_hub::journal::Inspection;
 
 use super::Finding;
 use crate::config;
 use crate::output::count;
 use crate::reach::Reach;
+use crate::storage::{self, Problem};
 
-/// How every SQLite file begins.
-const SQLITE: &[u8] = b"SQLite format 3\0";
+/// With one digit behind the point.
+fn in_mib(bytes: u64) -> String {
+    let tenths = bytes.saturating_mul(10).div_ceil(1024 * 1024);
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
 
 pub(super) fn config(reach: &Reach, here: &Path, hub_started_at_ms: Option<u64>) -> Vec<Finding> {
     let user = reach.places.config_file();
@@ -65,23 +69,37 @@ pub(super) fn clients(places: &Places) -> Vec<Finding> {
     }
 }
 
+/// The places that a hub writes to.
+pub(super) fn storage(places: &Places) -> Vec<Finding> {
+    let problems = storage::places(places);
+    if problems.is_empty() {
+        return vec![Finding::good("storage", format!("{} can be written", places.state.display()))];
+    }
+    problems.into_iter().map(bad_storage).collect()
+}
+
+fn bad_storage(Problem { found, remedy }: Problem) -> Finding {
+    Finding::bad("storage", found, remedy)
+}
+
 pub(super) fn journal(places: &Places) -> Vec<Finding> {
     let path = places.journal();
-    let mut start = Vec::new();
-    let read = File::open(&path).and_then(|file| file.take(SQLITE.len() as u64).read_to_end(&mut start));
-    let first = match read {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Finding::good("journal", format!("none yet at {}", path.display()))
+    let shown = path.display();
+    let first = match storage::journal(&path) {
+        (_, Some(Problem { found, remedy })) => Finding::bad("journal", found, remedy),
+        (Inspection::Sound { size, whole }, None) => {
+            let Config { journal_mib, journal_days, .. } =
+                Config::load(&places.config_file()).unwrap_or_default();
+            let [file, free] = [size.file, size.free].map(in_mib);
+            let unseen = if whole { "" } else { "; too large to check all of it now" };
+            Finding::good(
+                "journal",
+                format!(
+                    "{shown}: {file} MiB, {free} of them free; keeps {journal_mib} MiB and {journal_days} days{unseen}"
+                ),
+            )
         }
-        Err(error) => {
-            let remedy = "Make it and its folder yours (chown, chmod 600), then `linkspan hub stop`.";
-            Finding::bad("journal", format!("{} cannot be read: {error}", path.display()), remedy)
-        }
-        Ok(_) if start != SQLITE && !start.is_empty() => {
-            let remedy = "The hub puts it aside and starts a new one; the old one stays for you to look at.";
-            Finding::bad("journal", format!("{} is damaged: it is no SQLite file", path.display()), remedy)
-        }
-        Ok(_) => Finding::good("journal", path.display().to_string()),
+        _ => Finding::good("journal", format!("none yet at {shown}")),
     };
     let mut findings = vec![first];
     let beside = fs::read_dir(&places.state).into_iter().flatten().flatten();

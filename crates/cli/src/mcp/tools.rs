@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
-use rmcp::model::{JsonObject, Tool as Listing, ToolAnnotations};
+use rmcp::model::{JsonObject, MetaObject, Tool as Listing, ToolAnnotations};
 use schemars::JsonSchema;
 use serde_json::Value;
 
@@ -284,6 +284,11 @@ impl Row {
         if arguments.is_empty() { "no arguments".into() } else { arguments }
     }
 
+    /// Whether a model has to see it from the start: it would write files by other means if it did not.
+    fn is_for_every_model(&self) -> bool {
+        matches!(self.tool, Tool::ProposeChange | Tool::ProposeChanges)
+    }
+
     fn listing(&self) -> Option<Listing> {
         let (read_only, destructive, idempotent, open_world) = match self.effect {
             Effect::Reads => (true, false, true, false),
@@ -297,13 +302,20 @@ impl Row {
             .destructive(destructive)
             .idempotent(idempotent)
             .open_world(open_world);
-        Some(
-            Listing::new(self.name, self.description, (self.input)()?)
-                .with_title(self.title)
-                .with_raw_output_schema((self.output)())
-                .with_annotations(annotations),
-        )
+        let listing = Listing::new(self.name, self.description, (self.input)()?)
+            .with_title(self.title)
+            .with_raw_output_schema((self.output)())
+            .with_annotations(annotations);
+        Some(if self.is_for_every_model() { listing.with_meta(always_loaded()) } else { listing })
     }
+}
+
+/// Claude Code shows a model only the names of most MCP tools, until the model searches for one. This asks for an
+/// exception.
+fn always_loaded() -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.insert("anthropic/alwaysLoad".to_owned(), Value::Bool(true));
+    meta
 }
 
 #[cfg(test)]

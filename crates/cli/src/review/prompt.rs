@@ -20,6 +20,7 @@ use crate::visible::name;
 
 /// How often we look whether something new waits.
 const PAUSE: Duration = Duration::from_millis(500);
+const WRITE_QUESTION: &str = "let Linkspan write it (y/n)? ";
 const QUESTION: &str = "[a]ccept, [r]eject, [h]unks, [c]omment, [s]kip, [q]uit? ";
 
 /// What to do after an answer.
@@ -68,7 +69,8 @@ fn ask(hub: &mut Patient, review: &str) -> Result<Next, Failure> {
     let mut shown: Option<ReviewShow> = None;
     loop {
         let got = hub.ask(&ReviewsGet { review: review.to_owned() })?;
-        if shown.as_ref().is_none_or(|shown| shown.revision != got.shown.revision) {
+        let seen = |shown: &ReviewShow| (shown.revision, shown.digest.clone());
+        if shown.as_ref().is_none_or(|shown| seen(shown) != seen(&got.shown)) {
             say(&format!("\n{}", show::render(&got)))?;
         }
         if got.outcome.is_some() {
@@ -91,11 +93,17 @@ fn ask(hub: &mut Patient, review: &str) -> Result<Next, Failure> {
         };
         if let Some(verdict) = verdict {
             let word = done(&verdict, &current);
+            let agent_writes = current.agent_writes && !matches!(verdict, Verdict::Reject { .. });
             let decision = Decision { verdict, comments: comments.clone(), write_here: false };
-            let revision = Some(current.revision);
-            let result = hub.ask(&ReviewsDecide { review: review.to_owned(), revision, decision })?;
+            let (revision, digest) = (Some(current.revision), Some(current.digest.clone()));
+            let decide = ReviewsDecide { review: review.to_owned(), revision, digest, decision };
+            let (result, write_here) = decide_or_offer_to_write(hub, decide)?;
             let Some((_, message)) = not_taken(review, &result) else {
-                say(&format!("{word}\n"))?;
+                let agent = name(&current.agent);
+                say(&match agent_writes && !write_here {
+                    true => format!("{word}; {agent} was told to write it\n"),
+                    false => format!("{word}\n"),
+                })?;
                 return Ok(Next::Following);
             };
             if matches!(result, ReviewDecidedResult::AlreadyDecided { .. }) {
@@ -103,10 +111,30 @@ fn ask(hub: &mut Patient, review: &str) -> Result<Next, Failure> {
                 say(&already(&message, outcome.as_ref()))?;
                 return Ok(Next::Following);
             }
-            say(&line(&message))?;
+            if !matches!(result, ReviewDecidedResult::Refused { can_write_here: true, .. }) {
+                say(&line(&message))?;
+            }
         }
         shown = Some(current);
     }
+}
+
+/// If the agent that should write the file no longer waits, asks whether Linkspan shall. Gives whether it shall.
+fn decide_or_offer_to_write(
+    hub: &mut Patient,
+    mut decide: ReviewsDecide,
+) -> Result<(ReviewDecidedResult, bool), Failure> {
+    let result = hub.ask(&decide)?;
+    let ReviewDecidedResult::Refused { message, can_write_here: true } = &result else {
+        return Ok((result, false));
+    };
+    say(&line(&format!("{}: {message}", decide.review)))?;
+    if question(WRITE_QUESTION)?.as_deref() != Some("y") {
+        say("nothing is decided\n")?;
+        return Ok((result, false));
+    }
+    decide.decision.write_here = true;
+    Ok((hub.ask(&decide)?, true))
 }
 
 /// Paths and the words of others are in it, and none of them may reach the terminal as it is.

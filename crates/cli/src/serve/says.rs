@@ -5,7 +5,8 @@ use std::io;
 
 use linkspan_client::Notice;
 use linkspan_editor_api::{
-    AttachResult, HideReason, MessageLevel, ReviewHide, ReviewShow, StatusMessage, UserAsk, UserUnask,
+    AttachResult, HideReason, MessageLevel, ReviewHide, ReviewShow, ReviewWaiting, StatusMessage, UserAsk,
+    UserUnask,
 };
 use serde_json::{Value, json};
 
@@ -96,6 +97,18 @@ impl Says {
             name(&shown.agent)
         );
         self.print(&document, &text)
+    }
+
+    pub(super) fn waiting(&self, waiting: &ReviewWaiting) -> io::Result<()> {
+        let ReviewWaiting { review, owner_gone } = waiting;
+        let document = json!({ "event": "waiting", "review": review, "ownerGone": owner_gone });
+        let review = name(review);
+        let how = if *owner_gone {
+            format!("agent gone: it no longer waits for the answer — linkspan show {review}")
+        } else {
+            "its agent waits for the answer again".to_owned()
+        };
+        self.print(&document, &format!("{} {how}", styled(HEAD, &review)))
     }
 
     pub(super) fn hidden(&mut self, hidden: &ReviewHide) -> io::Result<()> {

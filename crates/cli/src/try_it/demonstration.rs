@@ -147,6 +147,7 @@ impl<'a> Demonstration<'a> {
                 Happening::Shown(shown) => events.send(Event::Shown(Box::new((*shown).clone()))),
                 Happening::Notice(notice) => events.send(Event::Notice(notice.to_string())),
                 Happening::Open(..)
+                | Happening::Waiting(_)
                 | Happening::Hidden(_)
                 | Happening::Asked(_)
                 | Happening::AskOver(_)

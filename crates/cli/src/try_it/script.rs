@@ -31,7 +31,12 @@ impl Script {
             }
         };
         let decision = Decision { verdict, comments: Vec::new(), write_here: false };
-        let ask = ReviewsDecide { review: shown.review.clone(), revision: Some(shown.revision), decision };
+        let ask = ReviewsDecide {
+            review: shown.review.clone(),
+            revision: Some(shown.revision),
+            digest: Some(shown.digest.clone()),
+            decision,
+        };
         let result = self.hub.request(&ask)?;
         match not_taken(&shown.review, &result) {
             None => Ok(()),

@@ -218,7 +218,12 @@ fn the_first_decision_wins() {
     // The agent has the answer, so the review may be forgotten already: both say that it is over.
     let decision =
         api::Decision { verdict: api::Verdict::Reject { reason: None }, comments: vec![], write_here: false };
-    let late = api::ReviewDecided { review: shown.review.clone(), revision: shown.revision, decision };
+    let late = api::ReviewDecided {
+        review: shown.review.clone(),
+        revision: shown.revision,
+        digest: Some(shown.digest.clone()),
+        decision,
+    };
     match editor.request(&late) {
         Ok(result) => assert!(
             matches!(

@@ -22,6 +22,8 @@ mod keyboard;
 #[cfg(test)]
 mod many;
 #[cfg(test)]
+mod nobody_waits;
+#[cfg(test)]
 mod pictures;
 #[cfg(test)]
 mod restart;

@@ -66,7 +66,8 @@ fn a_rejection_fails_the_call_and_says_why() {
             comments: vec![api::ReviewComment { line: 1, text: "too short".into() }],
             write_here: false,
         };
-        let decided = api::ReviewDecided { review: shown.review, revision: shown.revision, decision };
+        let decided =
+            api::ReviewDecided { review: shown.review, revision: shown.revision, digest: None, decision };
         assert_eq!(editor.request(&decided), Ok(api::ReviewDecidedResult::Taken));
         let answer = waiting.join().unwrap();
         let (code, message) = error(&answer);

@@ -13,6 +13,7 @@ in_one_window! {
     a_comment_stands_at_its_line
     a_new_file_is_made_when_it_is_accepted
     line_endings_stay_what_they_are
+    what_its_agent_no_longer_waits_for_is_written_here
 }
 
 const REVIEW: &str = "a.txt ←";
@@ -133,4 +134,26 @@ fn line_endings_stay_what_they_are(desk: &Desk) {
     assert_eq!(nexus3.texts(call)[0], "FILE_SAVED");
     assert_eq!(desk.world.read("a.txt"), "\u{feff}zero\r\none\r\n2\r\nthree".as_bytes());
     desk.workbench.sees_no_tab(REVIEW);
+}
+
+fn what_its_agent_no_longer_waits_for_is_written_here(desk: &Desk) {
+    let Desk { workbench, world, .. } = desk;
+    let path = world.file("a.txt", "one\n");
+    let mut claude = desk.claude();
+    claude.propose(&path, "two\n", "tab");
+    workbench.look_at(REVIEW);
+    workbench.open_reviews();
+    workbench.sees_row("a.txt");
+    assert!(!workbench.rows().join("").contains("agent gone"), "{:?}", workbench.rows());
+    claude.drop_socket();
+    workbench.sees_row("agent gone");
+    workbench.look_at(REVIEW);
+    workbench.click_title(REVIEW, "Accept Change");
+    workbench.is_told("claude-code no longer waits for the answer");
+    assert_eq!(world.read("a.txt"), b"one\n", "nothing is decided yet");
+    assert_eq!(world.reviews()[0]["phase"], "pending");
+    workbench.click_notification("no longer waits", "Write it here");
+    workbench.sees_no_tab(REVIEW);
+    assert_eq!(world.read("a.txt"), b"two\n");
+    assert_eq!(world.json(&["history"])["entries"][0]["onDisk"], true);
 }

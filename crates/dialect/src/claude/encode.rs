@@ -25,7 +25,7 @@ pub(super) fn encode<'a>(answer: &'a Answer, context: &Context<'a>) -> Encoded<'
         Answer::Rejected(_) => {
             let label = match context.asked {
                 Asked::Change { label } => label.as_str(),
-                Asked::FileInBackground | Asked::Other => "",
+                Asked::FileInBackground | Asked::AllDiagnostics | Asked::Other => "",
             };
             Encoded::Texts(vec!["DIFF_REJECTED".into(), label.into()])
         }
@@ -36,7 +36,9 @@ pub(super) fn encode<'a>(answer: &'a Answer, context: &Context<'a>) -> Encoded<'
                 language_id: language.as_deref(),
                 line_count: *line_count,
             }),
-            Asked::Change { .. } | Asked::Other => Encoded::text(format!("Opened file: {}", path.display())),
+            Asked::Change { .. } | Asked::AllDiagnostics | Asked::Other => {
+                Encoded::text(format!("Opened file: {}", path.display()))
+            }
         },
         Answer::Diagnostics(files) => Encoded::json(&files.iter().map(Diagnosed::of).collect::<Vec<_>>()),
         Answer::Selection(Some(selection)) => Encoded::json(&Selected::of(selection, Some(true))),
@@ -72,7 +74,9 @@ pub(super) fn encode<'a>(answer: &'a Answer, context: &Context<'a>) -> Encoded<'
 
 fn failed<'a>(failure: &'a Failure, asked: &Asked) -> Encoded<'a> {
     match asked {
-        Asked::Other | Asked::FileInBackground if failure.kind != FailureKind::InvalidParams => {
+        Asked::Other | Asked::AllDiagnostics | Asked::FileInBackground
+            if failure.kind != FailureKind::InvalidParams =>
+        {
             Encoded::ToolFailed(&failure.message)
         }
         _ => Encoded::Error(code_of(failure.kind), failure.message.as_str().into()),

@@ -31,6 +31,7 @@ static MCP: Mcp = Mcp {
     answers_cancelled: false,
     known_as: Client::as_it_says,
     later: None,
+    own_tool: None,
 };
 
 fn discovery(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Vec<DiscoveryFile> {

@@ -31,6 +31,7 @@ static MCP: Mcp = Mcp {
     answers_cancelled: false,
     known_as,
     later: Some(Later { tell: encode::tell, unless: "suppressNotification" }),
+    own_tool: None,
 };
 
 /// Both call themselves the same. Gemini CLI says its version and refuses the newest protocol; Qwen Code says

@@ -14,6 +14,8 @@ pub(crate) use reply::{Encoded, json, notification, tools_changed};
 pub(crate) use session::{Asked, Client, Context, Session};
 pub(crate) use tool::{Argument, Kind, Need, Tool, ToolList, listed};
 
+use linkspan_editor_api::FileDiagnostics;
+
 use crate::meaning::{Answer, EditorEvent, FailureKind};
 pub use envelope::begins_session;
 pub use version::speaks;
@@ -33,6 +35,15 @@ pub(crate) struct Mcp {
     /// What people know this client as, who asked for that version of the protocol.
     pub(crate) known_as: fn(&Client, &str) -> Client,
     pub(crate) later: Option<Later>,
+    pub(crate) own_tool: Option<OwnTool>,
+}
+
+/// For a program that runs its own tool after a yes, whatever was written before, and that shows its model nothing of
+/// an answer but yes or no.
+pub(crate) struct OwnTool {
+    pub(crate) is_run_by: fn(&Client) -> bool,
+    /// What the model should know of this answer, as a finding in the file: it is told with the next diagnostics.
+    pub(crate) note: fn(&Answer) -> Option<FileDiagnostics>,
 }
 
 /// For a dialect that answers a proposal once it is shown and tells the decision later, by the path of the file.

@@ -1,11 +1,14 @@
 //! One agent's MCP conversation: which frames mean what, which calls are open, who the agent is.
 //! Each call is answered once or not at all; the open ones are held here.
 
-use linkspan_editor_api::Capabilities as Editor;
+use std::collections::VecDeque;
+
+use linkspan_editor_api::{Capabilities as Editor, FileDiagnostics};
+use linkspan_review::Writer;
 use serde::Serialize;
 
 use super::envelope::{self, Message, Params, RequestId};
-use super::{Arguments, BadArgument, Mcp, listed, reply, version};
+use super::{Arguments, BadArgument, Mcp, OwnTool, listed, reply, version};
 use crate::conversation::{CallId, Conversation, Exchange, Frame, Server, Step};
 use crate::meaning::{Answer, EditorEvent, Failure, FailureKind, Request};
 use crate::open_calls::{Open, OpenCalls};
@@ -19,7 +22,12 @@ pub(crate) struct Session {
     open: OpenCalls<OpenCall>,
     /// The newest of our own pings.
     pinged: u64,
+    /// What the model should know of earlier answers.
+    notes: VecDeque<FileDiagnostics>,
 }
+
+/// Notes that wait for an agent that does not ask for diagnostics; the oldest go first.
+const NOTES_MOST: usize = 16;
 
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Client {
@@ -48,6 +56,7 @@ struct OpenCall {
 pub(crate) enum Asked {
     Change { label: String },
     FileInBackground,
+    AllDiagnostics,
     Other,
 }
 
@@ -61,6 +70,7 @@ impl Asked {
                 Asked::Change { label: label.clone() }
             }
             Request::OpenFile { focus: false, .. } => Asked::FileInBackground,
+            Request::Diagnostics { path: None, .. } => Asked::AllDiagnostics,
             _ => Asked::Other,
         }
     }
@@ -75,6 +85,8 @@ fn shown(name: &str) -> String {
 pub(crate) struct Context<'a> {
     pub(crate) asked: &'a Asked,
     pub(crate) client: &'a Client,
+    /// The agent runs its own tool after a yes.
+    pub(crate) runs_own_tool: bool,
 }
 
 #[derive(Serialize)]
@@ -113,7 +125,12 @@ impl Session {
             initialized: false,
             open: OpenCalls::default(),
             pinged: 0,
+            notes: VecDeque::new(),
         }
+    }
+
+    fn own_tool(&self) -> Option<&'static OwnTool> {
+        self.mcp.own_tool.as_ref().filter(|own_tool| (own_tool.is_run_by)(&self.client))
     }
 
     fn request(
@@ -179,7 +196,10 @@ impl Session {
             return Ok(Step::Reply(reply::error(Some(id), envelope::INVALID_PARAMS, &message)));
         };
         let arguments = params.take_object("arguments")?;
-        let request = (tool.decode)(&arguments)?;
+        let mut request = (tool.decode)(&arguments)?;
+        if let (Some(_), Request::Propose { writer, .. }) = (self.own_tool(), &mut request) {
+            writer.get_or_insert(Writer::AgentAsProposed);
+        }
         if let (Some(later), Request::CloseTab { label }) = (&self.mcp.later, &request)
             && arguments.flag(later.unless, false)?
         {
@@ -266,8 +286,22 @@ impl Conversation for Session {
     fn answer(&mut self, call: CallId, answer: &Answer) -> Option<Frame> {
         let Open { exchange, what: OpenCall { id, asked, unheard } } = self.open.end(call)?;
         let Some(id) = id else { return self.told_later(&asked, answer).filter(|_| !unheard) };
+        let own_tool = self.own_tool();
+        let noted = match answer {
+            Answer::Diagnostics(files) if asked == Asked::AllDiagnostics && !self.notes.is_empty() => {
+                Some(Answer::Diagnostics(self.notes.drain(..).chain(files.iter().cloned()).collect()))
+            }
+            _ => None,
+        };
+        let answer = noted.as_ref().unwrap_or(answer);
+        if let Some(note) = own_tool.and_then(|own_tool| (own_tool.note)(answer)) {
+            self.notes.truncate(NOTES_MOST - 1);
+            self.notes.push_front(note);
+        }
         let encode = |answer: &Answer| {
-            (self.mcp.encode)(answer, &Context { asked: &asked, client: &self.client }).into_frame(&id)
+            let runs_own_tool = own_tool.is_some();
+            let context = Context { asked: &asked, client: &self.client, runs_own_tool };
+            (self.mcp.encode)(answer, &context).into_frame(&id)
         };
         let text = encode(answer);
         let fits = |text: &String| self.mcp.frame_limit.is_none_or(|limit| text.len() <= limit);
@@ -314,7 +348,7 @@ impl Conversation for Session {
     fn open_changes(&self) -> Box<dyn Iterator<Item = (CallId, &str)> + '_> {
         self.open.named(|open| match &open.asked {
             Asked::Change { label } => Some(label.as_str()),
-            Asked::FileInBackground | Asked::Other => None,
+            Asked::FileInBackground | Asked::AllDiagnostics | Asked::Other => None,
         })
     }
 }

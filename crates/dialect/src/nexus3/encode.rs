@@ -13,17 +13,22 @@ use crate::decided::remark;
 use crate::mcp::{Context, Encoded, code_of};
 use crate::meaning::{Answer, FailureKind};
 
-pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<'a> {
+pub(super) fn encode<'a>(answer: &'a Answer, context: &Context<'a>) -> Encoded<'a> {
     match answer {
         Answer::Accepted(accepted) => {
             let changed = accepted.person_diff.as_deref().map(Cow::from);
             let remarks = changed.into_iter().chain(accepted.comments.iter().map(|said| remark(said).into()));
+            if accepted.written && context.runs_own_tool {
+                // After a yes its tool would write over what is saved now, or append to it once more.
+                let remarks = remarks.map(|remark| without_the_word(remark.into_owned()));
+                return Encoded::Texts(std::iter::once(REJECTED.into()).chain(remarks).collect());
+            }
             Encoded::Texts(std::iter::once(SAVED.into()).chain(remarks).collect())
         }
         Answer::Rejected(rejected) => {
             let remarks = rejected.reason.iter().cloned().chain(rejected.comments.iter().map(remark));
             let remarks = remarks.map(without_the_word);
-            Encoded::Texts(std::iter::once("DIFF_REJECTED".into()).chain(remarks).collect())
+            Encoded::Texts(std::iter::once(REJECTED.into()).chain(remarks).collect())
         }
         Answer::Opened { .. } | Answer::TabClosed { .. } | Answer::DiffsClosed(_) => Encoded::text("ok"),
         // A file that is not open has nothing to save.
@@ -47,6 +52,7 @@ pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<
 }
 
 const SAVED: &str = "FILE_SAVED";
+const REJECTED: &str = "DIFF_REJECTED";
 
 fn failed<'a>(kind: FailureKind, message: impl Into<Cow<'a, str>>) -> Encoded<'a> {
     Encoded::Error(code_of(kind), message.into())

@@ -1,14 +1,15 @@
-//! The dialect of NEXUS3: MCP over WebSocket, the editor side writes. It has no events of its own: the
-//! agent discards what it did not ask for.
+//! The dialect of NEXUS3: MCP over WebSocket. The editor side writes, but for NEXUS3 itself, which runs its own tool
+//! after a yes. It has no events of its own: the agent discards what it did not ask for.
 
 mod encode;
+mod notes;
 mod tools;
 
 use linkspan_review::Writer;
 
 use crate::dialect::{Dialect, Door};
 use crate::discovery::{DiscoveryFile, Lookup, WindowFacts, directory, lock_file};
-use crate::mcp::{Client, Mcp, Session, ToolList, tools_changed};
+use crate::mcp::{Client, Mcp, OwnTool, Session, ToolList, tools_changed};
 use crate::meaning::EditorEvent;
 
 pub(crate) static DIALECT: Dialect = Dialect {
@@ -32,6 +33,7 @@ static MCP: Mcp = Mcp {
     answers_cancelled: false,
     known_as: Client::as_it_says,
     later: None,
+    own_tool: Some(OwnTool { is_run_by: notes::is_nexus3_itself, note: notes::note }),
 };
 
 fn discovery(window: &WindowFacts<'_>, lookup: Lookup<'_>) -> Vec<DiscoveryFile> {

@@ -37,6 +37,7 @@ const fn mcp(frame_limit: usize) -> Mcp {
         answers_cancelled: true,
         known_as: Client::as_it_says,
         later: None,
+        own_tool: None,
     }
 }
 

@@ -1,7 +1,11 @@
 //! The nexus3 dialect's shapes, as NEXUS3's tool table has them.
 
-use linkspan_dialect::{Answer, EditorEvent, Failure, FailureKind, Request, Step, by_name};
-use linkspan_editor_api::{Diagnostic, FileDiagnostics, OpenDocument, Position, Range, Selection, Severity};
+use linkspan_dialect::{
+    Accepted, Answer, EditorEvent, Failure, FailureKind, Request, Session, Step, by_name,
+};
+use linkspan_editor_api::{
+    Diagnostic, FileDiagnostics, OpenDocument, Position, Range, Selection, Severity, Taken,
+};
 use linkspan_review::Writer;
 use serde_json::{Value, json};
 
@@ -206,4 +210,60 @@ fn its_protocol_version_is_echoed() {
     let Step::Introduced { reply, .. } = session("nexus3").receive(&frame) else { panic!("not introduced") };
     assert_eq!(serde_json::from_str::<Value>(&reply).unwrap()["result"]["protocolVersion"], "2024-11-05");
     call(&mut session("nexus3"), "getOpenEditors", &Value::Null);
+}
+
+/// NEXUS3 itself, which runs its tool after a yes.
+fn nexus3() -> Session {
+    introduced("nexus3", "nexus3", "1.0.0")
+}
+
+#[test]
+fn nexus3_itself_writes_what_it_proposed_and_nothing_else() {
+    let proposed = |session: &mut Session| match session.receive(&call_frame(1, "openDiff", &diff())) {
+        Step::Call { request: Request::Propose { writer, .. }, .. } => writer,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(proposed(&mut nexus3()), Some(Writer::AgentAsProposed));
+    assert_eq!(proposed(&mut introduced("nexus3", "another", "1.0.0")), None);
+}
+
+#[test]
+fn nexus3_itself_hears_yes_only_if_its_tool_is_the_writer() {
+    let by_agent = Answer::Accepted(Accepted { written: false, ..accepted("x", false) });
+    assert_eq!(texts(&answered(&mut nexus3(), "openDiff", &diff(), &by_agent)), ["FILE_SAVED"]);
+    let by_hub =
+        Accepted { written: true, person_diff: Some("+FILE_SAVED\n".into()), ..accepted("x", false) };
+    let by_hub = Answer::Accepted(by_hub);
+    let told = texts(&answered(&mut nexus3(), "openDiff", &diff(), &by_hub));
+    assert_eq!(told, ["DIFF_REJECTED", "+file saved\n"]);
+    let mut another = introduced("nexus3", "another", "1.0.0");
+    assert_eq!(texts(&answered(&mut another, "openDiff", &diff(), &by_hub))[0], "FILE_SAVED");
+}
+
+#[test]
+fn what_nexus3_shows_its_model_of_a_decision_comes_with_the_next_diagnostics_and_once() {
+    let mut session = nexus3();
+    let in_part = Accepted { written: true, taken: Taken::Edited, ..accepted("x", false) };
+    answered(&mut session, "openDiff", &diff(), &Answer::Accepted(in_part));
+    let rejection = Answer::Rejected(rejected(Some("not\nnow"), &[(3, "why?")]));
+    answered(&mut session, "openDiff", &diff(), &rejection);
+    let none = Answer::Diagnostics(Vec::new());
+    let one_file = answered(&mut session, "getDiagnostics", &json!({"uri": "/w/b"}), &none);
+    assert_eq!(inner(&one_file), json!([]));
+    let told = inner(&answered(&mut session, "getDiagnostics", &json!({}), &none));
+    let messages: Vec<&str> =
+        told.as_array().unwrap().iter().map(|d| d["message"].as_str().unwrap()).collect();
+    assert_eq!(messages[0], "The user rejected this change. The user says: not now; line 3: why?");
+    assert!(messages[1].contains("accepted this change with edits") && messages[1].contains("It is saved"));
+    assert_eq!((&told[0]["severity"], &told[0]["source"]), (&json!("error"), &json!("linkspan")));
+    assert_eq!(inner(&answered(&mut session, "getDiagnostics", &json!({}), &none)), json!([]));
+}
+
+#[test]
+fn a_note_is_short_enough_for_nexus3s_context() {
+    let mut session = nexus3();
+    let long = "é".repeat(4000);
+    answered(&mut session, "openDiff", &diff(), &Answer::Rejected(rejected(Some(&long), &[])));
+    let told = inner(&answered(&mut session, "getDiagnostics", &json!({}), &Answer::Diagnostics(Vec::new())));
+    assert!(told[0]["message"].as_str().unwrap().chars().count() <= 481, "{told}");
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use linkspan_dialect::{Dialect, DiscoveryFile, WindowFacts};
 use linkspan_review::WindowId;
@@ -135,6 +135,35 @@ impl Core {
         for (_, file) in std::mem::take(&mut window.discovery) {
             self.actions.push(Action::RemoveDiscovery { path: file.path(), token: token.clone() });
         }
+    }
+
+    pub(super) fn discovery_written(&mut self, path: PathBuf, result: Result<(), String>) {
+        match result {
+            Ok(()) => drop(self.unannounced.remove(&path)),
+            Err(error) => drop(self.unannounced.insert(path, error)),
+        }
+    }
+
+    /// The discovery files of all windows, by which agents should find them.
+    pub(super) fn announced(&self) -> Vec<PathBuf> {
+        let files = self.windows.values().flat_map(|window| &window.discovery);
+        files.map(|(_, file)| file.path()).collect()
+    }
+
+    /// Whoever removed these did not mean the windows: their agents would not find them any more.
+    pub(super) fn announce_again(&mut self, missing: &[PathBuf]) {
+        let files = self.windows.values().flat_map(|window| &window.discovery);
+        let gone = files.filter(|(_, file)| missing.contains(&file.path())).map(|(_, file)| file.clone());
+        let gone: Vec<DiscoveryFile> = gone.collect();
+        for file in gone {
+            self.act(Action::WriteDiscovery { file });
+        }
+    }
+
+    /// Why agents do not find the window by this file.
+    pub(super) fn why_unannounced(&self, path: &Path) -> Option<String> {
+        let error = self.unannounced.get(path)?;
+        Some(format!("{} cannot be written: {error}", path.display()))
     }
 
     /// A hub that was killed could not remove its discovery files; they name ports where nobody listens.

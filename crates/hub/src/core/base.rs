@@ -37,15 +37,12 @@ pub(super) enum BaseWanted {
     /// For the agent to read.
     Text(ToolCall),
     /// `again`: what was read may have been older than our own write.
-    Proposal {
-        tool: ToolCall,
-        again: bool,
-    },
+    Proposal { tool: ToolCall, again: bool },
     Decision {
         local: LocalId,
         request: RequestId,
         review: ReviewId,
-        revision: Revision,
+        seen: (Revision, Option<Digest>),
         decision: Decision,
     },
     /// It is not known whether an accepted change was written: what does the file hold? If not the result, the
@@ -57,16 +54,9 @@ pub(super) enum BaseWanted {
         failed: Option<String>,
     },
     /// Whoever writes an accepted change is late: is it done?
-    LateWrite {
-        review: ReviewId,
-        save: bool,
-    },
+    LateWrite { review: ReviewId, save: bool },
     /// One of the files of a call that names its changes by place.
-    Edit {
-        agent: AgentId,
-        editing: Ticket,
-        part: usize,
-    },
+    Edit { agent: AgentId, editing: Ticket, part: usize },
     /// Whether the agent wrote this accepted change.
     Landing(ReviewId),
     /// Whether the file is what an undo needs it to be.
@@ -301,7 +291,7 @@ impl Core {
             {
                 self.show(review);
             }
-            BaseWanted::Decision { local, request, review, revision, decision } => match base {
+            BaseWanted::Decision { local, request, review, seen, decision } => match base {
                 Ok(base) if let Some(why) = self.cannot_change(review, &decision, &base) => {
                     let message = format!("{} {why}", base.path.display());
                     let result = api::ReviewDecidedResult::Refused { message, can_write_here: false };
@@ -312,7 +302,7 @@ impl Core {
                     if self.state.review(review).is_some_and(|review| review.phase == Phase::Pending) {
                         self.remember_buffer(review, base.buffer);
                     }
-                    self.decided(local, request, review, revision, decision, base.text);
+                    self.decided(local, request, review, seen, decision, base.text);
                 }
                 Err(failure) => {
                     let message = failure.message;
@@ -346,7 +336,8 @@ impl Core {
         if review.writer == Writer::Nobody || (rejected && review.writer != Writer::AgentFirst) {
             return None;
         }
-        let ours = review.hub_writes() || review.nobody_would_write();
+        let may_be_ours = review.hub_writes() || review.writer == Writer::AgentAsProposed;
+        let ours = may_be_ours || review.nobody_would_write();
         if self.editor_is_away(review.window) && (ours || review.base != base.text) {
             return Some("may have unsaved text in an editor that is away: decide again in a moment");
         }
@@ -358,7 +349,7 @@ impl Core {
     pub(super) fn written_meanwhile(&self, agent: AgentId, base: &Base) -> bool {
         let Some(key) = self.agents.get(&agent).map(Agent::key) else { return false };
         self.state.reviews_of_path(&base.path).any(|review| {
-            review.writer == Writer::Editor
+            review.hub_writes()
                 && review.owner.is_none()
                 && !review.is_open()
                 && review.owner_key == key
@@ -378,6 +369,14 @@ impl Core {
             label = asked.to_string_lossy().into_owned();
         }
         let writer = writer.unwrap_or(agent.session.dialect().writer);
+        // Its tool may do what the agent could not put into the proposal: NEXUS3 shows a batch of edits as no change.
+        if writer == Writer::AgentAsProposed
+            && base.text.as_ref().is_some_and(|now| is_the_same(now, &proposed))
+        {
+            let message = "the proposed text is what the file already holds, so there is nothing to review here; \
+                           decide in the agent's terminal";
+            return self.fail(tool.agent, tool.call, FailureKind::Unsupported, message);
+        }
         let (direct, inline) = (false, false);
         let (path, base, asked) = (base.path, base.text, None);
         let change = Change { path, label, set, writer, direct, inline, base, proposed, asked };
@@ -445,13 +444,13 @@ impl Core {
         local: LocalId,
         request: RequestId,
         review: ReviewId,
-        revision: Revision,
+        (revision, digest): (Revision, Option<Digest>),
         decision: Decision,
         base_now: Option<Text>,
     ) {
         let surface = SurfaceId(local.0);
-        let effects =
-            self.state.apply(review::Event::Decided { review, surface, revision, decision, base_now });
+        let decided = review::Event::Decided { review, surface, revision, digest, decision, base_now };
+        let effects = self.state.apply(decided);
         let answered = effects.iter().any(|effect| matches!(effect, Effect::Reply { .. }));
         // Whoever decided may be gone by now; what a person decided counts all the same.
         if let Some(connection) = self.locals.get_mut(&local) {
@@ -461,6 +460,10 @@ impl Core {
         }
         self.carry_out(effects);
     }
+}
+
+fn is_the_same(now: &Text, proposed: &str) -> bool {
+    review::in_the_files_terms(Some(now), proposed).0 == *now.text
 }
 
 fn on_disk(file: FileState) -> Result<Base, Failure> {

@@ -2,6 +2,7 @@
 //! calls connected what does not answer.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use linkspan_editor_api as api;
 use linkspan_editor_api::{
@@ -15,7 +16,7 @@ use super::Core;
 use super::agents::Agent;
 use super::clients::Looking;
 use super::editor::Resume;
-use super::event::LocalId;
+use super::event::{Action, LocalId, Ticket};
 use super::present::{self, Size};
 use super::timers::Due;
 use super::windows::Window;
@@ -33,6 +34,10 @@ pub(super) struct Probe {
     editors: BTreeSet<LocalId>,
     /// None: only windows were asked about, and no agent is told of.
     agents: Option<BTreeSet<AgentId>>,
+    /// The look for discovery files that is under way.
+    looking: Option<Ticket>,
+    /// Those that are not there.
+    missing: Vec<PathBuf>,
 }
 
 impl Core {
@@ -134,7 +139,14 @@ impl Core {
         }
         let due_ms = self.now_ms + PROBE_MS;
         self.timers.add(due_ms, Due::Probes);
-        self.probes.push(Probe { local, request, due_ms, editors, agents });
+        let paths = if agents.is_some() { self.announced() } else { Vec::new() };
+        let looking = (!paths.is_empty()).then(|| {
+            let ticket = self.ticket();
+            self.act(Action::LookForDiscovery { ticket, paths });
+            ticket
+        });
+        let missing = Vec::new();
+        self.probes.push(Probe { local, request, due_ms, editors, agents, looking, missing });
         self.finish_probes(|_| false);
     }
 
@@ -166,6 +178,16 @@ impl Core {
         }
     }
 
+    /// Files that are gone are written again; this status still says what was found.
+    pub(super) fn discovery_looked_for(&mut self, ticket: Ticket, missing: &[PathBuf]) {
+        self.announce_again(missing);
+        if let Some(probe) = self.probes.iter_mut().find(|probe| probe.looking == Some(ticket)) {
+            probe.looking = None;
+            probe.missing = missing.to_vec();
+        }
+        self.finish_probes(|_| false);
+    }
+
     pub(super) fn probes_due(&mut self) {
         let now_ms = self.now_ms;
         self.finish_probes(|probe| probe.due_ms <= now_ms);
@@ -174,7 +196,9 @@ impl Core {
     /// Answers those whose every question is answered, or whose time is up.
     fn finish_probes(&mut self, time_is_up: impl Fn(&Probe) -> bool) {
         let finished = |probe: &mut Probe| {
-            let all_answered = probe.editors.is_empty() && probe.agents.iter().flatten().next().is_none();
+            let all_answered = probe.editors.is_empty()
+                && probe.agents.iter().flatten().next().is_none()
+                && probe.looking.is_none();
             all_answered || time_is_up(probe)
         };
         let done: Vec<Probe> = self.probes.extract_if(.., finished).collect();
@@ -198,6 +222,7 @@ impl Core {
             resident_bytes: (self.identity.resident_bytes)(),
             windows,
             refused: self.refused.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
+            problems: self.unrecorded.iter().map(|error| not_recorded(error)).collect(),
         }
     }
 
@@ -215,15 +240,23 @@ impl Core {
             connected_ms: self.now_ms.saturating_sub(agent.since_ms),
             open_reviews: u32::try_from(agent.waiting.len()).unwrap_or(u32::MAX),
         };
-        let dialects = self.dialects_of(&window.config).into_iter().map(|dialect| DialectStatus {
-            name: dialect.name.to_owned(),
-            port: self.well_known_port(id, dialect.name),
-            discovery_files: window
-                .discovery
-                .iter()
-                .filter(|(name, _)| *name == dialect.name)
-                .map(|(_, file)| file.path().display().to_string())
-                .collect(),
+        let dialects = self.dialects_of(&window.config).into_iter().map(|dialect| {
+            let files = window.discovery.iter().filter(|(name, _)| *name == dialect.name);
+            let (mut discovery_files, mut problems) = (Vec::new(), Vec::new());
+            for path in files.map(|(_, file)| file.path()) {
+                let missing = || format!("{} was not there, and is written again", path.display());
+                let gone = || probe.missing.contains(&path).then(missing);
+                match self.why_unannounced(&path).or_else(gone) {
+                    Some(problem) => problems.push(problem),
+                    None => discovery_files.push(path.display().to_string()),
+                }
+            }
+            DialectStatus {
+                name: dialect.name.to_owned(),
+                port: self.well_known_port(id, dialect.name),
+                discovery_files,
+                problems,
+            }
         });
         WindowStatus {
             window: id.to_string(),
@@ -239,6 +272,12 @@ impl Core {
             pending_reviews: pending(self.state.reviews_of_window(id)),
         }
     }
+}
+
+fn not_recorded(error: &str) -> String {
+    format!(
+        "the journal does not take records, so no change is shown and no decision counts: {error}; run `linkspan doctor`"
+    )
 }
 
 fn pending<'a>(of: impl Iterator<Item = &'a Review>) -> u32 {

@@ -262,13 +262,13 @@ impl Core {
             return self.show(id);
         };
         let decision = Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: false };
-        let (path, revision) = (review.path.clone(), review.revision);
+        let (path, seen) = (review.path.clone(), (review.revision, Some(review.shown_digest())));
         self.read_base(
             BaseWanted::Decision {
                 local: STANDING_WORD,
                 request: RequestId::Number(0),
                 review: id,
-                revision,
+                seen,
                 decision,
             },
             path,

@@ -188,13 +188,13 @@ impl Core {
             api::ReviewDecided::METHOD => {
                 let decided: api::ReviewDecided = decode(params)?;
                 self.attached(local)?;
-                let revision = Some(decided.revision);
-                self.decide(local, id.clone(), &decided.review, revision, decided.decision)?;
+                let seen = (Some(decided.revision), decided.digest);
+                self.decide(local, id.clone(), &decided.review, seen, decided.decision)?;
             }
             api::ReviewEdited::METHOD => {
                 let edited = decode(params)?;
                 self.attached(local)?;
-                self.edited(local, id.clone(), edited);
+                self.edited(local, id.clone(), edited)?;
             }
             api::UserAnswered::METHOD => {
                 let result = self.person_answered(local, &decode(params)?)?;
@@ -202,7 +202,8 @@ impl Core {
             }
             api::ReviewsDecide::METHOD => {
                 let decide: api::ReviewsDecide = decode(params)?;
-                self.decide(local, id.clone(), &decide.review, decide.revision, decide.decision)?;
+                let seen = (decide.revision, decide.digest);
+                self.decide(local, id.clone(), &decide.review, seen, decide.decision)?;
             }
             Ping::METHOD => self.send(local, &Message::response(id.clone(), &())),
             _ => self.control_request(local, id, method, params)?,

@@ -159,6 +159,16 @@ pub enum Event {
         ticket: Ticket,
         result: Result<Done, WorkspaceError>,
     },
+    /// A discovery file was written, or could not be.
+    DiscoveryWritten {
+        path: PathBuf,
+        result: Result<(), String>,
+    },
+    /// The answer to [`Action::LookForDiscovery`]: these are not there.
+    DiscoveryLookedFor {
+        ticket: Ticket,
+        missing: Vec<PathBuf>,
+    },
     /// A signal asks the hub to leave.
     StopRequested,
     /// The time [`super::Core::next_deadline`] named has come.
@@ -236,6 +246,11 @@ pub enum Action {
     RemoveDiscovery {
         path: PathBuf,
         token: Token,
+    },
+    /// Are these discovery files there?
+    LookForDiscovery {
+        ticket: Ticket,
+        paths: Vec<PathBuf>,
     },
     ReadFile {
         ticket: Ticket,

@@ -40,6 +40,7 @@ struct Landing {
     window: WindowId,
     path: PathBuf,
     agent: String,
+    writer: Writer,
     before: Option<SharedBytes>,
     accepted: SharedBytes,
     looks: usize,
@@ -73,7 +74,8 @@ impl Core {
             self.timers.cancel(oldest.timer);
         }
         let timer = self.timers.add(self.now_ms + LOOKS_MS[0], Due::Landing(id));
-        let landing = Landing { window, path, agent, before, accepted, looks: 0, timer };
+        let writer = review.writer;
+        let landing = Landing { window, path, agent, writer, before, accepted, looks: 0, timer };
         self.landings.expected.insert(id, landing);
     }
 
@@ -82,7 +84,8 @@ impl Core {
         for Unseen { review, window, path, agent, before, accepted } in unseen {
             let timer = self.timers.add(self.now_ms + LOOKS_MS[0], Due::Landing(review));
             let looks = TOLD_AFTER_LOOK;
-            let landing = Landing { window, path, agent, before, accepted, looks, timer };
+            let writer = Writer::Agent;
+            let landing = Landing { window, path, agent, writer, before, accepted, looks, timer };
             self.landings.expected.insert(review, landing);
         }
     }
@@ -184,13 +187,13 @@ impl Core {
 
 impl Landing {
     fn is_in(&self, now: Option<&[u8]>) -> bool {
-        landed(Writer::Agent, self.before.as_deref(), &self.accepted, now).is_some()
+        landed(self.writer, self.before.as_deref(), &self.accepted, now).is_some()
     }
 }
 
 fn accepted_for_agent(review: &Review, outcome: &Outcome) -> Option<SharedBytes> {
     match &outcome.ended {
-        Ended::Accepted(accepted) if review.writer == Writer::Agent && !review.written_here => {
+        Ended::Accepted(accepted) if review.writer.is_agent() && !review.written_here => {
             Some(accepted.bytes.clone())
         }
         _ => None,

@@ -109,6 +109,10 @@ pub struct Core {
     next_window: u64,
     /// Windows in the order in which the person was last in them.
     focused: Vec<WindowId>,
+    /// Why discovery files are not there.
+    unannounced: BTreeMap<PathBuf, String>,
+    /// Why the last record was not made.
+    unrecorded: Option<String>,
     agents: Roster,
     /// What agents wait for that will not come.
     untold: Untold,
@@ -189,6 +193,8 @@ impl Core {
             remembered: remembered.windows,
             next_window: remembered.next_window,
             focused: Vec::new(),
+            unannounced: BTreeMap::new(),
+            unrecorded: None,
             agents: Roster::default(),
             untold: Untold::default(),
             bundles: BTreeMap::new(),
@@ -282,6 +288,8 @@ impl Core {
             Event::ClientsLookedAt { found } => self.clients_looked_at(found),
             Event::ClientsChanged { ticket, result } => self.clients_changed(ticket, result),
             Event::ToolRan { ticket, result } => self.tool_ran(ticket, result),
+            Event::DiscoveryWritten { path, result } => self.discovery_written(path, result),
+            Event::DiscoveryLookedFor { ticket, missing } => self.discovery_looked_for(ticket, &missing),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
         }

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use linkspan_dialect::{Accepted, Answer, DecidedHunk, Failure, FailureKind, Rejected};
 use linkspan_editor_api as api;
+use linkspan_editor_api::{RpcError, errors};
 use linkspan_review::{
-    Comment, Conflict, Decision, Ended, Hunk, LineNumber, Outcome, Phase, Review, Taken, Verdict, Writer,
+    Comment, Conflict, Decision, Digest, Ended, Hunk, LineNumber, Outcome, Phase, Review, Taken, Verdict,
     line_starts, unified,
 };
 
@@ -28,6 +29,7 @@ pub(super) fn without_texts(review: &Review) -> api::ReviewShow {
     api::ReviewShow {
         review: review.id.to_string(),
         revision: review.revision.0,
+        digest: review.shown_digest().to_string(),
         set: review.set.map(|set| set.to_string()),
         window: review.window.to_string(),
         agent: agent.to_owned(),
@@ -44,7 +46,7 @@ pub(super) fn without_texts(review: &Review) -> api::ReviewShow {
         focus: false,
         omitted: false,
         inline: false,
-        agent_writes: review.writer == Writer::Agent,
+        agent_writes: review.writer.is_agent(),
         owner_gone: review.owner.is_none(),
     }
 }
@@ -177,10 +179,11 @@ pub(super) fn summary(review: &Review, (age_ms, size): (u64, Size)) -> api::Revi
         removed: size.removed,
         bytes: review.base_text().len().max(review.side().len()) as u64,
         revision: review.revision.0,
+        digest: review.shown_digest().to_string(),
         new_file: review.base.is_none(),
         conflicts: count(review.conflicts.len()),
         owner_gone: review.owner.is_none(),
-        agent_writes: review.writer == Writer::Agent,
+        agent_writes: review.writer.is_agent(),
     }
 }
 
@@ -241,6 +244,13 @@ fn taken(taken: &Taken) -> api::Taken {
 fn comments(outcome: &Outcome) -> Vec<api::ReviewComment> {
     let said = outcome.comments.iter();
     said.map(|c| api::ReviewComment { line: c.line.0, text: c.text.clone() }).collect()
+}
+
+/// What a surface says that it showed. Those that know no digest say none, or that of a hub that knew none.
+pub(super) fn digest(said: Option<&str>) -> Result<Option<Digest>, RpcError> {
+    let parsed = said.filter(|said| !said.is_empty()).map(str::parse).transpose();
+    parsed
+        .map_err(|error| RpcError::new(errors::INVALID_PARAMS, format!("`digest` is not a digest: {error}")))
 }
 
 /// A decision as the core takes it; an error says which part is no such thing.

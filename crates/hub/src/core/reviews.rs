@@ -189,6 +189,7 @@ impl Core {
     pub(super) fn recorded(&mut self, review: ReviewId, step: Step, result: Result<(), String>) {
         let news = self.news(review, step);
         let failed = result.clone().err();
+        self.unrecorded.clone_from(&failed);
         if step == Step::Proposed && failed.is_none() {
             self.acknowledge(review);
         }
@@ -259,21 +260,30 @@ impl Core {
 
     /// A person's own text for the proposed side. It is said to be taken once it is recorded: what she typed is
     /// hers to lose only until then.
-    pub(super) fn edited(&mut self, local: LocalId, request: RequestId, edited: api::ReviewEdited) {
-        let api::ReviewEdited { review: name, revision, text } = edited;
+    pub(super) fn edited(
+        &mut self,
+        local: LocalId,
+        request: RequestId,
+        edited: api::ReviewEdited,
+    ) -> Result<(), RpcError> {
+        let api::ReviewEdited { review: name, revision, digest, text } = edited;
+        let digest = present::digest(digest.as_deref())?;
         // Nobody edits what she was not given.
         let unseen = |id: &ReviewId| self.ages.get(id).is_some_and(|age| age.omitted);
         let Some(id) = self.review_named(&name).ok().filter(|id| !unseen(id)) else {
-            return self.send(local, &Message::response(request, &api::ReviewEditedResult::NotPending));
+            self.send(local, &Message::response(request, &api::ReviewEditedResult::NotPending));
+            return Ok(());
         };
         let (surface, revision) = (SurfaceId(local.0), Revision(revision));
-        let mut effects = self.state.apply(review::Event::Edited { review: id, surface, revision, text });
+        let edited = review::Event::Edited { review: id, surface, revision, digest, text };
+        let mut effects = self.state.apply(edited);
         // Told by this answer, and not to a decision that waits for its own.
         let refusal = effects.extract_if(.., |effect| matches!(effect, Effect::Reply { .. })).next();
         let result = match (&refusal, self.state.review(id)) {
             (None, Some(now)) => {
                 let hunks = present::shown_hunks(now, &now.hunks());
-                api::ReviewEditedResult::Taken { revision: now.revision.0, hunks }
+                let digest = now.shown_digest().to_string();
+                api::ReviewEditedResult::Taken { revision: now.revision.0, digest, hunks }
             }
             (Some(Effect::Reply { reply: Reply::Stale { .. }, .. }), _) => api::ReviewEditedResult::Stale,
             _ => api::ReviewEditedResult::NotPending,
@@ -290,6 +300,7 @@ impl Core {
         if stale {
             self.show_if_pending(id);
         }
+        Ok(())
     }
 
     /// Tells who edited what came of it, and gives whether that says all that showing it again would.
@@ -354,12 +365,13 @@ impl Core {
         local: LocalId,
         request: RequestId,
         name: &str,
-        revision: Option<u32>,
+        (revision, digest): (Option<u32>, Option<String>),
         decision: api::Decision,
     ) -> Result<(), RpcError> {
         let id = self.review_named(name)?;
+        let digest = present::digest(digest.as_deref())?;
         let Some(review) = self.state.review(id) else { return Ok(()) };
-        let revision = revision.map_or(review.revision, Revision);
+        let seen = (revision.map_or(review.revision, Revision), digest);
         let decision =
             present::decision(decision).map_err(|message| RpcError::new(errors::INVALID_PARAMS, message))?;
         // A no concerns no bytes, and must be possible whatever became of the file; two given texts concern no file.
@@ -367,14 +379,16 @@ impl Core {
         let no_file = match review.writer {
             Writer::Nobody => true,
             Writer::AgentFirst => false,
-            Writer::Agent | Writer::Editor => matches!(decision.verdict, Verdict::Reject { .. }),
+            Writer::Agent | Writer::AgentAsProposed | Writer::Editor => {
+                matches!(decision.verdict, Verdict::Reject { .. })
+            }
         };
         if no_file || review.phase != Phase::Pending {
             let base_now = review.base.clone();
-            self.decided(local, request, id, revision, decision, base_now);
+            self.decided(local, request, id, seen, decision, base_now);
         } else {
             let path = review.path.clone();
-            self.read_base(BaseWanted::Decision { local, request, review: id, revision, decision }, path);
+            self.read_base(BaseWanted::Decision { local, request, review: id, seen, decision }, path);
         }
         Ok(())
     }
@@ -402,6 +416,11 @@ impl Core {
             }
         };
         self.send(local, &Message::response(request, &result));
+        // What it has on its screen is not what there is, even if its revision says so.
+        if matches!(result, api::ReviewDecidedResult::Stale { .. }) && self.surface_of(review) == Some(local)
+        {
+            self.show_if_pending(review);
+        }
     }
 
     /// Where files of this window may be, and how large; also of one that is closed.

@@ -116,6 +116,13 @@ impl Core {
                 };
                 self.not_undone(ticket, errors::UNKNOWN_CHANGE, message);
             }
+            Ok(Found::TextsGone { review }) => {
+                let message = format!(
+                    "the texts of {review} are gone, because the journal was full: it can not be undone any more \
+                     (`journal_mib` in config.toml says how much is kept)"
+                );
+                self.not_undone(ticket, errors::UNKNOWN_CHANGE, message);
+            }
             Ok(Found::Unknown | Found::List(_)) => {
                 let message = match undo.name {
                     Name::Last => {
@@ -549,12 +556,12 @@ impl Core {
     }
 }
 
-/// An agent may have left out the final newline of what was accepted: then the change made what the file holds.
+/// An agent may have left out one newline of what was accepted: then the change made what the file holds.
 fn take_as_written(change: &mut Change, base: &Base) {
     let now = base.text.as_ref().and_then(|text| text.encode().ok());
     if let (Some(accepted), Some(now)) = (&change.after, now)
         && landed(change.writer, change.before.as_deref(), accepted, Some(&now))
-            == Some(Landed::WithoutFinalNewline)
+            .is_some_and(|landed| landed != Landed::Exactly)
     {
         change.after = Some(now.to_vec());
     }

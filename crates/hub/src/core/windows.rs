@@ -381,6 +381,7 @@ impl Core {
 
     /// Only a window that would be found again is announced: agents hold on to the port and token they read.
     pub(super) fn window_remembered(&mut self, id: WindowId, result: Result<(), String>) {
+        self.unrecorded = result.as_ref().err().cloned();
         if let Err(error) = result {
             tracing::error!("{id} will get another port after a restart: {error}");
         }

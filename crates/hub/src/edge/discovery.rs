@@ -46,6 +46,20 @@ pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// The same for what is in it: an older version made files that others could read.
+pub(crate) fn private_contents(folder: &Path) -> io::Result<()> {
+    let ours = rustix::process::getuid().as_raw();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        // Of a link, its own.
+        let Ok(found) = entry.metadata() else { continue };
+        if found.is_file() && found.uid() == ours && found.mode() & 0o077 != 0 {
+            fs::set_permissions(entry.path(), fs::Permissions::from_mode(found.mode() & 0o700))?;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -41,7 +41,7 @@ use crate::config::{Config, Limits, WorkspaceConfig};
 use crate::core::{Action, Core, Event, Listen, LocalId, Prepared, Ticket};
 use crate::files;
 use crate::guard::Refusal;
-use crate::journal::{Entry, Journal, Recorded};
+use crate::journal::{Entry, Journal, Keeping, Recorded};
 use crate::page::Page;
 use crate::page::kept::Kept;
 pub(crate) use discovery::private_file;
@@ -206,7 +206,10 @@ impl Hub {
                     });
                 }
                 Action::WriteDiscovery { file } => {
-                    if let Err(error) = discovery::write(&file) {
+                    let written = discovery::write(&file);
+                    let result = written.as_ref().map_err(ToString::to_string).copied();
+                    follows.push(Event::DiscoveryWritten { path: file.path(), result });
+                    if let Err(error) = written {
                         tracing::error!(
                             "agents will not find this window: {}: {error}",
                             file.path().display()
@@ -214,6 +217,12 @@ impl Hub {
                     }
                 }
                 Action::RemoveDiscovery { path, token } => discovery::remove(&path, &token),
+                Action::LookForDiscovery { ticket, paths } => {
+                    self.blocking(move || Event::DiscoveryLookedFor {
+                        ticket,
+                        missing: paths.into_iter().filter(|path| !path.exists()).collect(),
+                    });
+                }
                 Action::ReadFile { ticket, folders, path, want } => {
                     self.blocking(move || Event::FileRead {
                         ticket,
@@ -373,9 +382,11 @@ async fn live(
     let room = Room::new(limits.message_mib * 1024 * 1024);
     let edge = Edge { inbox, limits, room, refusals: Arc::default(), _alive: alive };
 
+    let keeping =
+        Keeping { days: config.journal_days, mib: config.journal_mib, runtime: Some(places.runtime.clone()) };
     // Holds the edge, so that leaving waits for what is being recorded.
     let recorded = edge.clone();
-    let (journal, remembered) = Journal::open(&places.journal(), config.journal_days, move |done| {
+    let (journal, remembered) = Journal::open(&places.journal(), &keeping, move |done| {
         let event = match done {
             Recorded::Review { review, step, result } => Event::Recorded { review, step, result },
             Recorded::Window { window, result } => Event::WindowRemembered { window, result },

@@ -12,7 +12,7 @@ use linkspan_workspace::descriptors;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Edge;
-use super::discovery::private_folder;
+use super::discovery::{private_contents, private_folder};
 use super::doorstep::Doorstep;
 use super::locks::{Locks, Taken};
 use crate::config::{Config, ConfigError};
@@ -78,6 +78,9 @@ pub fn run(places: &Places) -> Result<(), RunError> {
             path: folder.clone(),
             source,
         })?;
+    }
+    if let Err(error) = private_contents(&places.state) {
+        tracing::warn!("others may be able to read what is in {}: {error}", places.state.display());
     }
     let locks = match Locks::take(places)? {
         Taken::Ours(locks) => locks,

@@ -10,7 +10,8 @@ use linkspan_editor_api as api;
 use linkspan_review::{ChangeId, Digest, Format, ReviewId, Taken, WindowId, Writer};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::rows::{CommentColumn, blob, bytes_of, id_column, id_of, parse, taken_of};
+use super::marks::NEXT_CHANGE;
+use super::rows::{CommentColumn, blob, bytes_of, id_column, id_of, parse, taken_of, writer_of};
 use super::schema::is_damage;
 use super::{JournalError, Unseen};
 use crate::core::asker;
@@ -48,6 +49,10 @@ pub enum Found {
     NothingWritten {
         review: ReviewId,
         verdict: String,
+    },
+    /// The texts that an undo needs are gone: the journal was too large.
+    TextsGone {
+        review: ReviewId,
     },
     Unknown,
 }
@@ -136,7 +141,16 @@ pub(super) fn answer(connection: &Connection, question: &Question) -> Result<Fou
 
 /// Decided, or ended without a person, for good: a change that is still to be written may yet come to nothing.
 const OVER: &str = "r.verdict IS NOT NULL AND r.phase NOT IN ('recording', 'pending', 'writing')
-  AND (NOT (r.writer = 'editor' OR r.written_here) OR r.verdict <> 'accepted' OR r.phase IN ('settling', 'settled'))";
+  AND (r.phase IN ('settling', 'settled')
+    OR NOT ((r.writer = 'editor' OR r.written_here) AND r.verdict = 'accepted' OR r.writer = 'agent-first'))";
+
+/// Whether the texts that an undo needs are still there: the oldest go when the journal is too large.
+fn kept(before: &str, after: &str) -> String {
+    let is_kept = |digest: &str| {
+        format!("({digest} IS NULL OR EXISTS (SELECT 1 FROM blobs WHERE blobs.digest = {digest}))")
+    };
+    format!("{} AND {}", is_kept(before), is_kept(after))
+}
 
 const COLUMNS: &str = "r.id, r.window, r.path, r.label, r.owner_key, r.writer, r.verdict, r.reason, r.superseded_by,
   r.taken, r.new_file, coalesce(r.comments, '[]') AS comments, r.decided_by, r.proposed_at, r.added, r.removed,
@@ -146,13 +160,17 @@ fn list(connection: &Connection, filter: &Filter) -> Result<Vec<api::HistoryEntr
     let undos = Undos::read(connection)?;
     let mut statement = connection.prepare_cached(&format!(
         "SELECT * FROM (
-           SELECT {COLUMNS}, w.id AS change, NULL AS undoes, coalesce(r.ended_at, r.decided_at) AS over_at
+           SELECT {COLUMNS}, w.id AS change, NULL AS undoes, coalesce(r.ended_at, r.decided_at) AS over_at,
+             CASE WHEN w.id IS NULL THEN {} ELSE {} END AS kept
              FROM reviews r LEFT JOIN writes w ON w.review = r.id AND w.undoes IS NULL WHERE {OVER}
            UNION ALL
-           SELECT {COLUMNS}, w.id AS change, w.undoes, w.at AS over_at
+           SELECT {COLUMNS}, w.id AS change, w.undoes, w.at AS over_at, {} AS kept
              FROM writes w JOIN reviews r ON r.id = w.review WHERE w.undoes IS NOT NULL AND w.state = 'done')
          WHERE (?1 IS NULL OR path = ?1 OR substr(path, 1, length(?2)) = ?2) AND (?3 IS NULL OR window = ?3)
-         ORDER BY over_at DESC, change DESC, id DESC"
+         ORDER BY over_at DESC, change DESC, id DESC",
+        kept("r.base", "r.result"),
+        kept("w.before", "w.after"),
+        kept("w.before", "w.after"),
     ))?;
     let path = filter.path.as_ref().map(|path| path.as_os_str().as_bytes().to_vec());
     let below = path.as_ref().map(|path| [path.strip_suffix(b"/").unwrap_or(path), b"/"].concat());
@@ -183,8 +201,7 @@ fn entry_of(row: &Row<'_>, undos: &Undos) -> Result<api::HistoryEntry, JournalEr
     let (dialect, agent) = asker(&owner);
     let comments: Vec<CommentColumn> = parse(row, "comments")?;
     let verdict: String = row.get("verdict")?;
-    let by_agent =
-        verdict == "accepted" && row.get::<_, String>("writer")? == "agent" && !row.get("written_here")?;
+    let by_agent = verdict == "accepted" && writer_of(row)?.is_agent() && !row.get("written_here")?;
     let on_disk = if change.is_some() { Some(true) } else { row.get("on_disk")? };
     // An older version did not look whether its agent wrote it.
     let written = change.is_some() || by_agent && on_disk != Some(false);
@@ -211,7 +228,7 @@ fn entry_of(row: &Row<'_>, undos: &Undos) -> Result<api::HistoryEntry, JournalEr
         added,
         removed,
         new_file: undoes.is_none() && row.get::<_, Option<bool>>("new_file")?.unwrap_or_default(),
-        undoable: written && !undone,
+        undoable: written && !undone && row.get("kept")?,
         undone,
         on_disk,
     })
@@ -249,17 +266,21 @@ fn change(connection: &Connection, id: ChangeId) -> Result<Found, JournalError> 
     )?;
     let mut rows = statement.query([id_column(id.0)])?;
     let Some(row) = rows.next()? else { return Ok(Found::Unknown) };
+    for column in ["before", "after"] {
+        if !is_kept(connection, row.get(column)?)? {
+            return Ok(Found::TextsGone { review: ReviewId(id_of(row, "review")?) });
+        }
+    }
     let bytes = |column: &str| -> Result<Option<Vec<u8>>, JournalError> {
         let digest: Option<Vec<u8>> = row.get(column)?;
         digest.map(|digest| bytes_of(connection, &digest)).transpose()
     };
     let undone_by = Undos::read(connection)?.by.get(&id_column(id.0)).copied();
-    let by_agent =
-        row.get::<_, String>("writer")? == "agent" && row.get::<_, Option<i64>>("undoes")?.is_none();
+    let is_undo = row.get::<_, Option<i64>>("undoes")?.is_some();
     Ok(Found::Change(Box::new(Change {
         id: Some(id),
         review: ReviewId(id_of(row, "review")?),
-        writer: if by_agent { Writer::Agent } else { Writer::Editor },
+        writer: if is_undo { Writer::Editor } else { writer_of(row)? },
         window: WindowId(id_of(row, "window")?),
         path: path_of(row)?,
         before: bytes("before")?,
@@ -267,6 +288,14 @@ fn change(connection: &Connection, id: ChangeId) -> Result<Found, JournalError> 
         mode: row.get("mode")?,
         undone_by: undone_by.map(|undo| ChangeId(undo.cast_unsigned())),
     })))
+}
+
+/// Nothing is kept as well as can be.
+fn is_kept(connection: &Connection, digest: Option<Vec<u8>>) -> rusqlite::Result<bool> {
+    match digest {
+        Some(digest) => connection.prepare_cached("SELECT 1 FROM blobs WHERE digest = ?1")?.exists([digest]),
+        None => Ok(true),
+    }
 }
 
 fn change_of_review(connection: &Connection, id: ReviewId) -> Result<Found, JournalError> {
@@ -282,14 +311,19 @@ fn change_of_review(connection: &Connection, id: ReviewId) -> Result<Found, Jour
     let mut rows = statement.query([id_column(id.0)])?;
     let Some(row) = rows.next()? else { return Ok(Found::Unknown) };
     let verdict: String = row.get("verdict")?;
-    if verdict != "accepted" || row.get::<_, String>("writer")? != "agent" || row.get("written_here")? {
+    if verdict != "accepted" || !writer_of(row)?.is_agent() || row.get("written_here")? {
         return Ok(Found::NothingWritten { review: id, verdict });
+    }
+    for column in ["base", "result"] {
+        if !is_kept(connection, row.get(column)?)? {
+            return Ok(Found::TextsGone { review: id });
+        }
     }
     let result: Vec<u8> = row.get("result")?;
     Ok(Found::Change(Box::new(Change {
         id: None,
         review: id,
-        writer: Writer::Agent,
+        writer: writer_of(row)?,
         window: WindowId(id_of(row, "window")?),
         path: path_of(row)?,
         before: base_bytes(connection, row)?,
@@ -330,9 +364,10 @@ pub(super) fn begin_undo(
         let after = after.as_ref().map(|bytes| blob(&transaction, Digest::of(bytes), bytes)).transpose()?;
         let path = change.path.as_os_str().as_bytes();
         transaction
-            .prepare_cached(
-                "INSERT INTO writes (review, path, before, after, at, undoes, state) VALUES (?1,?2,?3,?4,?5,?6,?7)",
-            )?
+            .prepare_cached(&format!(
+                "INSERT INTO writes (id, review, path, before, after, at, undoes, state)
+                   VALUES ({NEXT_CHANGE},?1,?2,?3,?4,?5,?6,?7)"
+            ))?
             .execute(params![id_column(change.review.0), path, before, after, at, undoes, state])?;
         Ok(transaction.last_insert_rowid())
     };

@@ -3,10 +3,13 @@
 //! Whoever hands in a record hears when it is safe on disk; records that arrive together share one sync.
 
 mod history;
+mod inspect;
+mod marks;
 mod rows;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -19,17 +22,24 @@ use rusqlite::Connection;
 use crate::core::Ticket;
 
 pub use history::{BegunUndo, Change, Filter, Found, Name, Question};
+pub use inspect::{Inspection, inspect};
+use marks::Marks;
+pub use upkeep::Size;
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     #[error("journal: {0}")]
     Sqlite(#[from] rusqlite::Error),
     #[error(
-        "the journal was written by a newer linkspan (format {found}, this one knows {known}); update linkspan"
+        "the journal was written by a newer linkspan (format {found}, this one knows {known}): update linkspan"
     )]
     Newer { found: i64, known: i64 },
     #[error("the damaged journal cannot be moved aside: {source}")]
     Aside { source: std::io::Error },
+    #[error("the journal {} cannot be used: {source}; make it and its folder yours and writable", path.display())]
+    File { path: PathBuf, source: std::io::Error },
+    #[error("the ids in use cannot be written to {}: {source}", path.display())]
+    Marks { path: PathBuf, source: std::io::Error },
     #[error("unreadable column `{column}`")]
     Row { column: String },
     #[error("cannot start the journal's thread: {0}")]
@@ -83,6 +93,29 @@ pub struct Remembered {
     pub undos: Vec<BegunUndo>,
     pub next_review: u64,
     pub next_window: u64,
+}
+
+/// What the journal keeps, and where it notes which ids are in use besides its own folder.
+#[derive(Debug, Clone)]
+pub struct Keeping {
+    /// Days that settled reviews and before-images are kept.
+    pub days: u32,
+    /// When it holds more than so many MiB, the oldest texts go.
+    pub mib: u32,
+    /// The runtime directory.
+    pub runtime: Option<PathBuf>,
+}
+
+impl Default for Keeping {
+    fn default() -> Keeping {
+        Keeping { days: 30, mib: 512, runtime: None }
+    }
+}
+
+impl Keeping {
+    fn limit_bytes(&self) -> u64 {
+        u64::from(self.mib) * 1024 * 1024
+    }
 }
 
 #[derive(Debug)]
@@ -151,11 +184,13 @@ impl Journal {
     /// Opens (or makes) the journal, reads what is unfinished, and starts its thread.
     pub fn open(
         path: &Path,
-        keep_days: u32,
+        keeping: &Keeping,
         recorded: impl Fn(Recorded) + Send + 'static,
     ) -> Result<(Journal, Remembered), JournalError> {
-        let (mut connection, remembered) = schema::open(path, |mut connection| {
-            schema::prune(&mut connection, keep_days, &BTreeSet::new())?;
+        let (mut connection, mut marks, remembered) = schema::open(path, |mut connection| {
+            schema::prune(&mut connection, keeping.days, &BTreeSet::new())?;
+            drop_oldest_texts(&mut connection, keeping)?;
+            let marks = Marks::open(&mut connection, path, keeping.runtime.as_deref())?;
             let (reviews, past) = rows::unfinished(&connection, now_ms())?;
             let remembered = Remembered {
                 reviews,
@@ -163,19 +198,16 @@ impl Journal {
                 past,
                 windows: rows::windows(&connection)?,
                 undos: history::begun(&connection)?,
-                next_review: next_id(&connection, "reviews", "id")?,
-                next_window: next_id(&connection, "windows", "id")?.max(next_id(
-                    &connection,
-                    "reviews",
-                    "window",
-                )?),
+                next_review: marks.last().review + 1,
+                next_window: marks.last().window + 1,
             };
-            Ok((connection, remembered))
+            Ok((connection, marks, remembered))
         })?;
         let (jobs, inbox) = mpsc::channel();
+        let keeping = keeping.clone();
         std::thread::Builder::new()
             .name("journal".to_owned())
-            .spawn(move || keep(&mut connection, &inbox, keep_days, &recorded))
+            .spawn(move || keep(&mut connection, &mut marks, &inbox, &keeping, &recorded))
             .map_err(JournalError::Thread)?;
         Ok((Journal { jobs }, remembered))
     }
@@ -209,16 +241,11 @@ impl Journal {
     }
 }
 
-fn next_id(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<u64> {
-    let last: Option<i64> =
-        connection.query_row(&format!("SELECT max({column}) FROM {table}"), [], |row| row.get(0))?;
-    Ok(last.unwrap_or(0).cast_unsigned() + 1)
-}
-
 fn keep(
     connection: &mut Connection,
+    marks: &mut Marks,
     inbox: &mpsc::Receiver<Job>,
-    keep_days: u32,
+    keeping: &Keeping,
     recorded: &dyn Fn(Recorded),
 ) {
     let mut pruned = Instant::now();
@@ -227,9 +254,12 @@ fn keep(
     // Also those that were closed since; some rows too many do no harm.
     let mut windows = BTreeSet::new();
     let mut later = VecDeque::new();
+    // There may be free pages to give back.
+    let mut giving_back = true;
     loop {
         if waiting.is_none() && later.is_empty() {
-            waiting = match inbox.recv_timeout(BETWEEN_PRUNINGS) {
+            let patience = if giving_back { Duration::ZERO } else { BETWEEN_PRUNINGS };
+            waiting = match inbox.recv_timeout(patience) {
                 Ok(first) => Some(first),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -237,7 +267,10 @@ fn keep(
         }
         let jobs: Vec<Job> = waiting.take().into_iter().chain(inbox.try_iter()).collect();
         written += jobs.iter().map(Job::bytes).sum::<usize>();
-        let result = commit(connection, &jobs).map_err(|error| error.to_string());
+        let result = match jobs.is_empty() {
+            true => Ok(()),
+            false => commit(connection, marks, &jobs).map_err(|error| error.to_string()),
+        };
         if let Err(error) = &result {
             tracing::error!("journal: {error}");
         }
@@ -274,11 +307,28 @@ fn keep(
         let mut tidied = Ok(());
         if waiting.is_none() && pruned.elapsed() >= BETWEEN_PRUNINGS {
             pruned = Instant::now();
-            tidied = schema::prune(connection, keep_days, &windows);
+            tidied = schema::prune(connection, keeping.days, &windows);
+            giving_back = true;
         }
         if written > LOG_BYTES && (waiting.is_none() || written > LOG_BYTES_MOST) {
             written = 0;
+            tidied = tidied.and_then(|()| drop_oldest_texts(connection, keeping));
             tidied = tidied.and(schema::checkpoint(connection));
+            giving_back = true;
+        }
+        if giving_back && waiting.is_none() && later.is_empty() {
+            match upkeep::give_back(connection) {
+                Ok(true) => {}
+                Ok(false) => {
+                    giving_back = false;
+                    // What was given back is cut off the file when the log begins anew.
+                    tidied = tidied.and(schema::checkpoint(connection));
+                }
+                Err(error) => {
+                    giving_back = false;
+                    tidied = tidied.and(Err(error));
+                }
+            }
         }
         if let Err(error) = tidied {
             tracing::error!("journal: {error}");
@@ -306,8 +356,17 @@ impl Job {
     }
 }
 
-fn commit(connection: &mut Connection, jobs: &[Job]) -> rusqlite::Result<()> {
+fn drop_oldest_texts(connection: &mut Connection, keeping: &Keeping) -> rusqlite::Result<()> {
+    let dropped = upkeep::drop_oldest_texts(connection, keeping.limit_bytes())?;
+    if dropped > 0 {
+        tracing::info!("the journal held more than {} MiB: its {dropped} oldest texts are gone", keeping.mib);
+    }
+    Ok(())
+}
+
+fn commit(connection: &mut Connection, marks: &mut Marks, jobs: &[Job]) -> Result<(), JournalError> {
     let transaction = connection.transaction()?;
+    marks.cover(&transaction, jobs)?;
     let now = now_ms();
     for job in jobs {
         match job {
@@ -318,7 +377,7 @@ fn commit(connection: &mut Connection, jobs: &[Job]) -> rusqlite::Result<()> {
             Job::Ask { .. } | Job::BeginUndo { .. } | Job::EndUndo { .. } => {}
         }
     }
-    transaction.commit()
+    Ok(transaction.commit()?)
 }
 
 fn now_ms() -> i64 {

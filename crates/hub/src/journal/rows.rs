@@ -12,6 +12,7 @@ use linkspan_review::{
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 
+use super::marks::NEXT_CHANGE;
 use super::schema::is_damage;
 use super::{Entry, JournalError, LineCount, Past, RememberedWindow};
 
@@ -25,6 +26,20 @@ pub(super) struct CommentColumn {
 struct TakenColumn {
     taken: Vec<String>,
     left: Vec<String>,
+}
+
+const AGENT_AS_PROPOSED: &str = "agent-as-proposed";
+
+pub(super) fn writer_of(row: &Row<'_>) -> Result<Writer, JournalError> {
+    match row.get::<_, String>("writer")?.as_str() {
+        "agent" => Ok(Writer::Agent),
+        AGENT_AS_PROPOSED => Ok(Writer::AgentAsProposed),
+        "editor" => Ok(Writer::Editor),
+        "nobody" => Ok(Writer::Nobody),
+        "agent-first" => Ok(Writer::AgentFirst),
+        // Nothing is ever written on a guess.
+        _ => Err(JournalError::Row { column: "writer".to_owned() }),
+    }
 }
 
 /// Start and end of the four line ranges of a conflict.
@@ -51,6 +66,7 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Re
         review.label,
         match review.writer {
             Writer::Agent => "agent",
+            Writer::AgentAsProposed => AGENT_AS_PROPOSED,
             Writer::Editor => "editor",
             Writer::Nobody => "nobody",
             Writer::AgentFirst => "agent-first",
@@ -82,7 +98,7 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Re
     }
     if *step == Step::Decided {
         // Whoever writes, it is not in the file yet. What the hub writes has a row in `writes` once it is.
-        let waits = review.writer == Writer::Agent
+        let waits = review.writer.is_agent()
             && !review.written_here
             && review.outcome().is_some_and(|outcome| matches!(outcome.ended, Ended::Accepted(_)));
         put_on_disk(tx, review.id, waits.then_some(false))?;
@@ -199,8 +215,16 @@ fn put_write(tx: &Transaction<'_>, review: &Review, now: i64) -> rusqlite::Resul
     let Ok(before) = review.base.as_ref().map(|base| base.encode()).transpose() else { return Ok(()) };
     let before = before.map(|bytes| blob(tx, bytes.digest(), &bytes)).transpose()?;
     let after = blob(tx, accepted.bytes.digest(), &accepted.bytes)?;
-    tx.prepare_cached("INSERT INTO writes (review, path, before, after, at) VALUES (?1,?2,?3,?4,?5)")?
-        .execute(params![id_column(review.id.0), review.path.as_os_str().as_bytes(), before, after, now])?;
+    let sql = format!(
+        "INSERT INTO writes (id, review, path, before, after, at) VALUES ({NEXT_CHANGE},?1,?2,?3,?4,?5)"
+    );
+    tx.prepare_cached(&sql)?.execute(params![
+        id_column(review.id.0),
+        review.path.as_os_str().as_bytes(),
+        before,
+        after,
+        now
+    ])?;
     Ok(())
 }
 
@@ -259,14 +283,7 @@ fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalEr
         window: WindowId(id_of(row, "window")?),
         path: PathBuf::from(OsString::from_vec(row.get("path")?)),
         label: row.get("label")?,
-        writer: match row.get::<_, String>("writer")?.as_str() {
-            "agent" => Writer::Agent,
-            "editor" => Writer::Editor,
-            "nobody" => Writer::Nobody,
-            "agent-first" => Writer::AgentFirst,
-            // Nothing is ever written on a guess.
-            _ => return Err(bad("writer")),
-        },
+        writer: writer_of(row)?,
         written_here: row.get("written_here")?,
         owner_key: row.get("owner_key")?,
         owner: None,

@@ -3,15 +3,24 @@
 //! Texts and bytes are stored once each, by digest; `sqlite3 journal.db` reads the rest.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use linkspan_review::WindowId;
-use rusqlite::{Connection, Transaction};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::JournalError;
+use super::{JournalError, marks, upkeep};
 
-const VERSION: i64 = 3;
+/// Each version but the first has its step in `migrate`, and a new journal is made by all of them.
+pub(super) const VERSION: i64 = 4;
+
+/// Who starts a hub waits for this; what is not looked at then is checked when it is read.
+const CHECKING: Duration = Duration::from_secs(1);
+/// Once in the life of a journal of an older version.
+const REWRITING: Duration = Duration::from_secs(3);
 
 /// Bytes of the log that are kept for the next records.
 const LARGEST_LOG: i64 = 8 * 1024 * 1024;
@@ -44,6 +53,12 @@ CREATE TABLE writes (
 CREATE INDEX writes_of ON writes (review);
 ";
 
+/// What is known of ids that were given out: the last one, where its row is removed, and a number that none has reached.
+const MARKS: &str = "
+CREATE TABLE marks (name TEXT PRIMARY KEY, last INTEGER NOT NULL, reserved INTEGER NOT NULL);
+INSERT INTO marks VALUES ('review', 0, 0), ('window', 0, 0), ('change', 0, 0);
+";
+
 /// Opens the journal and reads it. A damaged one is kept for a person to look at, never deleted, and a new one
 /// begun.
 pub(super) fn open<T>(
@@ -57,12 +72,7 @@ pub(super) fn open<T>(
     let aside = path.with_extension(format!("damaged-{}.db", super::now_ms()));
     tracing::error!("the journal is damaged ({error}); kept as {}, starting a new one", aside.display());
     for suffix in ["", "-wal", "-shm"] {
-        let beside = |file: &Path| {
-            let mut name = file.as_os_str().to_owned();
-            name.push(suffix);
-            name
-        };
-        match std::fs::rename(beside(path), beside(&aside)) {
+        match std::fs::rename(beside(path, suffix), beside(&aside, suffix)) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             moved => moved.map_err(|source| JournalError::Aside { source })?,
         }
@@ -75,9 +85,31 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
 
+/// The file itself, its log, or its index of the log.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
 fn open_sound(path: &Path) -> Result<Connection, JournalError> {
+    private(path).map_err(|source| JournalError::File { path: path.to_owned(), source })?;
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(2))?;
+    // Nobody else writes; a test that does is waited for.
+    connection.set_transaction_behavior(TransactionBehavior::Immediate);
+    let version = |connection: &Connection| -> rusqlite::Result<i64> {
+        connection.pragma_query_value(None, "user_version", |row| row.get(0))
+    };
+    // Nothing of a newer one is touched.
+    let found = version(&connection)?;
+    if found > VERSION {
+        return Err(JournalError::Newer { found, known: VERSION });
+    }
+    // Before anything else: it has to be known when the first page is written.
+    if found == 0 {
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    }
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // Copying the log into the tables would make whoever writes last wait; the journal does it when nobody waits.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
@@ -85,48 +117,67 @@ fn open_sound(path: &Path) -> Result<Connection, JournalError> {
     connection.pragma_update(None, "journal_size_limit", LARGEST_LOG)?;
     // A decision is told to the agent only once it survives a power cut.
     connection.pragma_update(None, "synchronous", "FULL")?;
-    let healthy: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if healthy != "ok" {
-        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        return Err(rusqlite::Error::SqliteFailure(code, Some(healthy)).into());
+    match upkeep::damage(&mut connection, CHECKING)? {
+        Some(said) if said != "ok" => {
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+            return Err(rusqlite::Error::SqliteFailure(code, Some(said)).into());
+        }
+        Some(_) => {}
+        None => tracing::info!("the journal is large: not all of it was checked at the start"),
     }
-    let found = connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))?;
-    if found > VERSION {
-        return Err(JournalError::Newer { found, known: VERSION });
-    }
-    if found < VERSION {
+    if found == 0 {
         let transaction = connection.transaction()?;
-        bring_up_to_date(&transaction, found)?;
+        transaction.execute_batch(TABLES)?;
+        transaction.execute_batch(WRITES)?;
+        transaction.execute_batch(MARKS)?;
         transaction.pragma_update(None, "user_version", VERSION)?;
         transaction.commit()?;
     }
+    for version in (found..VERSION).filter(|_| found > 0) {
+        let transaction = connection.transaction()?;
+        migrate(&transaction, version)?;
+        transaction.pragma_update(None, "user_version", version + 1)?;
+        transaction.commit()?;
+    }
+    upkeep::learn_to_give_back(&mut connection, REWRITING)?;
     Ok(connection)
 }
 
-/// From that version to the one this program knows, one version at a time. 0 is an empty file.
-fn bring_up_to_date(transaction: &Transaction<'_>, found: i64) -> rusqlite::Result<()> {
-    if found == 0 {
-        transaction.execute_batch(TABLES)?;
-        return transaction.execute_batch(WRITES);
-    }
-    if found < 2 {
-        transaction.execute_batch(
-            "ALTER TABLE reviews ADD COLUMN added INTEGER;
-             ALTER TABLE reviews ADD COLUMN removed INTEGER;
-             ALTER TABLE writes RENAME TO writes_1;",
-        )?;
-        transaction.execute_batch(WRITES)?;
-        transaction.execute_batch(
-            "INSERT INTO writes (id, review, path, before, after, at)
-               SELECT id, review, path, before, after, at FROM writes_1;
-             DROP TABLE writes_1;",
-        )?;
-    }
-    if found < 3 {
-        transaction.execute_batch(
+/// From this version to the next.
+fn migrate(transaction: &Transaction<'_>, version: i64) -> rusqlite::Result<()> {
+    match version {
+        1 => {
+            transaction.execute_batch(
+                "ALTER TABLE reviews ADD COLUMN added INTEGER;
+                 ALTER TABLE reviews ADD COLUMN removed INTEGER;
+                 ALTER TABLE writes RENAME TO writes_1;",
+            )?;
+            transaction.execute_batch(WRITES)?;
+            transaction.execute_batch(
+                "INSERT INTO writes (id, review, path, before, after, at)
+                   SELECT id, review, path, before, after, at FROM writes_1;
+                 DROP TABLE writes_1;",
+            )
+        }
+        2 => transaction.execute_batch(
             "ALTER TABLE reviews ADD COLUMN written_here INTEGER NOT NULL DEFAULT 0;
              ALTER TABLE reviews ADD COLUMN on_disk INTEGER;",
-        )?;
+        ),
+        3 => transaction.execute_batch(MARKS),
+        _ => Ok(()),
+    }
+}
+
+/// The journal holds texts and tokens: nobody else reads it, whoever made the file. What SQLite puts beside it has the
+/// same mode.
+fn private(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    for suffix in ["", "-wal", "-shm"] {
+        let path = beside(path, suffix);
+        if std::fs::metadata(&path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0) {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        }
     }
     Ok(())
 }
@@ -146,9 +197,11 @@ pub(super) fn prune(
 ) -> rusqlite::Result<()> {
     let before_ms = super::now_ms() - i64::from(keep_days) * 24 * 3600 * 1000;
     let transaction = connection.transaction()?;
+    marks::keep(&transaction)?;
     transaction.execute(
         "DELETE FROM reviews WHERE coalesce(delivered_at, ended_at, decided_at) < ?1
-           AND NOT ((writer = 'editor' OR written_here) AND verdict = 'accepted' AND ended_at IS NULL)
+           AND NOT (((writer = 'editor' OR written_here) AND verdict = 'accepted' OR writer = 'agent-first')
+             AND ended_at IS NULL)
            AND id NOT IN (SELECT review FROM writes WHERE at >= ?1)",
         [before_ms],
     )?;

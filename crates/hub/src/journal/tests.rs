@@ -1,5 +1,7 @@
 //! What a restarted hub reads back.
 
+mod keeping;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
@@ -10,7 +12,9 @@ use linkspan_review::{
     State, Step, SurfaceId, Text, Verdict, WindowId, Writer,
 };
 
-use super::{Change, Entry, Filter, Found, Journal, Name, Question, Recorded, Remembered, RememberedWindow};
+use super::{
+    Change, Entry, Filter, Found, Journal, Keeping, Name, Question, Recorded, Remembered, RememberedWindow,
+};
 use crate::core::Ticket;
 
 /// A review core whose records go to a real journal.
@@ -22,7 +26,7 @@ struct Desk {
 
 fn open(path: &Path) -> (Journal, Remembered, Receiver<Recorded>) {
     let (sender, recorded) = channel();
-    let (journal, remembered) = Journal::open(path, 30, move |entry| {
+    let (journal, remembered) = Journal::open(path, &Keeping::default(), move |entry| {
         let _ = sender.send(entry);
     })
     .unwrap();
@@ -93,7 +97,7 @@ impl Desk {
         let base_now = self.state.review(ReviewId(1)).unwrap().base.clone();
         let decision = Decision { verdict, comments: Vec::new(), write_here: false };
         let (review, surface, revision) = (ReviewId(1), SurfaceId(1), Revision(0));
-        self.apply(Event::Decided { review, surface, revision, decision, base_now }, writes);
+        self.apply(Event::Decided { review, surface, revision, digest: None, decision, base_now }, writes);
         if writes && self.state.review(review).is_some_and(|review| review.writer == Writer::Agent) {
             self.journal.record_on_disk(review);
         }
@@ -301,7 +305,7 @@ fn a_decision_does_not_wait_for_those_who_read_the_past() {
     let (told, recorded) = channel();
     let (go, gone) = channel::<()>();
     // Held at the first, so that the others wait together.
-    let (journal, _) = Journal::open(&path, 30, move |entry| {
+    let (journal, _) = Journal::open(&path, &Keeping::default(), move |entry| {
         let _ = told.send(entry);
         let _ = gone.recv();
     })

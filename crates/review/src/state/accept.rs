@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::{
     Accepted, Comment, Decided, Effect, Ended, Format, Outcome, Phase, Reply, Review, SharedBytes,
-    SharedText, Step, SurfaceId, Taken, Text, unified,
+    SharedText, Step, SurfaceId, Taken, Text, Writer, unified,
 };
 
 /// What a person accepted, in the file's own endings.
@@ -48,6 +48,9 @@ impl Review {
         let bytes = format.encode_shared(&text).map_err(|error| error.to_string())?;
         if moved {
             self.move_to(now);
+        }
+        if self.writer == Writer::AgentAsProposed {
+            self.written_here |= bytes.digest() != self.original;
         }
         let accepted = self.accepted(&text, bytes, taken);
         let outcome = Outcome { ended: Ended::Accepted(accepted), comments, by };

@@ -1,6 +1,6 @@
 //! What can happen to reviews, as the shell reports it.
 
-use crate::{AgentId, Decision, Proposal, ReviewId, Revision, SurfaceId, Text, WindowId};
+use crate::{AgentId, Decision, Digest, Proposal, ReviewId, Revision, SurfaceId, Text, WindowId};
 
 /// Which fact a record is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,12 +42,16 @@ pub enum Event {
         review: ReviewId,
         surface: SurfaceId,
         revision: Revision,
+        /// Of what was edited, where the surface says it.
+        digest: Option<Digest>,
         text: String,
     },
     Decided {
         review: ReviewId,
         surface: SurfaceId,
         revision: Revision,
+        /// Of what was shown, where the surface says it: `Review::shown_digest`.
+        digest: Option<Digest>,
         decision: Decision,
         /// What the file or its live buffer holds at this moment, read just before. Not looked at where nobody
         /// writes: the base is what the agent gave.

@@ -17,6 +17,7 @@ use crate::{AgentId, Ended, Outcome, Phase, Review, ReviewId, WindowId, Writer};
 
 pub use effect::{Effect, HideReason, Reply};
 pub use event::{Event, Step, WriteError};
+use person::Seen;
 pub use propose::in_the_files_terms;
 use shelf::Shelf;
 
@@ -70,11 +71,11 @@ impl State {
             Event::Proposed(proposal) => self.proposed(proposal),
             Event::Recorded { review, step } => self.recorded(review, step),
             Event::RecordFailed { review, step, error } => self.record_failed(review, step, &error),
-            Event::Edited { review, surface, revision, text } => {
-                self.edited(review, surface, revision, &text)
+            Event::Edited { review, surface, revision, digest, text } => {
+                self.edited(review, surface, Seen { revision, digest }, &text)
             }
-            Event::Decided { review, surface, revision, decision, base_now } => {
-                self.decided(review, surface, revision, decision, base_now)
+            Event::Decided { review, surface, revision, digest, decision, base_now } => {
+                self.decided(review, surface, Seen { revision, digest }, decision, base_now)
             }
             Event::Written { review } => self.written(review),
             Event::SavedAs { review, text } => self.saved_as(review, text),

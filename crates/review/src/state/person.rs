@@ -5,26 +5,21 @@ use std::collections::HashSet;
 use super::accept::Acceptance;
 use super::kept::{Keeping, Kept};
 use crate::{
-    Comment, Decided, Decision, Effect, Ended, HunkId, LineNumber, Outcome, Phase, Reply, Review, ReviewId,
-    Revision, SharedText, State, Step, SurfaceId, Taken, Text, Verdict, Writer, adopt_endings, compose,
+    Comment, Decided, Decision, Digest, Effect, Ended, HunkId, LineNumber, Outcome, Phase, Reply, Review,
+    ReviewId, Revision, SharedText, State, Step, SurfaceId, Taken, Text, Verdict, Writer, adopt_endings,
+    compose,
 };
 
 impl State {
-    pub(super) fn edited(
-        &mut self,
-        id: ReviewId,
-        surface: SurfaceId,
-        revision: Revision,
-        text: &str,
-    ) -> Vec<Effect> {
-        let review = match self.deciding_on(id, revision) {
+    pub(super) fn edited(&mut self, id: ReviewId, surface: SurfaceId, seen: Seen, text: &str) -> Vec<Effect> {
+        let review = match self.deciding_on(id, seen) {
             Ok(review) => review,
             Err(reply) => return vec![Effect::Reply { surface, review: id, reply }],
         };
         let text = match review.writer {
             Writer::Nobody => text.to_owned(),
             // An editor that knows one line ending for a whole document speaks in plain ones.
-            Writer::Agent | Writer::Editor | Writer::AgentFirst => {
+            Writer::Agent | Writer::AgentAsProposed | Writer::Editor | Writer::AgentFirst => {
                 review.in_its_terms(&adopt_endings(review.side(), text).0)
             }
         };
@@ -43,12 +38,12 @@ impl State {
         &mut self,
         id: ReviewId,
         surface: SurfaceId,
-        revision: Revision,
+        seen: Seen,
         decision: Decision,
         base_now: Option<Text>,
     ) -> Vec<Effect> {
         let reply = |reply| vec![Effect::Reply { surface, review: id, reply }];
-        let review = match self.deciding_on(id, revision) {
+        let review = match self.deciding_on(id, seen) {
             Ok(review) => review,
             Err(refusal) => return reply(refusal),
         };
@@ -82,12 +77,12 @@ impl State {
         let acceptance = Acceptance { text, taken, comments, by: Some(surface) };
         let base_now = if review.writer == Writer::Nobody { review.base.clone() } else { base_now };
         let effects = review.accept(acceptance, base_now).unwrap_or_else(|why| reply(Reply::Refused(why)));
-        review.written_here = write_here && matches!(review.phase, Phase::Deciding(_));
+        review.written_here |= write_here && matches!(review.phase, Phase::Deciding(_));
         effects
     }
 
-    /// The review, if it waits for a decision on this revision.
-    fn deciding_on(&mut self, id: ReviewId, revision: Revision) -> Result<&mut Review, Reply> {
+    /// The review, if it waits for a decision on what was seen.
+    fn deciding_on(&mut self, id: ReviewId, seen: Seen) -> Result<&mut Review, Reply> {
         let review = self.reviews.get_mut(id).ok_or(Reply::NotPending)?;
         match review.outcome() {
             Some(Outcome { ended: Ended::Withdrawn | Ended::Superseded { .. }, .. }) => {
@@ -95,9 +90,23 @@ impl State {
             }
             Some(outcome) => Err(Reply::AlreadyDecided { by: outcome.by }),
             None if review.phase != Phase::Pending => Err(Reply::NotPending),
-            None if review.revision != revision => Err(Reply::Stale { revision: review.revision }),
+            None if !seen.is(review) => Err(Reply::Stale { revision: review.revision }),
             None => Ok(review),
         }
+    }
+}
+
+/// What a surface had before it.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    pub(super) revision: Revision,
+    /// Older surfaces do not say it. An id is never given out twice, so the revision is enough for those.
+    pub(super) digest: Option<Digest>,
+}
+
+impl Seen {
+    fn is(self, review: &Review) -> bool {
+        self.revision == review.revision && self.digest.is_none_or(|digest| digest == review.shown_digest())
     }
 }
 

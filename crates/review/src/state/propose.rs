@@ -73,7 +73,9 @@ impl State {
         let (proposed, convention) = match proposal.writer {
             // Both sides are given, and how their lines end may be the very difference.
             Writer::Nobody | Writer::AgentFirst => (proposal.proposed, Convention::AsIs),
-            Writer::Agent | Writer::Editor => in_the_files_terms(base, proposal.proposed),
+            Writer::Agent | Writer::AgentAsProposed | Writer::Editor => {
+                in_the_files_terms(base, proposal.proposed)
+            }
         };
         let proposed = SharedText::from(proposed);
         let format = proposal.base.as_ref().map_or(Format::UTF8, |base| base.format);
@@ -163,7 +165,7 @@ impl Review {
     pub(super) fn in_its_terms(&self, text: &str) -> String {
         match self.writer {
             Writer::Nobody => text.to_owned(),
-            Writer::Agent | Writer::Editor | Writer::AgentFirst => {
+            Writer::Agent | Writer::AgentAsProposed | Writer::Editor | Writer::AgentFirst => {
                 in_the_files_terms(self.base.as_ref(), text).0
             }
         }
@@ -216,7 +218,7 @@ impl Review {
     /// What was accepted, where its agent writes it and the file is not what the decision was about any more.
     fn accepted_for_another_base(&self, outcome: &Outcome, now: &Option<Text>) -> Option<Acceptance> {
         let Ended::Accepted(accepted) = &outcome.ended else { return None };
-        if self.writer != Writer::Agent || self.written_here || self.base == *now {
+        if !self.writer.is_agent() || self.written_here || self.base == *now {
             return None;
         }
         // An encoding that can only be guessed may be guessed otherwise now.

@@ -80,6 +80,7 @@ const SIGHTS: &[Place] = {
         ("found again", Settled, Settled),
         ("refused, nobody waits", Pending, Pending),
         ("written here", Pending, Deciding),
+        ("written here, the agent would write more", Pending, Deciding),
         ("owner back", Recording, Recording),
         ("owner back", Pending, Pending),
         ("owner back", Settled, Settled),
@@ -211,8 +212,16 @@ pub(crate) fn step(world: &mut World, before: &State, event: &Event, effects: &[
             if let (false, Phase::Deciding(decided)) = (matches!(was.phase, Phase::Deciding(_)), &now.phase) {
                 the_decision_is_what_was_said(world, was, now, decided, event);
                 let accepted = matches!(decided.outcome.ended, Ended::Accepted(_));
-                if accepted && was.writer == Writer::Agent && was.phase == Phase::Pending {
-                    assert_eq!(now.written_here, was.owner.is_none(), "accepted, and nobody writes");
+                if accepted && was.writer.is_agent() && was.phase == Phase::Pending {
+                    let other = was.writer == Writer::AgentAsProposed && !is_as_proposed(now, decided);
+                    assert_eq!(now.written_here, was.owner.is_none() || other, "accepted, and nobody writes");
+                    if other && was.owner.is_some() {
+                        world.seen.insert((
+                            "written here, the agent would write more",
+                            Is::Pending,
+                            Is::Deciding,
+                        ));
+                    }
                     if now.written_here {
                         world.seen.insert(("written here", Is::Pending, Is::Deciding));
                     }
@@ -284,8 +293,9 @@ fn the_decision_is_what_was_said(
     event: &Event,
 ) {
     let (text, base_now) = match event {
-        Event::Decided { surface, revision, decision, base_now, .. } => {
+        Event::Decided { surface, revision, digest, decision, base_now, .. } => {
             assert_eq!(was.phase, Phase::Pending);
+            assert!(digest.is_none_or(|digest| digest == was.shown_digest()), "decided on other bytes");
             assert_eq!(decided.outcome.by, Some(*surface));
             let seen = world.shown.get(&(was.id, *revision)).expect("decided on what was never shown");
             assert_eq!((&was.base, was.side()), (&seen.0, seen.1.as_str()), "decided on something else");
@@ -410,7 +420,7 @@ fn an_effect_is_due(world: &mut World, before: &State, event: &Event, effect: &E
             }
             Reply::NobodyWaits => {
                 let was = before.review(*review).unwrap();
-                assert!(was.writer == Writer::Agent && was.owner.is_none(), "its agent would write it");
+                assert!(was.writer.is_agent() && was.owner.is_none(), "its agent would write it");
                 assert_eq!(Some(was), world.state.review(*review));
                 world.seen.insert(("refused, nobody waits", Is::Pending, Is::Pending));
             }
@@ -441,9 +451,15 @@ fn outcome_of(review: &Review) -> Option<&Ended> {
     review.outcome().map(|outcome| &outcome.ended)
 }
 
+/// An agent that runs its own tool would write exactly this.
+fn is_as_proposed(review: &Review, decided: &Decided) -> bool {
+    let Ended::Accepted(accepted) = &decided.outcome.ended else { return false };
+    linkspan_review::Digest::of(&accepted.bytes) == review.original
+}
+
 fn a_write_has_its_decision(world: &World, id: ReviewId, bytes: &[u8]) {
     let (review, ended) = on_record(world, id).expect("a write without a recorded decision");
-    let here = review.writer == Writer::Agent && review.written_here;
+    let here = review.writer.is_agent() && review.written_here;
     assert!(review.writer == Writer::Editor || here, "two writers");
     let Ended::Accepted(Accepted { bytes: accepted, .. }) = ended else { panic!("a write of {ended:?}") };
     assert_eq!(bytes, accepted.as_slice());
@@ -501,7 +517,7 @@ pub(crate) fn a_lost_answer_is_found_again(
     effects: &[Effect],
 ) {
     let accepted = matches!(outcome_of(review), Some(Ended::Accepted(_)));
-    let agent_writes = review.writer == Writer::Agent && !review.written_here;
+    let agent_writes = review.writer.is_agent() && !review.written_here;
     if accepted && agent_writes && review.base.as_ref() != file {
         // The agent must not write over what others wrote: merged and recorded first, or asked again.
         let now = is(world.state.review(review.id));
@@ -561,6 +577,6 @@ fn still_holds(review: &Review, now: Option<&Text>) -> bool {
 fn an_accept_is_asked_anew_only_for_a_file_that_moved(was: &Review, now: &Review) {
     assert!(matches!(outcome_of(was), Some(Ended::Accepted(_))), "{:?}", was.phase);
     assert!(matches!(was.phase, Phase::Settled { delivered: false, .. }) && was.owner.is_none());
-    assert_eq!((was.writer, was.written_here), (Writer::Agent, false));
+    assert!(was.writer.is_agent() && !was.written_here);
     assert_ne!(was.base, now.base);
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use linkspan_review::{
-    AgentId, Comment, Decision, Effect, Event, LineNumber, Owner, Phase, Proposal, Review, ReviewId,
+    AgentId, Comment, Decision, Digest, Effect, Event, LineNumber, Owner, Phase, Proposal, Review, ReviewId,
     Revision, Step, Text, Verdict, WindowId, WriteError, Writer,
 };
 
@@ -70,7 +70,8 @@ fn propose(world: &mut World, choice: u32) {
     let path = files::path(choice >> 2);
     let text = world.files.get(&path).map_or("n\nm\n", |file| &file.text);
     let writer = match choice >> 5 & 7 {
-        0..3 => Writer::Agent,
+        0..2 => Writer::Agent,
+        2 => Writer::AgentAsProposed,
         3..6 => Writer::Editor,
         _ => Writer::Nobody,
     };
@@ -115,7 +116,7 @@ fn asked_for(world: &World, id: ReviewId) -> Option<(usize, Proposal)> {
         (&asked.owner.key, &asked.path, asked.window) == (&review.owner_key, &review.path, review.window)
             && asked.writer == review.writer
             && (asked.writer != Writer::Nobody || asked.base == review.base)
-            && linkspan_review::Digest::of(asked.proposed.as_bytes()) == review.original
+            && Digest::of(asked.proposed.as_bytes()) == review.original
     };
     let proposal = world.asked.iter().rfind(same).cloned()?;
     let slot = KEYS.iter().position(|key| *key == proposal.owner.key)?;
@@ -152,14 +153,20 @@ fn decide(world: &mut World, choice: u32) {
     let decision = Decision { verdict, comments, write_here: choice & 16 != 0 };
     let base_now = world.files.get(&path).cloned();
     let surface = World::surface(choice >> 4);
-    world.apply(Event::Decided { review: id, surface, revision, decision, base_now });
+    // What it shows now, what nobody was shown, or nothing, as older surfaces say.
+    let digest = match choice >> 6 & 3 {
+        0 => None,
+        1 => Some(Digest::of(b"something else")),
+        _ => world.state.review(id).map(Review::shown_digest),
+    };
+    world.apply(Event::Decided { review: id, surface, revision, digest, decision, base_now });
 }
 
 fn edit(world: &mut World, choice: u32) {
     let Some(id) = pick_in(world, choice, |review| review.phase == Phase::Pending) else { return };
     let Some(revision) = seen_revision(world, id, choice >> 3) else { return };
     let text = files::changed(world.state.review(id).unwrap().side(), choice >> 5);
-    world.apply(Event::Edited { review: id, surface: World::surface(choice), revision, text });
+    world.apply(Event::Edited { review: id, surface: World::surface(choice), revision, digest: None, text });
 }
 
 /// An agent shows that it has its answer. Now and then one does that never got it.
@@ -257,13 +264,15 @@ fn everybody_asks_again(world: &mut World) {
             (&asked.owner.key, &asked.path, asked.window) == (&review.owner_key, &review.path, review.window)
                 && asked.writer == review.writer
                 && (asked.writer != Writer::Nobody || asked.base == review.base)
-                && linkspan_review::Digest::of(asked.proposed.as_bytes()) == review.original
+                && Digest::of(asked.proposed.as_bytes()) == review.original
         });
         let proposal = asked.expect("a review that nobody asked for").clone();
         let slot = KEYS.iter().position(|key| *key == proposal.owner.key).unwrap();
         let now = match review.writer {
             Writer::Nobody => proposal.base.clone(),
-            Writer::Agent | Writer::Editor | Writer::AgentFirst => world.files.get(&review.path).cloned(),
+            Writer::Agent | Writer::AgentAsProposed | Writer::Editor | Writer::AgentFirst => {
+                world.files.get(&review.path).cloned()
+            }
         };
         let effects = world.ask(slot, proposal);
         if effects.first() == Some(&Effect::Bound { review: review.id, agent: world.agent(slot) }) {

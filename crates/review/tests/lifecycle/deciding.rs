@@ -47,6 +47,26 @@ fn a_decision_that_cannot_be_recorded_leaves_the_review_open_and_says_so() {
 }
 
 #[test]
+fn a_decision_on_other_bytes_is_stale_even_if_id_and_revision_are_the_same() {
+    let mut desk = Desk::pending(Writer::Agent);
+    // As a surface has it that was shown another change under the same name: of another file, or with another result.
+    let mut other = desk.review().clone();
+    other.proposed = "something else\n".into();
+    let mut moved = desk.review().clone();
+    moved.base = None;
+    let mut elsewhere = desk.review().clone();
+    elsewhere.path = "/another/file".into();
+    let stale = [reply(HERE, Reply::Stale { revision: Revision(0) })];
+    for shown in [&other, &moved, &elsewhere] {
+        for verdict in [Verdict::Accept, Verdict::Reject { reason: None }] {
+            assert_eq!(desk.decide_shown(HERE, shown.shown_digest(), verdict), stale);
+        }
+    }
+    let shown = desk.review().shown_digest();
+    assert_eq!(desk.decide_shown(HERE, shown, Verdict::Accept), [record(Step::Decided)]);
+}
+
+#[test]
 fn a_decision_on_what_is_no_longer_shown_is_stale() {
     let mut desk = Desk::pending(Writer::Agent);
     desk.edit(HERE, 0, BASE);

@@ -1,8 +1,8 @@
 //! One desk for one review at a time: the shortest way to say what happens to it.
 
 use linkspan_review::{
-    Accepted, AgentId, Comment, Decision, Effect, Ended, Event, LineNumber, Outcome, Owner, Phase, Proposal,
-    Reply, Review, ReviewId, Revision, State, Step, SurfaceId, Text, Verdict, WindowId, Writer,
+    Accepted, AgentId, Comment, Decision, Digest, Effect, Ended, Event, LineNumber, Outcome, Owner, Phase,
+    Proposal, Reply, Review, ReviewId, Revision, State, Step, SurfaceId, Text, Verdict, WindowId, Writer,
 };
 
 pub(crate) const AGENT: AgentId = AgentId(1);
@@ -89,7 +89,13 @@ impl Desk {
     }
 
     pub(crate) fn edit(&mut self, surface: SurfaceId, revision: u32, text: &str) -> Vec<Effect> {
-        self.apply(Event::Edited { review: ID, surface, revision: Revision(revision), text: text.to_owned() })
+        self.apply(Event::Edited {
+            review: ID,
+            surface,
+            revision: Revision(revision),
+            digest: None,
+            text: text.to_owned(),
+        })
     }
 
     pub(crate) fn decide(
@@ -100,19 +106,45 @@ impl Desk {
         base_now: Option<Text>,
     ) -> Vec<Effect> {
         let decision = Decision { verdict, comments: Vec::new(), write_here: false };
-        self.apply(Event::Decided { review: ID, surface, revision: Revision(revision), decision, base_now })
+        self.apply(Event::Decided {
+            review: ID,
+            surface,
+            revision: Revision(revision),
+            digest: None,
+            decision,
+            base_now,
+        })
+    }
+
+    /// A decision on what has this digest; the revision is the first.
+    pub(crate) fn decide_shown(
+        &mut self,
+        surface: SurfaceId,
+        digest: Digest,
+        verdict: Verdict,
+    ) -> Vec<Effect> {
+        let decision = Decision { verdict, comments: Vec::new(), write_here: false };
+        let (revision, digest, base_now) = (Revision(0), Some(digest), self.review().base.clone());
+        self.apply(Event::Decided { review: ID, surface, revision, digest, decision, base_now })
     }
 
     pub(crate) fn write_here(&mut self, surface: SurfaceId, base_now: Option<Text>) -> Vec<Effect> {
         let decision = Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: true };
-        self.apply(Event::Decided { review: ID, surface, revision: Revision(0), decision, base_now })
+        self.apply(Event::Decided {
+            review: ID,
+            surface,
+            revision: Revision(0),
+            digest: None,
+            decision,
+            base_now,
+        })
     }
 
     pub(crate) fn comment_on(&mut self, line: u32, verdict: Verdict) -> u32 {
         let comments = vec![Comment { line: LineNumber(line), text: "why?".to_owned() }];
         let decision = Decision { verdict, comments, write_here: false };
         let (surface, revision, base_now) = (HERE, Revision(0), self.review().base.clone());
-        self.apply(Event::Decided { review: ID, surface, revision, decision, base_now });
+        self.apply(Event::Decided { review: ID, surface, revision, digest: None, decision, base_now });
         self.review().outcome().unwrap().comments[0].line.0
     }
 

@@ -271,7 +271,14 @@ fn forty_reviews_are_each_answered_to_their_own_asker() {
         let decision =
             linkspan_review::Decision { verdict: reject(), comments: Vec::new(), write_here: false };
         let (surface, revision, base_now) = (HERE, Revision(0), text(BASE));
-        desk.apply(Event::Decided { review: ReviewId(n), surface, revision, decision, base_now });
+        desk.apply(Event::Decided {
+            review: ReviewId(n),
+            surface,
+            revision,
+            digest: None,
+            decision,
+            base_now,
+        });
         let effects = desk.apply(Event::Recorded { review: ReviewId(n), step: Step::Decided });
         assert!(matches!(answers(&effects)[..], [(agent, Ended::Rejected { .. })] if agent == AgentId(n)));
     }

@@ -34,7 +34,7 @@ pub(super) fn title(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, a
         }
     }
     if summary.owner_gone {
-        facts.push("agent away".into());
+        facts.push("agent gone".into());
     }
     let (word, style) = match (&entry.ended, entry.sent.is_some()) {
         (Some((how, _)), _) => (how.clone(), palette.warning),

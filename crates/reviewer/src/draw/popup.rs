@@ -72,11 +72,20 @@ fn question(screen: &Screen, confirm: &Confirm, palette: &Palette, frame: &mut F
             vec![Line::from(draft(screen))],
             vec![("y", "accept it"), ("e", "edit again"), ("d", "drop it"), ("Esc", "later")],
         ),
+        Confirm::WriteHere { .. } => (
+            "Write it here?".into(),
+            vec![Line::from(format!("{} no longer waits. Let Linkspan write the file?", agent(screen)))],
+            vec![("y", "write the file"), ("Esc", "decide nothing")],
+        ),
         Confirm::Bulk(bulk) => many(screen, bulk, palette, usize::from(frame.area().height)),
     };
     lines.push(Line::default());
     lines.push(keys(palette, &answers));
     popup(palette, frame, &title, lines);
+}
+
+fn agent(screen: &Screen) -> String {
+    screen.current().map_or_else(|| "The agent".to_owned(), |entry| name(&entry.summary.agent))
 }
 
 /// What the person's text is like, next to the proposal.
@@ -116,6 +125,11 @@ fn many(
     if bulk.kept_out > 0 {
         let kept = format!("{} with your own marks not among them", count(bulk.kept_out as u64, "change"));
         lines.push(Line::styled(kept, palette.warning));
+    }
+    if bulk.agent_gone > 0 {
+        let gone = count(bulk.agent_gone as u64, "change");
+        let gone = format!("{gone} not among them: the agent no longer waits, accept one by one");
+        lines.push(Line::styled(gone, palette.warning));
     }
     let mut answers = vec![("y", if bulk.accept { "accept all of these" } else { "reject all of these" })];
     if bulk.set_reviews.is_some() {

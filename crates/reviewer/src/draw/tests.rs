@@ -233,3 +233,14 @@ fn a_screen_without_room_for_a_question_says_so() {
     press(&mut screen, "!");
     assert!(text(&screen).contains("too small for the question"), "{}", text(&screen));
 }
+
+#[test]
+fn an_agent_that_no_longer_waits_is_said_and_asked_about() {
+    let gone = ReviewShow { owner_gone: true, ..three_hunks("r1") };
+    let mut screen = screen(100, 30, &[gone]);
+    assert!(text(&screen).contains("agent gone"), "{}", text(&screen));
+    press(&mut screen, "a");
+    let asked = text(&screen);
+    assert!(asked.contains("claude-code no longer waits. Let Linkspan write the file?"), "{asked}");
+    assert!(asked.contains("write the file"), "{asked}");
+}

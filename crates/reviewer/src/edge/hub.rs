@@ -97,6 +97,7 @@ fn told(event: HubEvent) -> Option<News> {
         ReviewChange::Withdrawn => ended("withdrawn by its agent".into()),
         ReviewChange::Superseded { .. } => ended("superseded by a newer change".into()),
         ReviewChange::Failed { error } => Some(News::Failed { review, path, error }),
+        ReviewChange::NotOnDisk => Some(News::NotOnDisk { review, path }),
         ReviewChange::Proposed
         | ReviewChange::Edited { .. }
         | ReviewChange::Rebased { .. }
@@ -106,7 +107,6 @@ fn told(event: HubEvent) -> Option<News> {
         ReviewChange::Shown { .. }
         | ReviewChange::Written
         | ReviewChange::OnDisk
-        | ReviewChange::NotOnDisk
         | ReviewChange::Delivered => None,
     }
 }

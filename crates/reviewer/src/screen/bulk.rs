@@ -13,6 +13,8 @@ pub(crate) struct Bulk {
     pub(crate) set_reviews: Option<Vec<String>>,
     /// Those with marks or a text of the person's own, which are hers to finish one by one.
     pub(crate) kept_out: usize,
+    /// Those that only the hub would write if they were accepted. They are asked about one by one.
+    pub(crate) agent_gone: usize,
 }
 
 impl Screen {
@@ -23,7 +25,10 @@ impl Screen {
             document.is_some_and(|document| !document.marks.is_empty() || document.draft.is_some())
         };
         let kept_out = open().filter(unfinished).count();
-        let all: Vec<&crate::list::Entry> = open().filter(|entry| !unfinished(entry)).collect();
+        let finished = || open().filter(|entry| !unfinished(entry));
+        let left_out = |entry: &&crate::list::Entry| accept && entry.needs_writing();
+        let agent_gone = finished().filter(left_out).count();
+        let all: Vec<&crate::list::Entry> = finished().filter(|entry| !left_out(entry)).collect();
         let reviews: Vec<String> = all.iter().map(|entry| entry.id().to_owned()).collect();
         let set_reviews = self.current().filter(|current| current.summary.set.is_some()).map(|current| {
             let with = all.iter().filter(|entry| entry.is_with(&current.summary));
@@ -31,10 +36,10 @@ impl Screen {
         });
         let set_reviews = set_reviews.filter(|set| !set.is_empty() && set.len() < reviews.len());
         if reviews.is_empty() {
-            let text = if kept_out > 0 {
-                "what waits has your marks: finish it one by one"
-            } else {
-                "nothing waits"
+            let text = match (kept_out, agent_gone) {
+                (0, 0) => "nothing waits",
+                (0, _) => "the agent of what waits no longer waits: accept one by one",
+                _ => "what waits has your marks: finish it one by one",
             };
             return self.say(Tone::Quiet, text);
         }
@@ -47,7 +52,13 @@ impl Screen {
                 self.commands.push(Command::Get(review.clone()));
             }
         }
-        self.show(Overlay::Confirm(Confirm::Bulk(Bulk { accept, reviews, set_reviews, kept_out })));
+        self.show(Overlay::Confirm(Confirm::Bulk(Bulk {
+            accept,
+            reviews,
+            set_reviews,
+            kept_out,
+            agent_gone,
+        })));
     }
 
     /// Only the change set.
@@ -77,9 +88,9 @@ impl Screen {
             let verdict = if accept { Verdict::Accept } else { Verdict::Reject { reason: None } };
             let comments = entry.document.as_deref().map(|document| document.comments.clone());
             let decision = Decision { verdict, comments: comments.unwrap_or_default(), write_here: false };
-            let revision = entry.revision;
-            entry.sent = Some(decision.verdict.kind());
-            self.commands.push(Command::Decide(ReviewsDecide { review, revision, decision }));
+            let (revision, digest) = (entry.revision, entry.digest.clone());
+            entry.sent = Some(decision.verdict.clone());
+            self.commands.push(Command::Decide(ReviewsDecide { review, revision, digest, decision }));
         }
     }
 }

@@ -111,8 +111,23 @@ impl Screen {
         self.decide(Verdict::AcceptEdited { text });
     }
 
-    /// Sends a decision on exactly what is before the person's eyes, if it has been there for a moment.
+    /// Decides, or first asks whether the hub shall write what its agent would not.
     fn decide(&mut self, verdict: Verdict) {
+        let is_accept = !matches!(verdict, Verdict::Reject { .. });
+        if is_accept && self.current().is_some_and(|entry| entry.is_open() && entry.needs_writing()) {
+            return self.show(Overlay::Confirm(Confirm::WriteHere { verdict }));
+        }
+        self.send_decision(verdict, false);
+    }
+
+    /// The answer to that question.
+    pub(super) fn write_here(&mut self) {
+        let Overlay::Confirm(Confirm::WriteHere { verdict }) = &self.overlay else { return };
+        self.send_decision(verdict.clone(), true);
+    }
+
+    /// Sends a decision on exactly what is before the person's eyes, if it has been there for a moment.
+    fn send_decision(&mut self, verdict: Verdict, write_here: bool) {
         let open = self.current().is_some_and(|entry| entry.is_open());
         if !open {
             self.overlay = Overlay::None;
@@ -125,11 +140,11 @@ impl Screen {
         let Some(entry) = self.current_mut() else { return };
         let Some(document) = entry.document.as_deref() else { return };
         let comments = document.comments.clone();
-        let revision = Some(document.shown.revision);
-        let decision = Decision { verdict, comments, write_here: false };
+        let (revision, digest) = (Some(document.shown.revision), Some(document.shown.digest.clone()));
+        let decision = Decision { verdict, comments, write_here };
         let review = entry.id().to_owned();
-        entry.sent = Some(decision.verdict.kind());
-        self.commands.push(Command::Decide(ReviewsDecide { review, revision, decision }));
+        entry.sent = Some(decision.verdict.clone());
+        self.commands.push(Command::Decide(ReviewsDecide { review, revision, digest, decision }));
     }
 
     /// Opens the person's editor, with the text she made so far or else with the proposal.

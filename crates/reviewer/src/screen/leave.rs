@@ -60,7 +60,7 @@ impl Screen {
     /// What the person has to know after she left, if anything.
     pub fn last_words(&self) -> Option<String> {
         let untold = self.list.entries.iter().filter_map(|entry| {
-            let word = decided(entry.sent?);
+            let word = decided(entry.sent.as_ref()?.kind());
             Some(format!("{} {} ({word})", entry.id(), self.name_of(&entry.summary)))
         });
         let untold: Vec<String> = untold.collect();

@@ -112,6 +112,13 @@ pub enum News {
         /// Why.
         error: String,
     },
+    /// Its agent was told to write what was accepted, and has not.
+    NotOnDisk {
+        /// Id of the review.
+        review: String,
+        /// Its file.
+        path: String,
+    },
     /// What became of our decision.
     Decided {
         /// Id of the review.

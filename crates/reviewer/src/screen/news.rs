@@ -2,7 +2,8 @@
 //! empty screen or to go on after the person's own decision.
 
 use linkspan_editor_api::{
-    ReviewDecidedResult, ReviewEnded, ReviewOutcome, ReviewSummary, ReviewsGetResult, Taken, VerdictKind,
+    ReviewDecidedResult, ReviewEnded, ReviewOutcome, ReviewSummary, ReviewsGetResult, Taken, Verdict,
+    VerdictKind,
 };
 
 use super::{Command, Confirm, News, Overlay, Screen, Tone};
@@ -50,6 +51,12 @@ impl Screen {
                 self.ended(&review, "accepted, but it could not be carried out".into());
                 let path = visible::name(&path);
                 self.say(Tone::Warning, format!("{review} {path} could not be written: {error}"));
+            }
+            News::NotOnDisk { review, path } => {
+                let path = visible::name(&path);
+                let text =
+                    format!("{review} {path} is accepted, but not on disk: its agent has not written it");
+                self.say(Tone::Warning, text);
             }
             News::Decided { review, result, outcome } => {
                 self.answered_by_hub(&review, result, outcome.as_ref())
@@ -122,10 +129,18 @@ impl Screen {
         let Some(entry) = self.list.get_mut(&review) else { return };
         entry.fetching = false;
         entry.summary.phase.clone_from(&got.phase);
+        entry.summary.owner_gone = got.shown.owner_gone;
+        entry.summary.agent_writes = got.shown.agent_writes;
+        let is_back = !entry.needs_writing();
         let known = entry.revision.replace(got.shown.revision);
-        let is_newer = known.is_some_and(|known| known != got.shown.revision);
+        let known_digest = entry.digest.replace(got.shown.digest.clone());
+        let is_newer = known.is_some_and(|known| known != got.shown.revision)
+            || known_digest.is_some_and(|known| known != got.shown.digest);
         match entry.document.take() {
-            Some(document) if document.shown.revision == got.shown.revision => {
+            Some(document)
+                if (document.shown.revision, &document.shown.digest)
+                    == (got.shown.revision, &got.shown.digest) =>
+            {
                 entry.document = Some(document);
             }
             Some(document) => entry.document = Some(Box::new(document.renewed(got.shown))),
@@ -145,6 +160,9 @@ impl Screen {
                 self.overlay = Overlay::None;
             }
             self.say(Tone::Warning, format!("{review} changed: look again before you decide{kept}"));
+        } else if selected && is_back && matches!(self.overlay, Overlay::Confirm(Confirm::WriteHere { .. })) {
+            self.overlay = Overlay::None;
+            self.say(Tone::Warning, format!("nothing is decided: the agent of {review} waits again"));
         }
         self.fit();
     }
@@ -172,7 +190,8 @@ impl Screen {
         outcome: Option<&ReviewOutcome>,
     ) {
         let Some(entry) = self.list.get_mut(review) else { return };
-        let verdict = entry.sent.take();
+        let sent = entry.sent.take();
+        let verdict = sent.as_ref().map(Verdict::kind);
         let summary = entry.summary.clone();
         let warning = match result {
             Ok(ReviewDecidedResult::Taken) => None,
@@ -208,14 +227,28 @@ impl Screen {
                     ),
                 })
             }
-            Ok(ReviewDecidedResult::Refused { message, .. }) => Some(format!("{review}: {message}")),
+            Ok(ReviewDecidedResult::Refused { message, can_write_here }) => {
+                if can_write_here {
+                    entry.summary.owner_gone = true;
+                    entry.summary.agent_writes = true;
+                    let is_seen = self.selected.as_deref() == Some(review);
+                    if let Some(verdict) = sent.filter(|_| is_seen && matches!(self.overlay, Overlay::None)) {
+                        return self.show(Overlay::Confirm(Confirm::WriteHere { verdict }));
+                    }
+                }
+                Some(format!("{review}: {message}"))
+            }
             Err(message) => Some(format!("{review} is not decided: {message}")),
         };
         if let Some(warning) = warning {
             return self.say(Tone::Warning, warning);
         }
         let (word, name) = (verdict.map_or("decided", decided), self.name_of(&summary));
-        self.say(Tone::Good, format!("{word}: {name}"));
+        let is_accept = verdict.is_some_and(|verdict| verdict != VerdictKind::Reject);
+        let agent_writes = is_accept && summary.agent_writes && !summary.owner_gone;
+        let agent = visible::name(&summary.agent);
+        let writer = if agent_writes { format!("; {agent} was told to write it") } else { String::new() };
+        self.say(Tone::Good, format!("{word}: {name}{writer}"));
         self.go_on_after(review);
     }
 

@@ -1,7 +1,7 @@
 //! What lies over the diff: the help page, a line to type, a question. Keys go there first.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use linkspan_editor_api::AskSummary;
+use linkspan_editor_api::{AskSummary, Verdict};
 
 use super::{Bulk, Screen, Tone};
 use crate::input_line::{InputLine, Typed};
@@ -45,6 +45,10 @@ pub(crate) enum Confirm {
     },
     /// The text from the editor.
     Draft,
+    /// The agent that should write the file no longer waits.
+    WriteHere {
+        verdict: Verdict,
+    },
     Bulk(Bulk),
 }
 
@@ -87,6 +91,7 @@ impl Screen {
                         'd' => Some(Answer::DropDraft),
                         _ => None,
                     },
+                    Confirm::WriteHere { .. } => (answer == 'y').then_some(Answer::WriteHere),
                     Confirm::Bulk(bulk) => match answer {
                         'y' => Some(Answer::Bulk),
                         's' if bulk.set_reviews.is_some() => Some(Answer::BulkNarrow),
@@ -119,6 +124,7 @@ impl Screen {
                 }
                 self.say(Tone::Quiet, "your text is dropped; nothing is decided");
             }
+            Answer::WriteHere => self.write_here(),
             Answer::Bulk => self.decide_bulk(),
             Answer::BulkNarrow => self.narrow_bulk(),
         }
@@ -172,6 +178,7 @@ enum Answer {
     Draft,
     EditAgain,
     DropDraft,
+    WriteHere,
     Bulk,
     BulkNarrow,
 }

@@ -4,6 +4,7 @@ mod asking;
 mod held;
 mod leaving;
 mod time;
+mod writing;
 
 use std::collections::HashMap;
 
@@ -105,9 +106,9 @@ impl Desk {
     /// The decisions that were sent, and nothing else that matters.
     fn decided(&mut self) -> Vec<(String, Option<u32>, Verdict)> {
         let sent = std::mem::take(&mut self.commands).into_iter().filter_map(|command| match command {
-            Command::Decide(ReviewsDecide { review, revision, decision: Decision { verdict, .. } }) => {
-                Some((review, revision, verdict))
-            }
+            Command::Decide(ReviewsDecide {
+                review, revision, decision: Decision { verdict, .. }, ..
+            }) => Some((review, revision, verdict)),
             _ => None,
         });
         sent.collect()
@@ -204,7 +205,10 @@ fn after_a_decision_the_next_one_is_shown_and_needs_its_own_look() {
     desk.decided();
     desk.hub(News::Decided { review: "r1".into(), result: Ok(ReviewDecidedResult::Taken), outcome: None });
     desk.serve();
-    assert_eq!((desk.selected(), desk.note()), ("r2", "accepted: src/r1.rs"));
+    assert_eq!(
+        (desk.selected(), desk.note()),
+        ("r2", "accepted: src/r1.rs; claude-code was told to write it")
+    );
     desk.press("a");
     assert_eq!(desk.decided(), []);
 }

@@ -1,13 +1,14 @@
 // Deciding: what her keys, clicks and menus mean, told to the hub, and what she hears when it was not taken.
 
 import * as vscode from "vscode";
-import type { ReviewDecidedResult, Verdict } from "../../../protocol";
+import type { Verdict } from "../../../protocol";
 import { inBackground, messageOf } from "../background";
 import type { Hub } from "../hub";
 import { uriOf } from "../places";
 import { count, plain } from "../wording";
 import { type Drafts, whyAway } from "./drafts";
 import { documentOf, placeOf } from "./files";
+import { type Refusal, refusalOf } from "./refusals";
 import { linesOf, type Mark, type Review, type Store } from "./store";
 import type { Tabs } from "./tabs";
 
@@ -19,13 +20,6 @@ export interface Aim {
 
 type Choice = { kind: "accept" } | { kind: "reject"; reason?: string };
 
-/** Why a decision was not taken, for her; and whether it is over nevertheless. */
-interface Refusal {
-  says: string;
-  isLoud?: boolean;
-  isOver?: boolean;
-}
-
 /** What she saw when she decided: the revision, unless it had only just come. */
 type Seen = ReadonlyMap<Review, number | undefined>;
 
@@ -33,6 +27,8 @@ type Seen = ReadonlyMap<Review, number | undefined>;
 export const SHORT_MS = 6_000;
 const ACCEPT: Choice = { kind: "accept" };
 const REJECT: Choice = { kind: "reject" };
+/** Lets the hub write what its agent would not. */
+const WRITE_HERE = "Write it here";
 
 export class Deciding {
   constructor(
@@ -78,31 +74,45 @@ export class Deciding {
     return reviews;
   }
 
-  async #decide(reviews: readonly Review[], choice: Choice, seen = seenOf(reviews)): Promise<void> {
+  async #decide(
+    reviews: readonly Review[],
+    choice: Choice,
+    seen = seenOf(reviews),
+    writeHere = false,
+  ): Promise<void> {
     const away = whyAway(this.hub);
     if (away !== undefined && reviews.length > 0) {
       await vscode.window.showWarningMessage(`Nothing is decided. ${away}`);
       return;
     }
     const refusals: Refusal[] = [];
+    const writable: Review[] = [];
     for (const review of reviews) {
-      const refusal = review.deciding ? { says: `${review.name}: your decision is on its way.` } : undefined;
-      refusals.push(...(refusal ? [refusal] : await this.#decideOne(review, choice, seen)));
+      const refused: Refusal[] = review.deciding
+        ? [{ says: `${review.name}: your decision is on its way.` }]
+        : await this.#decideOne(review, choice, seen, writeHere);
+      refusals.push(...refused);
+      writable.push(...refused.flatMap(({ canWriteHere }) => (canWriteHere ? [review] : [])));
     }
     const taken = count(reviews.length - refusals.length, "change");
     const lead = reviews.length > 1 ? [`${choice.kind === "accept" ? "Accepted" : "Rejected"} ${taken}.`] : [];
     const says = [...lead, ...refusals.map((refusal) => refusal.says)].join(" ");
-    if (refusals.some(({ isLoud }) => isLoud)) {
+    if (writable.length > 0) {
+      const button = writable.length === 1 ? WRITE_HERE : `Write ${count(writable.length, "file")} here`;
+      if ((await vscode.window.showWarningMessage(says, button)) === button) {
+        await this.#decide(writable.filter((review) => this.store.get(review.id) === review), choice, seen, true);
+      }
+    } else if (refusals.some(({ isLoud }) => isLoud)) {
       await vscode.window.showWarningMessage(says);
     } else if (says !== "") {
       vscode.window.setStatusBarMessage(says, SHORT_MS);
     }
   }
 
-  async #decideOne(review: Review, choice: Choice, seen: Seen): Promise<Refusal[]> {
+  async #decideOne(review: Review, choice: Choice, seen: Seen, writeHere: boolean): Promise<Refusal[]> {
     review.deciding = true;
     try {
-      const refusal = await this.#ask(review, choice, seen.get(review));
+      const refusal = await this.#ask(review, choice, seen.get(review), writeHere);
       if (refusal === undefined || refusal.isOver === true) {
         await (seen.size === 1 && this.#advance(review));
         this.store.remove(review);
@@ -116,7 +126,12 @@ export class Deciding {
     }
   }
 
-  async #ask(review: Review, choice: Choice, seen: number | undefined): Promise<Refusal | undefined> {
+  async #ask(
+    review: Review,
+    choice: Choice,
+    seen: number | undefined,
+    writeHere: boolean,
+  ): Promise<Refusal | undefined> {
     const { name } = review;
     if (seen === undefined) {
       return { says: unseen(review) };
@@ -131,8 +146,8 @@ export class Deciding {
       return { says: `Nothing is decided: ${why ?? marked}`, isLoud: true };
     }
     review.discarded = choice.kind === "reject" ? documentOf(review)?.getText() : undefined;
-    const { id, comments, shown: { revision } } = review;
-    const asked = { review: id, revision, decision: { verdict, comments } };
+    const { id, comments, shown: { revision, digest } } = review;
+    const asked = { review: id, revision, digest, decision: { verdict, comments, ...(writeHere && { writeHere }) } };
     const result = await this.hub.ask("review/decided", asked);
     review.told = result.kind === "refused" ? result.message : undefined;
     return refusalOf(name, result);
@@ -262,24 +277,4 @@ function verdictOf(review: Review, choice: Choice): Verdict | undefined {
     return choice;
   }
   return hunks.length === 0 ? undefined : { kind: "acceptHunks", hunks };
-}
-
-function refusalOf(name: string, result: ReviewDecidedResult): Refusal | undefined {
-  const loud = (why: string): Refusal => ({ says: `Nothing is decided about ${name}: ${why}`, isLoud: true });
-  switch (result.kind) {
-    case "taken":
-      return undefined;
-    case "stale":
-      return loud("it became another change while you decided. Look again, then decide.");
-    case "askAgain":
-      return result.conflicts === 0
-        ? loud("the file was created or removed meanwhile. Look again, then decide.")
-        : loud(`the file changed meanwhile, with ${count(result.conflicts, "conflict")}. Look again, then decide.`);
-    case "alreadyDecided":
-      return { says: `${name} was decided already, in ${plain(result.by)}.`, isOver: true };
-    case "notPending":
-      return { says: `${name} does not wait any more.`, isOver: true };
-    case "refused":
-      return { says: `${name}: ${plain(result.message)}`, isLoud: true };
-  }
 }

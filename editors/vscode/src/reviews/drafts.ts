@@ -67,11 +67,12 @@ export class Drafts {
       return away;
     }
     try {
-      const asked = { review: review.id, revision: review.shown.revision, text };
+      const { revision: seen, digest: of } = review.shown;
+      const asked = { review: review.id, revision: seen, digest: of, text };
       const result = await this.hub.ask("review/edited", asked);
       if (result.kind === "taken" && result.revision >= review.shown.revision) {
-        const { revision, hunks } = result;
-        review.shown = { ...review.shown, proposed: text, revision, hunks, conflicts: [] };
+        const { revision, digest, hunks } = result;
+        review.shown = { ...review.shown, proposed: text, revision, digest, hunks, conflicts: [] };
         review.basis = review.basis === undefined ? undefined : revision;
         this.store.touched(review);
       }

@@ -34,6 +34,10 @@ export function reviews(
     store.show(shown);
     return null;
   });
+  hub.answers("review/waiting", ({ review, ownerGone }) => {
+    store.waiting(review, ownerGone);
+    return null;
+  });
   hub.answers("review/hide", ({ review: id, reason }) => {
     const review = store.get(id);
     // What she decides herself ends where she decides it.

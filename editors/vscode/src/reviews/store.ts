@@ -136,6 +136,15 @@ export class Store {
     }
   }
 
+  /** Its agent waits for the answer, or does not. */
+  waiting(id: string, ownerGone: boolean): void {
+    const review = this.#reviews.get(id);
+    if (review !== undefined && review.shown.ownerGone !== ownerGone) {
+      review.shown = { ...review.shown, ownerGone };
+      this.touched(review);
+    }
+  }
+
   remove(review: Review): void {
     if (this.#reviews.delete(review.id)) {
       this.touched(review, "removed");

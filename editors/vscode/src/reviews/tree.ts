@@ -70,6 +70,7 @@ function file(review: Review): Node {
   const notes = [
     shown.newFile && "new",
     shown.omitted && "too large to show",
+    shown.ownerGone && "agent gone",
     shown.conflicts.length > 0 && count(shown.conflicts.length, "conflict"),
     marks.size > 0 && `${marks.size} of ${hunkCount} marked`,
   ].filter((note) => note !== false);
@@ -78,7 +79,10 @@ function file(review: Review): Node {
   item.resourceUri = uriOf(shown.path);
   item.iconPath = vscode.ThemeIcon.File;
   item.description = [...notes, folder].filter(Boolean).join(" · ");
-  item.tooltip = [shown.path, plain(shown.label), shown.encoding, shown.lineEndings].filter(Boolean).join("\n");
+  const gone = shown.ownerGone && `${review.agent} no longer waits for the answer.`;
+  const writes = shown.ownerGone && shown.agentWrites && "Linkspan can write the file if you accept.";
+  const facts = [shown.path, plain(shown.label), shown.encoding, shown.lineEndings, gone, writes];
+  item.tooltip = facts.filter(Boolean).join("\n");
   item.contextValue = "file";
   item.command = { command: "linkspan.openReview", title: "Open Review", arguments: [node] };
   item.accessibilityInformation = { label: [name, `change by ${review.agent}`, hunkCount, ...notes].join(", ") };

@@ -22,6 +22,7 @@ fn an_accepted_edit_is_written_and_can_be_undone(version: ClaudeVersion) {
     assert!(!told.text.contains("user modified"), "{told:?}");
     assert_eq!(desk.world.read_text("a.txt"), TEXT.replace("two", "2"));
     assert_eq!(desk.newest_entry()["ended"]["kind"], "accepted");
+    desk.is_on_disk();
 
     desk.world.run(&["undo", &review]).ok();
     assert_eq!(desk.world.read_text("a.txt"), TEXT);
@@ -50,6 +51,7 @@ fn some_hunks_are_written_and_the_model_knows(version: ClaudeVersion) {
     assert_eq!(desk.world.read_text("a.txt"), TEXT.replace("two", "2"));
     let entry = desk.newest_entry();
     assert_eq!((&entry["ended"]["kind"], &entry["ended"]["taken"]), (&"accepted".into(), &"some".into()));
+    desk.is_on_disk();
 }
 
 fn a_rejected_edit_is_not_written_and_the_model_knows(version: ClaudeVersion) {

@@ -2,10 +2,14 @@
 
 mod bytes;
 mod deciding;
+mod nobody_waits;
+mod printing;
+mod starting;
+mod two_agents;
 
 use serde_json::{Value, json};
 
-use crate::support::{Claude, ClaudeVersion, Serve, Turn, World};
+use crate::support::{Claude, ClaudeVersion, Serve, Turn, World, eventually};
 
 /// Makes of each `fn name(version: ClaudeVersion)` three tests. Only those of the newest version are in the default
 /// run; see `.config/nextest.toml`.
@@ -58,6 +62,12 @@ impl Desk {
     fn review(&self) -> String {
         self.claude.tty.sees("Opened changes in");
         self.world.one_pending()
+    }
+
+    /// Waits until the history says that the file holds what was accepted.
+    #[track_caller]
+    fn is_on_disk(&self) {
+        eventually("on disk", || (self.newest_entry()["onDisk"] == true).then_some(()));
     }
 
     /// What the newest entry of the history says.

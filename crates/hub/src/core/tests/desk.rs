@@ -252,6 +252,9 @@ impl Desk {
                 }
                 Action::CloseTerminal { terminal } => self.closed_terminals.push(terminal),
                 Action::CloseLocal { local } => self.closed_locals.push(local),
+                Action::LookForDiscovery { ticket, .. } => {
+                    next.push_back(Event::DiscoveryLookedFor { ticket, missing: Vec::new() });
+                }
                 Action::PaceLocal { .. } | Action::WriteDiscovery { .. } | Action::RemoveDiscovery { .. } => {
                 }
                 Action::Publish { to, body } => {

@@ -13,6 +13,7 @@ mod forgetting;
 mod landing;
 mod late_editor;
 mod own;
+mod own_tool;
 mod page;
 mod past;
 mod ppxai;

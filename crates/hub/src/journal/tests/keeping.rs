@@ -1,0 +1,219 @@
+//! Ids that are never given out twice, and a journal that stays small, private and readable.
+
+use std::os::unix::fs::PermissionsExt;
+
+use rusqlite::Connection;
+
+use super::*;
+use crate::journal::{Inspection, inspect, upkeep};
+
+const AGE: &str = "UPDATE reviews SET proposed_at = 1, decided_at = 1, ended_at = 1, delivered_at = 1;
+                   UPDATE writes SET at = 1; UPDATE windows SET seen_at = 1";
+
+/// One accepted change that was written and delivered, and a window.
+fn with_a_change(path: &Path) {
+    let mut desk = Desk::at(path);
+    desk.journal.remember_window(window(1));
+    desk.recorded.recv().unwrap();
+    desk.propose(Writer::Editor);
+    desk.decide(Verdict::Accept, true);
+    desk.apply(Event::Delivered { review: ReviewId(1) }, true);
+}
+
+#[test]
+fn no_id_comes_again_after_everything_was_pruned() {
+    let (_folder, path) = folder();
+    with_a_change(&path);
+    Connection::open(&path).unwrap().execute_batch(AGE).unwrap();
+    let mut desk = Desk::at(&path);
+    assert!(desk.list(Filter::default()).is_empty(), "it is pruned");
+    drop(desk);
+    let remembered = open(&path).1;
+    assert_eq!((remembered.next_review, remembered.next_window), (2, 2));
+    desk = Desk::at(&path);
+    desk.propose(Writer::Editor);
+    let base_now = desk.state.review(ReviewId(2)).unwrap().base.clone();
+    let decision = Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: false };
+    let (review, surface, revision) = (ReviewId(2), SurfaceId(1), Revision(0));
+    desk.apply(Event::Decided { review, surface, revision, digest: None, decision, base_now }, true);
+    assert_eq!(desk.change(Name::Last).id, Some(ChangeId(2)), "c1 was another change");
+}
+
+#[test]
+fn a_new_journal_goes_on_behind_what_was_set_aside() {
+    let (folder, path) = folder();
+    with_a_change(&path);
+    std::fs::remove_file(&path).unwrap();
+    let next = open(&path).1.next_review;
+    assert!((2..=1000).contains(&next), "{next}");
+    // Nothing is left of the past but that there was one.
+    std::fs::remove_file(&path).unwrap();
+    std::fs::remove_file(folder.path().join("ids.json")).unwrap();
+    std::fs::write(folder.path().join("journal.damaged-1.db"), "").unwrap();
+    assert!(open(&path).1.next_review > 1_000_000);
+    // The first start of all.
+    let (_other, fresh) = super::folder();
+    assert_eq!(open(&fresh).1.next_review, 1);
+}
+
+#[test]
+fn marks_that_cannot_be_read_are_not_taken_for_none() {
+    let (folder, path) = folder();
+    with_a_change(&path);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(folder.path().join("ids.json"), "{\"review\":").unwrap();
+    assert!(open(&path).1.next_review > 1_000_000);
+}
+
+#[test]
+fn restarting_skips_no_id() {
+    let (_folder, path) = folder();
+    with_a_change(&path);
+    for _ in 0..3 {
+        assert_eq!(open(&path).1.next_review, 2);
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn the_journal_and_what_lies_beside_it_is_private_also_if_it_was_not() {
+    let (folder, path) = folder();
+    with_a_change(&path);
+    let beside = ["journal.db", "journal.db-wal", "journal.db-shm"].map(|name| folder.path().join(name));
+    // A connection that stays open, so that there is a log.
+    let (_journal, _, _recorded) = open(&path);
+    for file in &beside {
+        assert_eq!(mode(file), 0o600, "{}", file.display());
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    let (_journal, _, _recorded) = open(&path);
+    assert_eq!(beside.map(|file| mode(&file)), [0o600; 3]);
+    assert_eq!(mode(&folder.path().join("ids.json")), 0o600);
+}
+
+/// Reviews of texts that have nothing in common, each of about so many bytes, one a minute.
+fn many(path: &Path, count: u64, bytes: usize) {
+    let mut desk = Desk::at(path);
+    for n in 1..=count {
+        let text: String = (0..bytes / 16).map(|line| format!("{n:05} {line:08}\n")).collect();
+        desk.propose_on(Text { format: Format::UTF8, text: text.into() }, Writer::Editor);
+        let base_now = desk.state.review(ReviewId(n)).unwrap().base.clone();
+        let decision = Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: false };
+        let (review, surface, revision) = (ReviewId(n), SurfaceId(1), Revision(0));
+        desk.apply(Event::Decided { review, surface, revision, digest: None, decision, base_now }, true);
+        if n > 1 {
+            desk.apply(Event::Delivered { review }, true);
+        }
+    }
+    let connection = Connection::open(path).unwrap();
+    let now = crate::journal::now_ms();
+    let at = "(?1 - (100 - id) * 60000)";
+    connection
+        .execute(&format!("UPDATE reviews SET decided_at = {at}, ended_at = {at}, delivered_at = delivered_at * 0 + {at}"), [now])
+        .unwrap();
+    connection.execute("UPDATE writes SET at = ?1 - (100 - review) * 60000", [now]).unwrap();
+}
+
+#[test]
+fn a_journal_that_is_too_large_loses_its_oldest_texts_and_gives_the_space_back() {
+    let (_folder, path) = folder();
+    many(&path, 30, 1024 * 1024);
+    let before = std::fs::metadata(&path).unwrap().len();
+    assert!(before > 25 * 1024 * 1024, "{before}");
+    let keeping = Keeping { mib: 16, ..Keeping::default() };
+    let (sender, recorded) = channel();
+    let (journal, remembered) =
+        Journal::open(&path, &keeping, move |entry| drop(sender.send(entry))).unwrap();
+    assert_eq!(remembered.reviews.len(), 1, "the oldest was not delivered: its texts are needed");
+    let (state, _) = State::restore(remembered.reviews, remembered.next_review);
+    let desk = Desk { state, journal, recorded };
+    let listed = match desk.ask(Question::List(Filter { limit: 99, ..Filter::default() })) {
+        Found::List(listed) => listed,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(listed.len(), 30, "what was decided stays in the history");
+    let undoable: Vec<bool> = listed.iter().rev().map(|entry| entry.undoable).collect();
+    assert_eq!((undoable[1], undoable[29]), (false, true), "the oldest texts went first: {undoable:?}");
+    assert!(undoable.iter().filter(|undoable| **undoable).count() > 10, "{undoable:?}");
+    assert!(matches!(desk.ask(Question::Change(Name::Review(ReviewId(2)))), Found::TextsGone { .. }));
+    assert!(matches!(desk.ask(Question::Change(Name::Review(ReviewId(30)))), Found::Change(_)));
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while std::fs::metadata(&path).unwrap().len() > 18 * 1024 * 1024 {
+        assert!(std::time::Instant::now() < until, "the file does not get smaller");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_look_that_takes_too_long_ends() {
+    let (_folder, path) = folder();
+    many(&path, 8, 1024 * 1024);
+    let mut connection = Connection::open(&path).unwrap();
+    assert_eq!(
+        upkeep::damage(&mut connection, std::time::Duration::from_secs(60)).unwrap().as_deref(),
+        Some("ok")
+    );
+    assert_eq!(upkeep::damage(&mut connection, std::time::Duration::ZERO).unwrap(), None);
+}
+
+#[test]
+fn journals_of_all_versions_are_opened_and_newer_ones_left_alone() {
+    let versions = [
+        (1, include_str!("../schema_1.sql")),
+        (2, include_str!("../schema_2.sql")),
+        (3, include_str!("../schema_3.sql")),
+    ];
+    for (version, tables) in versions {
+        let (_folder, path) = folder();
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(tables).unwrap();
+        old.execute_batch(
+            "INSERT INTO windows VALUES (7, 'Vim', '[]', '[]', '', 1, 't', '[]', 99999999999999)",
+        )
+        .unwrap();
+        drop(old);
+        let (journal, remembered, recorded) = open(&path);
+        assert_eq!((remembered.windows.len(), remembered.next_window), (1, 8), "version {version}");
+        drop((journal, recorded));
+        let found: i64 = Connection::open(&path)
+            .and_then(|db| db.pragma_query_value(None, "user_version", |row| row.get(0)))
+            .unwrap();
+        assert_eq!(found, crate::journal::schema::VERSION);
+        with_a_change(&path);
+    }
+    let (_folder, path) = folder();
+    drop(open(&path));
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let opened = Journal::open(&path, &Keeping::default(), |_| {});
+    assert!(matches!(opened, Err(crate::journal::JournalError::Newer { found: 99, .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert!(matches!(inspect(&path), Inspection::Newer { found: 99, .. }));
+}
+
+#[test]
+fn a_look_at_a_journal_changes_nothing() {
+    let (folder, path) = folder();
+    assert_eq!(inspect(&path), Inspection::None);
+    assert!(!path.exists());
+    with_a_change(&path);
+    let names = || -> BTreeSet<_> {
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while names().iter().any(|name| name.to_string_lossy().ends_with("-wal")) {
+        assert!(std::time::Instant::now() < until, "the journal is not closed");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let before = (names(), std::fs::read(&path).unwrap());
+    assert!(matches!(inspect(&path), Inspection::Sound { whole: true, .. }));
+    assert_eq!((names(), std::fs::read(&path).unwrap()), before);
+    // While a hub has it.
+    let (_journal, _, _recorded) = open(&path);
+    assert!(matches!(inspect(&path), Inspection::Sound { .. }));
+    std::fs::write(&path, vec![0xA5; 20_000]).unwrap();
+    assert!(matches!(inspect(&path), Inspection::Damaged(_)));
+}
