@@ -288,8 +288,10 @@ mod tests {
         let again = stage.editor.until("it is shown again", |desk| desk.shown.get(1).cloned());
         stage.editor.accept(&again);
         assert_eq!(stream.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
-        let agents = &stage.world.status()["windows"][0]["agents"];
-        assert_eq!((&agents[0]["name"], &agents[0]["version"]), (&json!("Gemini CLI"), &json!("0.61.0")));
+        let window = &stage.world.status()["windows"][0];
+        let back = &window["returnedAgents"][0];
+        assert_eq!((&back["name"], &back["version"]), (&json!("Gemini CLI"), &json!("0.61.0")));
+        assert_eq!(window["agents"], json!([]), "Gemini CLI shows itself as disconnected then");
     }
 
     #[test]
@@ -600,7 +602,7 @@ mod tests {
         assert_eq!(again.review, second.review);
         eventually("the client is back", || {
             let status = stage.world.status();
-            (status["windows"][0]["agents"][0]["name"] == "Gemini CLI").then_some(())
+            (status["windows"][0]["returnedAgents"][0]["name"] == "Gemini CLI").then_some(())
         });
         stage.editor.reject(&again);
         let ran = world::finish(client).ok();
