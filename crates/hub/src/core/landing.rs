@@ -25,6 +25,9 @@ use crate::journal::Unseen;
 /// When the file is looked at after the agent was told, each time counted from the time before.
 const LOOKS_MS: [u64; 11] = [30, 70, 150, 250, 500, 1_000, 2_000, 4_000, 12_000, 30_000, 60_000];
 
+/// A user may take long to answer a terminal: as long as the change is pending, the file is looked at this often.
+const PENDING_LOOK_MS: u64 = 5_000;
+
 /// After this look the user is told that the file does not hold it: four seconds.
 const TOLD_AFTER_LOOK: usize = 7;
 
@@ -160,9 +163,11 @@ impl Core {
         }
         landing.looks += 1;
         let (looks, told) = (landing.looks, landing.told);
-        // A user may take long to answer a terminal.
         let pending = !told && self.state.review(id).is_some_and(Review::nobody_would_write);
-        let wait_ms = LOOKS_MS.get(looks).or_else(|| LOOKS_MS.last().filter(|_| pending));
+        let wait_ms = match LOOKS_MS.get(looks).copied() {
+            wait_ms if pending => Some(wait_ms.unwrap_or(PENDING_LOOK_MS).min(PENDING_LOOK_MS)),
+            wait_ms => wait_ms,
+        };
         match wait_ms {
             Some(wait_ms) => {
                 landing.timer = self.timers.add(self.now_ms + wait_ms, Due::Landing(id));
