@@ -165,6 +165,7 @@ fn journals_of_all_versions_are_opened_and_newer_ones_left_alone() {
         (1, include_str!("../schema_1.sql")),
         (2, include_str!("../schema_2.sql")),
         (3, include_str!("../schema_3.sql")),
+        (4, include_str!("../schema_4.sql")),
     ];
     for (version, tables) in versions {
         let (_folder, path) = folder();
