@@ -78,14 +78,22 @@ mod tests {
 
     #[test]
     fn an_old_file_that_may_not_be_read_is_named() {
-        let world = World::new();
-        let outside = world.home().join("secret.txt");
+        let world = World::with_config("deny = [\"denied.txt\", \"**/denied.txt\"]\n");
+        let outside = world.home().join("outside.txt");
         std::fs::write(&outside, "secret\n").unwrap();
+        let (denied, binary) =
+            (world.file("denied.txt", "secret\n"), world.file("binary.txt", b"\0secret\0"));
         let serve = world.serve();
         let mut agent = Agent::nexus3(&world, serve.port);
-        let asked = ask(&mut agent, outside.to_str().unwrap(), &world.path_str("new.txt"));
-        let answer = agent.answer(asked).to_string();
-        assert!(answer.contains("secret.txt") && !answer.contains("secret\\n"), "{answer}");
-        assert!(world.reviews().is_empty() && !world.path("new.txt").exists());
+        for (old, name) in [
+            (outside.to_str().unwrap(), "outside.txt"),
+            (denied.as_str(), "denied.txt"),
+            (binary.as_str(), "binary.txt"),
+        ] {
+            let asked = ask(&mut agent, old, &world.path_str("new.txt"));
+            let error = agent.answer(asked)["error"].to_string();
+            assert!(error.contains(name) && !error.contains("secret"), "{error}");
+            assert!(world.reviews().is_empty() && !world.path("new.txt").exists());
+        }
     }
 }
