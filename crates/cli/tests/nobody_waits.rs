@@ -142,7 +142,8 @@ mod tests {
         // A newer one repeats the decision: the document is changed by its editor, and saved.
         let (verdict, comments) = (api::Verdict::Accept, Vec::new());
         let decision = api::Decision { verdict, comments, write_here: true };
-        let decided = api::ReviewDecided { review: shown.review, revision: shown.revision, digest: None, decision };
+        let decided =
+            api::ReviewDecided { review: shown.review, revision: shown.revision, digest: None, decision };
         assert_eq!(editor.request(&decided).unwrap(), api::ReviewDecidedResult::Taken);
         assert_eq!(editor.document(&path).text, NEW);
         assert_eq!(world.read("a.txt"), NEW.as_bytes());

@@ -161,6 +161,21 @@ fn an_accept_is_refused_while_the_agent_that_should_write_does_not_wait() {
 }
 
 #[test]
+fn an_accept_is_refused_if_the_agent_left_while_it_was_recorded() {
+    let mut desk = Desk::pending(Writer::Agent);
+    desk.decide(HERE, 0, Verdict::Accept, text(BASE));
+    desk.lose_agent(false);
+    assert_eq!(
+        desk.recorded(Step::Decided),
+        [reply(HERE, Reply::NobodyWaits), record(Step::Rebased)],
+        "nobody would write it"
+    );
+    assert!(desk.is_pending());
+    assert_eq!(desk.recorded(Step::Rebased), [SHOW]);
+    assert_eq!(desk.write_here(HERE, text(BASE)), [record(Step::Decided)]);
+}
+
+#[test]
 fn the_hub_writes_where_the_user_lets_it_because_the_agent_does_not_wait() {
     let mut desk = Desk::pending(Writer::Agent);
     desk.lose_agent(false);
