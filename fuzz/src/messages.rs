@@ -25,7 +25,12 @@ pub(crate) fn messages(dialect: &str, data: &[u8]) {
                 assert_eq!(session.answer(call, &answer), None, "answered twice");
             }
             Step::Reply(reply) | Step::Malformed(reply) | Step::Introduced { reply, .. } => is_json(&reply),
-            Step::Pid(_) | Step::Nothing | Step::Pong(_) | Step::Goodbye | Step::Cancelled(_) => {}
+            Step::NeedsToken
+            | Step::Pid(_)
+            | Step::Nothing
+            | Step::Pong(_)
+            | Step::Goodbye
+            | Step::Cancelled(_) => {}
         }
         assert_eq!(session.open_calls().count(), 0);
     }

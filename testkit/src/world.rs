@@ -379,6 +379,22 @@ impl Serve {
         self.wait()
     }
 
+    /// Ends it as Ctrl-C would; gives all that it has printed.
+    pub fn said_when_interrupted(mut self) -> String {
+        signal(self.child.id(), Signal::INT);
+        self.wait();
+        let mut before = self.said();
+        // The last words may still be on their way through the pipe.
+        eventually("serve has said it all", || {
+            thread::sleep(std::time::Duration::from_millis(50));
+            let now = self.said();
+            let is_all = now == before;
+            before = now;
+            is_all.then_some(())
+        });
+        before
+    }
+
     fn wait(&mut self) -> i32 {
         let child = &mut self.child;
         eventually("serve has ended", || child.try_wait().unwrap()).code().unwrap_or(-1)

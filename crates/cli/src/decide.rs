@@ -75,12 +75,13 @@ impl Fetched {
             return Err(Failure { exit, message, more: document });
         }
         if agent_writes {
-            let on_disk = agent_wrote(&mut self.connection, &review, &path);
-            document.insert("onDisk".into(), json!(on_disk));
+            let written = who_wrote(&mut self.connection, &review, &path);
+            document.insert("onDisk".into(), json!(written.is_some()));
             let agent = name(&agent);
-            done += &match on_disk {
-                true => format!("; {agent} wrote it"),
-                false => format!(
+            done += &match written {
+                Some(WrittenBy::Agent) => format!("; {agent} wrote it"),
+                Some(WrittenBy::Hub) => "; Linkspan wrote it".to_owned(),
+                None => format!(
                     "; not on disk yet: {agent} was told to write it, and `linkspan history` says when it has"
                 ),
             };
@@ -89,18 +90,24 @@ impl Fetched {
     }
 }
 
-/// Whether the hub has seen in the file what the agent was to write.
-fn agent_wrote(connection: &mut Control, review: &str, path: &str) -> bool {
+enum WrittenBy {
+    Agent,
+    /// In place of an agent that would have written something else.
+    Hub,
+}
+
+/// Who wrote what was accepted, once the hub has seen it in the file.
+fn who_wrote(connection: &mut Control, review: &str, path: &str) -> Option<WrittenBy> {
     let until = Instant::now() + AGENT_WRITES_WITHIN;
     loop {
         let list = HistoryList { limit: Some(10), path: Some(path.to_owned()), ..HistoryList::default() };
-        let Ok(history) = connection.request(&list) else { return false };
+        let history = connection.request(&list).ok()?;
         let entry = history.entries.iter().find(|entry| entry.review == review && entry.undoes.is_none());
-        if entry.is_some_and(|entry| entry.on_disk == Some(true)) {
-            return true;
+        if let Some(entry) = entry.filter(|entry| entry.on_disk == Some(true)) {
+            return Some(if entry.change.is_some() { WrittenBy::Hub } else { WrittenBy::Agent });
         }
         if Instant::now() >= until {
-            return false;
+            return None;
         }
         sleep(BETWEEN_LOOKS);
     }

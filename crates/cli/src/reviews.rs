@@ -33,9 +33,13 @@ pub(crate) fn run(args: &Args, reach: &Reach) -> Result<Report, Failure> {
 }
 
 fn render(reviews: &[ReviewSummary], folders: &HashMap<String, Vec<String>>) -> String {
-    let mut rows = vec![["ID", "FILE", "AGENT", "AGE", "LINES", "HUNKS", "STATE"].map(String::from).to_vec()];
+    let mut head = ["ID", "FILE", "AGENT", "AGE", "LINES", "HUNKS", "STATE"].map(String::from).to_vec();
+    if reviews.iter().any(|review| review.description().is_some()) {
+        head.push("DESCRIPTION".into());
+    }
+    let mut rows = vec![head];
     rows.extend(reviews.iter().map(|review| {
-        vec![
+        let mut row = vec![
             name(&review.review),
             relative(&review.path, folders.get(&review.window).into_iter().flatten()),
             name(&review.agent),
@@ -43,9 +47,20 @@ fn render(reviews: &[ReviewSummary], folders: &HashMap<String, Vec<String>>) -> 
             change(review.added, review.removed),
             review.hunks.to_string(),
             state(review),
-        ]
+        ];
+        row.extend(review.description().map(|text| shortened(&name(text))));
+        row
     }));
     table(&rows)
+}
+
+/// As much of a description as fits into a line with the rest.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.chars().nth(LONGEST) {
+        Some(_) => text.chars().take(LONGEST).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
 }
 
 fn state(review: &ReviewSummary) -> String {
@@ -90,6 +105,9 @@ mod tests {
             agent_writes: false,
         };
         let folders = HashMap::from([("w1".to_owned(), vec!["/w".to_owned()])]);
+        let described = ReviewSummary { label: "Limit the retries".into(), ..review.clone() };
+        let text = anstream::adapter::strip_str(&render(&[described], &folders)).to_string();
+        assert!(text.ends_with("agent away  Limit the retries\n"), "{text}");
         let text = anstream::adapter::strip_str(&render(&[review], &folders)).to_string();
         assert_eq!(
             text,

@@ -33,6 +33,9 @@ pub(crate) fn render(got: &ReviewsGetResult) -> String {
         name(&shown.dialect),
         name(&got.phase)
     );
+    if let Some(description) = shown.description() {
+        text += &format!("“{}”\n", name(description));
+    }
     let mut facts = Vec::new();
     if shown.new_file {
         facts.push("new file".to_owned());

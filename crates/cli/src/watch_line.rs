@@ -65,7 +65,10 @@ fn became(change: &ReviewChange, summary: Option<&ReviewSummary>) -> String {
         ReviewChange::Proposed => match summary {
             Some(summary) => {
                 let size = lines_changed(summary.added, summary.removed);
-                format!("proposed by {}, {size}, {}", name(&summary.agent), count(summary.hunks, "hunk"))
+                let said =
+                    summary.description().map(|text| format!(": “{}”", name(text))).unwrap_or_default();
+                let hunks = count(summary.hunks, "hunk");
+                format!("proposed by {}, {size}, {hunks}{said}", name(&summary.agent))
             }
             None => "proposed".into(),
         },

@@ -128,14 +128,15 @@ mod tests {
     impl EditFile<'_> {
         fn edit(&mut self, file: &str, old: &str, new: &str) {
             let before = read(file);
-            let start = before.find(old).unwrap();
+            let (above, _) = before.split_once(old).unwrap();
+            let number = |count: usize| u32::try_from(count).unwrap();
             let place = |text: &str| {
                 let last = text.rsplit('\n').next().unwrap();
-                (text.matches('\n').count() as u32, last.chars().count() as u32)
+                (number(text.matches('\n').count()), number(last.chars().count()))
             };
             std::fs::write(file, before.replacen(old, new, 1)).unwrap();
-            let end = place(&format!("{}{new}", &before[..start]));
-            self.edits.push(edit(place(&before[..start]), end, Some(old), new));
+            let end = place(&format!("{above}{new}"));
+            self.edits.push(edit(place(above), end, Some(old), new));
             self.clio.send_json(&edits("proposeDiff", file, &self.edits));
         }
 

@@ -182,6 +182,139 @@ mod tests {
         agent.is_served();
     }
 
+    /// A file tool of NEXUS3, with what its REPL proposes for it and what the tool itself then does to the file.
+    enum FileTool {
+        Write(&'static str),
+        Edit(&'static str, &'static str),
+        Append(&'static str),
+    }
+
+    impl FileTool {
+        /// Its REPL reads the file as text, so that lines end with a line feed; and it puts a line ending before what
+        /// is appended even where the file ends with one.
+        fn proposes(&self, file: &str) -> String {
+            let file = file.replace("\r\n", "\n");
+            match self {
+                FileTool::Write(content) => (*content).to_owned(),
+                FileTool::Edit(old, new) => file.replacen(old, new, 1),
+                FileTool::Append(content) => format!("{file}\n{content}"),
+            }
+        }
+
+        /// What the tool says to the model.
+        fn runs(&self, world: &World) -> String {
+            let file = world.read_text("a.txt");
+            let (now, said) = match self {
+                FileTool::Write(content) => ((*content).to_owned(), "Successfully wrote"),
+                FileTool::Edit(old, _) if !file.contains(old) => return "String not found in file".into(),
+                FileTool::Edit(old, new) => (file.replacen(old, new, 1), "Replaced text"),
+                FileTool::Append(content) if file.ends_with('\n') => (file + content, "Appended"),
+                FileTool::Append(content) => (format!("{file}\n{content}"), "Appended"),
+            };
+            world.file("a.txt", now);
+            said.to_owned()
+        }
+    }
+
+    /// What NEXUS3's REPL does: it asks, runs its tool after `FILE_SAVED` and only then, asks in its terminal after an
+    /// error, and shows its model the errors among the diagnostics.
+    fn repl(before: &str, tool: &FileTool, decide: &[&str]) -> (String, String, String) {
+        let world = World::new();
+        let path = world.file("a.txt", before);
+        let serve = world.serve();
+        let mut agent = Agent::introduced(&world, serve.port, Dialect::Nexus3, agent::NEXUS3_ITSELF);
+        let asked = agent.propose(&path, &tool.proposes(before), "a.txt");
+        if let [verb, more @ ..] = decide {
+            let review = world.one_pending();
+            world.run(&[&[*verb, review.as_str()], more].concat()).ok();
+        }
+        let answer = agent.answer(asked);
+        let result = match answer["result"]["content"][0]["text"].as_str() {
+            Some(text) if text.contains("FILE_SAVED") => tool.runs(&world),
+            Some(_) => "Action cancelled by user".into(),
+            None => "asks in its terminal".into(),
+        };
+        let findings = value(&mut agent, "getDiagnostics", json!({}));
+        let context = findings.as_array().unwrap().iter().filter(|finding| finding["severity"] == "error");
+        let context: Vec<&str> = context.map(|finding| finding["message"].as_str().unwrap()).collect();
+        (world.read_text("a.txt"), result, context.join("\n"))
+    }
+
+    #[test]
+    fn its_tools_write_once_what_was_accepted_as_proposed() {
+        let old = "one\ntwo\n";
+        for (before, tool, after, result) in [
+            (old, FileTool::Write("one\n2\n"), "one\n2\n", "Successfully wrote"),
+            (old, FileTool::Edit("two", "2"), "one\n2\n", "Replaced text"),
+            (old, FileTool::Edit("two", "two\nmore"), "one\ntwo\nmore\n", "Replaced text"),
+            // It shows one more line ending than it writes.
+            (old, FileTool::Append("three\n"), "one\ntwo\nthree\n", "Appended"),
+            ("one", FileTool::Append("two\n"), "one\ntwo\n", "Appended"),
+        ] {
+            let expected = (after.to_owned(), result.to_owned(), String::new());
+            assert_eq!(repl(before, &tool, &["accept"]), expected);
+        }
+    }
+
+    #[test]
+    fn its_tools_do_not_undo_a_part_or_an_edit_and_its_model_is_told() {
+        let before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+        let both = FileTool::Write("one\n2\n3\n4\n5\n6\n7\n8\nnine\n");
+        let (file, result, context) = repl(before, &both, &["accept", "--hunk", "1", "--comment", "keep 9"]);
+        assert_eq!(file, before.replace('1', "one"));
+        assert_eq!(result, "Action cancelled by user");
+        assert!(context.contains("1 of the 2 parts") && context.contains("keep 9"), "{context}");
+
+        let mine = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(mine.path(), "mine\n").unwrap();
+        let with_mine = ["accept", "--with", mine.path().to_str().unwrap()];
+        for tool in [both, FileTool::Edit("5", "five"), FileTool::Append("ten\n")] {
+            let (file, _, context) = repl(before, &tool, &with_mine);
+            assert_eq!(file, "mine\n");
+            assert!(context.contains("with edits"), "{context}");
+        }
+    }
+
+    #[test]
+    fn its_tools_do_not_change_line_endings() {
+        for tool in [FileTool::Write("one\n2\n"), FileTool::Edit("two", "2")] {
+            let (file, _, context) = repl("one\r\ntwo\r\n", &tool, &["accept"]);
+            assert_eq!(file, "one\r\n2\r\n");
+            assert!(context.contains("It is saved"), "{context}");
+        }
+    }
+
+    #[test]
+    fn its_model_is_told_why_a_change_was_rejected() {
+        let tool = FileTool::Edit("two", "2");
+        let (file, result, context) = repl("two\n", &tool, &["reject", "--comment", "not now"]);
+        assert_eq!((file.as_str(), result.as_str()), ("two\n", "Action cancelled by user"));
+        assert_eq!(context, "The user rejected this change. The user says: not now");
+    }
+
+    /// Its REPL proposes the unchanged file for a batch of edits: nobody could see what the tool would do.
+    #[test]
+    fn what_it_cannot_show_is_asked_in_its_terminal() {
+        let (file, result, _) = repl("one\n", &FileTool::Edit("", ""), &[]);
+        assert_eq!((file.as_str(), result.as_str()), ("one\n", "asks in its terminal"));
+    }
+
+    #[test]
+    fn closing_the_window_lets_it_ask_in_its_terminal() {
+        let world = World::with_config("window_grace_seconds = 0\n");
+        let path = world.file("a.txt", "one\n");
+        let serve = world.serve();
+        let mut agent = Agent::introduced(&world, serve.port, Dialect::Nexus3, agent::NEXUS3_ITSELF);
+        let asked = agent.propose(&path, "two\n", "a.txt");
+        let review = world.one_pending();
+        eventually("serve says that there is a review", || serve.said().contains(&review).then_some(()));
+        let said = serve.said_when_interrupted();
+        assert!(said.contains("1 review is still pending") && said.contains("a.txt"), "{said}");
+        let answer = agent.answer(asked);
+        assert!(answer["error"]["message"].as_str().unwrap().contains("terminal"), "{answer}");
+        assert_eq!(agent.end(), Some(1001));
+    }
+
     /// Runs the client script; its output, and the review it waits for decided by `verb`.
     fn with_python(verb: &str) -> Option<(World, Value)> {
         let Some(python) = std::env::var_os("LINKSPAN_TEST_PYTHON") else {

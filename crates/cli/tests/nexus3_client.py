@@ -42,7 +42,8 @@ async def main(lock_file, file, text):
         f"ws://127.0.0.1:{port}", additional_headers=headers, ping_interval=30, ping_timeout=10
     ) as socket:
         client = Client(socket)
-        info = {"name": "nexus3", "version": "1.0.0"}
+        # NEXUS3 itself calls itself "nexus3", and then runs its own tool after a yes.
+        info = {"name": "nexus3-client", "version": "1.0.0"}
         hello = await client.request(
             "initialize", {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": info}
         )

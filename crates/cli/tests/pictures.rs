@@ -5,7 +5,7 @@ use linkspan_testkit as support;
 
 use std::path::Path;
 
-use support::{Agent, Tty, World};
+use support::{Agent, Dialect, Tty, World, agent};
 
 const BEFORE: &str = "//! Greets people.
 
@@ -98,7 +98,7 @@ fn the_picture_of_the_reviewer_is_what_a_terminal_shows() {
     let world = World::new();
     let serve = world.serve();
     let mut claude = Agent::claude(&world, serve.port);
-    let mut nexus = Agent::nexus3(&world, serve.port);
+    let mut nexus = Agent::introduced(&world, serve.port, Dialect::Nexus3, agent::NEXUS3_ITSELF);
     let path = world.file("src/limiter.rs", LIMITER);
     claude.propose(&path, LIMITER_AFTER, "limiter.rs");
     world.pending(1);

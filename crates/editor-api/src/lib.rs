@@ -11,6 +11,7 @@ mod consent;
 mod control;
 mod decision;
 mod deny;
+mod description;
 mod diagnostics;
 mod document;
 mod edits;

@@ -1,6 +1,7 @@
 // The frame around an open review: what it is, tools, a place for the diff, what changed meanwhile. It decides nothing.
 
 import type { ReviewShow } from "../../protocol";
+import { description } from "./description";
 import type { Layout } from "./diff/view";
 import { button, element, icon, say } from "./dom";
 import type { Places } from "./places";
@@ -105,11 +106,9 @@ export class Article {
     if (summary.ownerGone && entry.state === "pending") parts.push(chip(AGENT_GONE, "plain"));
     if (shown?.lineEndings !== undefined) parts.push(chip(visible(shown.lineEndings), "plain"));
     if (shown !== undefined && shown.encoding !== "UTF-8") parts.push(chip(visible(shown.encoding), "plain"));
-    const label = visible(summary.label);
-    const name = visible(summary.path.slice(summary.path.lastIndexOf("/") + 1));
-    // Most agents name their tab by the file and a number: that says nothing more.
-    if (label !== "" && !label.includes(name)) {
-      parts.push(element("span", { class: "label", title: label }, `“${label}”`));
+    const said = description(summary);
+    if (said !== "") {
+      parts.push(element("span", { class: "label", title: said }, `“${said}”`));
     }
     this.#meta.replaceChildren(...parts);
   }

@@ -1,5 +1,6 @@
 // One row of the list: a button that opens its review. It changes in place, so that it never moves.
 
+import { description } from "./description";
 import { element, icon, say } from "./dom";
 import type { Places } from "./places";
 import { isOver, isOversized, type Entry } from "./reviews";
@@ -77,7 +78,8 @@ export function makeRow(entry: Entry, places: Places, open: (entry: Entry) => vo
       say(spoken, state === "pending" && entry.fresh ? ", not looked at yet, " : ", ");
       say(added, `+${summary.added}`);
       say(removed, `−${summary.removed}`);
-      button.title = `${place.whole}, from ${visible(summary.agent)}`;
+      const said = description(summary);
+      button.title = `${place.whole}, from ${visible(summary.agent)}${said === "" ? "" : `: ${said}`}`;
       details.replaceChildren(...paintDetails(entry, places));
       paintAge();
       return true;
@@ -109,6 +111,7 @@ function paintDetails(entry: Entry, places: Places): Node[] {
       parts.push(element("span", { class: kind }, element("bdi", {}, text), heard(", ")));
     }
   };
+  word("said", description(summary));
   word("agent", visible(summary.agent));
   word("window", place.window ?? "");
   word("where", place.folder.replace(/\/$/, ""));

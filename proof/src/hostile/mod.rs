@@ -4,6 +4,7 @@
 //! same as before and how much memory it took is looked at here, after every one of them.
 
 mod door;
+mod expressions;
 mod flooding;
 mod forging;
 mod frames;
@@ -112,6 +113,7 @@ fn attacks() -> Vec<Attack> {
         forging::attacks(),
         frames::attacks(),
         messages::attacks(),
+        expressions::attacks(),
         paths::attacks(),
         screens::attacks(),
         words::attacks(),

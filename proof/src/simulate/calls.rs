@@ -180,7 +180,8 @@ impl World {
                     lies.push(folder.to_owned());
                 }
             }
-            for agent in window["agents"].as_array().into_iter().flatten() {
+            let lists = ["agents", "returnedAgents"].into_iter().filter_map(|list| window[list].as_array());
+            for agent in lists.flatten() {
                 listed += 1;
                 let name = agent["agent"].as_str().unwrap_or_default();
                 let number = name.trim_start_matches('a').parse().map(AgentId).ok();

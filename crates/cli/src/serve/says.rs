@@ -84,13 +84,15 @@ impl Says {
             "revision": shown.revision,
             "path": shown.path,
             "agent": shown.agent,
+            "label": shown.label,
             "added": added,
             "removed": removed,
         });
         let again = if before.is_some() { " changed:" } else { "" };
         let review = name(&shown.review);
+        let said = shown.description().map(|text| format!(": “{}”", name(text))).unwrap_or_default();
         let text = format!(
-            "{}{again} {} {} by {} — linkspan show {review}",
+            "{}{again} {} {} by {}{said} — linkspan show {review}",
             styled(HEAD, &review),
             relative(&shown.path, &self.folders),
             change(added, removed),

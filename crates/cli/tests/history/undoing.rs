@@ -361,7 +361,10 @@ fn on_a_terminal_it_is_asked_first() {
         (ran.status.code(), String::from_utf8(ran.stdout).unwrap())
     };
     let (code, said) = answered("n");
-    assert!(code == Some(1) && said.contains("undo r1 of nexus3 (+1 −1) in a.txt? [y/N]"), "{code:?} {said}");
+    assert!(
+        code == Some(1) && said.contains("undo r1 of nexus3-client (+1 −1) in a.txt? [y/N]"),
+        "{code:?} {said}"
+    );
     assert_eq!(world.read_text("a.txt"), NEW);
     let (code, said) = answered("y");
     assert!(code == Some(0) && said.contains("undid r1"), "{code:?} {said}");

@@ -14,7 +14,7 @@ fn take(name: &str, options: &Value, with_list: bool) {
     let world = World::new();
     let serve = world.serve();
     let mut claude = Agent::claude(&world, serve.port);
-    let mut nexus = Agent::nexus3(&world, serve.port);
+    let mut nexus = Agent::introduced(&world, serve.port, Dialect::Nexus3, agent::NEXUS3_ITSELF);
     let mut own = OwnAgent::join(&world, "picture");
     let path = world.file("src/limiter.rs", LIMITER);
     claude.propose(&path, LIMITER_AFTER, "limiter.rs");

@@ -79,8 +79,8 @@ fn says(reason: Option<&str>, comments: &[ReviewComment]) -> Option<String> {
 fn shortened(message: &str) -> String {
     let words: Vec<&str> = message.split_whitespace().collect();
     let line = words.join(" ");
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
+    match line.chars().nth(LONGEST) {
+        Some(_) => line.chars().take(LONGEST).chain(['…']).collect(),
         None => line,
     }
 }

@@ -1,13 +1,17 @@
 //! Whether the agent wrote what it was told that was accepted. Where agents write, "accepted" is only half of it: an
 //! agent may refuse, fail or die. The hub looks at the file until it holds the accepted bytes, more and more rarely,
-//! and tells the user if it does not.
+//! and tells the user if it does not. It looks in the same way where nobody waits for a pending change: its agent may
+//! have been told to write it in its own terminal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use linkspan_editor_api as api;
 use linkspan_editor_api::{ReviewChange, WindowEvent};
-use linkspan_review::{Ended, Outcome, Review, ReviewId, SharedBytes, WindowId, Writer, landed};
+use linkspan_review as review;
+use linkspan_review::{
+    Ended, Format, Outcome, Phase, Review, ReviewId, SharedBytes, WindowId, Writer, landed,
+};
 
 use super::Core;
 use super::base::BaseWanted;
@@ -21,13 +25,16 @@ use crate::journal::Unseen;
 /// When the file is looked at after the agent was told, each time counted from the time before.
 const LOOKS_MS: [u64; 11] = [30, 70, 150, 250, 500, 1_000, 2_000, 4_000, 12_000, 30_000, 60_000];
 
+/// A user may take long to answer a terminal: as long as the change is pending, the file is looked at this often.
+const PENDING_LOOK_MS: u64 = 5_000;
+
 /// After this look the user is told that the file does not hold it: four seconds.
 const TOLD_AFTER_LOOK: usize = 7;
 
 /// Each holds the bytes of a file before and after; of more, the oldest are not looked at any longer.
 const LANDINGS_MOST: usize = 64;
 
-/// Accepted changes that their agents were told to write.
+/// Changes that their agents write, or may have written.
 #[derive(Debug, Default)]
 pub(super) struct Landings {
     expected: BTreeMap<ReviewId, Landing>,
@@ -43,6 +50,8 @@ struct Landing {
     writer: Writer,
     before: Option<SharedBytes>,
     accepted: SharedBytes,
+    /// The hub told the agent. If not, the change is pending and nobody waits for it.
+    told: bool,
     looks: usize,
     timer: TimerId,
 }
@@ -60,8 +69,33 @@ impl Landings {
 impl Core {
     /// The agent hears that it may write. Also for a decision of an earlier hub.
     pub(super) fn expect_on_disk(&mut self, id: ReviewId, outcome: &Outcome) {
+        let review = self.state.review(id);
+        if let Some(accepted) = review.and_then(|review| accepted_for_agent(review, outcome)) {
+            self.expect(id, accepted, true);
+        }
+    }
+
+    /// Nobody waits for this pending change. If the file comes to hold it, it was decided elsewhere.
+    pub(super) fn expect_unasked(&mut self, id: ReviewId) {
+        let undecided = |review: &&Review| review.nobody_would_write() && review.outcome().is_none();
+        let Some(review) = self.state.review(id).filter(undecided) else { return };
+        let format = review.base.as_ref().map_or(Format::UTF8, |base| base.format);
+        if let Ok(proposed) = format.encode_shared(&review.proposed) {
+            self.expect(id, proposed, false);
+        }
+    }
+
+    /// Its agent waits again: what the file holds says nothing about a decision.
+    pub(super) fn asked_again(&mut self, id: ReviewId) {
+        if self.landings.expected.get(&id).is_some_and(|landing| !landing.told)
+            && let Some(landing) = self.landings.expected.remove(&id)
+        {
+            self.timers.cancel(landing.timer);
+        }
+    }
+
+    fn expect(&mut self, id: ReviewId, accepted: SharedBytes, told: bool) {
         let Some(review) = self.state.review(id) else { return };
-        let Some(accepted) = accepted_for_agent(review, outcome) else { return };
         let before = review.base.as_ref().and_then(|base| base.encode().ok());
         let (window, path) = (review.window, review.path.clone());
         let agent = asker(&review.owner_key).1.to_owned();
@@ -75,7 +109,7 @@ impl Core {
         }
         let timer = self.timers.add(self.now_ms + LOOKS_MS[0], Due::Landing(id));
         let writer = review.writer;
-        let landing = Landing { window, path, agent, writer, before, accepted, looks: 0, timer };
+        let landing = Landing { window, path, agent, writer, before, accepted, told, looks: 0, timer };
         self.landings.expected.insert(id, landing);
     }
 
@@ -85,7 +119,8 @@ impl Core {
             let timer = self.timers.add(self.now_ms + LOOKS_MS[0], Due::Landing(review));
             let looks = TOLD_AFTER_LOOK;
             let writer = Writer::Agent;
-            let landing = Landing { window, path, agent, writer, before, accepted, looks, timer };
+            let told = true;
+            let landing = Landing { window, path, agent, writer, before, accepted, told, looks, timer };
             self.landings.expected.insert(review, landing);
         }
     }
@@ -98,7 +133,8 @@ impl Core {
 
     /// Before anyone is told of the past: what is in the files by now is known by then.
     pub(super) fn look_at_landings(&mut self) {
-        let expected: Vec<ReviewId> = self.landings.expected.keys().copied().collect();
+        let expected = self.landings.expected.iter().filter(|(_, landing)| landing.told);
+        let expected: Vec<ReviewId> = expected.map(|(id, _)| *id).collect();
         for id in expected {
             if self.landings.awaited.insert(id) {
                 self.history.looking += 1;
@@ -126,14 +162,19 @@ impl Core {
             return;
         }
         landing.looks += 1;
-        let looks = landing.looks;
-        match LOOKS_MS.get(looks) {
+        let (looks, told) = (landing.looks, landing.told);
+        let pending = !told && self.state.review(id).is_some_and(Review::nobody_would_write);
+        let wait_ms = match LOOKS_MS.get(looks).copied() {
+            wait_ms if pending => Some(wait_ms.unwrap_or(PENDING_LOOK_MS).min(PENDING_LOOK_MS)),
+            wait_ms => wait_ms,
+        };
+        match wait_ms {
             Some(wait_ms) => {
                 landing.timer = self.timers.add(self.now_ms + wait_ms, Due::Landing(id));
             }
             None => drop(self.landings.expected.remove(&id)),
         }
-        if looks == TOLD_AFTER_LOOK {
+        if looks == TOLD_AFTER_LOOK && told {
             self.tell_not_on_disk(id);
         }
     }
@@ -151,6 +192,14 @@ impl Core {
     fn seen_on_disk(&mut self, id: ReviewId) {
         let Some(landing) = self.landings.expected.remove(&id) else { return };
         self.timers.cancel(landing.timer);
+        if !landing.told {
+            let pending = |review: &Review| review.nobody_would_write() && review.phase == Phase::Pending;
+            if self.state.review(id).is_some_and(pending) {
+                tracing::info!("{id}: {} holds it already, so it is withdrawn", landing.path.display());
+                self.apply(review::Event::Withdrawn { review: id });
+            }
+            return;
+        }
         self.act(Action::RecordOnDisk { review: id });
         self.tell_landing(id, landing.window, &landing.path, ReviewChange::OnDisk);
     }

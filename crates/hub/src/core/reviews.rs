@@ -84,6 +84,7 @@ impl Core {
     /// A review of an earlier life; its agent has its time to come back from now on.
     pub(super) fn remember_review(&mut self, past: Past) {
         self.orphan(past.review);
+        self.expect_unasked(past.review);
         if let Some(age) = self.ages.get_mut(&past.review) {
             age.proposed_ms = past.proposed_ms.cast_signed().saturating_neg();
         }
@@ -484,6 +485,10 @@ impl Core {
         let pending = |review: &&Review| review.phase == Phase::Pending;
         let Some(review) = self.state.review(id).filter(pending) else { return };
         let owner_gone = review.owner.is_none();
+        match owner_gone {
+            true => self.expect_unasked(id),
+            false => self.asked_again(id),
+        }
         let change = if owner_gone { api::ReviewChange::AgentGone } else { api::ReviewChange::AgentBack };
         self.tell_watchers_of(id, change);
         if let Some(local) = self.surface_of(id) {

@@ -9,7 +9,7 @@ CREATE TABLE reviews (
   new_file INTEGER, decided_text BLOB REFERENCES blobs, result_text BLOB REFERENCES blobs,
   result BLOB REFERENCES blobs, comments TEXT, decided_by TEXT,
   proposed_at INTEGER NOT NULL, decided_at INTEGER, ended_at INTEGER, delivered_at INTEGER,
-  added INTEGER, removed INTEGER, written_here INTEGER NOT NULL DEFAULT 0, on_disk INTEGER);
+  added INTEGER, removed INTEGER);
 CREATE INDEX unfinished ON reviews (id) WHERE delivered_at IS NULL;
 CREATE TABLE windows (
   id INTEGER PRIMARY KEY, editor TEXT NOT NULL, folders TEXT NOT NULL, real_folders TEXT NOT NULL, key TEXT NOT NULL, port INTEGER NOT NULL,

@@ -18,6 +18,9 @@ use crate::visible::name;
 use crate::wording::{IN_CONFLICT, change, count, is_in_conflict, place_of};
 use crate::words::emphasised;
 
+/// Less of a description than this says nothing.
+const LEAST_DESCRIPTION: usize = 12;
+
 pub(super) fn title(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, at: Rect) {
     let Some(entry) = screen.current() else { return };
     let summary = &entry.summary;
@@ -43,7 +46,12 @@ pub(super) fn title(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, a
     };
     let right = vec![Span::styled(format!("{}  {} ", word, name(entry.id())), style)];
     let room = usize::from(at.width).saturating_sub(right.iter().map(Span::width).sum::<usize>() + 2);
-    let left = vec![Span::styled(format!(" {}", shortened(&screen.name_of(summary), room)), palette.strong)];
+    let mut left =
+        vec![Span::styled(format!(" {}", shortened(&screen.name_of(summary), room)), palette.strong)];
+    let room = room.saturating_sub(left.iter().map(Span::width).sum::<usize>() + 4);
+    if let Some(said) = summary.description().filter(|_| room >= LEAST_DESCRIPTION) {
+        left.push(Span::styled(format!("  “{}”", shortened(&name(said), room)), palette.quiet));
+    }
     put(frame, at, ends(left, right, at.width), palette.plain);
 }
 

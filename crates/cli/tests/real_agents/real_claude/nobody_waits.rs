@@ -42,6 +42,7 @@ fn nobody_waits_after(version: ClaudeVersion, end_hub: impl FnOnce(&World)) {
     let told = desk.claude.model.result(1);
     assert!(!told.is_error && told.text.contains("has been updated"), "{told:?}");
     assert_eq!(desk.world.read_text("a.txt"), AFTER);
+    eventually("it is not pending any longer", || desk.world.reviews().is_empty().then_some(()));
 }
 
 fn what_nobody_waits_for_is_written_by_the_hub_if_the_user_says_so(version: ClaudeVersion) {
@@ -94,7 +95,7 @@ fn nobody_waits(desk: &Desk, review: &str) -> bool {
     found.is_some_and(|listed| listed["phase"] == "pending" && listed["ownerGone"] == true)
 }
 
-/// An accept that nobody would carry out is no accept: the review stays, and so does the file.
+/// Nobody would carry it out: the review stays pending, and the file stays as it is.
 #[track_caller]
 fn accept_is_refused(desk: &Desk, review: &str) {
     let said = desk.world.run(&["accept", review]);

@@ -4,9 +4,9 @@ use linkspan_review::AgentId;
 use serde_json::json;
 
 use super::desk::{Desk, EDITOR};
-use super::{NEW, OLD, desk};
+use super::{NEW, OLD, desk, first_text};
 use crate::config::Config;
-use crate::core::Event;
+use crate::core::{Event, LocalId};
 
 fn close_for_good(desk: &mut Desk, agent: AgentId) {
     desk.tell(EDITOR, "detach", json!({}));
@@ -47,4 +47,18 @@ fn a_decision_that_was_made_is_not_taken_back_when_the_window_closes() {
     desk.wait_seconds(Config::default().window_grace_seconds);
     assert!(desk.answers(agent, 1).is_empty());
     assert!(desk.reviews()[0].outcome().is_some());
+}
+
+#[test]
+fn a_window_that_comes_back_in_its_grace_finds_its_agents_and_reviews() {
+    let (mut desk, agent) = desk("claude");
+    desk.propose(agent, 1, NEW);
+    desk.event(Event::LocalClosed { local: EDITOR });
+    desk.wait_seconds(20);
+    desk.pong(agent);
+    desk.attach(LocalId(3), json!({ "reviews": true }));
+    assert_eq!(desk.shown().len(), 2, "the new editor is shown what waits");
+    assert!(desk.closed_agents.is_empty());
+    desk.decide(LocalId(3), "accept");
+    assert_eq!(first_text(desk.answers(agent, 1)[0]), "FILE_SAVED");
 }

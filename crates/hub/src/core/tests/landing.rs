@@ -115,3 +115,33 @@ fn a_rejection_needs_nobody_to_wait() {
     let rejected = desk.decide(COMMAND, "reject");
     assert_eq!(outcome(&desk, COMMAND, rejected), "taken");
 }
+
+#[test]
+fn a_change_that_its_agent_wrote_after_a_word_in_its_terminal_is_not_pending_any_longer() {
+    for restarted in [false, true] {
+        let (mut desk, agent) = desk("claude");
+        desk.propose(agent, 1, NEW);
+        desk.lose(agent);
+        if restarted {
+            desk = desk.restart();
+            desk.attach(EDITOR, json!({ "reviews": true }));
+        }
+        desk.wait_seconds(50);
+        assert_eq!(desk.reviews().len(), 1, "it may still be written here");
+        desk.files.insert("/ws/a.txt".into(), NEW.as_bytes().to_vec());
+        desk.wait_seconds(61);
+        assert!(desk.reviews().is_empty(), "restarted: {restarted}");
+    }
+}
+
+#[test]
+fn a_change_whose_agent_waits_again_is_the_users_to_decide_whatever_the_file_holds() {
+    let (mut desk, agent) = desk("claude");
+    desk.propose(agent, 1, NEW);
+    desk.lose(agent);
+    let again = desk.connect(2, "claude");
+    desk.propose(again, 1, NEW);
+    desk.files.insert("/ws/a.txt".into(), NEW.as_bytes().to_vec());
+    desk.wait_seconds(20);
+    assert_eq!(desk.reviews().len(), 1);
+}

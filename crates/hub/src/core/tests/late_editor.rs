@@ -96,3 +96,21 @@ fn a_disk_that_answers_late_is_heard() {
     desk.event(Event::FileWritten { review: ReviewId(1), result: Ok(()) });
     assert_eq!(first_text(desk.answers(agent, 1)[0]), "FILE_SAVED");
 }
+
+#[test]
+fn a_disk_that_never_says_what_became_of_a_write_is_asked_what_the_file_holds() {
+    for (holds, seconds, answer) in
+        [(super::OLD, 120, "not known whether"), (NEW.as_bytes(), 2, "FILE_SAVED")]
+    {
+        let (mut desk, agent) = super::desk("nexus3");
+        desk.propose(agent, 1, NEW);
+        desk.hold_writes = true;
+        desk.decide(COMMAND, "accept");
+        desk.wait_seconds(19);
+        assert!(desk.answers(agent, 1).is_empty());
+        desk.files.insert("/ws/a.txt".into(), holds.to_vec());
+        wait(&mut desk, agent, seconds);
+        let told = desk.answers(agent, 1);
+        assert!(told.len() == 1 && told[0].to_string().contains(answer), "{told:?}");
+    }
+}

@@ -94,25 +94,6 @@ fn a_decision_that_cannot_be_recorded_is_refused_and_the_review_goes_on() {
 }
 
 #[test]
-fn a_disk_that_never_says_what_became_of_a_write_is_asked_what_the_file_holds() {
-    for (holds, seconds, answer) in [(OLD, 120, "not known whether"), (NEW.as_bytes(), 2, "FILE_SAVED")] {
-        let (mut desk, agent) = desk("nexus3");
-        desk.propose(agent, 1, NEW);
-        desk.hold_writes = true;
-        desk.decide(COMMAND, "accept");
-        desk.wait_seconds(19);
-        assert!(desk.answers(agent, 1).is_empty());
-        desk.files.insert("/ws/a.txt".into(), holds.to_vec());
-        for _ in 0..seconds {
-            desk.wait_seconds(1);
-            desk.pong(agent);
-        }
-        let told = desk.answers(agent, 1);
-        assert!(told.len() == 1 && told[0].to_string().contains(answer), "{told:?}");
-    }
-}
-
-#[test]
 fn a_write_that_was_answered_in_time_has_no_deadline_left() {
     let (mut desk, agent) = desk("nexus3");
     desk.propose(agent, 1, NEW);
@@ -298,20 +279,6 @@ fn an_agent_that_came_back_in_time_keeps_its_review_when_the_first_grace_would_e
     desk.pong(again);
     desk.wait_seconds(20);
     assert_eq!(desk.reviews().len(), 1);
-}
-
-#[test]
-fn a_window_that_comes_back_in_its_grace_finds_its_agents_and_reviews() {
-    let (mut desk, agent) = desk("claude");
-    desk.propose(agent, 1, NEW);
-    desk.event(Event::LocalClosed { local: EDITOR });
-    desk.wait_seconds(20);
-    desk.pong(agent);
-    desk.attach(LocalId(3), json!({ "reviews": true }));
-    assert_eq!(desk.shown().len(), 2, "the new editor is shown what waits");
-    assert!(desk.closed_agents.is_empty());
-    desk.decide(LocalId(3), "accept");
-    assert_eq!(first_text(desk.answers(agent, 1)[0]), "FILE_SAVED");
 }
 
 #[test]

@@ -5,6 +5,9 @@
 use linkspan_testkit as support;
 
 #[cfg(test)]
+mod restarting;
+
+#[cfg(test)]
 mod tests {
     use std::io::Write;
     use std::os::unix::fs::MetadataExt;
@@ -18,16 +21,16 @@ mod tests {
     use crate::support::*;
 
     const OLD: &str = "one\ntwo\nthree\n";
-    const NEW: &str = "one\nTWO\nthree\n";
+    pub(crate) const NEW: &str = "one\nTWO\nthree\n";
 
     /// Dropped from top to bottom: the world goes last.
-    struct Stage {
-        editor: Editor,
-        path: String,
-        world: World,
+    pub(crate) struct Stage {
+        pub(crate) editor: Editor,
+        pub(crate) path: String,
+        pub(crate) world: World,
     }
 
-    fn stage() -> Stage {
+    pub(crate) fn stage() -> Stage {
         stage_in(World::new())
     }
 
@@ -38,11 +41,11 @@ mod tests {
     }
 
     impl Stage {
-        fn agent(&self) -> Gemini {
+        pub(crate) fn agent(&self) -> Gemini {
             Gemini::ready(&self.world, self.editor.port())
         }
 
-        fn decided(&self, method: &str) -> Value {
+        pub(crate) fn decided(&self, method: &str) -> Value {
             let content = (method == "ide/diffAccepted").then_some(NEW);
             let mut params = json!({ "filePath": self.path });
             if let Some(content) = content {
@@ -264,112 +267,12 @@ mod tests {
     }
 
     /// Waits until the window is there again, at its old port.
-    fn back(stage: &Stage, port: u16) {
+    pub(crate) fn back(stage: &Stage, port: u16) {
         eventually("the window is back", || {
             let status = stage.world.status();
             let windows = status["windows"].as_array()?;
             windows.iter().any(|window| window["port"] == port && window["attached"] == true).then_some(())
         });
-    }
-
-    #[test]
-    fn a_diff_that_was_open_when_the_hub_was_killed_is_decided_at_the_next_one() {
-        let mut stage = stage();
-        let port = stage.editor.port();
-        let agent = stage.agent();
-        let mut stream = agent.listen(None);
-        agent.open_diff(&stage.path, NEW);
-        stage.editor.shown(&stage.path);
-        stage.world.kill_hub();
-        stream.ended();
-        back(&stage, port);
-        let mut stream = agent.listen(stream.last.as_deref());
-        stream.notification("ide/contextUpdate");
-        let again = stage.editor.until("it is shown again", |desk| desk.shown.get(1).cloned());
-        stage.editor.accept(&again);
-        assert_eq!(stream.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
-        let agents = &stage.world.status()["windows"][0]["agents"];
-        assert_eq!((&agents[0]["name"], &agents[0]["version"]), (&json!("Gemini CLI"), &json!("0.61.0")));
-    }
-
-    #[test]
-    fn a_decision_that_was_not_delivered_is_told_by_the_next_hub_and_only_once() {
-        let mut stage = stage();
-        let port = stage.editor.port();
-        let agent = stage.agent();
-        agent.open_diff(&stage.path, NEW);
-        let shown = stage.editor.shown(&stage.path);
-        stage.editor.accept(&shown);
-        stage.world.kill_hub();
-        back(&stage, port);
-        let mut stream = agent.listen(None);
-        assert_eq!(stream.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
-        assert_eq!(stream.rest(), Vec::<Value>::new());
-        eventually("it is delivered", || {
-            stage.world.json(&["reviews", "--all"])["reviews"].as_array()?.is_empty().then_some(())
-        });
-    }
-
-    #[test]
-    fn a_file_asked_for_through_a_symlink_is_told_by_that_name_after_a_restart_too() {
-        let mut stage = stage();
-        let port = stage.editor.port();
-        std::os::unix::fs::symlink(&stage.path, stage.world.path("link.txt")).unwrap();
-        let link = stage.world.path_str("link.txt");
-        let agent = stage.agent();
-        agent.open_diff(&link, NEW);
-        let shown = stage.editor.shown(&stage.path);
-        stage.editor.accept(&shown);
-        stage.world.kill_hub();
-        back(&stage, port);
-        let told = agent.listen(None).notification("ide/diffAccepted");
-        assert_eq!(told["params"]["filePath"], json!(link));
-    }
-
-    #[test]
-    fn a_decision_that_the_agent_received_before_the_hub_was_killed_is_not_told_as_the_answer_to_its_next_change()
-     {
-        let mut stage = stage();
-        let port = stage.editor.port();
-        let agent = stage.agent();
-        let mut stream = agent.listen_silently(None);
-        agent.open_diff(&stage.path, NEW);
-        let shown = stage.editor.shown(&stage.path);
-        stage.editor.accept(&shown);
-        stream.notification("ide/diffAccepted");
-        let last = stream.last.clone();
-        stage.world.kill_hub();
-        stream.ended();
-        back(&stage, port);
-        // It goes on with its next change of the same file, and has nothing but that id.
-        agent.open_diff(&stage.path, "one\nTWO\n3\n");
-        let mut stream = agent.listen(last.as_deref());
-        assert_eq!(stream.rest(), Vec::<Value>::new(), "an old decision");
-        let next = stage.editor.until("the next change is shown", |desk| {
-            desk.shown.iter().find(|shown| shown.proposed.contains("3")).cloned()
-        });
-        stage.editor.accept(&next);
-        let told = stream.notification("ide/diffAccepted");
-        assert_eq!(told["params"]["content"], "one\nTWO\n3\n");
-    }
-
-    #[test]
-    fn a_hub_that_is_stopped_by_force_says_no_to_nobody_and_the_next_one_goes_on() {
-        let mut stage = stage();
-        let agent = stage.agent();
-        let mut stream = agent.listen(None);
-        agent.open_diff(&stage.path, NEW);
-        stage.editor.shown(&stage.path);
-        stage.world.run(&["hub", "stop", "--force"]).ok();
-        assert_eq!(stream.rest(), Vec::<Value>::new());
-        stream.ended();
-        // The editor starts the next one, on the same port.
-        back(&stage, agent.port);
-        let mut stream = agent.listen(stream.last.as_deref());
-        stream.notification("ide/contextUpdate");
-        let again = stage.editor.until("it is shown again", |desk| desk.shown.get(1).cloned());
-        stage.editor.accept(&again);
-        assert_eq!(stream.notification("ide/diffAccepted"), stage.decided("ide/diffAccepted"));
     }
 
     #[test]
@@ -600,7 +503,7 @@ mod tests {
         assert_eq!(again.review, second.review);
         eventually("the client is back", || {
             let status = stage.world.status();
-            (status["windows"][0]["agents"][0]["name"] == "Gemini CLI").then_some(())
+            (status["windows"][0]["returnedAgents"][0]["name"] == "Gemini CLI").then_some(())
         });
         stage.editor.reject(&again);
         let ran = world::finish(client).ok();
