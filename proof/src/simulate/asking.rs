@@ -146,6 +146,10 @@ impl World {
                 ask.state = Asked::Dropped;
                 return self.count("edits by place that failed");
             }
+            Heard::Failed(why) if why.contains("decide in the agent's terminal") => {
+                ask.state = Asked::Dropped;
+                return self.count("changes left to the agent's terminal");
+            }
             Heard::Failed(_) | Heard::Other => {
                 ask.times = ask.times.saturating_sub(1);
                 return self.count("changes that failed");

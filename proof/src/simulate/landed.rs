@@ -165,7 +165,10 @@ impl World {
                 true if there() => Ok(()),
                 true => Err(format!("{id} is said to be taken, and {} never held it", review.path.display())),
                 false if self.promises.landed.told.contains(&id) => Ok(()),
-                false => Err(format!("{id} is said to be taken, and its agent was not told")),
+                false => Err(format!(
+                    "{id} of {} is said to be taken, and its agent {:?} was not told",
+                    review.owner_key, review.owner
+                )),
             };
             self.promises.look(
                 "2: an accept that was taken is in the file, or its agent was told while it waited",

@@ -134,7 +134,7 @@ fn name(event: &Event) -> &'static str {
         Event::SavedAs { .. } => "saved as",
         Event::WriteFailed { error: WriteError::Io(_) | WriteError::Unknown(_), .. } => "not written",
         Event::WriteFailed { error: WriteError::BaseMoved(_), .. } => "base moved",
-        Event::Withdrawn { .. } => "withdrawn",
+        Event::Withdrawn { .. } | Event::NotAwaited { .. } => "withdrawn",
         Event::Superseded { .. } => "superseded",
         Event::Delivered { .. } => "delivered",
         Event::OwnerGone { said_goodbye: true, .. } => "goodbye",
@@ -158,6 +158,7 @@ fn about(event: &Event) -> Option<ReviewId> {
         | Event::SavedAs { review, .. }
         | Event::WriteFailed { review, .. }
         | Event::Withdrawn { review }
+        | Event::NotAwaited { review }
         | Event::Superseded { review, .. }
         | Event::Delivered { review }
         | Event::Expired { review } => Some(*review),
