@@ -33,6 +33,8 @@ struct Call {
 
 /// How long a machine may take in all: a disk that does not answer, then an editor that does not.
 const MACHINE_MS: u64 = 30_000;
+/// How long an editor may be away.
+const EDITOR_BACK_MS: u64 = 120_000;
 /// A status waits for signs of life.
 const STATUS_MS: u64 = 1_000;
 /// A decision that is written: several disks and editors in turn may have to be given up, and looked at again.
@@ -67,6 +69,8 @@ impl World {
         let within = match method {
             // Answered when the person has decided; where that is told later, when she is shown it.
             _ if !changes.is_empty() && name != Some(Name::Session) => None,
+            // Whether it was decided before may hang on an editor that is away and has time to come back.
+            _ if !changes.is_empty() => Some(MACHINE_MS + EDITOR_BACK_MS),
             "hub/status" => Some(STATUS_MS),
             "review/decided" | "reviews/decide" | "review/edited" => Some(DECISION_MS),
             // Files and editors are asked in turn, and what is in doubt first.

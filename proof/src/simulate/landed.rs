@@ -35,6 +35,7 @@ impl World {
         if let Some(bytes) = &bytes {
             self.look_for_lines_twice(&path, bytes);
             self.look_for_the_mark(&path, bytes);
+            self.promises.undos.made_again(&path, bytes);
         }
         let before = match bytes {
             Some(bytes) => self.disk.insert(path.clone(), bytes),
