@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::thread;
 use std::time::Duration;
 
-use linkspan_client::ConnectError;
+use linkspan_client::{ConnectError, ControlError};
 use linkspan_editor_api::HubStop;
 use serde_json::json;
 
@@ -71,7 +71,14 @@ fn stop(reach: &Reach, force: bool) -> Result<Report, Failure> {
         }
         connection => connection?,
     };
-    let result = connection.request(&HubStop { force })?;
+    let result = match connection.request(&HubStop { force }) {
+        // Somebody else stopped it a moment ago.
+        Err(ControlError::Closed) => {
+            let document = json!({ "stopped": false, "running": false });
+            return Ok(Report::new("the hub was stopping already", document));
+        }
+        result => result?,
+    };
     let pending = count(result.pending, "review");
     if !result.stopped {
         let reason = result.reason.unwrap_or_else(|| format!("{pending} pending"));

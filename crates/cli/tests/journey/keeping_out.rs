@@ -230,6 +230,6 @@ fn a_person_hears_once_that_a_file_is_too_large_to_be_reviewed() {
     for (message, path) in told.iter().zip([&a, &b]) {
         assert_eq!(message.level, api::MessageLevel::Warning);
         assert!(message.text.contains(path) && message.text.contains("limits.file_mib"), "{message:?}");
-        assert!(message.text.starts_with("nexus3 "), "{message:?}");
+        assert!(message.text.starts_with("nexus3-client "), "{message:?}");
     }
 }
