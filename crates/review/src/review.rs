@@ -73,6 +73,12 @@ pub struct Decided {
     pub text: SharedText,
 }
 
+impl Decided {
+    pub(crate) fn is_accepted(&self) -> bool {
+        matches!(self.outcome.ended, Ended::Accepted(_))
+    }
+}
+
 impl Review {
     /// The proposed side as shown: the person's draft where there is one.
     pub fn side(&self) -> &str {

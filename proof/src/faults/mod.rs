@@ -1,6 +1,7 @@
 //! `cargo xtask faults`: kills, stops and cuts off every party at every step of a change's journey, and looks whether
 //! the promises held. Any case can be tried again alone by its name.
 
+mod back;
 mod case;
 mod descriptors;
 mod journal;

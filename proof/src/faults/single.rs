@@ -9,15 +9,15 @@ use linkspan_testkit::disk::{Disk, Part, large_text};
 use linkspan_testkit::{Agent, World, eventually};
 use rusqlite::Connection;
 
-use super::descriptors;
+use super::{back, descriptors};
 use crate::trials::{NotTried, Trial};
 
 const OLD: &str = "one\ntwo\n";
 const NEW: &str = "one\n2\n";
 
-type Outcome = Result<(), NotTried>;
+pub(super) type Outcome = Result<(), NotTried>;
 
-type Run = fn() -> Outcome;
+pub(super) type Run = fn() -> Outcome;
 
 const ALL: &[(&str, Run)] = &[
     ("single/full-disk-under-the-workspace", full_workspace),
@@ -30,7 +30,10 @@ const ALL: &[(&str, Run)] = &[
 ];
 
 pub(super) fn trials() -> Vec<Trial> {
-    ALL.iter().map(|(name, run)| Trial { name: (*name).to_owned(), run: Box::new(run) }).collect()
+    ALL.iter()
+        .chain(back::ALL)
+        .map(|(name, run)| Trial { name: (*name).to_owned(), run: Box::new(run) })
+        .collect()
 }
 
 /// A change that is proposed, accepted and written, to show that all is well.

@@ -14,6 +14,7 @@ mod origins;
 mod pages;
 mod paths;
 mod racing;
+mod reaching;
 mod screens;
 mod slowness;
 mod stage;
@@ -106,6 +107,7 @@ fn attacks() -> Vec<Attack> {
         pages::attacks(),
         slowness::attacks(),
         racing::attacks(),
+        reaching::attacks(),
         flooding::attacks(),
         timing::attacks(),
         tokens::attacks(),

@@ -103,9 +103,12 @@ impl World {
                 }
                 Action::Publish { to, body } => self.publishes(to, &body),
                 Action::Stop => leaves = true,
+                Action::RecordOnDisk { review } => {
+                    self.said_to_be_on_disk(review);
+                    self.hand_in(Job::OnDisk(review));
+                }
+                Action::NameOutcome { agent, review } => self.hub.streams.names_outcome(agent, review),
                 Action::PaceLocal { .. }
-                | Action::RecordOnDisk { .. }
-                | Action::NameOutcome { .. }
                 | Action::WriteDiscovery { .. }
                 | Action::RemoveDiscovery { .. }
                 | Action::SweepBeside { .. } => {}
@@ -113,6 +116,7 @@ impl World {
                 other => self.promises.broken(format!("the hub does what nobody asked for: {other:?}")),
             }
         }
+        self.look_at_taken();
         for event in follows {
             self.hub_event(event);
         }
@@ -123,20 +127,20 @@ impl World {
 
     /// It leaves because nobody needs it: then it must hold nothing.
     fn leaves(&mut self) {
-        self.count("hubs that left by themselves");
+        self.count(if self.hub.stopping { "hubs stopped" } else { "hubs that left by themselves" });
         self.trace.tell(self.now, || "the hub leaves".to_owned());
         // The clock that made it leave is wound up again, in vain; and a command that asks is no reason to stay.
         let may_stay =
             |held: &(&str, usize)| *held == ("timers", 1) || (held.0 == "connections" && !self.leaving);
         let held: Vec<_> = self.hub.holdings().into_iter().filter(|held| !may_stay(held)).collect();
         self.promises.looked("nothing is left behind");
-        if !held.is_empty() {
+        if !held.is_empty() && !self.hub.stopping {
             self.promises.broken(format!("a hub with nothing to do holds {held:?} when it leaves"));
         }
         // What waits for the journal is still recorded: the real one waits for it too.
         self.sync_journal();
         self.hub_ends();
-        self.hub.left = true;
+        self.hub.left = !std::mem::take(&mut self.hub.stopping);
         if !self.leaving {
             self.later(1000, Happening::HubStarts);
         }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use linkspan_review::{Digest, Review};
+use linkspan_review::{Digest, Place, Review, Splice, digest_of_splices};
 use serde_json::{Value, json};
 
 use super::listening::Listening;
@@ -14,6 +14,8 @@ use super::world::{Happening, World};
 pub(super) struct Agent {
     pub(super) dialect: &'static str,
     pub(super) name: String,
+    /// NEXUS3 itself: after a yes it runs its own tool, which writes what it proposed.
+    pub(super) own_tool: bool,
     /// The window that it works in.
     pub(super) home: usize,
     pub(super) wire: Option<WireId>,
@@ -41,26 +43,45 @@ pub(super) struct Ask {
     /// How often in all, by one that knows it by its path: what it asked before then means nothing to it.
     pub(super) asked: usize,
     pub(super) by_agent: bool,
+    /// When it was asked for the first time.
+    pub(super) since: u64,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) path: PathBuf,
+    /// The whole new text, or what is inserted.
     pub(super) text: String,
+    /// Inserted before this line, whatever the file holds by then.
+    pub(super) before_line: Option<u32>,
 }
+
+/// Less than the time in which an agent may come back.
+const EDIT_AGAIN_MS: u64 = 300_000;
+
+/// In the list of dialects: NEXUS3 itself, and not another program that speaks as it does.
+pub(super) const OWN_TOOL: &str = "nexus3 itself";
 
 impl Ask {
     pub(super) fn asks_for(&self, review: &Review) -> bool {
         self.parts.iter().any(|part| part.is_asked_by(review))
     }
+
+    /// Made twice, it would be there twice.
+    pub(super) fn is_by_place(&self) -> bool {
+        self.parts.iter().any(|part| part.before_line.is_some())
+    }
 }
 
 impl Part {
-    /// Edits by place are in the line ends of the file.
+    /// Of a whole text, its digest; of edits, that of the edits.
     pub(super) fn is_asked_by(&self, review: &Review) -> bool {
-        let is = |text: &str| Digest::of(text.as_bytes()) == review.original;
-        let crlf = || self.text.replace("\r\n", "\n").replace('\n', "\r\n");
-        self.path == review.path && (is(&self.text) || is(&crlf()))
+        let (first, last) = self.before_line.map_or((0, u32::MAX), |line| (line, line));
+        let place = |line| Place { line, character: 0 };
+        let edit = || Splice { from: place(first), to: place(last), text: self.text.clone(), expects: None };
+        self.path == review.path
+            && (Digest::of(self.text.as_bytes()) == review.original
+                || digest_of_splices(&[edit()]) == review.original)
     }
 }
 
@@ -81,9 +102,11 @@ pub(super) enum Call {
 
 impl Agent {
     pub(super) fn new(number: usize, dialect: &'static str, home: usize) -> Agent {
+        let own_tool = dialect == OWN_TOOL;
         Agent {
-            dialect,
-            name: format!("agent{number}"),
+            dialect: if own_tool { "nexus3" } else { dialect },
+            name: if own_tool { "nexus3".to_owned() } else { format!("agent{number}") },
+            own_tool,
             home,
             wire: None,
             joined: false,
@@ -137,7 +160,7 @@ impl World {
             // What nobody answers, or was answered with an error, is asked again.
             for ask in wanted {
                 let busy = self.agents[number].by_exchanges() && !self.agents[number].calls.is_empty();
-                if self.agents[number].asks[ask].times == 0 && !busy {
+                if self.agents[number].asks[ask].times == 0 && !busy && !self.gives_up(number, ask) {
                     self.agent_asks(number, wire, ask);
                 }
             }
@@ -159,7 +182,11 @@ impl World {
                 self.agent_asks(number, wire, ask);
             }
             (63..66, Some(ask)) => self.agent_takes_back(number, wire, ask),
-            (_, Some(ask)) if self.agents[number].asks[ask].times == 0 => self.agent_asks(number, wire, ask),
+            (_, Some(ask)) if self.agents[number].asks[ask].times == 0 => {
+                if !self.gives_up(number, ask) {
+                    self.agent_asks(number, wire, ask);
+                }
+            }
             _ => {}
         }
     }
@@ -201,9 +228,30 @@ impl World {
     fn asks_again(&mut self, number: usize, wire: WireId) {
         let most = if self.agents[number].by_exchanges() { 1 } else { usize::MAX };
         for ask in self.agents[number].wanted().into_iter().take(most) {
+            // As Claude Code does: the same program is back, and does not ask again.
+            if self.fault(250) {
+                self.count("agents back without their question");
+                self.agents[number].asks[ask].state = Asked::Dropped;
+                continue;
+            }
+            if self.gives_up(number, ask) {
+                continue;
+            }
             self.count("proposals asked again");
             self.agent_asks(number, wire, ask);
         }
+    }
+
+    /// What was decided about an edit by place is forgotten some time after its agent was lost. Made once more after
+    /// that, it would be another edit.
+    fn gives_up(&mut self, number: usize, at: usize) -> bool {
+        let now = self.now;
+        let ask = &mut self.agents[number].asks[at];
+        let late = ask.is_by_place() && ask.since + EDIT_AGAIN_MS < now;
+        if late {
+            ask.state = Asked::Dropped;
+        }
+        late
     }
 
     pub(super) fn agent_says(&mut self, wire: WireId, frame: &Value) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::agent::{Ask, Asked, Call, Part};
+use super::landed::{INSERTED, MARK};
 use super::lines::changed;
 use super::speech::{self, Heard};
 use super::wire::WireId;
@@ -23,6 +24,7 @@ impl World {
         let dialect = self.agents[number].dialect;
         let mut names = ["lf", "crlf", "bom", "open", ""];
         self.chance.shuffle(&mut names);
+        let own_tool = self.agents[number].own_tool;
         let several =
             if dialect == "ppxai" && self.chance.in_hundred(60) { 2 + self.chance.below(2) } else { 1 };
         let parts = names.into_iter().take(several).map(|name| match name {
@@ -30,9 +32,11 @@ impl World {
             name => format!("/ws{home}/{name}.txt").into(),
         });
         let paths: Vec<PathBuf> = parts.collect();
-        let parts = paths.into_iter().map(|path| self.part(path)).collect();
+        let by_place = dialect == "ppxai" && self.chance.in_hundred(50);
+        let parts = paths.into_iter().map(|path| self.part(path, by_place)).collect();
         let by_agent = match dialect {
             "claude" | "gemini" => true,
+            "nexus3" => own_tool,
             "linkspan" => self.chance.in_hundred(30),
             _ => false,
         };
@@ -44,15 +48,21 @@ impl World {
         } else if set.is_some() {
             self.count("proposals of a named set");
         }
-        Ask { parts, set, state: Asked::Wanted, times: 0, asked: 0, by_agent }
+        Ask { parts, set, state: Asked::Wanted, times: 0, asked: 0, by_agent, since: self.now }
     }
 
-    fn part(&mut self, path: PathBuf) -> Part {
+    fn part(&mut self, path: PathBuf, by_place: bool) -> Part {
+        if by_place && self.disk.contains_key(&path) {
+            self.count("edits by place");
+            let text = format!("{}\n", self.word().replace("line", INSERTED));
+            let before_line = u32::try_from(self.chance.below(6)).ok();
+            return Part { path, text, before_line };
+        }
         let bytes = self.disk.get(&path).cloned().unwrap_or_default();
         let held = String::from_utf8(bytes).expect("all files are UTF-8");
         let held = held.trim_start_matches('\u{feff}');
         let held = if self.chance.in_hundred(50) { held.replace("\r\n", "\n") } else { held.to_owned() };
-        Part { path, text: self.changed(&held) }
+        Part { path, text: self.changed(&held), before_line: None }
     }
 
     pub(super) fn changed(&mut self, text: &str) -> String {
@@ -131,6 +141,15 @@ impl World {
                 self.count("sets told");
                 parts.into_iter().map(|(_, part)| part).collect()
             }
+            // It may be there, and then must not be made again.
+            Heard::Failed(_) if ask.is_by_place() => {
+                ask.state = Asked::Dropped;
+                return self.count("edits by place that failed");
+            }
+            Heard::Failed(why) if why.contains("decide in the agent's terminal") => {
+                ask.state = Asked::Dropped;
+                return self.count("changes left to the agent's terminal");
+            }
             Heard::Failed(_) | Heard::Other => {
                 ask.times = ask.times.saturating_sub(1);
                 return self.count("changes that failed");
@@ -150,8 +169,10 @@ impl World {
             Heard::Accepted { text } => {
                 self.count("changes told to be accepted");
                 let ask = &self.agents[number].asks[at];
-                let path = ask.parts.first().filter(|_| ask.by_agent).map(|part| part.path.clone());
-                if let Some((path, text)) = path.zip(text) {
+                let part = ask.parts.first().filter(|_| ask.by_agent);
+                let path = part.map(|part| part.path.clone());
+                let own = part.filter(|_| self.agents[number].own_tool).map(|part| part.text.clone());
+                if let Some((path, text)) = path.zip(text.or(own)) {
                     let delay = self.delay();
                     self.later(delay, Happening::AgentWrites(number, path, text));
                 }
@@ -167,9 +188,10 @@ impl World {
         if self.agents[number].wrote.insert((path.clone(), text.to_owned())) {
             self.count("writes of agents");
             self.trace.tell(self.now, || format!("agent{number} writes {}", path.display()));
-            let marked = self.disk.get(&path).is_some_and(|bytes| bytes.starts_with("\u{feff}".as_bytes()));
-            let mark = if marked { "\u{feff}" } else { "" };
-            self.disk.insert(path, format!("{mark}{text}").into_bytes());
+            // Only Linkspan's own agents know that a mark is no part of the text. The others write what they are told.
+            let marked = self.disk.get(&path).is_some_and(|bytes| bytes.starts_with(MARK.as_bytes()));
+            let mark = if marked && self.agents[number].dialect == "linkspan" { MARK } else { "" };
+            self.puts(path, Some(format!("{mark}{text}").into_bytes()));
         }
     }
 }

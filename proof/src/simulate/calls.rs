@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linkspan_review::AgentId;
+use linkspan_review::{AgentId, ReviewId};
 use serde_json::Value;
 
 use super::agent::Part;
@@ -27,10 +27,14 @@ struct Call {
     cancelled: bool,
     /// The changes that it asks for.
     changes: Vec<Part>,
+    /// The review that it says yes to.
+    accepts: Option<ReviewId>,
 }
 
 /// How long a machine may take in all: a disk that does not answer, then an editor that does not.
 const MACHINE_MS: u64 = 30_000;
+/// How long an editor may be away.
+const EDITOR_BACK_MS: u64 = 120_000;
 /// A status waits for signs of life.
 const STATUS_MS: u64 = 1_000;
 /// A decision that is written: several disks and editors in turn may have to be given up, and looked at again.
@@ -65,6 +69,8 @@ impl World {
         let within = match method {
             // Answered when the person has decided; where that is told later, when she is shown it.
             _ if !changes.is_empty() && name != Some(Name::Session) => None,
+            // Whether it was decided before may hang on an editor that is away and has time to come back.
+            _ if !changes.is_empty() => Some(MACHINE_MS + EDITOR_BACK_MS),
             "hub/status" => Some(STATUS_MS),
             "review/decided" | "reviews/decide" | "review/edited" => Some(DECISION_MS),
             // Files and editors are asked in turn, and what is in doubt first.
@@ -89,12 +95,16 @@ impl World {
         }
         let (arrived, method) = (self.now, method.to_owned());
         let cancelled = calls.open.remove(&(wire, id)).is_some_and(|call| call.cancelled);
-        calls.open.insert((wire, id), Call { arrived, method, answers: 0, cancelled, changes });
+        let decides = frame["params"]["decision"]["verdict"]["kind"].as_str();
+        let accepts = decides.filter(|kind| *kind != "reject").and(frame["params"]["review"].as_str());
+        let accepts = accepts.and_then(|review| review.parse().ok());
+        calls.open.insert((wire, id), Call { arrived, method, answers: 0, cancelled, changes, accepts });
     }
 
     pub(super) fn call_cancelled(&mut self, wire: WireId, id: i64) {
         let (arrived, method) = (self.now, String::new());
-        let fresh = Call { arrived, method, answers: 0, cancelled: true, changes: Vec::new() };
+        let (changes, accepts) = (Vec::new(), None);
+        let fresh = Call { arrived, method, answers: 0, cancelled: true, changes, accepts };
         self.promises.calls.open.entry((wire, id)).or_insert(fresh).cancelled = true;
     }
 
@@ -120,6 +130,8 @@ impl World {
             return self.promises.broken(what);
         }
         let (method, arrived, changes) = (call.method.clone(), call.arrived, call.changes.clone());
+        let taken = call.accepts.filter(|_| frame["result"]["kind"] == "taken");
+        self.promises.landed.taken.extend(taken);
         match method.as_str() {
             "hub/status" => self.look_at_status(arrived, &frame["result"]),
             "history/undo" => self.undo_answered((wire, id), frame["result"]["redo"].as_str()),
@@ -141,10 +153,15 @@ impl World {
             one => vec![one],
         };
         let name = self.agents[number].name.clone();
+        if !changes.is_empty() {
+            self.look_at_stopped(&name);
+        }
         for (part, heard) in changes.into_iter().zip(heard) {
             match heard {
-                Heard::Accepted { text } => self.look_at_outcome(&name, &part, Some(text.as_deref())),
-                Heard::Rejected => self.look_at_outcome(&name, &part, None),
+                Heard::Accepted { text } => {
+                    self.look_at_outcome(&name, &part, Some(text.as_deref()), arrived)
+                }
+                Heard::Rejected => self.look_at_outcome(&name, &part, None, arrived),
                 Heard::Failed(_) | Heard::Other | Heard::Set(_) => {}
             }
         }

@@ -2,8 +2,10 @@
 //! is gone.
 
 use linkspan_editor_api::{ReviewShow, ReviewsGetResult};
+use linkspan_review::ReviewId;
 use serde_json::{Value, json};
 
+use super::person::Word;
 use super::wire::{Door, Peer, ToHub, ToPeer, WireId};
 use super::world::{Happening, World};
 
@@ -11,6 +13,8 @@ use super::world::{Happening, World};
 pub(super) struct Command {
     wire: Option<WireId>,
     asked: Asked,
+    /// What it said last of a review.
+    said: Option<(Value, (ReviewId, Word))>,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +23,7 @@ enum Asked {
     List,
     Get,
     Decide,
+    WriteHere,
     Status,
     Watch,
     History,
@@ -67,6 +72,7 @@ impl World {
             Asked::List | Asked::Status | Asked::Watch | Asked::History => 1,
             Asked::Get | Asked::Undo => 2,
             Asked::Decide | Asked::Redo => 3,
+            Asked::WriteHere => 4,
         };
         self.says_to_hub(wire, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
     }
@@ -102,8 +108,17 @@ impl World {
                     self.count("status answers with agents");
                 }
             }
-            Asked::Decide => self.count("decisions answered to a command"),
+            Asked::Decide => {
+                self.count("decisions answered to a command");
+                if let Some((params, word)) = self.commands[number].said.take()
+                    && let Some(params) = self.writes_here(&frame["result"], &params, &word)
+                {
+                    self.command_asks(number, wire, "reviews/decide", &params, Asked::WriteHere);
+                }
+            }
+            Asked::WriteHere => self.count("decisions answered to a command"),
             Asked::History => {
+                self.look_at_history(&frame["result"]);
                 let entries = frame["result"]["entries"].as_array();
                 let undoable = entries.into_iter().flatten().filter(|entry| entry["undoable"] == true);
                 // Mostly one of the newest: their files are still what they made them.
@@ -136,8 +151,8 @@ impl World {
     }
 
     fn command_decides(&mut self, number: usize, wire: WireId, show: &ReviewShow) {
-        let verdict = self.verdict_on(show, "decisions by a command");
-        let decide = json!({ "review": show.review, "revision": show.revision, "digest": show.digest, "decision": { "verdict": verdict } });
+        let (decide, word) = self.decision_on(show, "decisions by a command");
+        self.commands[number].said = Some((decide.clone(), word));
         self.command_asks(number, wire, "reviews/decide", &decide, Asked::Decide);
         if self.fault(200) {
             self.commands[number].wire = None;

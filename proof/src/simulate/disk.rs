@@ -40,7 +40,7 @@ impl World {
             self.count("writes to disk");
             self.trace.tell(self.now, || format!("{review} is written to {}", order.path.display()));
             self.applied(review, "the disk");
-            self.disk.insert(order.path, order.bytes.to_vec());
+            self.puts(order.path, Some(order.bytes.to_vec()));
             Ok(())
         };
         self.finds_out(Event::FileWritten { review, result });
@@ -69,10 +69,7 @@ impl World {
         } else {
             self.trace.tell(self.now, || format!("{} is given back what it held", path.display()));
             let mode = bytes.is_none().then_some(0o644);
-            match bytes {
-                Some(bytes) => drop(self.disk.insert(path, bytes)),
-                None => drop(self.disk.remove(&path)),
-            }
+            self.puts(path, bytes);
             self.restored(ticket);
             Ok(mode)
         };

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use linkspan_editor_api::{self as api, ReviewEditedResult, ReviewShow};
-use linkspan_review::{Text, decode};
+use linkspan_review::{ReviewId, Text, decode};
 use serde_json::{Value, json};
 
+use super::person::Word;
 use super::wire::{Door, Peer, ToHub, ToPeer, WireId};
 use super::world::{Happening, World};
 
@@ -38,7 +39,7 @@ pub(super) struct Document {
 enum Asked {
     Attach,
     Edited { review: String, text: String },
-    Decided,
+    Decided { params: Value, word: (ReviewId, Word) },
     Answered,
 }
 
@@ -140,13 +141,13 @@ impl World {
         }
         let at = self.chance.below(shown);
         let Some(show) = self.editors[number].shown.values().nth(at).cloned() else { return };
-        let verdict = self.verdict_on(&show, "decisions in an editor");
-        let decided = json!({ "review": show.review, "revision": show.revision, "digest": show.digest, "decision": { "verdict": verdict } });
-        self.editor_asks(number, wire, "review/decided", &decided, Asked::Decided);
+        let (decided, word) = self.decision_on(&show, "decisions in an editor");
+        let asked = || Asked::Decided { params: decided.clone(), word: word.clone() };
+        self.editor_asks(number, wire, "review/decided", &decided, asked());
         // She clicks twice.
         if self.fault(30) {
             self.count("duplicate decisions");
-            self.editor_asks(number, wire, "review/decided", &decided, Asked::Decided);
+            self.editor_asks(number, wire, "review/decided", &decided, asked());
         }
     }
 
@@ -222,7 +223,8 @@ impl World {
         let document = self.editors[number].documents.get_mut(path).expect("it is open");
         document.seen = document.text.encode().expect("it was text").to_vec();
         document.dirty = false;
-        self.disk.insert(path.clone(), document.seen.clone());
+        let bytes = document.seen.clone();
+        self.puts(path.clone(), Some(bytes));
         self.look_for_undone(path);
     }
 
@@ -303,7 +305,13 @@ impl World {
                     shown.conflicts.clear();
                 }
             }
-            Some(Asked::Decided) => {
+            Some(Asked::Decided { params, word }) => {
+                if let Some(params) = self.writes_here(&frame["result"], &params, &word)
+                    && let Some(wire) = self.editors[number].wire
+                {
+                    let asked = Asked::Decided { params: params.clone(), word };
+                    self.editor_asks(number, wire, "review/decided", &params, asked);
+                }
                 self.count(match frame["result"]["kind"].as_str() {
                     Some("taken") => "decisions taken",
                     Some("askAgain") => "decisions asked for again",
@@ -324,6 +332,10 @@ impl World {
                 let show: ReviewShow = serde_json::from_value(params.clone()).expect("a review");
                 self.count("reviews shown");
                 self.editors[number].shown.insert(show.review.clone(), show);
+                Some(Value::Null)
+            }
+            "review/waiting" => {
+                self.count("reviews said to have lost or found their agent");
                 Some(Value::Null)
             }
             "review/hide" => {

@@ -30,6 +30,8 @@ pub(super) struct Hub {
     told_at: u64,
     /// It said itself that there is nothing to do.
     pub(super) left: bool,
+    /// Somebody stops it, whoever waits.
+    pub(super) stopping: bool,
 }
 
 impl Hub {
@@ -48,6 +50,7 @@ impl Hub {
             next_port: 40_000,
             told_at: 0,
             left: false,
+            stopping: false,
         }
     }
 
@@ -118,6 +121,16 @@ impl World {
             _ => self.chance.below(900_000) as u64,
         };
         self.later(pause, Happening::HubStarts);
+    }
+
+    /// `linkspan hub stop --force`, or a signal.
+    pub(super) fn stop(&mut self) {
+        if self.hub.is_up() {
+            self.trace.tell(self.now, || "the hub is stopped".to_owned());
+            self.hub.stopping = true;
+            self.promises.looked("3: a hub that is stopped tells no agent anything");
+            self.hub_event(Event::StopRequested);
+        }
     }
 
     pub(super) fn hub_ends(&mut self) {
@@ -221,8 +234,9 @@ impl World {
     fn lets_in(&mut self, id: WireId, peer: Peer, door: Door) -> bool {
         match door {
             Door::Stream(port) => {
-                self.wire(id).name = Some(Name::Session);
-                return self.hub.ports.contains_key(&port);
+                let open = self.hub.ports.contains_key(&port);
+                self.wire(id).name = open.then_some(Name::Session);
+                return open;
             }
             Door::Port(port) => {
                 let (Some(window), Peer::Agent(agent)) = (self.hub.ports.get(&port).copied(), peer) else {

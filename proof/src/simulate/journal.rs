@@ -16,6 +16,7 @@ use linkspan_review::{ChangeId, Review, ReviewId, Step};
 pub(super) enum Job {
     Review(Box<Entry>),
     Window(Box<RememberedWindow>),
+    OnDisk(ReviewId),
     Ask(Ticket, Question),
     BeginUndo(Ticket, Box<Change>),
     EndUndo { undo: ChangeId, done: bool, mode: Option<u32> },
@@ -114,6 +115,8 @@ impl Books {
                 }
                 // Nobody hears of it: the next hub looks at the file.
                 Job::EndUndo { .. } => {}
+                Job::OnDisk(_) if fails => {}
+                Job::OnDisk(_) => self.durable.push(job),
             }
         }
         (events, kept)
@@ -139,6 +142,7 @@ impl Books {
                     journal.remember_window(*window);
                 }
                 Job::EndUndo { undo, done, mode } => journal.end_undo(undo, done, mode),
+                Job::OnDisk(review) => journal.record_on_disk(review),
                 Job::Ask(..) | Job::BeginUndo(..) => {}
             }
         }

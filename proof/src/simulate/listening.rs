@@ -1,8 +1,9 @@
 //! Simulated agents that ask by POST and hear decisions on a stream, which they open again when it breaks. They know a
 //! change by its path alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use linkspan_review::ReviewId;
 use serde_json::{Value, json};
 
 use super::agent::Asked;
@@ -19,6 +20,8 @@ pub(super) struct Listening {
     /// The last event it has got.
     last: Option<Position>,
     posts: BTreeMap<WireId, Post>,
+    /// Reviews whose outcome it has got.
+    outcomes: BTreeSet<ReviewId>,
 }
 
 enum Post {
@@ -47,7 +50,7 @@ impl World {
             let wire = self.open(Peer::Agent(number), Door::Stream(port));
             self.count("streams opened");
             self.agents[number].wire = Some(wire);
-            let last = self.agents[number].listening.last;
+            let last = self.agents[number].listening.last.clone();
             self.send_to_hub(wire, ToHub::Listen { key, last });
             return;
         }
@@ -133,8 +136,14 @@ impl World {
 
     pub(super) fn listening_hears(&mut self, number: usize, wire: WireId, what: ToPeer) {
         match what {
-            ToPeer::Event(position, frame) if self.agents[number].wire == Some(wire) => {
+            ToPeer::Event(position, frame, review) if self.agents[number].wire == Some(wire) => {
                 self.agents[number].listening.last = Some(position);
+                if let Some(review) = review {
+                    let first = self.agents[number].listening.outcomes.insert(review);
+                    let result =
+                        if first { Ok(()) } else { Err(format!("agent{number} hears of {review} again")) };
+                    self.promises.look("3: no outcome is told twice on a stream", result);
+                }
                 self.hears_event(number, &frame);
             }
             ToPeer::Closed if self.agents[number].wire == Some(wire) => self.agents[number].wire = None,

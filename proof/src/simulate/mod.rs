@@ -13,6 +13,7 @@ mod editor;
 mod exchanges;
 mod hub;
 mod journal;
+mod landed;
 mod lines;
 mod listening;
 mod person;

@@ -8,18 +8,24 @@ use super::lines::{is_carried, keeps_endings, with_hunks};
 use super::world::World;
 
 /// One word of hers, about exactly what was on her screen.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Word {
     pub(super) revision: u32,
     pub(super) new_file: bool,
     pub(super) base: String,
     /// None: she said no.
     pub(super) wants: Option<String>,
+    /// The hub may write where the agent does not wait.
+    pub(super) write_here: bool,
 }
 
 impl World {
     /// What she says to it; remembered as the only reason for which a file may change.
-    pub(super) fn verdict_on(&mut self, show: &ReviewShow, counted: &'static str) -> Value {
+    pub(super) fn decision_on(
+        &mut self,
+        show: &ReviewShow,
+        counted: &'static str,
+    ) -> (Value, (ReviewId, Word)) {
         self.count(counted);
         let choice = if self.calm { self.chance.below(60) } else { self.chance.below(100) };
         let (verdict, wants) = match choice {
@@ -45,9 +51,38 @@ impl World {
             }
         };
         let review: ReviewId = show.review.parse().expect("the name of a review");
-        let word = Word { revision: show.revision, new_file: show.new_file, base: show.base.clone(), wants };
-        self.promises.words.entry(review).or_default().push(word);
-        verdict
+        // Mostly she is told first that nobody waits. Where somebody does, it makes no difference.
+        let write_here = self.chance.in_hundred(5);
+        let (revision, new_file, base) = (show.revision, show.new_file, show.base.clone());
+        let word = Word { revision, new_file, base, wants, write_here };
+        self.promises.words.entry(review).or_default().push(word.clone());
+        let decision = json!({ "verdict": verdict, "writeHere": write_here });
+        let params = json!({
+            "review": show.review, "revision": revision, "digest": show.digest, "decision": decision,
+        });
+        (params, (review, word))
+    }
+
+    /// Her accept is refused, for nobody would write: she says mostly that the hub shall.
+    pub(super) fn writes_here(
+        &mut self,
+        result: &Value,
+        params: &Value,
+        (review, word): &(ReviewId, Word),
+    ) -> Option<Value> {
+        if result["canWriteHere"] != true {
+            return None;
+        }
+        self.count("accepts refused, for nobody would write");
+        if !self.chance.in_hundred(70) {
+            return None;
+        }
+        self.count("accepts that the hub writes for an agent");
+        let word = Word { write_here: true, ..word.clone() };
+        self.promises.words.entry(*review).or_default().push(word);
+        let mut params = params.clone();
+        params["decision"]["writeHere"] = true.into();
+        Some(params)
     }
 }
 

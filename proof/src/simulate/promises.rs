@@ -10,6 +10,7 @@ use linkspan_review::{Digest, Ended, Review, ReviewId, Step, Writer, decode};
 use super::agent::{Ask, Asked, Part};
 use super::calls::Calls;
 use super::consent::Consent;
+use super::landed::{Landed, MARK};
 use super::person::{Word, fits, goes_on};
 use super::sets::Sets;
 use super::speech::Heard;
@@ -29,10 +30,10 @@ pub(super) struct Promises {
     counted: BTreeMap<ReviewId, BTreeSet<usize>>,
     last_decided: BTreeMap<ReviewId, (usize, Review)>,
     /// How often the decisions about a review changed a file or a document.
-    applied: BTreeMap<ReviewId, usize>,
-    durable: BTreeMap<ReviewId, Vec<Durable>>,
+    pub(super) applied: BTreeMap<ReviewId, usize>,
+    pub(super) durable: BTreeMap<ReviewId, Vec<Durable>>,
     /// What is known to be in its file, by a decision that is durable; that it was written may fail to be.
-    written: BTreeMap<ReviewId, Durable>,
+    pub(super) written: BTreeMap<ReviewId, Durable>,
     /// Files that an editor has said to hold unsaved text of, by the last word that the hub has got.
     pub(super) unsaved: BTreeMap<String, WireId>,
     /// The same at the moment when a decision was made.
@@ -42,17 +43,28 @@ pub(super) struct Promises {
     pub(super) undos: Undos,
     pub(super) consent: Consent,
     pub(super) watched: Watched,
+    pub(super) landed: Landed,
 }
 
 /// A review as the journal has it.
-struct Durable {
-    at: u64,
-    step: Step,
-    review: Review,
+pub(super) struct Durable {
+    pub(super) at: u64,
+    pub(super) step: Step,
+    pub(super) review: Review,
+}
+
+/// Agents that write what they are told are told the mark of the file, too.
+fn is_told(accepted: &linkspan_review::Accepted, text: &str) -> bool {
+    accepted.text == text || text.strip_prefix(MARK).is_some_and(|text| accepted.text == text)
+}
+
+/// The hub or an editor writes it, not the agent.
+pub(super) fn is_written_by_hub(review: &Review) -> bool {
+    review.writer == Writer::Editor || review.written_here
 }
 
 impl Durable {
-    fn accepted(&self) -> Option<&linkspan_review::Accepted> {
+    pub(super) fn accepted(&self) -> Option<&linkspan_review::Accepted> {
         match &self.review.outcome()?.ended {
             Ended::Accepted(accepted) => Some(accepted),
             _ => None,
@@ -149,6 +161,7 @@ impl World {
                     _ => "2: what is rejected is what she rejected",
                 };
                 self.promises.look(which, said.map(|_| ()));
+                self.look_at_writer(review);
                 let unsaved = self.promises.unsaved.get(&*review.path.to_string_lossy()).copied();
                 match unsaved {
                     Some(wire) => drop(self.promises.unsaved_at_decision.insert(review.id, wire)),
@@ -178,9 +191,17 @@ impl World {
         self.asks_of(review).next().map(|(number, ask)| (number, ask.state, ask.times))
     }
 
+    /// NEXUS3 has one name in every window.
+    pub(super) fn agent_of(&self, name: Option<&str>, path: &Path) -> Option<usize> {
+        let is_it = |agent: &super::agent::Agent| {
+            Some(agent.name.as_str()) == name && path.starts_with(format!("/ws{}", agent.home))
+        };
+        self.agents.iter().position(is_it)
+    }
+
     fn asks_of<'w>(&'w self, review: &'w Review) -> impl Iterator<Item = (usize, &'w Ask)> {
         let name = review.owner_key.split([':', '\u{1f}']).nth(1);
-        let number = self.agents.iter().position(|agent| Some(agent.name.as_str()) == name);
+        let number = self.agent_of(name, &review.path);
         let asks = number
             .into_iter()
             .flat_map(|number| self.agents[number].asks.iter().map(move |ask| (number, ask)));
@@ -227,14 +248,15 @@ impl World {
             if !(SETTLED_MS..KEPT_MS).contains(&age) {
                 continue;
             }
-            let still_holds = match (last.step, last.review.writer, last.accepted()) {
-                (Step::Written, Writer::Editor, Some(accepted)) => {
-                    review.base_digest() == Some(Digest::of(&accepted.bytes))
+            // A decision answers its question, whatever became of the file. Only what was written and taken back
+            // since is asked anew.
+            let still_holds = match (last.step, is_written_by_hub(&last.review), last.accepted()) {
+                (Step::Written, true, Some(accepted)) => {
+                    last.review.base != review.base
+                        || review.base_digest() == Some(Digest::of(&accepted.bytes))
                 }
-                (Step::Decided, Writer::Agent | Writer::AgentAsProposed, Some(_)) => {
-                    last.review.base == review.base
-                }
-                (Step::Decided, _, None) if last.is_rejected() => last.review.base == review.base,
+                (Step::Decided, false, Some(_)) => true,
+                (Step::Decided, _, None) if last.is_rejected() => true,
                 _ => continue,
             };
             compared = true;
@@ -263,8 +285,8 @@ impl World {
         let bound = known.filter(|durable| durable.step == Step::Decided).any(|durable| {
             let review = &durable.review;
             durable.accepted().is_some_and(|accepted| accepted.bytes == order.bytes)
-                && (review.base_digest(), review.writer, &review.path)
-                    == (order.expect, Writer::Editor, &order.path)
+                && is_written_by_hub(review)
+                && (review.base_digest(), &review.path) == (order.expect, &order.path)
         });
         let result = match bound {
             true => Ok(()),
@@ -292,8 +314,8 @@ impl World {
                 let review = &durable.review;
                 let decided = durable.accepted().and_then(|accepted| decode(&accepted.bytes).ok());
                 durable.step == Step::Decided
-                    && (review.writer, review.path.as_path(), review.base_text())
-                        == (Writer::Editor, path, held)
+                    && is_written_by_hub(review)
+                    && (review.path.as_path(), review.base_text()) == (path, held)
                     && decided.is_some_and(|decided| decided.text == text)
             })
         });
@@ -327,9 +349,21 @@ impl World {
     }
 
     /// Whether somebody decided what an agent is told.
-    pub(super) fn look_at_outcome(&mut self, name: &str, part: &Part, accepted: Option<Option<&str>>) {
+    pub(super) fn look_at_outcome(
+        &mut self,
+        name: &str,
+        part: &Part,
+        accepted: Option<Option<&str>>,
+        asked: u64,
+    ) {
+        let before = self.promises.durable.values().flatten().any(|durable| {
+            durable.step == Step::Decided && durable.at < asked && part.is_asked_by(&durable.review)
+        });
+        if before {
+            self.promises.looked("3: nobody is asked again for what was decided");
+        }
         let path = part.path.clone();
-        self.look_at_word(name, &path, |review| part.is_asked_by(review), accepted);
+        self.look_at_word(name, &path, |review| part.is_asked_by(review), accepted, Some(&part.text));
     }
 
     /// The same, where a change is known by its path alone.
@@ -339,7 +373,7 @@ impl World {
             Heard::Rejected => None,
             Heard::Failed(_) | Heard::Set(_) | Heard::Other => return,
         };
-        self.look_at_word(name, path, |review| review.path == path, accepted);
+        self.look_at_word(name, path, |review| review.path == path, accepted, None);
     }
 
     fn look_at_word(
@@ -348,24 +382,37 @@ impl World {
         path: &Path,
         is_it: impl Fn(&Review) -> bool,
         accepted: Option<Option<&str>>,
+        proposed: Option<&str>,
     ) {
+        let own_tool = self.agent_of(Some(name), path).is_some_and(|number| self.agents[number].own_tool);
         let written = self.promises.written.values();
-        let decided = self.promises.durable.values().flatten().chain(written).any(|durable| {
+        let decided = self.promises.durable.values().flatten().chain(written).filter(|durable| {
             let review = &durable.review;
+            let is_written = is_written_by_hub(review) && durable.step == Step::Written;
             let same = is_it(review) && review.owner_key.split([':', '\u{1f}']).nth(1) == Some(name);
             same && match accepted {
-                None => durable.is_rejected(),
+                // After a yes its tool would write once more: it hears no of what the hub has written.
+                None => durable.is_rejected() || (own_tool && is_written && durable.accepted().is_some()),
+                Some(_) if own_tool => {
+                    let proposed = proposed.map(str::as_bytes);
+                    !is_written_by_hub(review)
+                        && durable.accepted().is_some_and(|told| Some(&*told.bytes) == proposed)
+                }
                 // Where Linkspan writes, nobody hears of it before it is known to be in the file.
                 Some(text) => {
-                    (review.writer != Writer::Editor || durable.step == Step::Written)
-                        && durable.accepted().is_some_and(|told| text.is_none_or(|text| told.text == text))
+                    (!is_written_by_hub(review) || is_written)
+                        && durable.accepted().is_some_and(|told| text.is_none_or(|text| is_told(told, text)))
                 }
             }
         });
-        let result = match decided {
-            true => Ok(()),
-            false => Err(format!("{name} hears of {} what nobody decided", path.display())),
+        let decided: Vec<ReviewId> = decided.map(|durable| durable.review.id).collect();
+        let result = match decided.is_empty() {
+            false => Ok(()),
+            true => Err(format!("{name} hears of {} what nobody decided", path.display())),
         };
+        if accepted.is_some() {
+            self.promises.landed.told.extend(decided);
+        }
         self.promises.look("3: agents hear durable decisions, exactly as made", result);
     }
 }

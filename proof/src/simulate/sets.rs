@@ -58,7 +58,7 @@ impl World {
 
     fn place_of(&self, review: &Review) -> Option<(usize, usize)> {
         let name = review.owner_key.split([':', '\u{1f}']).nth(1);
-        let number = self.agents.iter().position(|agent| Some(agent.name.as_str()) == name)?;
+        let number = self.agent_of(name, &review.path)?;
         let asks = self.agents[number].asks.iter().enumerate().filter(|(_, ask)| ask.asks_for(review));
         let places: Vec<usize> = asks.map(|(at, _)| at).collect();
         // Two may have had the same idea: to take out a line.

@@ -21,9 +21,7 @@ pub(super) enum Heard {
 
 /// The tool by which a change is asked for, and what it is given.
 pub(super) fn proposal(dialect: &str, ask: &Ask, number: usize) -> (&'static str, Value) {
-    let files = ask.parts.iter();
-    let files: Vec<Value> =
-        files.map(|part| json!({ "path": part.path.display().to_string(), "content": part.text })).collect();
+    let files: Vec<Value> = ask.parts.iter().map(file).collect();
     let Some(part) = ask.parts.first() else { return ("ide.apply_edit", json!({})) };
     let path = part.path.display().to_string();
     match dialect {
@@ -37,7 +35,7 @@ pub(super) fn proposal(dialect: &str, ask: &Ask, number: usize) -> (&'static str
         }
         "gemini" => ("openDiff", json!({ "filePath": path, "newContent": part.text })),
         "ppxai" if ask.parts.len() > 1 => ("ide.apply_edit", json!({ "files": files })),
-        "ppxai" => ("ide.apply_edit", json!({ "path": path, "content": part.text })),
+        "ppxai" => ("ide.apply_edit", file(part)),
         _ => (
             "openDiff",
             json!({
@@ -45,6 +43,19 @@ pub(super) fn proposal(dialect: &str, ask: &Ask, number: usize) -> (&'static str
                 "tab_name": format!("tab {number}"),
             }),
         ),
+    }
+}
+
+/// One file of an edit: its whole new text, or a line to insert.
+fn file(part: &Part) -> Value {
+    let path = part.path.display().to_string();
+    match part.before_line {
+        None => json!({ "path": path, "content": part.text }),
+        Some(line) => {
+            let place = json!({ "line": line, "character": 0 });
+            let range = json!({ "start": place, "end": place });
+            json!({ "path": path, "edits": [{ "range": range, "newText": part.text }] })
+        }
     }
 }
 
@@ -75,7 +86,11 @@ pub(super) fn changes(frame: &Value) -> Vec<Part> {
         let named = |names: &[&str]| names.iter().find_map(|name| of[*name].as_str());
         let path = named(&["new_file_path", "path", "filePath"]);
         let text = named(&["new_file_contents", "newText", "content", "newContent"]);
-        path.zip(text).map(|(path, text)| Part { path: path.into(), text: text.to_owned() })
+        let edit = &of["edits"][0];
+        let text = text.or(edit["newText"].as_str());
+        let line = edit["range"]["start"]["line"].as_u64();
+        let before_line = line.and_then(|line| u32::try_from(line).ok());
+        path.zip(text).map(|(path, text)| Part { path: path.into(), text: text.to_owned(), before_line })
     };
     let arguments = if frame["tool"].is_string() { &frame["args"] } else { &frame["params"]["arguments"] };
     match arguments["files"].as_array() {

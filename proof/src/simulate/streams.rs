@@ -4,15 +4,24 @@
 use std::collections::BTreeMap;
 
 use linkspan_hub::core::{Event, Introduction};
-use linkspan_review::{AgentId, WindowId};
+use linkspan_review::{AgentId, ReviewId, WindowId};
 use serde_json::Value;
 
 use super::speech;
 use super::wire::{Door, Peer, ToPeer, WireId};
 use super::world::World;
 
-/// What an agent has got of a session: by which hub's name for it, and how many events.
-pub(super) type Position = (AgentId, usize);
+/// What an agent has got of a session: the id of an event, as the edge makes it.
+#[derive(Debug, Clone)]
+pub(super) struct Position {
+    /// The hub's name for the session; another hub has another.
+    of: AgentId,
+    got: usize,
+    /// Reviews whose outcome was told up to there: all that are not known to have arrived, and the newest that are.
+    received: Vec<ReviewId>,
+}
+
+const ARRIVED_OUTCOMES: usize = 16;
 
 #[derive(Default)]
 pub(super) struct Streams {
@@ -21,7 +30,10 @@ pub(super) struct Streams {
 
 struct Session {
     agent: AgentId,
-    sent: Vec<Value>,
+    sent: Vec<(Value, Option<ReviewId>)>,
+    next_outcome: Option<ReviewId>,
+    /// Outcomes that an earlier hub told it.
+    received_before: Vec<ReviewId>,
     /// How many of them are known to have arrived.
     arrived: usize,
     /// Pings, each with how much was sent before its answer.
@@ -38,6 +50,13 @@ impl Streams {
 
     pub(super) fn has(&self, agent: AgentId) -> bool {
         self.sessions.values().any(|session| session.agent == agent)
+    }
+
+    /// The next event tells the outcome of this review.
+    pub(super) fn names_outcome(&mut self, agent: AgentId, review: ReviewId) {
+        if let Some(session) = self.of(agent) {
+            session.next_outcome = Some(review);
+        }
     }
 
     pub(super) fn pinged(&mut self, agent: AgentId, number: u64) {
@@ -60,6 +79,23 @@ impl Streams {
     }
 }
 
+impl Session {
+    /// The id of one event, counted from 1.
+    fn position(&self, got: usize) -> Position {
+        let told = |from: usize, to: usize| {
+            self.sent.iter().take(to).skip(from).filter_map(|(_, review)| *review).collect::<Vec<_>>()
+        };
+        let arrived = told(0, self.arrived.min(got));
+        let known = arrived.len().saturating_sub(ARRIVED_OUTCOMES);
+        let received = arrived.into_iter().skip(known).chain(told(self.arrived, got)).collect();
+        Position { of: self.agent, got, received }
+    }
+
+    fn is_known(&self, review: Option<ReviewId>) -> bool {
+        review.is_some_and(|review| self.received_before.contains(&review))
+    }
+}
+
 impl World {
     fn window_behind(&self, wire: WireId) -> Option<WindowId> {
         match self.wires[wire.0].door {
@@ -78,7 +114,18 @@ impl World {
         let agent = self.hub.next_agent();
         let (stream, heard_at) = (None, self.now);
         let (sent, pings) = (Vec::new(), Vec::new());
-        let session = Session { agent, sent, arrived: 0, pings, turn: 0, stream, heard_at };
+        let (next_outcome, received_before) = (None, Vec::new());
+        let session = Session {
+            agent,
+            sent,
+            next_outcome,
+            received_before,
+            arrived: 0,
+            pings,
+            turn: 0,
+            stream,
+            heard_at,
+        };
         self.hub.streams.sessions.insert(key.to_owned(), session);
         let dialect = linkspan_dialect::by_name(self.agents[number].dialect).expect("a dialect");
         let (name, version) = (self.agents[number].name.clone(), "1".to_owned());
@@ -110,20 +157,28 @@ impl World {
         };
         session.turn += 1;
         let (turn, before) = (session.turn, session.stream.replace(wire));
-        let from = match last {
+        let from = match &last {
             None => session.arrived,
-            Some((of, got)) if of == agent && got <= session.sent.len() => got,
+            Some(last) if last.of == agent && last.got <= session.sent.len() => last.got,
             Some(_) => 0,
         };
-        let missed: Vec<(usize, Value)> = session.sent.iter().cloned().enumerate().skip(from).collect();
-        for (at, event) in missed {
+        let received = last.map(|last| last.received).unwrap_or_default();
+        session.received_before.clone_from(&received);
+        let sent = session.sent.iter().cloned().enumerate().skip(from);
+        let missed = sent.filter(|(_, (_, review))| !session.is_known(*review));
+        let missed: Vec<_> =
+            missed.map(|(at, (event, review))| (session.position(at + 1), event, review)).collect();
+        for (position, event, review) in missed {
             self.count("events sent again on another stream");
-            self.send_to_peer(wire, ToPeer::Event((agent, at + 1), event));
+            self.send_to_peer(wire, ToPeer::Event(position, event, review));
         }
         if let Some(before) = before {
             self.hangs_up(before);
         }
-        self.hub_event(Event::StreamOpened { agent, stream: turn, received: Vec::new() });
+        if !received.is_empty() {
+            self.count("streams that say which outcomes were received");
+        }
+        self.hub_event(Event::StreamOpened { agent, stream: turn, received });
     }
 
     /// What is not an answer; kept until a stream takes it.
@@ -136,12 +191,14 @@ impl World {
             let number = self.agents.iter().position(|agent| agent.listening.has_used(&key));
             let name = number.map(|number| self.agents[number].name.clone()).unwrap_or_default();
             self.look_at_told(&name, &path, &heard);
+            self.look_at_stopped(&name);
         }
         let Some(session) = self.hub.streams.of(agent) else { return };
-        session.sent.push(frame.clone());
-        let position = (agent, session.sent.len());
-        if let Some(wire) = session.stream {
-            self.send_to_peer(wire, ToPeer::Event(position, frame));
+        let review = session.next_outcome.take();
+        session.sent.push((frame.clone(), review));
+        let position = session.position(session.sent.len());
+        if let Some(wire) = session.stream.filter(|_| !session.is_known(review)) {
+            self.send_to_peer(wire, ToPeer::Event(position, frame, review));
         }
     }
 

@@ -71,6 +71,12 @@ impl Undos {
         }
     }
 
+    /// Somebody else makes the change again before anyone has seen what came of its undo: nobody can tell then.
+    pub(super) fn made_again(&mut self, path: &Path, bytes: &[u8]) {
+        let open = self.known.values_mut().filter(|undo| undo.path == path && undo.done.is_none());
+        open.filter(|undo| undo.without.as_deref() == Some(bytes)).for_each(|undo| undo.arrived = false);
+    }
+
     /// Which undo gives this document that text.
     fn with_texts(&mut self, path: &Path, held: &str, text: &str) -> Option<ChangeId> {
         let is = |bytes: &Option<Vec<u8>>, text: &str| {

@@ -87,6 +87,12 @@ impl World {
 
     fn look_at_news(&mut self, to: &[LocalId], what: &Value) {
         let (name, kind) = (what["review"].as_str().unwrap_or_default(), what["change"]["kind"].as_str());
+        match kind {
+            // No step of a review, and in no record of one.
+            Some("agentGone" | "agentBack" | "notOnDisk") => return,
+            Some("onDisk") => return self.told_to_be_on_disk(name),
+            _ => {}
+        }
         let watched = &mut self.promises.watched;
         let result = match (watched.now, kind) {
             (Some((review, step, is_there)), Some(kind)) if review.to_string() == name => {

@@ -2,7 +2,7 @@
 //! that is cut loses what is on the way, and each end finds out in its own time, or never.
 
 use linkspan_hub::core::LocalId;
-use linkspan_review::AgentId;
+use linkspan_review::{AgentId, ReviewId};
 use serde_json::Value;
 
 use super::streams::Position;
@@ -75,7 +75,8 @@ pub(super) enum ToHub {
 #[derive(Debug)]
 pub(super) enum ToPeer {
     Frame(Value),
-    Event(Position, Value),
+    /// With the review whose outcome it tells.
+    Event(Position, Value, Option<ReviewId>),
     Ping(u64),
     Closed,
 }

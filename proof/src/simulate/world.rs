@@ -10,7 +10,7 @@ use linkspan_hub::core::{Event, Ticket};
 use linkspan_hub::files::{Replacement, Restoration};
 use linkspan_review::ReviewId;
 
-use super::agent::Agent;
+use super::agent::{Agent, OWN_TOOL};
 use super::command::Command;
 use super::editor::Editor;
 use super::hub::Hub;
@@ -21,7 +21,7 @@ use crate::chance::Chance;
 
 /// Windows, agents in each, and commands that people run.
 const WINDOWS: usize = 2;
-const DIALECTS: [&str; 6] = ["claude", "nexus3", "linkspan", "nexus3", "ppxai", "gemini"];
+const DIALECTS: [&str; 7] = ["claude", "nexus3", "linkspan", OWN_TOOL, "ppxai", "ppxai", "gemini"];
 const COMMANDS: usize = 4;
 
 pub(super) enum Happening {
@@ -158,6 +158,7 @@ impl World {
                     self.promises.calls.slept(asleep);
                 }
                 3..30 => self.cut_some(),
+                30 => self.stop(),
                 _ => {}
             }
         }
@@ -354,7 +355,7 @@ impl World {
             let (mark, text) = text.strip_prefix('\u{feff}').map_or(("", &*text), |text| ("\u{feff}", text));
             let text = format!("{mark}{}", self.changed(text));
             self.trace.tell(self.now, || format!("another program writes {}", path.display()));
-            self.disk.insert(path, text.into_bytes());
+            self.puts(path, Some(text.into_bytes()));
         }
         let pause = 500 + self.chance.below(40_000) as u64;
         self.later(pause, Happening::OtherProgram);

@@ -53,7 +53,8 @@ impl PpxaiAgent {
     }
 
     fn understand(&mut self, answer: &Value) {
-        if answer["success"] != true {
+        // A rejection is a failure for clients that look no further, and has a result like any decision.
+        if answer["success"] != true && answer["code"] != "REJECTED" {
             self.told.push(Told::Failed { path: None, why: answer.to_string() });
             return;
         }

@@ -170,7 +170,8 @@ fn is_json_rpc(frame: &str) -> bool {
         #[serde(rename = "jsonrpc")]
         _version: serde::de::IgnoredAny,
     }
-    serde_json::from_str::<Frame>(frame).is_ok()
+    // A struct could be given as a list as well.
+    frame.trim_start().starts_with('{') && serde_json::from_str::<Frame>(frame).is_ok()
 }
 
 fn wrong(code: &'static str, message: &str) -> String {

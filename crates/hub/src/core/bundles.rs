@@ -52,8 +52,14 @@ impl Core {
     /// that all parts of it have arrived.
     pub(super) fn answer_part(&mut self, id: AgentId, call: CallId, review: ReviewId, answer: Answer) {
         let Some(bundle) = self.bundles.get_mut(&(id, call)) else {
-            self.name_outcome(id, review);
-            self.answer(id, call, &answer);
+            let frame = self.agents.get_mut(&id).and_then(|agent| agent.session.answer(call, &answer));
+            if let Some(frame) = frame {
+                // Only what goes on the stream has a name there.
+                if frame.answers.is_none() {
+                    self.name_outcome(id, review);
+                }
+                self.send_frame(id, frame);
+            }
             return self.await_pong(id, &[review]);
         };
         if let Some(part) = bundle.parts.iter_mut().find(|part| part.review == Some(review)) {

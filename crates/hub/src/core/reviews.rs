@@ -219,10 +219,17 @@ impl Core {
     fn acknowledge(&mut self, id: ReviewId) {
         // Only its owner can wait for it.
         let Some(owner) = self.state.review(id).and_then(|review| review.owner) else { return };
-        let Some(agent) = self.agents.get_mut(&owner) else { return };
-        let call = agent.waiting.iter().find(|(review, _)| *review == id).map(|(_, call)| *call);
-        if let Some(frame) = call.and_then(|call| agent.session.shown(call)) {
-            self.send_frame(owner, frame);
+        let Some(agent) = self.agents.get(&owner) else { return };
+        // More than one, where the agent repeated itself.
+        let calls = agent.waiting.iter().filter(|(review, _)| *review == id).map(|(_, call)| *call);
+        let calls: Vec<CallId> = calls.collect();
+        calls.into_iter().for_each(|call| self.acknowledge_call(owner, call));
+    }
+
+    fn acknowledge_call(&mut self, id: AgentId, call: CallId) {
+        let Some(agent) = self.agents.get_mut(&id) else { return };
+        if let Some(frame) = agent.session.shown(call) {
+            self.send_frame(id, frame);
         }
     }
 
@@ -448,6 +455,10 @@ impl Core {
             return;
         }
         for call in calls {
+            // It may be decided before it was shown to anyone, where the agent asks again.
+            if outcome.ended.by_a_person() {
+                self.acknowledge_call(agent_id, call);
+            }
             let answer = present::answer(self.state.review(id), outcome);
             self.answer_part(agent_id, call, id, answer);
         }

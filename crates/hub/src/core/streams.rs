@@ -218,7 +218,10 @@ impl Core {
             if let Some(agent) = self.agents.get_mut(&id) {
                 agent.session.hush(other);
             }
-            self.apply(review::Event::Withdrawn { review });
+            self.apply(review::Event::NotAwaited { review });
+            if self.state.review(review).is_some_and(|review| review.owner.is_none()) {
+                self.orphan(review);
+            }
         }
         true
     }

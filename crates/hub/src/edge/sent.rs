@@ -11,6 +11,10 @@ const EVENTS: usize = 256;
 /// An id names at most so many reviews, the newest: it comes back in a header.
 const OUTCOMES: usize = 64;
 
+/// Of these, so many that are known to have arrived. The journal may not have that yet when the hub is killed, and the
+/// next hub would tell them again.
+const ARRIVED_OUTCOMES: usize = 16;
+
 #[derive(Debug)]
 pub(super) struct Sent {
     /// In every id, so that those of an earlier hub are not taken for ours.
@@ -27,8 +31,9 @@ pub(super) struct Sent {
     pings: VecDeque<(u64, u64)>,
     /// The next event tells the outcome of this review.
     next_outcome: Option<ReviewId>,
-    /// Events that tell the outcome of a review, and are not known to have arrived. Every later id names these reviews:
-    /// an agent that comes back with such an id has received them, also if this hub is gone by then.
+    /// Events that tell the outcome of a review: all that are not known to have arrived, and the newest that are. Every
+    /// later id names these reviews: an agent that comes back with such an id has received them, also if this hub is
+    /// gone by then.
     outcomes: VecDeque<(u64, ReviewId)>,
     /// Outcomes that the agent received from an earlier hub: they are not sent again.
     received_before: Vec<ReviewId>,
@@ -89,8 +94,8 @@ impl Sent {
         while let Some((_, newest)) = self.pings.pop_front_if(|(ping, _)| *ping <= number) {
             self.arrived = self.arrived.max(newest);
         }
-        let arrived = self.arrived;
-        self.outcomes.retain(|(number, _)| *number > arrived);
+        let arrived = self.outcomes.iter().filter(|(number, _)| *number <= self.arrived).count();
+        self.outcomes.drain(..arrived.saturating_sub(ARRIVED_OUTCOMES));
     }
 
     /// Where a stream begins: behind what it says it has got, else behind what is known to have arrived.
@@ -185,7 +190,24 @@ mod tests {
         sent.pinged(1);
         sent.confirmed(1);
         sent.push("4".into());
-        assert_eq!(stream(&mut sent, None), ["event: message\nid: a1-4\ndata: 4\n\n"]);
+        let id = "a1-4.7";
+        assert_eq!(
+            stream(&mut sent, None),
+            [format!("event: message\nid: {id}\ndata: 4\n\n")],
+            "the journal may not know yet that it arrived"
+        );
+        for review in 100..200 {
+            sent.names_outcome(ReviewId(review));
+            sent.push("5".into());
+            stream(&mut sent, None);
+            sent.pinged(review);
+            sent.confirmed(review);
+        }
+        sent.push("6".into());
+        let newest = stream(&mut sent, None).concat();
+        let id = newest.lines().nth(1).unwrap();
+        assert_eq!(received(id).len(), ARRIVED_OUTCOMES, "{id}");
+        assert_eq!(received(id).last(), Some(&ReviewId(199)));
         for odd in ["", ".", "a1-1.x", "a1-1.-1", "a1-1.99999999999999999999"] {
             assert!(received(odd).is_empty(), "{odd}");
         }

@@ -105,6 +105,10 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Re
             && review.outcome().is_some_and(|outcome| matches!(outcome.ended, Ended::Accepted(_)));
         put_on_disk(tx, review.id, waits.then_some(false))?;
     }
+    if *step == Step::Rebased {
+        // It may have been decided before, and is not any more.
+        put_on_disk(tx, review.id, None)?;
+    }
     if matches!(step, Step::Decided | Step::Written | Step::Ended) {
         put_size(tx, review, size.unwrap_or_else(|| counted(review)))?;
     }

@@ -82,6 +82,11 @@ pub enum Event {
     Delivered {
         review: ReviewId,
     },
+    /// Its agent asks something newer in place of this, and would take an answer to this for an answer to that. Withdraws
+    /// it. An accept that is being recorded is refused then, unless the agent asks the same again.
+    NotAwaited {
+        review: ReviewId,
+    },
     /// A goodbye is the agent's word and withdraws what it asked; a lost socket is not.
     OwnerGone {
         agent: AgentId,

@@ -81,6 +81,7 @@ impl State {
             Event::SavedAs { review, text } => self.saved_as(review, text),
             Event::WriteFailed { review, error } => self.write_failed(review, error),
             Event::Withdrawn { review } => self.end(review, Ended::Withdrawn),
+            Event::NotAwaited { review } => self.not_awaited(review),
             Event::Superseded { review, by } => self.end(review, Ended::Superseded { by }),
             Event::Delivered { review } => self.delivered(review),
             Event::OwnerGone { agent, said_goodbye } => self.owner_gone(agent, said_goodbye),
@@ -101,6 +102,14 @@ impl State {
             }
             _ => Vec::new(),
         }
+    }
+
+    fn not_awaited(&mut self, id: ReviewId) -> Vec<Effect> {
+        if let Some(review @ Review { phase: Phase::Deciding(_), .. }) = self.reviews.get_mut(id) {
+            review.owner = None;
+            return Vec::new();
+        }
+        self.end(id, Ended::Withdrawn)
     }
 
     fn owner_gone(&mut self, agent: AgentId, said_goodbye: bool) -> Vec<Effect> {

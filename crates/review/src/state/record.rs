@@ -19,6 +19,14 @@ impl State {
                         review.phase = Phase::Writing(decided);
                         vec![Effect::Write { review: id, path, bytes, expect }]
                     }
+                    // The agent left while the decision was recorded. After a restart nobody waits for a reply, and the
+                    // agent may ask again.
+                    None if decided.is_accepted()
+                        && review.nobody_would_write()
+                        && decided.outcome.by.is_some() =>
+                    {
+                        review.ask_again(decided.outcome.by, Reply::NobodyWaits)
+                    }
                     None => self.settle(id, decided.outcome),
                 }
             }

@@ -31,6 +31,7 @@ const MOVES: &[Place] = {
         ("proposed", Settled, Deciding),
         ("proposed", Settled, Pending),
         ("recorded Proposed", Recording, Pending),
+        ("recorded Decided", Deciding, Pending),
         ("recorded Decided", Deciding, Writing),
         ("recorded Decided", Deciding, Settled),
         ("recorded Written", Settling, Settled),
@@ -134,7 +135,7 @@ fn name(event: &Event) -> &'static str {
         Event::SavedAs { .. } => "saved as",
         Event::WriteFailed { error: WriteError::Io(_) | WriteError::Unknown(_), .. } => "not written",
         Event::WriteFailed { error: WriteError::BaseMoved(_), .. } => "base moved",
-        Event::Withdrawn { .. } => "withdrawn",
+        Event::Withdrawn { .. } | Event::NotAwaited { .. } => "withdrawn",
         Event::Superseded { .. } => "superseded",
         Event::Delivered { .. } => "delivered",
         Event::OwnerGone { said_goodbye: true, .. } => "goodbye",
@@ -158,6 +159,7 @@ fn about(event: &Event) -> Option<ReviewId> {
         | Event::SavedAs { review, .. }
         | Event::WriteFailed { review, .. }
         | Event::Withdrawn { review }
+        | Event::NotAwaited { review }
         | Event::Superseded { review, .. }
         | Event::Delivered { review }
         | Event::Expired { review } => Some(*review),
@@ -428,7 +430,13 @@ fn an_effect_is_due(world: &mut World, before: &State, event: &Event, effect: &E
             Reply::NobodyWaits => {
                 let was = before.review(*review).unwrap();
                 assert!(was.writer.is_agent() && was.owner.is_none(), "its agent would write it");
-                assert_eq!(Some(was), world.state.review(*review));
+                match event {
+                    // It left while the decision was recorded.
+                    Event::Recorded { step: Step::Decided, .. } => {
+                        assert_eq!(world.state.review(*review).unwrap().phase, Phase::Pending);
+                    }
+                    _ => assert_eq!(Some(was), world.state.review(*review)),
+                }
                 world.seen.insert(("refused, nobody waits", Is::Pending, Is::Pending));
             }
             Reply::Refused(_) if matches!(event, Event::Decided { .. }) => {

@@ -161,6 +161,46 @@ fn an_accept_is_refused_while_the_agent_that_should_write_does_not_wait() {
 }
 
 #[test]
+fn an_accept_is_refused_if_the_agent_left_while_it_was_recorded() {
+    let mut desk = Desk::pending(Writer::Agent);
+    desk.decide(HERE, 0, Verdict::Accept, text(BASE));
+    desk.lose_agent(false);
+    assert_eq!(
+        desk.recorded(Step::Decided),
+        [reply(HERE, Reply::NobodyWaits), record(Step::Rebased)],
+        "nobody would write it"
+    );
+    assert!(desk.is_pending());
+    assert_eq!(desk.recorded(Step::Rebased), [SHOW]);
+    assert_eq!(desk.write_here(HERE, text(BASE)), [record(Step::Decided)]);
+}
+
+#[test]
+fn an_accept_of_what_the_agent_asks_otherwise_by_now_is_refused_unless_it_asks_the_same() {
+    for same in [false, true] {
+        let mut desk = Desk::pending(Writer::Agent);
+        desk.decide(HERE, 0, Verdict::Accept, text(BASE));
+        assert_eq!(desk.apply(Event::NotAwaited { review: ID }), []);
+        if same {
+            assert_eq!(
+                desk.ask_again(Writer::Agent, text(BASE)),
+                [Effect::Bound { review: ID, agent: AGENT_BACK }]
+            );
+            let effects = desk.recorded(Step::Decided);
+            assert_eq!(effects[0], reply(HERE, Reply::Taken));
+            assert_eq!(answers(&effects), [(AGENT_BACK, &desk.outcome().ended)]);
+        } else {
+            assert_eq!(
+                desk.recorded(Step::Decided),
+                [reply(HERE, Reply::NobodyWaits), record(Step::Rebased)]
+            );
+        }
+    }
+    let mut desk = Desk::pending(Writer::Agent);
+    assert_eq!(desk.apply(Event::NotAwaited { review: ID }), [record(Step::Ended)]);
+}
+
+#[test]
 fn the_hub_writes_where_the_user_lets_it_because_the_agent_does_not_wait() {
     let mut desk = Desk::pending(Writer::Agent);
     desk.lose_agent(false);
