@@ -58,6 +58,7 @@ fn proposal(input: &mut Unstructured<'_>) -> Result<Proposal> {
         label: String::new(),
         writer: *input.choose(&[Writer::Editor, Writer::Agent, Writer::AgentAsProposed, Writer::Nobody])?,
         base: file(None, input)?,
+        left: if input.ratio(1, 4)? { Some(text(input)?.into()) } else { None },
         proposed: text(input)?,
         asked: None,
     })

@@ -107,7 +107,7 @@ mod tests {
         let folders = HashMap::from([("w1".to_owned(), vec!["/w".to_owned()])]);
         let described = ReviewSummary { label: "Limit the retries".into(), ..review.clone() };
         let text = anstream::adapter::strip_str(&render(&[described], &folders)).to_string();
-        assert!(text.ends_with("agent away  Limit the retries\n"), "{text}");
+        assert!(text.ends_with("agent gone  Limit the retries\n"), "{text}");
         let text = anstream::adapter::strip_str(&render(&[review], &folders)).to_string();
         assert_eq!(
             text,

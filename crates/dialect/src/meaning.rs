@@ -17,6 +17,8 @@ use crate::work::{Active, Printed, Work};
 pub enum Request {
     Propose {
         path: PathBuf,
+        /// The file whose text is shown next to the proposed one, where it is not the file itself.
+        compare_with: Option<PathBuf>,
         proposed: String,
         label: String,
         /// The agent's own word for the changes that belong together.

@@ -63,6 +63,8 @@ pub struct Proposal {
     /// What the file or its live buffer holds now; `None` where there is no file. With [`Writer::Nobody`], the
     /// given text before; with [`Writer::AgentFirst`], the text before the agent wrote.
     pub base: Option<Text>,
+    /// Shown on the left in place of what the file holds: the text of another file.
+    pub left: Option<SharedText>,
     /// The whole new text, as the agent sent it, or as its edits give it.
     pub proposed: String,
     /// What identifies the question, where it is not the whole new text: the edits as the agent sent them. They

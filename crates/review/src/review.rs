@@ -27,6 +27,9 @@ pub struct Review {
     /// `None`: gone.
     pub owner: Option<AgentId>,
     pub base: Option<Text>,
+    /// Shown on the left in place of `base`: the text of another file, in the line endings of `proposed`. Hunks are
+    /// computed from it. What is written is bound to `base` all the same.
+    pub left: Option<SharedText>,
     /// In the file's own line endings.
     pub proposed: SharedText,
     pub convention: Convention,
@@ -86,7 +89,13 @@ impl Review {
         self.draft.as_ref().unwrap_or(&self.proposed)
     }
 
+    /// The left side as shown: what the file holds, or the text of another file.
     pub fn base_text(&self) -> &str {
+        self.left.as_deref().unwrap_or_else(|| self.file_text())
+    }
+
+    /// What the file itself holds; empty where there is no file.
+    pub fn file_text(&self) -> &str {
         self.base.as_ref().map_or("", |base| &base.text)
     }
 
@@ -99,20 +108,25 @@ impl Review {
         self.base.as_ref().map(Text::digest)
     }
 
-    /// Names exactly what is shown: this review, its file, what that holds and what it would hold. A decision that has
+    /// Names exactly what is shown: this review, its file, what that holds, what is shown in place of that, and what it
+    /// would hold. A decision that has
     /// it is about this and about nothing else, whatever else has the same id and revision.
     pub fn shown_digest(&self) -> Digest {
         let (format, base) = match &self.base {
             Some(base) => (base.format.name(), Some(base.text.digest())),
             None => ("", None),
         };
-        Digest::of_parts(&[
-            &self.id.0.to_le_bytes(),
+        let (id, side) = (self.id.0.to_le_bytes(), self.shared_side().digest());
+        let left = self.left.as_ref().map(SharedText::digest);
+        let mut parts: Vec<&[u8]> = vec![
+            &id,
             self.path.as_os_str().as_encoded_bytes(),
             format.as_bytes(),
             base.as_ref().map_or(&[], |digest| digest.as_bytes()),
-            self.shared_side().digest().as_bytes(),
-        ])
+            side.as_bytes(),
+        ];
+        parts.extend(left.as_ref().map(|digest| digest.as_bytes().as_slice()));
+        Digest::of_parts(&parts)
     }
 
     /// What the file must hold for a write of the result; `None`: it must not exist.
@@ -185,18 +199,23 @@ impl Review {
     }
 
     /// Carries a text made for the base over to what the file holds now. A file that turned to CRLF
-    /// meanwhile is not a conflict on every line.
+    /// meanwhile is not a conflict on every line. A text that was made for another file is not merged.
     pub(crate) fn carry(&self, text: &str, now: Option<&Text>) -> Merge {
-        let Some(now) = now else { return Merge { text: text.to_owned(), conflicts: Vec::new() } };
-        match self.in_the_endings_of(now, text) {
-            Some(text) => merge(&adopt_endings(&now.text, self.base_text()).0, &now.text, &text),
-            None => merge(self.base_text(), &now.text, text),
+        let whole = |text: String| Merge { text, conflicts: Vec::new() };
+        let Some(now) = now else { return whole(text.to_owned()) };
+        let in_its_endings = self.in_the_endings_of(now, text);
+        if self.left.is_some() {
+            return whole(in_its_endings.unwrap_or_else(|| text.to_owned()));
+        }
+        match in_its_endings {
+            Some(text) => merge(&adopt_endings(&now.text, self.file_text()).0, &now.text, &text),
+            None => merge(self.file_text(), &now.text, text),
         }
     }
 
     /// The text in the endings of a file that has CRLF by now, where both base and text knew of none.
     fn in_the_endings_of(&self, now: &Text, text: &str) -> Option<String> {
-        if self.base_text().contains("\r\n") {
+        if self.file_text().contains("\r\n") {
             return None;
         }
         let (text, convention) = adopt_endings(&now.text, text);
@@ -204,7 +223,8 @@ impl Review {
     }
 
     /// Moves the review onto what the file holds now. The proposal and the draft are carried along; what
-    /// is shown changes, and so does the revision.
+    /// is shown changes, and so does the revision. The text of another file is no longer shown: the user has to see
+    /// what would be overwritten.
     pub(crate) fn move_to(&mut self, now: Option<Text>) {
         if self.writer == Writer::AgentFirst {
             if let Some(now) = now {
@@ -224,13 +244,14 @@ impl Review {
         }
         self.conflicts = shown.conflicts;
         self.base = now;
+        self.left = None;
         self.revision = self.revision.next();
     }
 
     /// The same, where the file holds the proposed side: what it holds now is that side, and what others changed is in
     /// the text before as well. Where that cannot be, it stays as it was, and the count of conflicts is given.
     pub(crate) fn follow(&mut self, now: Text) -> usize {
-        let before = merge(&self.proposed, &now.text, self.base_text());
+        let before = merge(&self.proposed, &now.text, self.file_text());
         if let Some(base) = &mut self.base {
             base.format = now.format;
             if before.conflicts.is_empty() {

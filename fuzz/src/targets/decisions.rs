@@ -67,6 +67,7 @@ fn propose(state: &mut State, base: &str, proposed: &str) -> Option<ReviewId> {
         label: String::new(),
         writer: Writer::Editor,
         base: Some(Text::utf8(base)),
+        left: None,
         proposed: proposed.to_owned(),
         asked: None,
     }));

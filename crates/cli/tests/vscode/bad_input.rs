@@ -63,10 +63,12 @@ fn a_document_thrown_away_under_its_review_leaves_what_is_on_disk(version: Versi
     desk.workbench.open_file("a.txt");
     desk.workbench.types("mine ");
     let mut agent = desk.nexus3();
-    // Keys reach extensions later than the screen: the base is to be all of what she typed.
+    // Keys reach extensions later than the screen: the base is to be all of what was typed. NEXUS3 is not told of a bare
+    // cursor, Claude Code is.
+    let mut claude = desk.claude();
     eventually("all of it is typed", || {
-        let told = agent.call("getCurrentSelection", json!({})).to_string();
-        told.contains(r#"startCharacter\":5"#).then_some(())
+        let told = claude.call("getCurrentSelection", json!({})).to_string();
+        told.contains(r#"\"character\":5"#).then_some(())
     });
     let call = agent.propose(&path, "mine one\ntwo\n3\n", "tab");
     desk.workbench.sees_tab(REVIEW);

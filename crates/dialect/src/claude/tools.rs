@@ -117,11 +117,14 @@ pub(crate) fn file_path(arguments: &Arguments<'_>) -> Result<PathBuf, BadArgumen
     Ok(PathBuf::from(arguments.text("filePath")?.into_owned()))
 }
 
-/// `old_file_path` has to be there, but the file under review is the one that will be written.
+/// The file under review is the one that will be written. Another old file is what it is compared with.
 pub(crate) fn open_diff(arguments: &Arguments<'_>) -> Decoded {
-    arguments.text("old_file_path")?;
+    let path = PathBuf::from(arguments.text("new_file_path")?.into_owned());
+    let old = PathBuf::from(arguments.text("old_file_path")?.into_owned());
+    let is_another = old != path && !old.as_os_str().is_empty();
     Ok(Request::Propose {
-        path: PathBuf::from(arguments.text("new_file_path")?.into_owned()),
+        path,
+        compare_with: is_another.then_some(old),
         proposed: arguments.text("new_file_contents")?.into_owned(),
         label: arguments.text("tab_name")?.into_owned(),
         set: None,

@@ -29,7 +29,7 @@ fn open_diff(arguments: &Arguments<'_>) -> Result<Request, BadArgument> {
     let path = PathBuf::from(arguments.text("filePath")?.into_owned());
     let label = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let proposed = arguments.text("newContent")?.into_owned();
-    Ok(Request::Propose { path, proposed, label, set: None, writer: None })
+    Ok(Request::Propose { path, compare_with: None, proposed, label, set: None, writer: None })
 }
 
 /// Changes are taken back by the path that they were proposed for.

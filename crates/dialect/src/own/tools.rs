@@ -234,6 +234,7 @@ fn propose_change(arguments: &Arguments<'_>) -> Decoded {
     };
     Ok(Request::Propose {
         path: path(arguments)?,
+        compare_with: None,
         proposed: arguments.text("newText")?.into_owned(),
         label: label(arguments)?,
         set: set(arguments)?,

@@ -212,6 +212,22 @@ fn its_protocol_version_is_echoed() {
     call(&mut session("nexus3"), "getOpenEditors", &Value::Null);
 }
 
+#[test]
+fn another_old_file_is_what_the_change_is_compared_with() {
+    for dialect in ["nexus3", "claude"] {
+        for (old, expected) in [("/w/old", Some("/w/old")), ("/w/a", None), ("", None)] {
+            let mut arguments = diff();
+            arguments["old_file_path"] = json!(old);
+            let Step::Call { request: Request::Propose { path, compare_with, .. }, .. } =
+                session(dialect).receive(&call_frame(1, "openDiff", &arguments))
+            else {
+                panic!("no proposal")
+            };
+            assert_eq!((path, compare_with), ("/w/a".into(), expected.map(Into::into)), "{dialect}");
+        }
+    }
+}
+
 /// NEXUS3 itself, which runs its tool after a yes.
 fn nexus3() -> Session {
     introduced("nexus3", "nexus3", "1.0.0")

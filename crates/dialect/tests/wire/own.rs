@@ -85,6 +85,7 @@ fn only_an_ability_that_matters_changes_the_list() {
 fn a_change_says_who_writes_and_what_it_belongs_to() {
     let change = |set: Option<&str>, label: &str, writer| Request::Propose {
         path: "/w/a".into(),
+        compare_with: None,
         proposed: "x".into(),
         label: label.into(),
         set: set.map(str::to_owned),

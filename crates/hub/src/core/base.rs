@@ -8,8 +8,8 @@ use linkspan_editor_api as api;
 use linkspan_editor_api::RequestId;
 use linkspan_review as review;
 use linkspan_review::{
-    AgentId, Decision, Digest, Effect, Format, Owner, Phase, Proposal, ReviewId, Revision, SurfaceId, Text,
-    Verdict, WindowId, Writer, same_endings,
+    AgentId, Decision, Digest, Effect, Format, Owner, Phase, Proposal, ReviewId, Revision, SharedText,
+    SurfaceId, Text, Verdict, WindowId, Writer, same_endings,
 };
 
 use super::Core;
@@ -36,8 +36,10 @@ pub(super) enum BaseWanted {
     Path(ToolCall),
     /// For the agent to read.
     Text(ToolCall),
-    /// `again`: what was read may have been older than our own write.
-    Proposal { tool: ToolCall, again: bool },
+    /// The other file that a proposal is compared with. It is read first.
+    CompareWith(ToolCall),
+    /// `again`: what was read may have been older than our own write. `left`: the text of the other file.
+    Proposal { tool: ToolCall, again: bool, left: Option<SharedText> },
     Decision {
         local: LocalId,
         request: RequestId,
@@ -97,6 +99,8 @@ pub(super) struct Change {
     /// Best shown in the file itself.
     pub(super) inline: bool,
     pub(super) base: Option<Text>,
+    /// Shown in place of `base`.
+    pub(super) left: Option<SharedText>,
     pub(super) proposed: String,
     /// What identifies it, where it was asked for by edits.
     pub(super) asked: Option<Digest>,
@@ -149,9 +153,10 @@ impl Core {
     /// Some dialects name files by their place in the workspace; in one of several folders, with its name before.
     fn absolute(&self, wanted: &BaseWanted, window: WindowId, path: PathBuf) -> PathBuf {
         let asker = match wanted {
-            BaseWanted::Path(tool) | BaseWanted::Text(tool) | BaseWanted::Proposal { tool, .. } => {
-                Some(tool.agent)
-            }
+            BaseWanted::Path(tool)
+            | BaseWanted::Text(tool)
+            | BaseWanted::CompareWith(tool)
+            | BaseWanted::Proposal { tool, .. } => Some(tool.agent),
             BaseWanted::Edit { agent, .. } => Some(*agent),
             _ => None,
         };
@@ -174,9 +179,10 @@ impl Core {
 
     pub(super) fn window_of(&self, wanted: &BaseWanted) -> Option<WindowId> {
         match wanted {
-            BaseWanted::Path(tool) | BaseWanted::Text(tool) | BaseWanted::Proposal { tool, .. } => {
-                self.agents.get(&tool.agent).map(|agent| agent.window)
-            }
+            BaseWanted::Path(tool)
+            | BaseWanted::Text(tool)
+            | BaseWanted::CompareWith(tool)
+            | BaseWanted::Proposal { tool, .. } => self.agents.get(&tool.agent).map(|agent| agent.window),
             BaseWanted::Edit { agent, .. } => self.agents.get(agent).map(|agent| agent.window),
             BaseWanted::Decision { review, .. }
             | BaseWanted::Write { review, .. }
@@ -211,6 +217,7 @@ impl Core {
             (
                 Some((local, named)),
                 BaseWanted::Proposal { .. }
+                | BaseWanted::CompareWith(_)
                 | BaseWanted::Text(_)
                 | BaseWanted::Edit { .. }
                 | BaseWanted::Decision { .. }
@@ -269,19 +276,22 @@ impl Core {
                 self.path_checked(tool, checked);
             }
             BaseWanted::Text(tool) => self.text_read(&tool, base),
-            BaseWanted::Proposal { tool, again } => match base {
+            BaseWanted::CompareWith(tool) => match (base, &tool.request) {
+                // One that does not exist has no text to show: the change is shown next to what its own file holds.
+                (Ok(base), Request::Propose { path, .. }) => {
+                    let path = path.clone();
+                    let left = base.text.map(|text| text.text);
+                    self.read_base(BaseWanted::Proposal { tool, again: false, left }, path);
+                }
+                (Ok(_), _) => {}
+                (Err(failure), _) => self.cannot_propose(&tool, failure),
+            },
+            BaseWanted::Proposal { tool, again, left } => match base {
                 Ok(base) if !again && self.written_meanwhile(tool.agent, &base) => {
-                    self.read_base(BaseWanted::Proposal { tool, again: true }, base.path);
+                    self.read_base(BaseWanted::Proposal { tool, again: true, left }, base.path);
                 }
-                Ok(base) => self.propose(tool, base),
-                Err(failure) => {
-                    if let (FailureKind::TooLarge, Request::Propose { path, .. }) =
-                        (failure.kind, &tool.request)
-                    {
-                        self.tell_too_large(tool.agent, path, &failure);
-                    }
-                    self.answer(tool.agent, tool.call, &Answer::Failed(failure));
-                }
+                Ok(base) => self.propose(tool, base, left),
+                Err(failure) => self.cannot_propose(&tool, failure),
             },
             BaseWanted::Edit { editing, part, .. } => self.edit_read(editing, part, base),
             BaseWanted::Decision { local: STANDING_WORD, review, decision, .. }
@@ -357,12 +367,24 @@ impl Core {
         })
     }
 
-    fn propose(&mut self, tool: ToolCall, base: Base) {
+    /// A file that it is about cannot be read.
+    fn cannot_propose(&mut self, tool: &ToolCall, failure: Failure) {
+        if let (FailureKind::TooLarge, Request::Propose { path, .. }) = (failure.kind, &tool.request) {
+            self.tell_too_large(tool.agent, path, &failure);
+        }
+        self.answer(tool.agent, tool.call, &Answer::Failed(failure));
+    }
+
+    fn propose(&mut self, tool: ToolCall, base: Base, left: Option<SharedText>) {
         if !self.is_newest_of_its_name(tool.agent, tool.call) {
             let message = "a newer change of this file was asked for meanwhile";
             return self.fail(tool.agent, tool.call, FailureKind::Withdrawn, message);
         }
-        let Request::Propose { path: asked, proposed, mut label, set, writer } = tool.request else { return };
+        let Request::Propose { path: asked, compare_with: _, proposed, mut label, set, writer } =
+            tool.request
+        else {
+            return;
+        };
         let Some(agent) = self.agents.get(&tool.agent) else { return };
         // Told by the path that it asked for, also after a restart: the review keeps only where that really is.
         if matches!(agent.reach, Reach::Stream) && asked != base.path {
@@ -379,7 +401,7 @@ impl Core {
         }
         let (direct, inline) = (false, false);
         let (path, base, asked) = (base.path, base.text, None);
-        let change = Change { path, label, set, writer, direct, inline, base, proposed, asked };
+        let change = Change { path, label, set, writer, direct, inline, base, left, proposed, asked };
         self.enter(tool.agent, tool.call, change);
     }
 
@@ -417,7 +439,7 @@ impl Core {
             return self.fail(id, call, FailureKind::Denied, message);
         }
         let allowed = change.direct && !taken_back && self.is_allowed(id, &change);
-        let Change { path, label, set, writer, direct: _, inline, base, proposed, asked } = change;
+        let Change { path, label, set, writer, direct: _, inline, base, left, proposed, asked } = change;
         let proposal = Proposal {
             owner: Owner { agent: id, key },
             window,
@@ -426,6 +448,7 @@ impl Core {
             label: shortened(label, longest),
             writer,
             base,
+            left,
             proposed,
             asked,
         };

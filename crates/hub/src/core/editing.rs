@@ -166,6 +166,7 @@ impl Core {
                     inline,
                     path: base.path,
                     base: before,
+                    left: None,
                     proposed,
                     asked,
                 }),
@@ -223,6 +224,7 @@ impl Core {
                 label: String::new(),
                 writer: *writer,
                 base: base.text.clone(),
+                left: None,
                 proposed: base.text.as_ref().map_or("", |text| &text.text).to_owned(),
                 asked,
             };

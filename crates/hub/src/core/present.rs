@@ -189,7 +189,11 @@ pub(super) fn summary(review: &Review, (age_ms, size): (u64, Size)) -> api::Revi
 
 pub(super) fn whole(review: &Review) -> api::ReviewsGetResult {
     let name = review.path.display().to_string();
-    let old = if review.base.is_some() { format!("a{name}") } else { "/dev/null".to_owned() };
+    let old = if review.base.is_some() || review.left.is_some() {
+        format!("a{name}")
+    } else {
+        "/dev/null".to_owned()
+    };
     let diff = unified(review.base_text(), review.side(), &old, &format!("b{name}"), CONTEXT_LINES);
     let outcome = match &review.phase {
         Phase::Settled { outcome, delivered } => Some(ended(outcome, *delivered)),

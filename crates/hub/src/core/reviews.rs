@@ -176,8 +176,10 @@ impl Core {
         // Named while the surface is sure to be there; later records leave the name as it is.
         let by = review.outcome().filter(|_| step == Step::Decided).and_then(|outcome| outcome.by);
         let by = by.map(|surface| self.surface_name(surface));
-        // Where all of what was shown is taken, its lines are counted already.
+        // Where all of what was shown is taken, its lines are counted already. Not those of the file itself, where it
+        // was shown next to another one.
         let as_shown = review.draft.is_none()
+            && review.left.is_none()
             && review.outcome().is_some_and(
                 |outcome| matches!(&outcome.ended, Ended::Accepted(accepted) if accepted.taken == Taken::All),
             );

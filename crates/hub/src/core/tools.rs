@@ -49,10 +49,14 @@ impl Core {
                 self.tell_person(agent, &text, level);
                 self.answer(agent, call, &Answer::Told);
             }
+            Request::Propose { compare_with: Some(ref other), .. } => {
+                let other = other.clone();
+                self.read_base(BaseWanted::CompareWith(ToolCall { agent, call, request }), other);
+            }
             Request::Propose { ref path, .. } => {
                 let path = path.clone();
                 let tool = ToolCall { agent, call, request };
-                self.read_base(BaseWanted::Proposal { tool, again: false }, path);
+                self.read_base(BaseWanted::Proposal { tool, again: false, left: None }, path);
             }
             Request::ReadFile { ref path, .. } => {
                 let path = path.clone();
@@ -206,7 +210,8 @@ impl Core {
         let writer = Writer::Nobody;
         let (direct, inline) = (false, false);
         let (path, proposed, asked) = (place, after, None);
-        let change = Change { path, label, set, writer, direct, inline, base, proposed, asked };
+        let left = None;
+        let change = Change { path, label, set, writer, direct, inline, base, left, proposed, asked };
         self.enter(agent, call, change);
     }
 

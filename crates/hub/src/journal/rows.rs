@@ -48,15 +48,16 @@ type ConflictColumn = [(u32, u32); 4];
 pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Result<()> {
     let Entry { review, step, by, size } = entry;
     let base = review.base.as_ref().map(|base| text_blob(tx, &base.text)).transpose()?;
+    let left = review.left.as_ref().map(|left| text_blob(tx, left)).transpose()?;
     let proposed = text_blob(tx, &review.proposed)?;
     let draft = review.draft.as_ref().map(|draft| text_blob(tx, draft)).transpose()?;
     let conflicts: Vec<ConflictColumn> = review.conflicts.iter().map(conflict_column).collect();
     tx.prepare_cached(
         "INSERT INTO reviews (id, set_id, window, path, label, writer, owner_key, convention, original, format, base,
-           proposed, draft, conflicts, revision, phase, proposed_at, written_here)
-         VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)
+           proposed, draft, conflicts, revision, phase, proposed_at, written_here, left_text)
+         VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)
          ON CONFLICT (id) DO UPDATE SET set_id = ?2, label = ?5, convention = ?8, format = ?10, base = ?11, proposed = ?12, draft = ?13, conflicts = ?14,
-           revision = ?15, phase = ?16, written_here = ?18",
+           revision = ?15, phase = ?16, written_here = ?18, left_text = ?19",
     )?
     .execute(params![
         id_column(review.id.0),
@@ -88,6 +89,7 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &Entry, now: i64) -> rusqlite::Re
         phase_column(&review.phase),
         now,
         review.written_here,
+        left,
     ])?;
     let decided_text = match &review.phase {
         Phase::Deciding(decided) | Phase::Writing(decided) => Some(text_blob(tx, &decided.text)?),
@@ -196,14 +198,14 @@ fn put_size(tx: &Transaction<'_>, review: &Review, size: LineCount) -> rusqlite:
 fn counted(review: &Review) -> LineCount {
     let hunks = match &review.phase {
         Phase::Deciding(decided) if matches!(decided.outcome.ended, Ended::Accepted(_)) => {
-            hunks(review.base_text(), &decided.text)
+            hunks(review.file_text(), &decided.text)
         }
         // What was written, which the editor's own rules may have made something else.
         Phase::Settling(outcome)
             if let Ended::Accepted(accepted) = &outcome.ended
                 && let Ok(written) = decode(&accepted.bytes) =>
         {
-            hunks(review.base_text(), &written.text)
+            hunks(review.file_text(), &written.text)
         }
         _ => review.hunks(),
     };
@@ -292,6 +294,7 @@ fn review_of(connection: &Connection, row: &Row<'_>) -> Result<Review, JournalEr
         owner_key: row.get("owner_key")?,
         owner: None,
         base,
+        left: text("left_text")?.map(SharedText::from),
         proposed: text("proposed")?.ok_or_else(|| bad("proposed"))?.into(),
         convention: if convention.starts_with("lf") { Convention::Lf } else { Convention::AsIs },
         marked: convention.ends_with("marked"),

@@ -15,7 +15,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::{JournalError, marks, upkeep};
 
 /// Each version but the first has its step in `migrate`, and a new journal is made by all of them.
-pub(super) const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 5;
 
 /// Who starts a hub waits for this; what is not looked at then is checked when it is read.
 const CHECKING: Duration = Duration::from_secs(1);
@@ -36,7 +36,8 @@ CREATE TABLE reviews (
   new_file INTEGER, decided_text BLOB REFERENCES blobs, result_text BLOB REFERENCES blobs,
   result BLOB REFERENCES blobs, comments TEXT, decided_by TEXT,
   proposed_at INTEGER NOT NULL, decided_at INTEGER, ended_at INTEGER, delivered_at INTEGER,
-  added INTEGER, removed INTEGER, written_here INTEGER NOT NULL DEFAULT 0, on_disk INTEGER);
+  added INTEGER, removed INTEGER, written_here INTEGER NOT NULL DEFAULT 0, on_disk INTEGER,
+  left_text BLOB REFERENCES blobs);
 CREATE INDEX unfinished ON reviews (id) WHERE delivered_at IS NULL;
 CREATE TABLE windows (
   id INTEGER PRIMARY KEY, editor TEXT NOT NULL, folders TEXT NOT NULL, real_folders TEXT NOT NULL, key TEXT NOT NULL, port INTEGER NOT NULL,
@@ -164,6 +165,7 @@ fn migrate(transaction: &Transaction<'_>, version: i64) -> rusqlite::Result<()> 
              ALTER TABLE reviews ADD COLUMN on_disk INTEGER;",
         ),
         3 => transaction.execute_batch(MARKS),
+        4 => transaction.execute_batch("ALTER TABLE reviews ADD COLUMN left_text BLOB REFERENCES blobs;"),
         _ => Ok(()),
     }
 }
@@ -221,6 +223,7 @@ pub(super) fn prune(
     transaction.execute(
         "DELETE FROM blobs WHERE digest NOT IN (
            SELECT base FROM reviews WHERE base IS NOT NULL UNION SELECT proposed FROM reviews
+           UNION SELECT left_text FROM reviews WHERE left_text IS NOT NULL
            UNION SELECT draft FROM reviews WHERE draft IS NOT NULL
            UNION SELECT decided_text FROM reviews WHERE decided_text IS NOT NULL
            UNION SELECT result_text FROM reviews WHERE result_text IS NOT NULL

@@ -87,6 +87,7 @@ impl Desk {
             label: "tab".into(),
             writer,
             base,
+            left: None,
             proposed: proposed.into(),
             asked: None,
         };

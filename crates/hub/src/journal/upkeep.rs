@@ -59,7 +59,7 @@ pub(super) fn drop_oldest_texts(connection: &mut Connection, limit_bytes: u64) -
 
 fn drop_oldest(connection: &mut Connection, mut excess: u64) -> rusqlite::Result<usize> {
     let transaction = connection.transaction()?;
-    let columns = ["base", "proposed", "draft", "decided_text", "result_text", "result"];
+    let columns = ["base", "left_text", "proposed", "draft", "decided_text", "result_text", "result"];
     let reviews =
         columns.map(|column| format!("SELECT r.{column} AS digest, {OVER_AT} AS at FROM reviews r"));
     let sql = format!(

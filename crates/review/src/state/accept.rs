@@ -34,11 +34,16 @@ impl Review {
         let moved = self.base != now;
         if moved {
             let carried = self.carry(&text, now.as_ref());
-            // That a file came or went is never merged away: the person decided about the other case.
-            if self.base.is_some() != now.is_some() || !carried.conflicts.is_empty() {
+            // That a file came or went is never merged away: the person decided about the other case. Nor is a change
+            // that was shown next to another file's text: the user has not seen what this file holds.
+            let beside_another = self.left.is_some();
+            if beside_another || self.base.is_some() != now.is_some() || !carried.conflicts.is_empty() {
                 let conflicts = carried.conflicts.len();
                 self.move_to(now);
-                self.draft = (self.proposed != *carried.text).then(|| carried.text.into());
+                // Some hunks of a change next to another text are no part of the change that is shown now.
+                if !(beside_another && matches!(taken, Taken::Some { .. })) {
+                    self.draft = (self.proposed != *carried.text).then(|| carried.text.into());
+                }
                 self.conflicts = carried.conflicts;
                 return Ok(self.ask_again(by, Reply::AskAgain { conflicts }));
             }

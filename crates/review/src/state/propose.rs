@@ -53,6 +53,15 @@ impl State {
                 review.move_to(now);
                 effects.push(Effect::Record { review: id, step: Step::Rebased });
             }
+            // The other file, whose text is on the left, changed meanwhile.
+            Phase::Recording | Phase::Pending if review.left.is_some() => {
+                let left = left_side(proposal.left, review.writer, review.base.as_ref(), &review.proposed);
+                if review.left != left {
+                    review.left = left;
+                    review.revision = review.revision.next();
+                    effects.push(Effect::Record { review: id, step: Step::Rebased });
+                }
+            }
             Phase::Settled { outcome, .. } => match review.accepted_for_another_base(outcome, &proposal.base)
             {
                 Some(acceptance) => effects.extend(review.accept_again(acceptance, proposal.base)),
@@ -78,6 +87,7 @@ impl State {
             }
         };
         let proposed = SharedText::from(proposed);
+        let left = left_side(proposal.left, proposal.writer, base, &proposed);
         let format = proposal.base.as_ref().map_or(Format::UTF8, |base| base.format);
         let encodes = format.encode_shared(&proposed).map_err(|error| error.to_string());
         let restorable = match (proposal.writer, &proposal.base) {
@@ -100,6 +110,7 @@ impl State {
             owner_key: proposal.owner.key,
             owner: Some(agent),
             base: proposal.base,
+            left,
             proposed,
             convention,
             marked,
@@ -112,6 +123,26 @@ impl State {
         self.reviews.insert(review);
         vec![bound, Effect::Record { review: id, step: Step::Proposed }]
     }
+}
+
+/// The text of another file, as it is shown next to this change: in the line endings of the change. None where it would
+/// show nothing, or what the file holds anyway.
+fn left_side(
+    left: Option<SharedText>,
+    writer: Writer,
+    base: Option<&Text>,
+    proposed: &SharedText,
+) -> Option<SharedText> {
+    let left = left.filter(|_| !matches!(writer, Writer::Nobody | Writer::AgentFirst))?;
+    let left = if proposed.contains("\r\n") {
+        adopt_endings(proposed, &*left).0.into()
+    } else {
+        match Convention::Lf.for_agent(&left) {
+            Cow::Owned(left) => left.into(),
+            Cow::Borrowed(_) => left,
+        }
+    };
+    (left != *proposed && base.is_none_or(|base| base.text != left)).then_some(left)
 }
 
 /// A whole new text for this file, without the mark that is not part of it and in its line endings.

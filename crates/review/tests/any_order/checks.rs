@@ -72,6 +72,7 @@ const SIGHTS: &[Place] = {
         ("refused", Pending, Pending),
         ("merged cleanly", Pending, Deciding),
         ("compared", Pending, Deciding),
+        ("next to another file", Pending, Deciding),
         ("found again", Recording, Recording),
         ("found again", Pending, Pending),
         ("found again and moved", Pending, Pending),
@@ -231,6 +232,9 @@ pub(crate) fn step(world: &mut World, before: &State, event: &Event, effects: &[
                 if was.writer == Writer::Nobody {
                     world.seen.insert(("compared", Is::Pending, Is::Deciding));
                 }
+                if was.left.is_some() {
+                    world.seen.insert(("next to another file", Is::Pending, Is::Deciding));
+                }
                 if was.base != now.base {
                     world.seen.insert(("merged cleanly", Is::Pending, Is::Deciding));
                 }
@@ -280,7 +284,8 @@ pub(crate) fn step(world: &mut World, before: &State, event: &Event, effects: &[
 }
 
 fn same_sight_same_revision(was: &Review, now: &Review) {
-    let sight = |review: &Review| (review.base.clone(), review.side().to_owned());
+    let sight =
+        |review: &Review| (review.base.clone(), review.base_text().to_owned(), review.side().to_owned());
     if was.revision == now.revision {
         assert_eq!(sight(was), sight(now), "{} changed its looks and kept its revision", was.id);
     }
@@ -301,6 +306,7 @@ fn the_decision_is_what_was_said(
             assert_eq!(decided.outcome.by, Some(*surface));
             let seen = world.shown.get(&(was.id, *revision)).expect("decided on what was never shown");
             assert_eq!((&was.base, was.side()), (&seen.0, seen.1.as_str()), "decided on something else");
+            assert_eq!(was.base_text(), seen.2, "decided next to something else");
             let text = match &decision.verdict {
                 Verdict::Reject { reason } => {
                     assert_eq!(decided.outcome.ended, Ended::Rejected { reason: reason.clone() });
@@ -337,6 +343,7 @@ fn the_decision_is_what_was_said(
     if was.base == *base_now {
         assert_eq!(decided.text, text);
     } else {
+        assert_eq!(was.left, None, "merged, and the user did not see what the file held");
         let (Some(base), Some(file)) = (&was.base, base_now) else {
             panic!("merged with a file that is not")
         };

@@ -86,6 +86,7 @@ fn propose(world: &mut World, choice: u32) {
         writer,
         // Given with the question where nobody writes; else the file's, whenever it is asked.
         base: (writer == Writer::Nobody).then(|| Text::utf8(files::changed(text, choice >> 9))),
+        left: (choice >> 13).is_multiple_of(4).then(|| files::changed(text, choice >> 11).into()),
     };
     world.ask((choice & 3) as usize % KEYS.len(), proposal);
 }

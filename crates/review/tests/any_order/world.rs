@@ -16,7 +16,7 @@ use crate::{
 pub(crate) const KEYS: [&str; 3] = ["claude:one", "claude:one", "nexus3:two"];
 
 /// What was shown under a revision.
-pub(crate) type Shown = (Option<Text>, String);
+pub(crate) type Shown = (Option<Text>, String, String);
 
 #[derive(Default)]
 pub(crate) struct World {
@@ -69,7 +69,7 @@ impl World {
                 }
                 Effect::Show { review } => {
                     let now = self.state.review(review).unwrap();
-                    let shown = (now.base.clone(), now.side().to_owned());
+                    let shown = (now.base.clone(), now.side().to_owned(), now.base_text().to_owned());
                     let first = self.shown.entry((review, now.revision)).or_insert_with(|| shown.clone());
                     assert_eq!(*first, shown, "{review} shows two things under revision {}", now.revision);
                 }

@@ -37,6 +37,7 @@ pub(crate) fn proposal(writer: Writer, base: Option<Text>, proposed: &str) -> Pr
         label: "mod.rs".to_owned(),
         writer,
         base,
+        left: None,
         proposed: proposed.to_owned(),
         asked: None,
     }

@@ -9,6 +9,8 @@ mod desk;
 #[cfg(test)]
 mod ending;
 #[cfg(test)]
+mod left_side;
+#[cfg(test)]
 mod moving;
 #[cfg(test)]
 mod proposing;

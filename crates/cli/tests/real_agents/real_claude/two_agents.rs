@@ -36,7 +36,7 @@ fn what_the_second_agent_does_not_write_is_not_on_disk(version: ClaudeVersion) {
     eventually("the history says it, too", || {
         let listed = world.run(&["history"]).ok().stdout;
         let line = listed.lines().find(|line| line.starts_with(&format!("{of_second} "))).unwrap().to_owned();
-        line.contains("accepted, in a terminal, not on disk").then_some(())
+        line.contains("accepted, not on disk, in a terminal").then_some(())
     });
     drop((first, second, serve));
 }

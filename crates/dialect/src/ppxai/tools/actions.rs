@@ -226,9 +226,14 @@ fn show_diff(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
     let texts = ["content", "original", "modified"].map(|name| optional_text(arguments, name));
     match texts {
         [Err(wrong), ..] | [_, Err(wrong), _] | [.., Err(wrong)] => Err(wrong),
-        [Ok(Some(proposed)), Ok(None), Ok(None)] => {
-            Ok(Request::Propose { path, proposed, label, set: None, writer: Some(Writer::Nobody) })
-        }
+        [Ok(Some(proposed)), Ok(None), Ok(None)] => Ok(Request::Propose {
+            path,
+            compare_with: None,
+            proposed,
+            label,
+            set: None,
+            writer: Some(Writer::Nobody),
+        }),
         [Ok(None), Ok(Some(before)), Ok(Some(after))] => {
             Ok(Request::Compare { path, before, after, label, set: None })
         }

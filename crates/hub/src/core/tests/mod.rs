@@ -20,6 +20,7 @@ mod ppxai;
 mod returning;
 mod showing;
 mod streaming;
+mod two_paths;
 mod undoing;
 mod unsaved;
 mod watching;

@@ -159,12 +159,63 @@ fn a_look_that_takes_too_long_ends() {
     assert_eq!(upkeep::damage(&mut connection, std::time::Duration::ZERO).unwrap(), None);
 }
 
+/// A review that is shown next to the text of another file.
+fn with_a_left_side(path: &Path) -> Desk {
+    let mut desk = Desk::at(path);
+    let owner = Owner { agent: AgentId(1), key: "nexus3:x".into() };
+    desk.apply(
+        Event::Proposed(Proposal {
+            owner,
+            window: WindowId(1),
+            set: None,
+            path: "/ws/new".into(),
+            label: "tab".into(),
+            writer: Writer::Editor,
+            base: Some(Text::utf8("held\n")),
+            left: Some("left\nsame\n".into()),
+            proposed: "right\nsame\n".into(),
+            asked: None,
+        }),
+        false,
+    );
+    desk
+}
+
+#[test]
+fn the_text_of_another_file_on_the_left_is_kept_as_long_as_its_review() {
+    let (_folder, path) = folder();
+    drop(with_a_left_side(&path));
+    // The second start comes after a clean-up of texts that nothing refers to.
+    for _ in 0..2 {
+        let found = remembered(&path);
+        assert_eq!((found[0].base_text(), found[0].file_text()), ("left\nsame\n", "held\n"));
+    }
+    let mut desk = Desk::at(&path);
+    desk.decide(Verdict::Accept, true);
+    let change = desk.change(Name::Last);
+    assert_eq!(
+        change.before.as_deref(),
+        Some(b"held\n".as_slice()),
+        "an undo gives the file its own text back"
+    );
+    let entry = desk.list(Filter::default()).remove(0);
+    assert_eq!((entry.added, entry.removed), (Some(2), Some(1)), "counted as the file changed");
+    desk.apply(Event::Delivered { review: ReviewId(1) }, true);
+    drop(desk);
+    Connection::open(&path).unwrap().execute_batch(AGE).unwrap();
+    drop(open(&path));
+    let count = "SELECT count(*) FROM blobs";
+    let blobs: i64 = Connection::open(&path).unwrap().query_row(count, [], |row| row.get(0)).unwrap();
+    assert_eq!(blobs, 0);
+}
+
 #[test]
 fn journals_of_all_versions_are_opened_and_newer_ones_left_alone() {
     let versions = [
         (1, include_str!("../schema_1.sql")),
         (2, include_str!("../schema_2.sql")),
         (3, include_str!("../schema_3.sql")),
+        (4, include_str!("../schema_4.sql")),
     ];
     for (version, tables) in versions {
         let (_folder, path) = folder();
@@ -183,6 +234,8 @@ fn journals_of_all_versions_are_opened_and_newer_ones_left_alone() {
             .unwrap();
         assert_eq!(found, crate::journal::schema::VERSION);
         with_a_change(&path);
+        drop(with_a_left_side(&path));
+        assert_eq!(super::remembered(&path)[0].base_text(), "left\nsame\n", "version {version}");
     }
     let (_folder, path) = folder();
     drop(open(&path));
