@@ -112,7 +112,13 @@ impl Journey {
             let until = Instant::now() + DEADLINE;
             while !subject.counted {
                 assert!(Instant::now() < until, "her decision is never taken: {subject:?}");
-                ask_her(&mut self.stage.editor, subject);
+                let answer = ask_her(&mut self.stage.editor, subject);
+                // Nobody would write it: she decides when its agent is back.
+                if matches!(answer, Some(api::ReviewDecidedResult::Refused { can_write_here: true, .. })) {
+                    let (dialect, who) = (self.case.dialect, self.case.who);
+                    assert!(dialect.agent_writes() && who == Who::Agent, "refused, and its agent waits");
+                    break;
+                }
             }
         }
     }
@@ -320,20 +326,22 @@ fn decision(subject: &Subject, shown: &api::ReviewShow) -> api::ReviewDecided {
 }
 
 /// Says what she thinks of what is on her screen, if it is.
-fn ask_her(editor: &mut linkspan_testkit::Editor, subject: &mut Subject) {
+fn ask_her(editor: &mut linkspan_testkit::Editor, subject: &mut Subject) -> Option<api::ReviewDecidedResult> {
     let newest = {
         let desk = editor.desk();
         desk.shown.iter().rev().find(|shown| shown.path == subject.wanted.path).cloned()
     };
-    let Some(shown) = newest else { return };
+    let shown = newest?;
     let said_before = std::mem::replace(&mut subject.said, true);
-    match editor.request(&decision(subject, &shown)) {
-        Ok(api::ReviewDecidedResult::Taken) => subject.counted = true,
-        Ok(api::ReviewDecidedResult::AlreadyDecided { by }) => {
+    let answer = editor.request(&decision(subject, &shown)).ok();
+    match &answer {
+        Some(api::ReviewDecidedResult::Taken) => subject.counted = true,
+        Some(api::ReviewDecidedResult::AlreadyDecided { by }) => {
             assert!(said_before, "somebody else decided: {by}");
             subject.counted = true;
         }
         // It is not there (any more), or cannot be decided right now: she looks again.
-        Ok(_) | Err(_) => sleep(MOMENT),
+        Some(_) | None => sleep(MOMENT),
     }
+    answer
 }

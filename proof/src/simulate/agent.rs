@@ -182,10 +182,8 @@ impl World {
                 self.agent_asks(number, wire, ask);
             }
             (63..66, Some(ask)) => self.agent_takes_back(number, wire, ask),
-            (_, Some(ask)) if self.agents[number].asks[ask].times == 0 => {
-                if !self.gives_up(number, ask) {
-                    self.agent_asks(number, wire, ask);
-                }
+            (_, Some(ask)) if self.agents[number].asks[ask].times == 0 && !self.gives_up(number, ask) => {
+                self.agent_asks(number, wire, ask);
             }
             _ => {}
         }
