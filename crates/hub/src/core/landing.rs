@@ -115,10 +115,9 @@ impl Core {
 
     /// What an earlier hub told agents to write, and did not see in the file. The user was told then.
     pub(super) fn expect_unseen(&mut self, unseen: Vec<Unseen>) {
-        for Unseen { review, window, path, agent, before, accepted } in unseen {
+        for Unseen { review, window, path, agent, writer, before, accepted } in unseen {
             let timer = self.timers.add(self.now_ms + LOOKS_MS[0], Due::Landing(review));
             let looks = TOLD_AFTER_LOOK;
-            let writer = Writer::Agent;
             let told = true;
             let landing = Landing { window, path, agent, writer, before, accepted, told, looks, timer };
             self.landings.expected.insert(review, landing);

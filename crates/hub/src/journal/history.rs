@@ -437,7 +437,7 @@ const UNSEEN_MOST: i64 = 64;
 /// What agents were told to write lately and was not seen in the file, newest first.
 pub(super) fn unseen(connection: &Connection, now: i64) -> Result<Vec<Unseen>, JournalError> {
     let mut statement = connection.prepare(
-        "SELECT id, window, path, owner_key, format, base, result FROM reviews
+        "SELECT id, window, path, owner_key, writer, format, base, result FROM reviews
          WHERE on_disk = 0 AND decided_at > ?1 ORDER BY id DESC LIMIT ?2",
     )?;
     let mut rows = statement.query([now - UNSEEN_MS, UNSEEN_MOST])?;
@@ -460,6 +460,7 @@ pub(super) fn unseen(connection: &Connection, now: i64) -> Result<Vec<Unseen>, J
             window: WindowId(id_of(row, "window")?),
             path: path_of(row)?,
             agent: asker(&owner).1.to_owned(),
+            writer: writer_of(row)?,
             before: before.map(Into::into),
             accepted: accepted.into(),
         });

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use linkspan_review::{ChangeId, Review, ReviewId, SharedBytes, Step, WindowId};
+use linkspan_review::{ChangeId, Review, ReviewId, SharedBytes, Step, WindowId, Writer};
 use rusqlite::Connection;
 
 use crate::core::Ticket;
@@ -79,6 +79,7 @@ pub struct Unseen {
     pub path: PathBuf,
     /// Its name, for people.
     pub agent: String,
+    pub writer: Writer,
     pub before: Option<SharedBytes>,
     pub accepted: SharedBytes,
 }

@@ -177,6 +177,24 @@ fn an_accepted_change_that_was_not_written_is_written_by_the_next_hub() {
 }
 
 #[test]
+fn what_an_agent_was_told_to_write_is_looked_for_until_it_was_seen() {
+    for writer in [Writer::Agent, Writer::AgentAsProposed] {
+        let (_folder, path) = folder();
+        let mut desk = Desk::at(&path);
+        desk.propose(writer);
+        desk.decide(Verdict::Accept, false);
+        let unseen = open(&path).1.unseen;
+        let found = unseen.first().expect("it was not seen");
+        assert_eq!((found.review, found.writer), (ReviewId(1), writer));
+        assert_eq!(found.accepted.as_slice(), b"one\n2\n");
+        assert_eq!(desk.list(Filter::default())[0].on_disk, Some(false));
+        desk.journal.record_on_disk(ReviewId(1));
+        assert_eq!(desk.list(Filter::default())[0].on_disk, Some(true));
+        assert!(open(&path).1.unseen.is_empty());
+    }
+}
+
+#[test]
 fn who_writes_is_read_back_and_nobody_stays_nobody() {
     for writer in [Writer::Agent, Writer::Editor, Writer::Nobody] {
         let (_folder, path) = folder();
