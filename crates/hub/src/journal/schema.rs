@@ -15,7 +15,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::{JournalError, marks, upkeep};
 
 /// Each version but the first has its step in `migrate`, and a new journal is made by all of them.
-pub(super) const VERSION: i64 = 5;
+pub(super) const VERSION: i64 = 3;
 
 /// Who starts a hub waits for this; what is not looked at then is checked when it is read.
 const CHECKING: Duration = Duration::from_secs(1);
@@ -160,12 +160,14 @@ fn migrate(transaction: &Transaction<'_>, version: i64) -> rusqlite::Result<()> 
                  DROP TABLE writes_1;",
             )
         }
-        2 => transaction.execute_batch(
-            "ALTER TABLE reviews ADD COLUMN written_here INTEGER NOT NULL DEFAULT 0;
-             ALTER TABLE reviews ADD COLUMN on_disk INTEGER;",
-        ),
-        3 => transaction.execute_batch(MARKS),
-        4 => transaction.execute_batch("ALTER TABLE reviews ADD COLUMN left_text BLOB REFERENCES blobs;"),
+        2 => {
+            transaction.execute_batch(
+                "ALTER TABLE reviews ADD COLUMN written_here INTEGER NOT NULL DEFAULT 0;
+                 ALTER TABLE reviews ADD COLUMN on_disk INTEGER;
+                 ALTER TABLE reviews ADD COLUMN left_text BLOB REFERENCES blobs;",
+            )?;
+            transaction.execute_batch(MARKS)
+        }
         _ => Ok(()),
     }
 }
