@@ -2,8 +2,8 @@
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use linkspan_review::{
-    AgentId, Comment, Decision, Digest, Event, Format, LineNumber, Owner, Proposal, Review, ReviewId, Revision,
-    State, Step, SurfaceId, Text, Verdict, WindowId, WriteError, Writer,
+    AgentId, Comment, Decision, Digest, Event, Format, LineNumber, Owner, Proposal, Review, ReviewId,
+    Revision, State, Step, SurfaceId, Text, Verdict, WindowId, WriteError, Writer,
 };
 
 const LINES: [&str; 7] = ["a\n", "b\n", "c\n", "a\r\n", "\u{feff}", "é\r\n", "я"];

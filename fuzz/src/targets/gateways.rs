@@ -17,6 +17,9 @@ struct World {
     asked: BTreeSet<i64>,
     exchanges: VecDeque<u64>,
     probes: VecDeque<i64>,
+    /// The editor has said yes. Clio's is passed on once it has answered a probe: only then it is known whether it
+    /// writes by itself.
+    said_yes: bool,
 }
 
 pub(crate) fn run(data: &[u8]) {
@@ -34,8 +37,14 @@ pub(crate) fn run(data: &[u8]) {
         let (moves, may_accept) = match what {
             ">" => (world.ask(rest).map(|message| gateway.ours(message)).unwrap_or_default(), false),
             "c" => (take_back(rest).map(|message| gateway.ours(message)).unwrap_or_default(), false),
-            "<" => (gateway.theirs(rest), says_yes(rest)),
-            "p" => (world.probes.pop_front().map(|id| gateway.pong(id)).unwrap_or_default(), false),
+            "<" => {
+                world.said_yes |= says_yes(rest);
+                (gateway.theirs(rest), says_yes(rest))
+            }
+            "p" => {
+                let moves = world.probes.pop_front().map(|id| gateway.pong(id)).unwrap_or_default();
+                (moves, world.said_yes)
+            }
             "l" => (gateway.listening(), false),
             "=" => {
                 let Some(tag) = world.exchanges.pop_front() else { continue };
