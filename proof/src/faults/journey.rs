@@ -113,7 +113,7 @@ impl Journey {
             while !subject.counted {
                 assert!(Instant::now() < until, "her decision is never taken: {subject:?}");
                 let answer = ask_her(&mut self.stage.editor, subject);
-                // Nobody would write it: she decides when its agent is back.
+                // Nobody would write it: the user decides when its agent is back.
                 if matches!(answer, Some(api::ReviewDecidedResult::Refused { can_write_here: true, .. })) {
                     let (dialect, who) = (self.case.dialect, self.case.who);
                     assert!(dialect.agent_writes() && who == Who::Agent, "refused, and its agent waits");

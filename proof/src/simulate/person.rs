@@ -51,7 +51,7 @@ impl World {
             }
         };
         let review: ReviewId = show.review.parse().expect("the name of a review");
-        // Mostly she is told first that nobody waits. Where somebody does, it makes no difference.
+        // Mostly the user is told first that nobody waits. Where somebody does, it makes no difference.
         let write_here = self.chance.in_hundred(5);
         let (revision, new_file, base) = (show.revision, show.new_file, show.base.clone());
         let word = Word { revision, new_file, base, wants, write_here };
@@ -63,7 +63,7 @@ impl World {
         (params, (review, word))
     }
 
-    /// Her accept is refused, for nobody would write: she says mostly that the hub shall.
+    /// The accept is refused, because nobody would write. Mostly the user then lets the hub write.
     pub(super) fn writes_here(
         &mut self,
         result: &Value,
