@@ -95,7 +95,7 @@ mod tests {
     fn a_damaged_journal_is_told_of() {
         let world = World::new();
         std::fs::create_dir_all(world.state()).unwrap();
-        std::fs::write(world.journal(), "this is no database").unwrap();
+        std::fs::write(world.journal(), "this is not a database").unwrap();
         std::fs::write(world.state().join("journal.damaged-1.db"), "").unwrap();
         let found = findings(&world, "journal");
         assert_eq!((&found[0]["level"], &found[1]["level"]), (&json!("bad"), &json!("note")), "{found:?}");
@@ -154,7 +154,7 @@ mod tests {
     fn a_journal_that_is_damaged_inside_is_told_of_before_a_hub_starts() {
         let world = World::new();
         std::fs::create_dir_all(world.state()).unwrap();
-        std::fs::write(world.journal(), "this is no database").unwrap();
+        std::fs::write(world.journal(), "this is not a database").unwrap();
         let status = world.run(&["status"]).ok().stdout;
         assert!(status.contains("damaged") && status.contains("puts it aside"), "{status}");
     }

@@ -188,7 +188,7 @@ impl World {
         if self.agents[number].wrote.insert((path.clone(), text.to_owned())) {
             self.count("writes of agents");
             self.trace.tell(self.now, || format!("agent{number} writes {}", path.display()));
-            // Only Linkspan's own agents know that a mark is no part of the text. The others write what they are told.
+            // Only Linkspan's own agents know that a mark is not part of the text. The others write what they are told.
             let marked = self.disk.get(&path).is_some_and(|bytes| bytes.starts_with(MARK.as_bytes()));
             let mark = if marked && self.agents[number].dialect == "linkspan" { MARK } else { "" };
             self.puts(path, Some(format!("{mark}{text}").into_bytes()));

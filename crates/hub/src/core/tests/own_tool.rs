@@ -1,5 +1,5 @@
 //! NEXUS3 itself runs its own tool after a yes. The disk holds what was decided all the same: its tool writes what was
-//! accepted as it was proposed, the hub writes everything else, and then there is no yes.
+//! accepted as it was proposed, the hub writes everything else, and the agent is not told yes.
 
 use linkspan_review::{AgentId, WindowId};
 use serde_json::{Value, json};
