@@ -7,13 +7,13 @@ export const PROTOCOL = 1;
 export const ERRORS = {
   /** The message is not JSON. */
   PARSE: -32700,
-  /** The message is JSON, but no request, notification or response. */
+  /** The message is JSON, but not a request, notification or response. */
   INVALID_REQUEST: -32600,
   /** There is no such method. */
   METHOD_NOT_FOUND: -32601,
   /** The parameters do not fit the method. */
   INVALID_PARAMS: -32602,
-  /** A fault of the answering side. */
+  /** A bug in the answering program. */
   INTERNAL: -32603,
   /** The connection has not sent `attach` yet. */
   NOT_ATTACHED: -32010,
@@ -33,31 +33,31 @@ export const ERRORS = {
   TIMEOUT: -32017,
   /** It is larger than the limit. */
   TOO_LARGE: -32018,
-  /** There is no such change, or nothing to take back. */
+  /** There is no such change, or nothing to undo. */
   UNKNOWN_CHANGE: -32021,
-  /** The file is not what it would have to be. */
+  /** The file does not hold the expected bytes. */
   CONFLICT: -32022,
   /** There is no such window. */
   UNKNOWN_WINDOW: -32019,
 } as const;
 
-/** What an editor asks the hub. */
+/** Requests of an editor to the hub. */
 export interface EditorToHubRequests {
-  /** Joins the hub. Needed before everything else that an editor says. */
+  /** Attaches an editor window to the hub. Required before every other message of an editor. */
   "attach": { params: Attach; result: AttachResult };
-  /** The person decided. */
+  /** The user decided. */
   "review/decided": { params: ReviewDecided; result: ReviewDecidedResult };
-  /** The person edited the proposed side without deciding yet. */
+  /** The user edited the proposed side without deciding yet. */
   "review/edited": { params: ReviewEdited; result: ReviewEditedResult };
-  /** The person answered a question, or closed it. The first answer counts. */
+  /** The user answered a question, or closed it. The first answer counts. */
   "user/answered": { params: UserAnswered; result: UserAnsweredResult };
-  /** Asks whether the other side is there. */
+  /** Asks whether the other side is alive. */
   "ping": { params: Ping; result: null };
 }
 
-/** What an editor tells the hub. */
+/** Notifications of an editor to the hub. */
 export interface EditorToHubNotifications {
-  /** Leaves the hub for good. A connection that ends without it may come back. */
+  /** Detaches for good. A window whose connection ends without it may come back. */
   "detach": { params: Detach };
   /** The workspace folders changed. */
   "folders/changed": { params: FoldersChanged };
@@ -65,25 +65,25 @@ export interface EditorToHubNotifications {
   "focus/changed": { params: FocusChanged };
   /** The set of open documents changed, or one became dirty or clean. */
   "documents/changed": { params: DocumentsChanged };
-  /** The selection in the active document changed. Sent when it has come to rest, not for each step. */
+  /** The selection in the active document changed. Sent when it has settled, not for each step. */
   "selection/changed": { params: SelectionChanged };
-  /** The person pointed the agents at a file, or some of its lines. */
+  /** The user pointed the agents at a file, or at some of its lines. */
   "mentioned": { params: Mentioned };
   /** The diagnostics of some files changed. */
   "diagnostics/changed": { params: DiagnosticsChanged };
-  /** The review is on the person's screen. */
+  /** The review is visible to the user. */
   "review/shown": { params: ReviewShown };
-  /** The person closed the tab. That is no decision: the review stays pending. */
+  /** The user closed the tab. That is not a decision: the review stays pending. */
   "review/closed": { params: ReviewClosed };
 }
 
-/** What the hub asks an editor. */
+/** Requests of the hub to an editor. */
 export interface HubToEditorRequests {
   /** Asks for the documents that are open, in the order of their tabs. */
   "documents/list": { params: DocumentsList; result: DocumentsListResult };
-  /** Asks for the text an editor holds for a file, saved or not. */
+  /** Asks for the text that an editor holds for a file, saved or not. */
   "document/text": { params: DocumentText; result: DocumentTextResult };
-  /** Asks whether a document has changes that are not saved. */
+  /** Asks whether a document has unsaved changes. */
   "document/dirty": { params: DocumentDirty; result: DocumentDirtyResult };
   /** Saves a document. */
   "document/save": { params: DocumentSave; result: DocumentSaveResult };
@@ -91,11 +91,11 @@ export interface HubToEditorRequests {
   "document/close": { params: DocumentClose; result: DocumentCloseResult };
   /** Opens a file in a tab. */
   "document/open": { params: DocumentOpen; result: DocumentOpenResult };
-  /** Scrolls an open document so that a range is seen. */
+  /** Scrolls an open document so that a range is visible. */
   "document/reveal": { params: DocumentReveal; result: DocumentRevealResult };
   /** Asks which part of a document is on screen. */
   "document/visibleRange": { params: DocumentVisibleRange; result: DocumentVisibleRangeResult };
-  /** Asks what the formatter that the editor has for a document would change. Nothing is changed by asking. */
+  /** Asks what the editor's formatter would change in a document. Changes nothing. */
   "document/format": { params: DocumentFormat; result: DocumentFormatResult };
   /** Changes a document's text as one undo step. */
   "edits/apply": { params: EditsApply; result: EditsApplyResult };
@@ -105,113 +105,118 @@ export interface HubToEditorRequests {
   "selection/latest": { params: SelectionLatest; result: Selection | null };
   /** Asks for diagnostics. */
   "diagnostics/get": { params: DiagnosticsGet; result: DiagnosticsGetResult };
-  /** Shows a review, or a newer revision of one that is shown. Answered at once, before the person looks. */
+  /** Shows a review, or a newer revision of one that is shown. Answered at once, before the user looks. */
   "review/show": { params: ReviewShow; result: null };
-  /** Says whether the agent of a review that is shown still waits for the answer. */
+  /** Notifies whether the agent of a shown review still waits for the answer. */
   "review/waiting": { params: ReviewWaiting; result: null };
-  /** Takes a review off the screen. */
+  /** Removes a review from the screen. */
   "review/hide": { params: ReviewHide; result: null };
-  /** Asks what is known about the thing at a position. */
+  /** Asks for the type and documentation of the symbol at a position. */
   "language/hover": { params: LanguageHover; result: LanguageHoverResult };
-  /** Asks where the thing at a position is defined. */
+  /** Asks where the symbol at a position is defined. */
   "language/definition": { params: LanguageDefinition; result: LanguageDefinitionResult };
-  /** Asks where the thing at a position is used. */
+  /** Asks where the symbol at a position is used. */
   "language/references": { params: LanguageReferences; result: LanguageReferencesResult };
   /** Asks for symbols: those of one file, or those in the workspace that match a query. */
   "language/symbols": { params: LanguageSymbols; result: LanguageSymbolsResult };
-  /** Asks what renaming the thing at a position would change. Nothing is changed by asking. */
+  /** Asks what renaming the symbol at a position would change. Changes nothing. */
   "language/rename": { params: LanguageRename; result: LanguageRenameResult };
   /** Opens an integrated terminal. */
   "terminal/create": { params: TerminalCreate; result: TerminalCreateResult };
-  /** Runs a command in an integrated terminal and waits for its end. */
+  /** Runs a command in an integrated terminal and waits until it exits. */
   "terminal/run": { params: TerminalRun; result: TerminalRunResult };
-  /** Asks for what the last command in a terminal printed so far. */
+  /** Asks for the output of the last command in a terminal so far. */
   "terminal/output": { params: TerminalOutput; result: TerminalOutputResult };
-  /** Tells the person something, without asking for an answer. */
+  /** Shows the user a message that needs no answer. */
   "status/message": { params: StatusMessage; result: null };
-  /** Asks the person for permission. Answered at once, before she looks; what she says comes back as `user/answered`. A question with an id that is on her screen already is the same one. */
+  /** Asks the user for permission. Answered at once, before the user looks; the user's answer comes back as `user/answered`. If a question with this id is already on the screen, it is the same one. */
   "user/ask": { params: UserAsk; result: null };
-  /** Takes a question off the screen: it was answered elsewhere, or nobody waits for its answer any more. */
+  /** Removes a question from the screen: it was answered elsewhere, or is no longer pending. */
   "user/unask": { params: UserUnask; result: null };
   /** Runs code in the kernel of the active notebook. */
   "code/execute": { params: CodeExecute; result: CodeExecuteResult };
-  /** Asks whether the other side is there. */
+  /** Asks whether the other side is alive. */
   "ping": { params: Ping; result: null };
 }
 
-/** What `linkspan attach` tells an editor about the hub. */
+/** Notifications of `linkspan attach` to an editor, about the hub. */
 export interface HubToEditorNotifications {
-  /** The hub cannot be reached. Said by `linkspan attach` itself, which goes on trying: what the editor asks meanwhile waits. */
+  /** The hub cannot be reached. Sent by `linkspan attach` itself, which keeps trying. Requests of the editor wait in the meantime. */
   "hub/lost": { params: HubLost };
-  /** A hub is there and the window is in it again. Said by `linkspan attach` itself; the environment, and even the port, may be others than before. Reviews that are pending are shown again, others are over. */
+  /** The hub can be reached, and the window is attached again. Sent by `linkspan attach` itself. The environment, and even the port, may have changed. Pending reviews are shown again; all others are closed. */
   "hub/back": { params: HubBack };
 }
 
-/** What a command asks the hub. */
+/** Requests of a command to the hub. */
 export interface CommandToHubRequests {
-  /** Says who is calling and asks which hub this is. The one request that never changes its shape, because it is how two versions find out about each other. */
+  /** Identifies the caller and asks which hub this is. This request never changes its shape, because two versions find out about each other with it. */
   "hub/hello": { params: HubHello; result: HubHelloResult };
   /** Asks what is connected right now. */
   "hub/status": { params: HubStatus; result: HubStatusResult };
-  /** Asks which windows there are. Quicker than `hub/status`: no agent is asked for a sign of life. */
+  /** Asks which windows there are. Faster than `hub/status`: agents are not pinged. */
   "hub/windows": { params: HubWindows; result: HubWindowsResult };
-  /** Stops the hub. It starts again by itself when somebody needs it. */
+  /** Stops the hub. It starts again when it is needed. */
   "hub/stop": { params: HubStop; result: HubStopResult };
   /** Asks for the reviews. */
   "reviews/list": { params: ReviewsList; result: ReviewsListResult };
-  /** Asks for all of a review. */
+  /** Asks for one review in full. */
   "reviews/get": { params: ReviewsGet; result: ReviewsGetResult };
   /** Decides a review from the command line. */
   "reviews/decide": { params: ReviewsDecide; result: ReviewDecidedResult };
-  /** Asks for `hub/event` from now on. What is there already is asked for afterwards, with `hub/status` and `reviews/list`: then nothing is missed in between. A watcher that does not read what it is sent is closed. */
+  /** Asks for `hub/event` from now on. Ask for the current state afterwards, with `hub/status` and `reviews/list`, so that nothing is missed in between. The connection of a watcher that does not read is closed. */
   "hub/watch": { params: HubWatch; result: null };
-  /** Asks for what was decided and done, newest first. */
+  /** Asks for closed reviews and undos, newest first. */
   "history/list": { params: HistoryList; result: HistoryListResult };
-  /** Takes an accepted change back: the file gets the bytes it held before, if and only if it holds exactly those that were accepted, and no editor has unsaved text of it. */
+  /** Undoes an accepted change: restores the bytes that the file held before, if it holds exactly the accepted bytes now and no editor has unsaved changes in it. */
   "history/undo": { params: HistoryUndo; result: HistoryUndoResult };
-  /** Asks for the questions that wait, oldest first. */
+  /** Asks for the pending questions, oldest first. */
   "asks/list": { params: AsksList; result: AsksListResult };
-  /** Answers a question for the person, wherever she is. The first answer counts. */
+  /** Answers a question for the user, from any surface. The first answer counts. */
   "asks/answer": { params: AsksAnswer; result: UserAnsweredResult };
   /** Asks which agents there are, connected or remembered, and what each may do. */
   "clients/list": { params: ClientsList; result: ClientsListResult };
-  /** Allows an agent something without a question. */
+  /** Grants permissions to an agent. */
   "clients/allow": { params: ClientsAllow; result: ClientsAllowResult };
-  /** Takes back what was allowed, at once, in all folders. */
+  /** Revokes permissions, at once, in all folders. */
   "clients/revoke": { params: ClientsRevoke; result: ClientsRevokeResult };
-  /** Asks for a link that lets one browser see and decide reviews. */
+  /** Asks for a link that gives one browser access to the reviews. */
   "page/link": { params: PageLink; result: PageLinkResult };
-  /** Takes back the access of every browser, and every link that was not used. */
+  /** Revokes the access of every browser, and every unused link. */
   "page/revoke": { params: PageRevoke; result: PageRevokeResult };
-  /** Asks whether the other side is there. */
+  /** Asks whether the other side is alive. */
   "ping": { params: Ping; result: null };
 }
 
-/** What the hub tells a command. */
+/** Notifications of the hub to a command. */
 export interface HubToCommandNotifications {
   /** Something happened. Sent in the order in which it did. */
   "hub/event": { params: HubEvent };
 }
 
-/** What an agent asks the hub. */
+/** Requests of an agent to the hub. */
 export interface AgentToHubRequests {
-  /** Joins a window as an agent. From the answer on, every message on this connection is MCP of the dialect `linkspan`, both ways. */
+  /** Joins a window as an agent. After the answer, every message on this connection is MCP of the dialect `linkspan`, in both directions. */
   "agent/join": { params: AgentJoin; result: AgentJoinResult };
-  /** Asks whether the other side is there. */
+  /** Reports an event of an agent's hooks. Needs no `agent/join`, and is answered at once. */
+  "hook/report": { params: HookReport; result: HookReportResult };
+  /** Asks whether the other side is alive. */
   "ping": { params: Ping; result: null };
 }
 
-/** What an agent tells the hub. */
+/** Notifications of an agent to the hub. */
 export interface AgentToHubNotifications {
-  /** Says goodbye: what the agent has open is withdrawn, and the hub hangs up. A connection that ends without it may come back for its answers. */
+  /** Leaves: the open changes and calls of the agent are withdrawn, and the hub closes the connection. After a connection that ends without it, the agent may reconnect for its answers. */
   "agent/leave": { params: AgentLeave };
 }
 
-/** Joins a window as an agent. From the answer on, every message on this connection is MCP of the dialect `linkspan`, both ways. */
+/** How much of a proposal was accepted. */
+export type AcceptedPart = "all" | "some" | "edited";
+
+/** Joins a window as an agent. After the answer, every message on this connection is MCP of the dialect `linkspan`, in both directions. */
 export interface AgentJoin {
   /** Id of the window, such as `w3`: `hub/windows` lists them. */
   window: string;
-  /** A random word of 1 to 64 letters, digits, `-` and `_` that the agent keeps over reconnects, and nobody else uses: by it, its name and its window an agent finds its own changes again. An older connection with the same three is taken for lost. */
+  /** A random string of 1 to 64 letters, digits, `-` and `_` that the agent keeps across reconnects and that no other agent uses. With it, its name and its window, an agent finds its own changes again. An older connection with the same three is considered lost. */
   session: string;
   /** What the agent calls itself. */
   name: string;
@@ -219,6 +224,10 @@ export interface AgentJoin {
   version: string;
   /** Its process id. */
   pid?: number;
+  /** What its model learns of a decision, if that is less than everything. */
+  receives?: Receives;
+  /** Set by a command that another agent runs for one event of its hooks, such as `linkspan hook`. */
+  hook?: HookJoin;
 }
 
 /** The window the agent is in now. */
@@ -233,72 +242,72 @@ export interface AgentJoinResult {
   folders: Array<string>;
 }
 
-/** Says goodbye: what the agent has open is withdrawn, and the hub hangs up. A connection that ends without it may come back for its answers. */
+/** Leaves: the open changes and calls of the agent are withdrawn, and the hub closes the connection. After a connection that ends without it, the agent may reconnect for its answers. */
 export type AgentLeave = Record<string, never>;
 
 /** One connected agent. */
 export interface AgentStatus {
   /** Id of the connection, such as `a4`. */
   agent: string;
-  /** What it calls itself. */
+  /** Its name. */
   name: string;
-  /** The version it says it has. */
+  /** The version that it reports. */
   version: string;
   /** The protocol it speaks. */
   dialect: string;
-  /** Its process id, if it told. */
+  /** Its process id, if known. */
   pid?: number;
   /** How long it has been connected. */
   connectedMs: number;
-  /** Its reviews that are not settled. */
+  /** Its reviews that are not closed. */
   openReviews: number;
 }
 
-/** An answer the person can give. */
+/** An answer that the user can give. */
 export type AskOption = "allowOnce" | "allowSession" | "allowAlways" | "deny";
 
-/** A question that waits for the person. */
+/** A pending question to the user. */
 export interface AskSummary {
-  /** Id of the question, which no later question has. */
+  /** Id of the question; never used again. */
   ask: string;
   /** Id of the window whose agent asks. */
   window: string;
   /** Absolute paths of that window's workspace folders. */
   folders: Array<string>;
-  /** What the agent calls itself. */
+  /** The name of the agent. */
   agent: string;
   /** The protocol it speaks. */
   dialect: string;
-  /** What is to be allowed. */
-  deed: Deed;
+  /** The permission that it asks for. */
+  deed: PermissionKind;
   /** One sentence, ending with a question mark. */
   question: string;
-  /** What it is about, whole, such as the command that would run. What cannot be seen in it is escaped. */
+  /** The full subject, such as the command that would run. Invisible characters in it are escaped. */
   detail?: string;
   /** The answers to offer, in this order. */
   options: Array<AskOption>;
-  /** How long it has waited. */
+  /** How long it has been pending. */
   ageMs: number;
 }
 
-/** Answers a question for the person, wherever she is. The first answer counts. */
+/** Answers a question for the user, from any surface. The first answer counts. */
 export interface AsksAnswer {
   /** Id of the question. */
   ask: string;
-  /** What she chose, of what it offers. */
+  /** The chosen option, one of those that it offers. */
   option: AskOption;
 }
 
-/** Asks for the questions that wait, oldest first. */
+/** Asks for the pending questions, oldest first. */
 export type AsksList = Record<string, never>;
 
-/** The questions that wait. */
+/** The pending questions. */
 export interface AsksListResult {
   /** Oldest first. */
   asks: Array<AskSummary>;
 }
 
-/** Joins the hub. Needed before everything else that an editor says. */
+/** Attaches an editor window to the hub. Required before every other message of an editor. */
 export interface Attach {
   /** The protocol version the editor speaks. */
   protocol: number;
@@ -310,15 +319,15 @@ export interface Attach {
   pid: number;
   /** Absolute paths of the workspace folders, main one first. */
   folders: Array<string>;
-  /** An id the editor keeps over reloads. With it, or else with the same folders, a window gets its port, its agents and its pending reviews back. */
+  /** An id that the editor keeps across reloads. With it, or else with the same folders, a window gets its port, its agents and its pending reviews back. */
   windowId?: string;
-  /** The folder that `CLAUDE_CONFIG_DIR` names in the editor's process. `linkspan attach` fills it in: the hub may have been started where the variable is not set. */
+  /** The folder in `CLAUDE_CONFIG_DIR` of the editor's process. `linkspan attach` fills it in: the hub may have been started where the variable is not set. */
   claudeConfigDir?: string;
   /** What the editor can do. */
   capabilities: Capabilities;
 }
 
-/** The window the hub made, or found again. */
+/** The window that the hub created, or found again. */
 export interface AttachResult {
   /** Id of the window, such as `w3`. */
   window: string;
@@ -334,7 +343,7 @@ export interface AttachResult {
 
 /** What an editor can do. Only requests of these groups are sent to it. */
 export interface Capabilities {
-  /** `documents/list` and `document/…` but for `document/format`. */
+  /** `documents/list` and `document/…`, except `document/format`. */
   documents: boolean;
   /** `selection/current` and `selection/latest`. */
   selection: boolean;
@@ -358,37 +367,37 @@ export interface Capabilities {
   executeCode: boolean;
 }
 
-/** One agent, as it is told from others. */
+/** One agent, as it is identified for permissions. */
 export interface ClientSummary {
-  /** What it calls itself. */
+  /** Its name. */
   name: string;
   /** The protocol it speaks. */
   dialect: string;
-  /** The folders where it is, links followed. */
+  /** Its workspace folders, with symlinks resolved. */
   folders: Array<string>;
   /** Id of its connection, if there is one. */
   agent?: string;
-  /** What it may do without asking. */
-  may: Array<Permission>;
+  /** Its grants: what it may do without asking. */
+  may: Array<Grant>;
 }
 
-/** Allows an agent something without a question. */
+/** Grants permissions to an agent. */
 export interface ClientsAllow {
-  /** What the agent calls itself. */
+  /** The name of the agent. */
   name: string;
-  /** The protocol it speaks; missing: what agents of that name speak. */
+  /** The protocol it speaks. Default: every protocol that agents of that name speak. */
   dialect?: string;
-  /** Absolute path of the workspace folder, links followed. */
+  /** Absolute path of the workspace folder, with symlinks resolved. */
   folder: string;
-  /** What it may do; at least one. */
-  deeds: Array<Deed>;
-  /** Only those that are connected, and not for good. */
+  /** The permissions; at least one. */
+  deeds: Array<PermissionKind>;
+  /** Only for agents that are connected, until they disconnect. */
   session: boolean;
 }
 
-/** To whom it is allowed now. */
+/** The agents that have the permissions now. */
 export interface ClientsAllowResult {
-  /** The protocols of the agents that are meant. */
+  /** The protocols of these agents. */
   dialects: Array<string>;
 }
 
@@ -399,27 +408,27 @@ export type ClientsList = Record<string, never>;
 export interface ClientsListResult {
   /** Those that are connected, then those that are only remembered. */
   clients: Array<ClientSummary>;
-  /** The questions that wait. */
+  /** The pending questions. */
   asks: Array<AskSummary>;
-  /** What no agent gets, not even by asking. */
-  never: Array<Deed>;
-  /** Absolute path of the file that remembers. */
+  /** Permissions that no agent can get, not even by asking. */
+  never: Array<PermissionKind>;
+  /** Absolute path of the file that remembers permissions. */
   file: string;
-  /** What is wrong with that file. Then it allows nothing. */
+  /** Why that file is invalid. An invalid file allows nothing. */
   problem?: string;
 }
 
-/** Takes back what was allowed, at once, in all folders. */
+/** Revokes permissions, at once, in all folders. */
 export interface ClientsRevoke {
-  /** What the agent calls itself; missing: all agents. */
+  /** The name of the agent. Default: all agents. */
   name?: string;
-  /** What it may not do any more; none: anything. */
-  deeds: Array<Deed>;
+  /** The permissions to revoke. Empty: all of them. */
+  deeds: Array<PermissionKind>;
 }
 
-/** What was taken back. */
+/** The result of revoking. */
 export interface ClientsRevokeResult {
-  /** How many permissions. */
+  /** Number of revoked permissions. */
   revoked: number;
 }
 
@@ -429,37 +438,34 @@ export interface CodeExecute {
   code: string;
 }
 
-/** What the code gave. */
+/** The result of the code. */
 export interface CodeExecuteResult {
   /** Its outputs as text, in order. */
   outputs: Array<string>;
 }
 
-/** What a person decided. */
+/** The decision of the user. */
 export interface Decision {
   /** Yes or no, and to what. */
   verdict: Verdict;
-  /** What she says about single lines. */
+  /** Comments on single lines. */
   comments: Array<ReviewComment>;
   /** If the agent that should write the file no longer waits, the hub writes it instead. Without this, accepting such a review is refused, with `canWriteHere`. */
   writeHere?: boolean;
 }
 
-/** What an agent does only when it is allowed to. */
-export type Deed = "command" | "code" | "edit" | "git";
-
-/** Leaves the hub for good. A connection that ends without it may come back. */
+/** Detaches for good. A window whose connection ends without it may come back. */
 export type Detach = Record<string, never>;
 
 /** One error, warning or hint. */
 export interface Diagnostic {
-  /** What is wrong. */
+  /** The message. */
   message: string;
-  /** How bad it is. */
+  /** Its severity. */
   severity: Severity;
   /** Where it is. */
   range: Range;
-  /** Who says so, such as `rustc` or `eslint`. */
+  /** The tool that reports it, such as `rustc` or `eslint`. */
   source?: string;
   /** Its code, such as `E0308`. */
   code?: string;
@@ -475,13 +481,13 @@ export interface DiagnosticsChanged {
 export interface DiagnosticsGet {
   /** Absolute path of one file; missing: all files that have any. */
   path?: string;
-  /** Wait at most this long for the language servers to come to rest. */
+  /** Wait at most this many milliseconds for the language servers to finish. */
   waitMs?: number;
 }
 
 /** The diagnostics, file by file. */
 export interface DiagnosticsGetResult {
-  /** A file that was asked for by its path is here even if it has none. */
+  /** A file that was requested by its path is listed even if it has none. */
   files: Array<FileDiagnostics>;
 }
 
@@ -489,11 +495,11 @@ export interface DiagnosticsGetResult {
 export interface DialectStatus {
   /** Its name, such as `claude`. */
   name: string;
-  /** The port that its agents know by heart, if it leads to this window. */
+  /** The well-known port of its agents, if it leads to this window. */
   port?: number;
-  /** The files by which its agents find the window, as far as they are there. */
+  /** The discovery files of the window that exist. */
   discoveryFiles: Array<string>;
-  /** Why its agents do not find the window by a file, though they should. */
+  /** Why a discovery file is missing. */
   problems: Array<string>;
 }
 
@@ -503,29 +509,29 @@ export interface DocumentClose {
   path: string;
 }
 
-/** What came of closing. */
+/** The result of closing. */
 export interface DocumentCloseResult {
-  /** No tab shows the document any more. */
+  /** No tab shows the document now. */
   closed: boolean;
 }
 
-/** Asks whether a document has changes that are not saved. */
+/** Asks whether a document has unsaved changes. */
 export interface DocumentDirty {
   /** Absolute path of the file. */
   path: string;
 }
 
-/** Whether the document has changes that are not saved. */
+/** Whether the document has unsaved changes. */
 export interface DocumentDirtyResult {
   /** The editor has the file open. */
   open: boolean;
-  /** It has changes that are not saved. */
+  /** It has unsaved changes. */
   dirty: boolean;
   /** It has no file yet. */
   untitled: boolean;
 }
 
-/** Asks what the formatter that the editor has for a document would change. Nothing is changed by asking. */
+/** Asks what the editor's formatter would change in a document. Changes nothing. */
 export interface DocumentFormat {
   /** Absolute path of the file. */
   path: string;
@@ -535,7 +541,7 @@ export interface DocumentFormat {
 
 /** What formatting would change. */
 export interface DocumentFormatResult {
-  /** The replacements, all referring to the text before; empty when it is in order. */
+  /** The replacements, all referring to the text before; empty when there is nothing to change. */
   edits: Array<TextEdit>;
 }
 
@@ -545,7 +551,7 @@ export interface DocumentOpen {
   path: string;
   /** Open it as a preview that the next opened file replaces. */
   preview: boolean;
-  /** Give it the focus. Without, the person keeps typing where she was. */
+  /** Give it the focus. Without it, the focus stays where it is. */
   focus: boolean;
   /** What to select and scroll to. */
   target?: OpenTarget;
@@ -561,15 +567,15 @@ export interface DocumentOpenResult {
   selected?: Range;
 }
 
-/** Scrolls an open document so that a range is seen. */
+/** Scrolls an open document so that a range is visible. */
 export interface DocumentReveal {
   /** Absolute path of the file. */
   path: string;
-  /** What shall be seen. */
+  /** The range to show. */
   range: Range;
 }
 
-/** What came of scrolling. */
+/** The result of scrolling. */
 export interface DocumentRevealResult {
   /** The range is on screen; false when the document is not visible. */
   revealed: boolean;
@@ -581,7 +587,7 @@ export interface DocumentSave {
   path: string;
 }
 
-/** What came of saving. */
+/** The result of saving. */
 export interface DocumentSaveResult {
   /** The editor has the file open. */
   open: boolean;
@@ -591,7 +597,7 @@ export interface DocumentSaveResult {
   message?: string;
 }
 
-/** Asks for the text an editor holds for a file, saved or not. */
+/** Asks for the text that an editor holds for a file, saved or not. */
 export interface DocumentText {
   /** Absolute path of the file. */
   path: string;
@@ -599,9 +605,9 @@ export interface DocumentText {
 
 /** What the editor holds for the file. */
 export interface DocumentTextResult {
-  /** The editor has the file open. If not, the file on disk is the truth. */
+  /** The editor has the file open. If not, the file on disk counts. */
   open: boolean;
-  /** It has changes that are not saved. */
+  /** It has unsaved changes. */
   dirty: boolean;
   /** Grows with each change to the text. */
   version?: number;
@@ -676,15 +682,15 @@ export interface EditsApply {
   save: boolean;
 }
 
-/** What came of the edits. */
+/** The result of the edits. */
 export interface EditsApplyResult {
   /** The document holds the new text. False when its version had moved on. */
   applied: boolean;
   /** The document's version now. */
   version?: number;
-  /** The file holds it too. */
+  /** The file on disk holds it too. */
   saved: boolean;
-  /** What the document holds after saving, where the editor's own rules for saving made it something else than was asked for. */
+  /** The text of the document after saving, if the editor's own rules for saving changed it. */
   text?: string;
 }
 
@@ -694,7 +700,7 @@ export interface FileDiagnostics {
   path: string;
   /** Version of the document they are about, if the editor knows. */
   version?: number;
-  /** They are about the text as it is now; false: the language server may still be at work. */
+  /** They describe the current text. False: the language server may still be working. */
   settled: boolean;
   /** The diagnostics, in the order of their ranges. */
   diagnostics: Array<Diagnostic>;
@@ -720,13 +726,21 @@ export interface FoldersChanged {
   folders: Array<string>;
 }
 
-/** Why a review is taken off the screen. */
+/** A permission that an agent has. */
+export interface Grant {
+  /** The permission. */
+  deed: PermissionKind;
+  /** When it was granted permanently, such as `2026-11-15T21:53:10Z`; missing: only for this session. */
+  since?: string;
+}
+
+/** Why a review is removed from the screen. */
 export type HideReason =
   | {
     "kind": "decided";
     /** Where it was decided, for people. */
     by: string;
-    /** What was decided. */
+    /** The decision. */
     verdict: VerdictKind;
   }
   | {
@@ -741,13 +755,13 @@ export type HideReason =
     error: string;
   };
 
-/** One review that is over, or one undo. */
+/** One closed review, or one undo. */
 export interface HistoryEntry {
-  /** Id of the review; of an undo, that of the change it took back. */
+  /** Id of the review; for an undo, of the review that it undid. */
   review: string;
-  /** Id of the change of the file, such as `c17`. Missing where nothing was written, and where the agent wrote it and it was never taken back: then the review's id names it. */
+  /** Id of the change of the file, such as `c17`. Missing if nothing was written, and if the agent wrote it and it was never undone: then use the id of the review. */
   change?: string;
-  /** The change that this one took back. An undo of an undo is a redo. */
+  /** The change that this one undid. An undo of an undo is a redo. */
   undoes?: string;
   /** Id of the window. */
   window: string;
@@ -761,67 +775,100 @@ export interface HistoryEntry {
   label: string;
   /** How the review ended. */
   ended: ReviewEnded;
-  /** What was said about single lines. */
+  /** Comments on single lines. */
   comments: Array<ReviewComment>;
   /** When it was proposed, in milliseconds since 1970. */
   proposedAtMs: number;
-  /** When it was over, or done, in milliseconds since 1970. */
+  /** When the review was closed or the undo was done, in milliseconds since 1970. */
   endedAtMs: number;
   /** Where it was decided, for people. */
   decidedBy?: string;
-  /** Number of lines added, if it is known. */
+  /** Number of lines added, if known. */
   added?: number;
-  /** Number of lines removed, if it is known. */
+  /** Number of lines removed, if known. */
   removed?: number;
   /** The file did not exist before. */
   newFile: boolean;
-  /** The journal has what is needed to take it back. Whether the file still is what it was made, only `history/undo` finds out. */
+  /** The journal has the bytes to undo it. Whether the file still holds the accepted bytes is only checked by `history/undo`. */
   undoable: boolean;
-  /** It was taken back. */
+  /** It was undone. */
   undone: boolean;
-  /** The hub wrote the file, or saw that it holds what was accepted. False: the agent was to write it, and it has not been seen in the file. Missing where nothing was to be written, and where an older version recorded it. */
+  /** The hub wrote the file, or saw that it holds the accepted text. False: the agent had to write it, and the hub has not seen it in the file. Missing if nothing had to be written, and in entries of older versions. */
   onDisk?: boolean;
 }
 
-/** Asks for what was decided and done, newest first. */
+/** Asks for closed reviews and undos, newest first. */
 export interface HistoryList {
-  /** At most so many; missing: 50. Never more than 1000. */
+  /** At most this many entries. Default 50, at most 1000. */
   limit?: number;
-  /** Absolute path of a file, or of a folder with all that is in it. */
+  /** Absolute path of a file, or of a folder, which includes everything in it. */
   path?: string;
   /** Id of a window. */
   window?: string;
-  /** Only what can be taken back. */
+  /** Only entries that can be undone. */
   undoable: boolean;
 }
 
-/** What was decided and done. */
+/** Closed reviews and undos. */
 export interface HistoryListResult {
   /** Newest first. */
   entries: Array<HistoryEntry>;
 }
 
-/** Takes an accepted change back: the file gets the bytes it held before, if and only if it holds exactly those that were accepted, and no editor has unsaved text of it. */
+/** Undoes an accepted change: restores the bytes that the file held before, if it holds exactly the accepted bytes now and no editor has unsaved changes in it. */
 export interface HistoryUndo {
-  /** Id of the change (`c17`) or of its review (`r12`), or `last`: the newest that was not taken back. */
+  /** Id of the change (`c17`) or of its review (`r12`), or `last`: the newest that was not undone. */
   change: string;
 }
 
-/** What was taken back. */
+/** The undone change. */
 export interface HistoryUndoResult {
-  /** Id of the change that was taken back. */
+  /** Id of the change that was undone. */
   change: string;
   /** Id of its review. */
   review: string;
   /** Absolute path of the file. */
   path: string;
-  /** There was no file before, and there is none now. */
+  /** The file did not exist before the change, and was removed. */
   removedFile: boolean;
-  /** Id of the undo itself: taking that back puts the change in again. */
+  /** Id of the undo itself. Undoing it applies the change again. */
   redo: string;
 }
 
-/** A hub is there and the window is in it again. Said by `linkspan attach` itself; the environment, and even the port, may be others than before. Reviews that are pending are shown again, others are over. */
+/** The agent behind a hook. The joined process lives as long as the question that it asks: when its connection ends, its pending changes and questions are withdrawn at once. */
+export interface HookJoin {
+  /** What the agent that runs the hook calls itself, such as `Claude Code`; 1 to 200 bytes. */
+  agent: string;
+  /** That agent's own id of its session; 1 to 200 bytes. Permissions for a session last as long as it, across all processes that join with it. */
+  session: string;
+}
+
+/** Reports an event of an agent's hooks. Needs no `agent/join`, and is answered at once. */
+export interface HookReport {
+  /** What the agent calls itself, as in `hook.agent` of `agent/join`; 1 to 200 bytes. */
+  agent: string;
+  /** The agent's own id of its session, as in `hook.session` of `agent/join`; 1 to 200 bytes. */
+  session: string;
+  /** Absolute path of the folder that the agent works in. */
+  cwd: string;
+  /** What happened. */
+  event: HookReportKind;
+  /** The agent's own words, for `waiting`. */
+  message?: string;
+  /** Absolute paths of files, for `edited`. */
+  paths: Array<string>;
+}
+
+/** What an agent's hook reports. */
+export type HookReportKind = "prompt" | "stopped" | "waiting" | "ended" | "edited";
+
+/** What the report led to. */
+export interface HookReportResult {
+  /** How many reviews and questions were withdrawn at once. */
+  withdrawn: number;
+}
+
+/** The hub can be reached, and the window is attached again. Sent by `linkspan attach` itself. The environment, and even the port, may have changed. Pending reviews are shown again; all others are closed. */
 export type HubBack = AttachResult;
 
 /** Something happened. Sent in the order in which it did. */
@@ -832,13 +879,13 @@ export interface HubEvent {
   what: WindowEvent;
 }
 
-/** Says who is calling and asks which hub this is. The one request that never changes its shape, because it is how two versions find out about each other. */
+/** Identifies the caller and asks which hub this is. This request never changes its shape, because two versions find out about each other with it. */
 export interface HubHello {
   /** Version of the caller. */
   version: string;
   /** The protocol version the caller speaks. */
   protocol: number;
-  /** What the caller is, such as `attach`, `serve` or `command`: for the log, so any word will do. */
+  /** The kind of caller, such as `attach`, `serve` or `command`. Only for the log. */
   role: string;
 }
 
@@ -854,7 +901,7 @@ export interface HubHelloResult {
   startedAtMs: number;
 }
 
-/** The hub cannot be reached. Said by `linkspan attach` itself, which goes on trying: what the editor asks meanwhile waits. */
+/** The hub cannot be reached. Sent by `linkspan attach` itself, which keeps trying. Requests of the editor wait in the meantime. */
 export interface HubLost {
   /** Why, for people. */
   reason: string;
@@ -873,17 +920,17 @@ export interface HubStatusResult {
   uptimeMs: number;
   /** Path of its socket. */
   socket: string;
-  /** Memory it occupies, if the system says. */
+  /** Memory that it uses, if the system reports it. */
   residentBytes?: number;
   /** The windows, oldest first. */
   windows: Array<WindowStatus>;
-  /** Attempts to come in that were refused, counted by reason. */
+  /** Number of rejected connections, by reason. */
   refused: Record<string, number>;
-  /** What does not work right now, each with what to do. */
+  /** Current problems, each with a remedy. */
   problems: Array<string>;
 }
 
-/** Stops the hub. It starts again by itself when somebody needs it. */
+/** Stops the hub. It starts again when it is needed. */
 export interface HubStop {
   /** Stop even if reviews are pending. They are in the journal and come back. */
   force: boolean;
@@ -895,17 +942,17 @@ export interface HubStopResult {
   stopped: boolean;
   /** Why it does not. */
   reason?: string;
-  /** Reviews that wait for a person. */
+  /** Pending reviews. */
   pending: number;
 }
 
-/** Asks for `hub/event` from now on. What is there already is asked for afterwards, with `hub/status` and `reviews/list`: then nothing is missed in between. A watcher that does not read what it is sent is closed. */
+/** Asks for `hub/event` from now on. Ask for the current state afterwards, with `hub/status` and `reviews/list`, so that nothing is missed in between. The connection of a watcher that does not read is closed. */
 export interface HubWatch {
-  /** Id of the window to hear about; missing: all of them, also those that come later. */
+  /** Id of the window to watch. Default: all windows, including later ones. */
   window?: string;
 }
 
-/** Asks which windows there are. Quicker than `hub/status`: no agent is asked for a sign of life. */
+/** Asks which windows there are. Faster than `hub/status`: agents are not pinged. */
 export type HubWindows = Record<string, never>;
 
 /** The windows. */
@@ -914,7 +961,7 @@ export interface HubWindowsResult {
   windows: Array<WindowStatus>;
 }
 
-/** Asks where the thing at a position is defined. */
+/** Asks where the symbol at a position is defined. */
 export interface LanguageDefinition {
   /** Absolute path of the file. */
   path: string;
@@ -928,7 +975,7 @@ export interface LanguageDefinitionResult {
   locations: Array<Location>;
 }
 
-/** Asks what is known about the thing at a position. */
+/** Asks for the type and documentation of the symbol at a position. */
 export interface LanguageHover {
   /** Absolute path of the file. */
   path: string;
@@ -936,21 +983,21 @@ export interface LanguageHover {
   position: Position;
 }
 
-/** What is known about it. */
+/** Type and documentation of a symbol. */
 export interface LanguageHoverResult {
   /** Markdown, one entry for each source; empty when nothing is known. */
   contents: Array<string>;
-  /** What it is about. */
+  /** The range that it describes. */
   range?: Range;
 }
 
-/** Asks where the thing at a position is used. */
+/** Asks where the symbol at a position is used. */
 export interface LanguageReferences {
   /** Absolute path of the file. */
   path: string;
   /** Where. */
   position: Position;
-  /** Count its declaration too. */
+  /** Include its declaration. */
   includeDeclaration: boolean;
 }
 
@@ -960,13 +1007,13 @@ export interface LanguageReferencesResult {
   locations: Array<Location>;
 }
 
-/** Asks what renaming the thing at a position would change. Nothing is changed by asking. */
+/** Asks what renaming the symbol at a position would change. Changes nothing. */
 export interface LanguageRename {
   /** Absolute path of the file. */
   path: string;
   /** Where. */
   position: Position;
-  /** What it shall be called. */
+  /** Its new name. */
   newName: string;
 }
 
@@ -1003,7 +1050,7 @@ export interface LineRange {
   last: number;
 }
 
-/** A stretch of a file. */
+/** A range of a file. */
 export interface Location {
   /** Absolute path of the file. */
   path: string;
@@ -1011,7 +1058,7 @@ export interface Location {
   range: Range;
 }
 
-/** The person pointed the agents at a file, or some of its lines. */
+/** The user pointed the agents at a file, or at some of its lines. */
 export interface Mentioned {
   /** Absolute path of the file. */
   path: string;
@@ -1019,18 +1066,18 @@ export interface Mentioned {
   lines?: LineRange;
 }
 
-/** How loud a message is. */
+/** The level of a message. */
 export type MessageLevel = "info" | "warning" | "error";
 
 /** One tab that shows a text document. */
 export interface OpenDocument {
   /** Absolute path, or the editor's name for a document that has no file yet. */
   path: string;
-  /** What the tab says. */
+  /** The title of the tab. */
   label: string;
-  /** The document the person looks at, or looked at last. */
+  /** The active document, or the last one that was active. */
   active: boolean;
-  /** It has changes that are not saved. */
+  /** It has unsaved changes. */
   dirty: boolean;
   /** It has no file yet. */
   untitled: boolean;
@@ -1071,12 +1118,12 @@ export type OpenTarget =
     toEndOfLine: boolean;
   };
 
-/** Asks for a link that lets one browser see and decide reviews. */
+/** Asks for a link that gives one browser access to the reviews. */
 export type PageLink = Record<string, never>;
 
-/** A link that is good once. */
+/** A link that can be used once. */
 export interface PageLinkResult {
-  /** The link; what follows `#` is a secret. */
+  /** The link. The part after `#` is a secret. */
   url: string;
   /** Port on 127.0.0.1 where the page is served: the one to forward. */
   port: number;
@@ -1084,29 +1131,24 @@ export interface PageLinkResult {
   expiresInSeconds: number;
 }
 
-/** Takes back the access of every browser, and every link that was not used. */
+/** Revokes the access of every browser, and every unused link. */
 export type PageRevoke = Record<string, never>;
 
-/** What was taken back. */
+/** What was revoked. */
 export interface PageRevokeResult {
   /** Browsers that had access. */
   sessions: number;
-  /** Links that nobody had used. */
+  /** Unused links. */
   links: number;
 }
 
-/** What an agent may do without asking. */
-export interface Permission {
-  /** What. */
-  deed: Deed;
-  /** When it was allowed for good, such as `2026-11-15T21:53:10Z`; missing: only for this session. */
-  since?: string;
-}
+/** An action that needs the user's permission. */
+export type PermissionKind = "command" | "code" | "edit" | "git";
 
-/** Asks whether the other side is there. */
+/** Asks whether the other side is alive. */
 export type Ping = Record<string, never>;
 
-/** A place between two characters of a document. */
+/** A position between two characters of a document. */
 export interface Position {
   /** Line, from 0. */
   line: number;
@@ -1114,7 +1156,7 @@ export interface Position {
   character: number;
 }
 
-/** A stretch of a document, from `start` up to but not including `end`. */
+/** A range of a document, from `start` up to but not including `end`. */
 export interface Range {
   /** Where it begins. */
   start: Position;
@@ -1122,7 +1164,35 @@ export interface Range {
   end: Position;
 }
 
-/** What can become of a review. */
+/** What the model of an agent learns of a decision, beyond yes or no. */
+export interface Receives {
+  /** The reason of a rejection. */
+  reason: boolean;
+  /** The comments on lines. */
+  comments: boolean;
+  /** Which hunks were accepted, or the text that they make. */
+  hunks: boolean;
+  /** The user's own text, or how it differs from the proposal. */
+  edited: boolean;
+}
+
+/** Sentences about what the agent will not receive, ready to print where the user types or chooses. Each is missing if there is nothing to say. */
+export interface ReceivesNotes {
+  /** All of it together, with the remedy: for one place next to the change. */
+  all: string;
+  /** Where a reason is typed. */
+  reason?: string;
+  /** Where a comment is typed. */
+  comments?: string;
+  /** Where some hunks are chosen. */
+  hunks?: string;
+  /** Where the proposed text is edited. */
+  edited?: string;
+  /** What to do so that it receives more. */
+  remedy?: string;
+}
+
+/** A change in the state of a review. */
 export type ReviewChange =
   | {
     "kind": "proposed";
@@ -1188,21 +1258,21 @@ export type ReviewChange =
     "kind": "delivered";
   };
 
-/** The person closed the tab. That is no decision: the review stays pending. */
+/** The user closed the tab. That is not a decision: the review stays pending. */
 export interface ReviewClosed {
   /** Id of the review. */
   review: string;
 }
 
-/** A word about one line. */
+/** A comment on one line. */
 export interface ReviewComment {
   /** Line number in the proposed side as shown, from 1. */
   line: number;
-  /** What is said. */
+  /** The comment. */
   text: string;
 }
 
-/** A place that both the agent and someone else changed. */
+/** A place that both the agent and another party changed. */
 export interface ReviewConflict {
   /** First line in `base`, from 0: what the file holds there now. */
   beforeStart: number;
@@ -1214,19 +1284,19 @@ export interface ReviewConflict {
   afterCount: number;
 }
 
-/** The person decided. */
+/** The user decided. */
 export interface ReviewDecided {
   /** Id of the review. */
   review: string;
-  /** The revision that was on her screen. */
+  /** The revision that was on the screen. */
   revision: number;
   /** The `digest` of what was on the screen. Missing from older editors. */
   digest?: string;
-  /** What she decided. */
+  /** The decision. */
   decision: Decision;
 }
 
-/** What became of a decision. After `stale` and `askAgain`, `review/show` with the newer revision follows. After `refused`, the review is still pending unless `review/hide` follows. */
+/** The result of a decision. After `stale` and `askAgain`, `review/show` with the newer revision follows. After `refused`, the review is still pending unless `review/hide` follows. */
 export type ReviewDecidedResult =
   | {
     "kind": "taken";
@@ -1253,11 +1323,11 @@ export type ReviewDecidedResult =
     "kind": "refused";
     /** Why, and what to do. */
     message: string;
-    /** The agent that should write the file no longer waits. The same decision with `writeHere` makes the hub write it. */
+    /** The agent that should write the file no longer waits. Send the same decision with `writeHere` to make the hub write it. */
     canWriteHere?: boolean;
   };
 
-/** The person edited the proposed side without deciding yet. */
+/** The user edited the proposed side without deciding yet. */
 export interface ReviewEdited {
   /** Id of the review. */
   review: string;
@@ -1269,7 +1339,7 @@ export interface ReviewEdited {
   text: string;
 }
 
-/** What became of an edit. */
+/** The result of an edit. */
 export type ReviewEditedResult =
   | {
     "kind": "taken";
@@ -1292,13 +1362,13 @@ export type ReviewEnded =
   | {
     "kind": "accepted";
     /** How much of the proposal. */
-    taken: Taken;
+    taken: AcceptedPart;
     /** Unified diff from the proposal to what was accepted; missing when they are equal. */
     personDiff?: string;
   }
   | {
     "kind": "rejected";
-    /** What the agent is told. */
+    /** Reason for the agent. */
     reason?: string;
   }
   | {
@@ -1315,7 +1385,7 @@ export type ReviewEnded =
     error: string;
   };
 
-/** Takes a review off the screen. */
+/** Removes a review from the screen. */
 export interface ReviewHide {
   /** Id of the review. */
   review: string;
@@ -1323,7 +1393,7 @@ export interface ReviewHide {
   reason: HideReason;
 }
 
-/** One difference, which can be decided by itself. */
+/** One difference, which can be decided separately. */
 export interface ReviewHunk {
   /** Id of the hunk; stays the same while the hunk does. */
   id: string;
@@ -1343,17 +1413,17 @@ export interface ReviewHunk {
 export interface ReviewOutcome {
   /** The end. */
   ended: ReviewEnded;
-  /** What was said about single lines. */
+  /** Comments on single lines. */
   comments: Array<ReviewComment>;
-  /** The agent has the answer. */
+  /** The agent received the answer. */
   delivered: boolean;
 }
 
-/** Shows a review, or a newer revision of one that is shown. Answered at once, before the person looks. */
+/** Shows a review, or a newer revision of one that is shown. Answered at once, before the user looks. */
 export interface ReviewShow {
   /** Id of the review, such as `r12`. */
   review: string;
-  /** Which state of it this is. A decision names the revision it was made on. */
+  /** Number of this version of the review. A decision names the revision that it was made on. */
   revision: number;
   /** Names exactly what is shown: the review, its file, the text before and the text after. A decision sends it back, and does not count if it was made on anything else. */
   digest: string;
@@ -1367,35 +1437,39 @@ export interface ReviewShow {
   dialect: string;
   /** Absolute path of the file. */
   path: string;
-  /** What the agent calls it; a name for people, never an identity. */
+  /** The agent's name for it; for people, never an identity. */
   label: string;
   /** The file does not exist yet. */
   newFile: boolean;
   /** The text before; empty for a new file. */
   base: string;
-  /** The text after, with the person's own edits. */
+  /** The text after, with the user's edits. */
   proposed: string;
   /** How the file is encoded, such as `UTF-8` or `UTF-16LE`. */
   encoding: string;
-  /** A word for people about line endings that are not plain LF. */
+  /** A note for people about line endings that are not plain LF. */
   lineEndings?: string;
   /** The differences, in the order of the file. */
   hunks: Array<ReviewHunk>;
-  /** Where the file changed meanwhile and the person has to look again. */
+  /** Where the file changed in the meantime and the user has to look again. */
   conflicts: Array<ReviewConflict>;
   /** Bring it to the front. */
   focus: boolean;
-  /** The texts are too large for a message: `base` and `proposed` are empty and there are no hunks. It can only be taken or refused as a whole, or looked at elsewhere. */
+  /** The texts are too large for a message: `base` and `proposed` are empty and there are no hunks. It can only be accepted or rejected as a whole, or reviewed elsewhere. */
   omitted: boolean;
-  /** Its agent asked for it to be shown in the file itself, where the editor can. */
+  /** Its agent wants it shown in the file itself, if the editor can do that. */
   inline: boolean;
   /** After an accept the agent writes the file, not the hub. */
   agentWrites: boolean;
-  /** The agent does not wait for the answer: it is gone, away, or came back without its question. If `agentWrites` is set too, an accept needs `writeHere`. */
+  /** The agent does not wait for the answer: it is gone, away, or reconnected without asking again. If `agentWrites` is set too, an accept needs `writeHere`. */
   ownerGone: boolean;
+  /** What the agent's model learns of the decision. Missing: unknown. */
+  receives?: Receives;
+  /** Sentences about what it will not learn, to show before the user types. Missing: there is nothing to say. */
+  receivesNotes?: ReceivesNotes;
 }
 
-/** The review is on the person's screen. */
+/** The review is visible to the user. */
 export interface ReviewShown {
   /** Id of the review. */
   review: string;
@@ -1417,9 +1491,9 @@ export interface ReviewSummary {
   dialect: string;
   /** Absolute path of the file. */
   path: string;
-  /** What the agent calls it. */
+  /** The agent's name for it. */
   label: string;
-  /** Where it is in its life, such as `pending`. */
+  /** Its phase, such as `pending`. */
   phase: string;
   /** How long ago it was proposed. */
   ageMs: number;
@@ -1431,25 +1505,27 @@ export interface ReviewSummary {
   removed: number;
   /** Length of the larger of both texts, in bytes of UTF-8. */
   bytes: number;
-  /** Which state of it this is: a decision on a review that is not fetched names it. */
+  /** Its current revision: a decision on a review that was not fetched names it. */
   revision: number;
-  /** Names exactly what a decision on it would be about: see `review/show`. */
+  /** Identifies exactly what a decision on it would be about: see `review/show`. */
   digest: string;
   /** The file does not exist yet. */
   newFile: boolean;
   /** Number of places that conflict. */
   conflicts: number;
-  /** Its agent does not wait for the answer: it is gone, away, or came back without its question. */
+  /** Its agent does not wait for the answer: it is gone, away, or reconnected without asking again. */
   ownerGone: boolean;
   /** After an accept the agent writes the file, not the hub. */
   agentWrites: boolean;
+  /** What the agent's model learns of the decision. Missing: unknown. */
+  receives?: Receives;
 }
 
-/** Says whether the agent of a review that is shown still waits for the answer. */
+/** Notifies whether the agent of a shown review still waits for the answer. */
 export interface ReviewWaiting {
   /** Id of the review. */
   review: string;
-  /** The same as in `review/show`, as it is now. */
+  /** The current value of the member of that name in `review/show`. */
   ownerGone: boolean;
 }
 
@@ -1465,25 +1541,25 @@ export interface ReviewWords {
 export interface ReviewsDecide {
   /** Id of the review, or `latest`. */
   review: string;
-  /** The revision the person saw; missing: whatever is current. */
+  /** The revision that the user saw. Default: the current one. */
   revision?: number;
-  /** The `digest` of what was shown; missing: whatever is current. */
+  /** The `digest` of what was shown. Default: the current one. */
   digest?: string;
-  /** What she decided. */
+  /** The decision. */
   decision: Decision;
 }
 
-/** Asks for all of a review. */
+/** Asks for one review in full. */
 export interface ReviewsGet {
   /** Id of the review, or `latest`. */
   review: string;
 }
 
-/** All of a review. */
+/** One review in full. */
 export interface ReviewsGetResult {
-  /** What an editor would show. */
+  /** The review as an editor shows it. */
   shown: ReviewShow;
-  /** Where it is in its life, such as `pending`. */
+  /** Its phase, such as `pending`. */
   phase: string;
   /** Unified diff from the text before to the text after. */
   diff: string;
@@ -1493,7 +1569,7 @@ export interface ReviewsGetResult {
 
 /** Asks for the reviews. */
 export interface ReviewsList {
-  /** Also those that are decided and whose agent has not heard of it yet. */
+  /** Include decided reviews whose outcome has not been delivered. */
   all: boolean;
 }
 
@@ -1525,7 +1601,7 @@ export interface Selection {
   reversed: boolean;
 }
 
-/** The selection in the active document changed. Sent when it has come to rest, not for each step. */
+/** The selection in the active document changed. Sent when it has settled, not for each step. */
 export interface SelectionChanged {
   /** The selection now. */
   selection: Selection;
@@ -1537,35 +1613,32 @@ export type SelectionCurrent = Record<string, never>;
 /** Asks for the last selection made in any document, active or not; `null` when there was none. */
 export type SelectionLatest = Record<string, never>;
 
-/** How bad a diagnostic is. */
+/** The severity of a diagnostic. */
 export type Severity = "error" | "warning" | "info" | "hint";
 
-/** Tells the person something, without asking for an answer. */
+/** Shows the user a message that needs no answer. */
 export interface StatusMessage {
   /** One sentence. */
   text: string;
-  /** How loud. */
+  /** Its level. */
   level: MessageLevel;
 }
 
-/** Something that has a name in a program. */
+/** A named item of a program. */
 export interface Symbol {
   /** Its name. */
   name: string;
-  /** What it is, such as `function` or `struct`, as the editor says it. */
+  /** Its kind, such as `function` or `struct`, as the editor names it. */
   symbolKind: string;
-  /** Where it is, all of it. */
+  /** Its full range. */
   location: Location;
-  /** What it is inside of. */
+  /** The symbol that contains it. */
   container?: string;
 }
 
-/** How much of a proposal was accepted. */
-export type Taken = "all" | "some" | "edited";
-
 /** Opens an integrated terminal. */
 export interface TerminalCreate {
-  /** What its tab says. */
+  /** Title of its tab. */
   name?: string;
   /** Absolute path of the directory it starts in. */
   cwd?: string;
@@ -1581,43 +1654,43 @@ export interface TerminalCreateResult {
   terminal: string;
 }
 
-/** Asks for what the last command in a terminal printed so far. */
+/** Asks for the output of the last command in a terminal so far. */
 export interface TerminalOutput {
   /** Id of the terminal. */
   terminal: string;
 }
 
-/** What it printed so far. */
+/** The output so far. */
 export interface TerminalOutputResult {
   /** The output, without escape sequences. */
   output: string;
-  /** The command still runs. */
+  /** The command is still running. */
   running: boolean;
   /** Its exit code, if it has ended and the editor knows it. */
   exitCode?: number;
 }
 
-/** Runs a command in an integrated terminal and waits for its end. */
+/** Runs a command in an integrated terminal and waits until it exits. */
 export interface TerminalRun {
-  /** The command, as the shell reads it. */
+  /** The command line for the shell. */
   command: string;
   /** Absolute path of the directory to run it in. */
   cwd?: string;
   /** Id of the terminal; missing: a new one. */
   terminal?: string;
-  /** Answer at the latest after this time; the command goes on. */
+  /** Answer after this many milliseconds at the latest. The command keeps running. */
   timeoutMs: number;
 }
 
-/** What the command did. */
+/** The result of the command. */
 export interface TerminalRunResult {
   /** Id of the terminal it ran in. */
   terminal: string;
-  /** What it printed, without escape sequences. */
+  /** Its output, without escape sequences. */
   output: string;
-  /** Its exit code; missing while it runs, or if the editor cannot know. */
+  /** Its exit code; missing while it runs, or if the editor does not know it. */
   exitCode?: number;
-  /** It was still running when the time was over. */
+  /** It was still running when the time was up. */
   timedOut: boolean;
 }
 
@@ -1625,27 +1698,27 @@ export interface TerminalRunResult {
 export interface TextEdit {
   /** What is replaced; empty to insert. */
   range: Range;
-  /** What stands there afterwards; empty to delete. */
+  /** The new text; empty to delete. */
   newText: string;
 }
 
-/** The person answered a question, or closed it. The first answer counts. */
+/** The user answered a question, or closed it. The first answer counts. */
 export interface UserAnswered {
   /** Id of the question. */
   ask: string;
-  /** What she said. */
+  /** The answer. */
   result: UserAskResult;
 }
 
-/** What became of an answer. */
+/** The result of an answer. */
 export interface UserAnsweredResult {
-  /** Whether it counts. If not, the question was over: answered before, or nobody waits for it any more. */
+  /** Whether it counts. If not, the question was already answered or is no longer pending. */
   taken: boolean;
 }
 
-/** Asks the person for permission. Answered at once, before she looks; what she says comes back as `user/answered`. A question with an id that is on her screen already is the same one. */
+/** Asks the user for permission. Answered at once, before the user looks; the user's answer comes back as `user/answered`. If a question with this id is already on the screen, it is the same one. */
 export interface UserAsk {
-  /** Id of the question, which no later question has. */
+  /** Id of the question; never used again. */
   ask: string;
   /** One sentence, ending with a question mark. */
   question: string;
@@ -1655,18 +1728,18 @@ export interface UserAsk {
   options: Array<AskOption>;
 }
 
-/** What the person said. Closing the question is no answer. */
+/** The user's answer. Closing the question is not an answer. */
 export type UserAskResult =
   | {
     "kind": "answered";
-    /** What she chose. */
+    /** The option. */
     option: AskOption;
   }
   | {
     "kind": "dismissed";
   };
 
-/** Takes a question off the screen: it was answered elsewhere, or nobody waits for its answer any more. */
+/** Removes a question from the screen: it was answered elsewhere, or is no longer pending. */
 export interface UserUnask {
   /** Id of the question. */
   ask: string;
@@ -1684,19 +1757,19 @@ export type Verdict =
   }
   | {
     "kind": "acceptEdited";
-    /** The whole text the file shall hold. */
+    /** The whole text that the file will hold. */
     text: string;
   }
   | {
     "kind": "reject";
-    /** What the agent is told. */
+    /** Reason for the agent. */
     reason?: string;
   };
 
 /** The name of a verdict. */
 export type VerdictKind = "accept" | "acceptHunks" | "acceptEdited" | "reject";
 
-/** What can happen in a window. A kind that is not known comes from a newer hub and is skipped. */
+/** An event in a window. Skip unknown kinds: they come from a newer hub. */
 export type WindowEvent =
   | {
     "kind": "attached";
@@ -1717,7 +1790,7 @@ export type WindowEvent =
     agent: string;
     /** What it calls itself. */
     name: string;
-    /** The version it says it has. */
+    /** The version that it reports. */
     version: string;
     /** The protocol it speaks. */
     dialect: string;
@@ -1727,6 +1800,18 @@ export type WindowEvent =
     /** Id of the connection. */
     agent: string;
     /** What it called itself. */
+    name: string;
+  }
+  | {
+    "kind": "agentWaiting";
+    /** What it calls itself. */
+    name: string;
+    /** What it waits for, in its own words; may be empty. */
+    message: string;
+  }
+  | {
+    "kind": "agentDone";
+    /** What it calls itself. */
     name: string;
   }
   | {
@@ -1752,9 +1837,9 @@ export type WindowEvent =
     review: string;
     /** Absolute path of its file. */
     path: string;
-    /** What became of it. */
+    /** The change of the review. */
     change: ReviewChange;
-    /** The review as it is now; missing once the hub has forgotten it. */
+    /** The review as it is now; missing once the hub has discarded it. */
     summary?: ReviewSummary;
   }
   | {
@@ -1763,7 +1848,7 @@ export type WindowEvent =
     change: string;
     /** Absolute path of its file. */
     path: string;
-    /** What to give `history/undo` to have it the other way again. */
+    /** The id to pass to `history/undo` to reverse it. */
     redo: string;
   }
   | {
@@ -1777,7 +1862,7 @@ export type WindowEvent =
     ask: string;
     /** What the agent calls itself. */
     agent: string;
-    /** The answer; missing: there was none, and nobody waits for it any more. */
+    /** The answer; missing if there was none and it is no longer pending. */
     option?: AskOption;
     /** Where it was answered, for people. */
     by?: string;
@@ -1797,12 +1882,12 @@ export interface WindowStatus {
   port: number;
   /** The protocols spoken on that port. */
   dialects: Array<DialectStatus>;
-  /** The editor is connected. If not, the window is kept for a while, for it to come back. */
+  /** The editor is connected. If not, the window is kept for a while, in case it comes back. */
   attached: boolean;
   /** The agents connected to it, oldest first. */
   agents: Array<AgentStatus>;
-  /** Agents whose connection broke and that came back by themselves, but have asked for nothing since. Gemini CLI and Qwen Code show themselves as disconnected then, until the user types `/ide enable`. */
+  /** Agents that reconnected by themselves after a broken connection and have sent no request since. Gemini CLI and Qwen Code show themselves as disconnected then, until the user types `/ide enable`. */
   returnedAgents: Array<AgentStatus>;
-  /** Reviews that wait for a person. */
+  /** Pending reviews. */
   pendingReviews: number;
 }

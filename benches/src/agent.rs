@@ -1,4 +1,4 @@
-//! An agent that costs as little as one can: blocking, frames prepared beforehand.
+//! An agent that costs as little as possible: blocking, with frames prepared in advance.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -8,28 +8,28 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use crate::frame::{Frame, Frames, MORE, PING, PONG, TEXT, masked};
-use crate::world::Door;
+use crate::bench_hub::AgentEndpoint;
+use crate::frame::{CONTINUE, Frame, FrameReader, PING, PONG, TEXT, masked};
 
-/// Nothing that is measured takes this long: whoever waits longer waits for ever.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// Nothing that is measured takes this long: a longer wait never ends.
+pub(crate) const ANSWER_DEADLINE: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
 pub(crate) struct Agent {
     stream: TcpStream,
-    frames: Frames,
-    /// Of the last answer that came in several frames.
+    frames: FrameReader,
+    /// Start of the last answer that came in several frames.
     opening: String,
 }
 
 impl Agent {
-    /// A connection without any handshake: a floor server has none.
+    /// A connection without a handshake, for a floor server.
     pub(crate) fn bare(port: u16) -> Result<Agent> {
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        Ok(Agent { stream, frames: Frames::new(), opening: String::new() })
+        stream.set_read_timeout(Some(ANSWER_DEADLINE))?;
+        stream.set_write_timeout(Some(ANSWER_DEADLINE))?;
+        Ok(Agent { stream, frames: FrameReader::new(), opening: String::new() })
     }
 
     /// A WebSocket; `headers` are whole lines.
@@ -41,7 +41,7 @@ impl Agent {
         );
         agent.stream.write_all(head.as_bytes())?;
         let mut answer = String::new();
-        // One byte at a time in effect: what follows the head is not to be swallowed.
+        // In effect one byte at a time: bytes after the head must stay unread.
         let mut reader = BufReader::with_capacity(1, &agent.stream);
         while !answer.ends_with("\r\n\r\n") {
             ensure!(reader.read_line(&mut answer)? > 0, "the server hung up in its answer: {answer}");
@@ -51,8 +51,9 @@ impl Agent {
     }
 
     /// A WebSocket to the hub, introduced.
-    pub(crate) fn introduced(door: &Door, dialect: Dialect) -> Result<Agent> {
-        let agent = Agent::websocket(door.port, &format!("{}: {}\r\n", dialect.header(), door.token))?;
+    pub(crate) fn introduced(endpoint: &AgentEndpoint, dialect: BenchDialect) -> Result<Agent> {
+        let agent =
+            Agent::websocket(endpoint.port, &format!("{}: {}\r\n", dialect.header(), endpoint.token))?;
         agent.introduce()
     }
 
@@ -63,7 +64,7 @@ impl Agent {
         Ok(self)
     }
 
-    /// The socket, with nothing on it that was not read.
+    /// The socket, with no unread bytes in our buffer.
     pub(crate) fn into_stream(self) -> TcpStream {
         self.stream
     }
@@ -77,7 +78,7 @@ impl Agent {
         loop {
             match self.frames.next() {
                 Some(Frame { opcode: PING, .. }) => self.stream.write_all(&masked(PONG, b""))?,
-                Some(frame @ Frame { opcode: TEXT | MORE, .. }) => {
+                Some(frame @ Frame { opcode: TEXT | CONTINUE, .. }) => {
                     if frame.last {
                         return Ok(frame);
                     }
@@ -105,15 +106,15 @@ impl Agent {
         self.frames.bytes(range)
     }
 
-    /// How an answer begins, also one that came in several frames, of which this is the last.
-    pub(crate) fn told(&self, answer: &Frame) -> String {
-        if answer.opcode == MORE { self.opening.clone() } else { start_of(self.bytes(&answer.payload)) }
+    /// The start of an answer, also of one in several frames, of which this is the last.
+    pub(crate) fn start_of_answer(&self, answer: &Frame) -> String {
+        if answer.opcode == CONTINUE { self.opening.clone() } else { start_of(self.bytes(&answer.payload)) }
     }
 
-    /// Calls a tool whose answer has to hold a text.
+    /// Calls a tool whose answer must contain a text.
     pub(crate) fn expect(&mut self, frame: &[u8], text: &str) -> Result<()> {
         let answer = self.call(frame)?;
-        let start = self.told(&answer);
+        let start = self.start_of_answer(&answer);
         ensure!(start.contains(text), "expected {text}, got {start}");
         Ok(())
     }
@@ -125,16 +126,16 @@ pub(crate) fn start_of(answer: &[u8]) -> String {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum BenchDialect {
     Claude,
     Nexus3,
 }
 
-impl Dialect {
+impl BenchDialect {
     fn header(self) -> &'static str {
         match self {
-            Dialect::Claude => "x-claude-code-ide-authorization",
-            Dialect::Nexus3 => "x-nexus3-ide-authorization",
+            BenchDialect::Claude => "x-claude-code-ide-authorization",
+            BenchDialect::Nexus3 => "x-nexus3-ide-authorization",
         }
     }
 }
@@ -146,7 +147,7 @@ pub(crate) fn hello() -> Value {
     json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })
 }
 
-/// The second.
+/// The second message of MCP.
 pub(crate) fn ready() -> Value {
     json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })
 }
@@ -157,7 +158,7 @@ pub(crate) fn tool_call(name: &str, arguments: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
 }
 
-/// The same as a frame.
+/// That message as a frame.
 pub(crate) fn tool(name: &str, arguments: Value) -> Vec<u8> {
     masked(TEXT, tool_call(name, arguments).to_string().as_bytes())
 }

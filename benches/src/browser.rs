@@ -1,5 +1,4 @@
-//! A browser to measure in, driven through `editors/web/tests/driver.mjs`, and a server that gives it a page and does
-//! nothing else.
+//! A browser to measure in, driven through `editors/web/tests/driver.mjs`, and a server that only serves a page.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -23,7 +22,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// None where there is no browser. `script` is in every page before its own are.
+    /// `None` if there is no browser. `script` runs in every page before the page's own.
     pub(crate) fn start(script: &str) -> Result<Option<Browser>> {
         let variable = |name| std::env::var_os(name).map(PathBuf::from);
         let found = variable("LINKSPAN_TEST_NODE_MODULES").zip(variable("LINKSPAN_TEST_BROWSER"));
@@ -62,13 +61,13 @@ impl Browser {
         self.ask(self.page, "goto", &[json!(url)]).map(drop)
     }
 
-    /// The value of an expression; of a promise, what it comes to.
+    /// The value of an expression; of a promise, its result.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Result<Value> {
         let answer = self.ask(self.page, "evaluate", &[json!(expression)])?;
         Ok(answer.get("value").cloned().unwrap_or_default())
     }
 
-    /// The numbers that an expression comes to.
+    /// The numbers that an expression evaluates to.
     pub(crate) fn numbers(&mut self, expression: &str) -> Result<Vec<f64>> {
         let value = self.evaluate(expression)?;
         serde_json::from_value(value.clone()).with_context(|| format!("no numbers: {value}"))
@@ -87,7 +86,7 @@ fn handle(answer: &Value) -> Result<u64> {
     answer.get("handle").and_then(Value::as_u64).with_context(|| format!("not made: {answer}"))
 }
 
-/// Serves one page for as long as this program runs; gives its address.
+/// Serves one page for as long as this program runs; returns its address.
 pub(crate) fn serve(page: String) -> Result<String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = format!("http://{}/", listener.local_addr()?);

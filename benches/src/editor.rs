@@ -1,4 +1,4 @@
-//! An editor that answers at once and reads no more of a message than it must: what is measured is the hub.
+//! An editor that answers at once and reads no more of a message than it must, so that only the hub is measured.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -16,25 +16,25 @@ use linkspan_editor_api::{
     ReviewDecided, Selection, Severity, Verdict, encode,
 };
 
-const PATIENCE: Duration = Duration::from_secs(20);
-/// What an editor needs of a message stands before this: the hub writes the id, the method and the review first.
+const ANSWER_DEADLINE: Duration = Duration::from_secs(20);
+/// The members that an editor needs are before this: the hub writes the id, the method and the review first.
 const START: usize = 300;
 
 type Output = Arc<Mutex<Box<dyn Write + Send>>>;
 
-/// A review as it came to the screen.
+/// A review that was shown.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ShownReview {
     pub(crate) review: String,
     pub(crate) revision: u32,
     pub(crate) at: Instant,
 }
 
-/// Attached, and served by a thread of its own until the hub leaves.
+/// Attached, and served by its own thread until the hub disconnects.
 pub(crate) struct Editor {
     pub(crate) port: u16,
     output: Output,
-    shown: Receiver<Shown>,
+    shown: Receiver<ShownReview>,
     relay: Option<Child>,
 }
 
@@ -46,7 +46,7 @@ impl Editor {
         Editor::join(folder, BufReader::new(input), Box::new(stream), None)
     }
 
-    /// Over a process of `linkspan attach`, as real editors have it.
+    /// Through a `linkspan attach` process, like real editors.
     pub(crate) fn on_relay(mut attach: Command, folder: &Path) -> Result<Editor> {
         let mut child = attach.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = child.stdout.take().context("no output of attach")?;
@@ -93,12 +93,12 @@ impl Editor {
         Ok(Editor { port: attached.port, output, shown, relay })
     }
 
-    /// The next review that comes to the screen.
-    pub(crate) fn next_shown(&self) -> Result<Shown> {
-        self.shown.recv_timeout(PATIENCE).context("no review was shown")
+    /// The next review that is shown.
+    pub(crate) fn next_shown(&self) -> Result<ShownReview> {
+        self.shown.recv_timeout(ANSWER_DEADLINE).context("no review was shown")
     }
 
-    pub(crate) fn accept(&self, shown: &Shown) -> Result<()> {
+    pub(crate) fn accept(&self, shown: &ShownReview) -> Result<()> {
         let decision = Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: false };
         let (review, revision) = (shown.review.clone(), shown.revision);
         let decided = ReviewDecided { review, revision, digest: None, decision };
@@ -141,7 +141,7 @@ fn read_body(input: &mut impl BufRead, body: &mut Vec<u8>) -> Result<()> {
     Ok(input.read_exact(body)?)
 }
 
-/// Results, ready to be sent but for their id.
+/// Results, ready to be sent except for their id.
 pub(crate) struct Answers {
     documents: String,
     text: String,
@@ -191,7 +191,7 @@ impl Answers {
     }
 }
 
-fn serve(input: &mut impl BufRead, output: &Output, answers: &Answers, shows: &Sender<Shown>) {
+fn serve(input: &mut impl BufRead, output: &Output, answers: &Answers, shows: &Sender<ShownReview>) {
     let mut body = Vec::new();
     while read_body(input, &mut body).is_ok() {
         let at = Instant::now();
@@ -206,12 +206,12 @@ fn serve(input: &mut impl BufRead, output: &Output, answers: &Answers, shows: &S
             && let (Some(review), Some(revision)) = (value(&start, "review"), value(&start, "revision"))
         {
             let review = review.trim_matches('"').to_owned();
-            let _ = shows.send(Shown { review, revision: revision.parse().unwrap_or_default(), at });
+            let _ = shows.send(ShownReview { review, revision: revision.parse().unwrap_or_default(), at });
         }
     }
 }
 
-/// The plain value of a key, as it stands in the text.
+/// The plain value of a key, as it is in the text.
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let (_, after) = text.split_once(&format!("\"{key}\":"))?;
     after.split([',', '}']).next()

@@ -1,4 +1,4 @@
-//! The floors: servers that do the I/O of a call and nothing else, on the runtime that the hub has.
+//! The floors: servers that do the I/O of a call and nothing else, on the same runtime as the hub.
 
 use std::future::Future;
 use std::net::Ipv4Addr;
@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio_websockets::{Limits, ServerBuilder};
 
-use crate::role::tell;
+use crate::role::report_port;
 
 /// As large as what the WebSocket library reads at once.
 const CHUNK: usize = 4 * 1024;
@@ -24,7 +24,7 @@ pub(crate) fn block_on(work: impl Future<Output = Result<()>>) -> Result<()> {
 
 pub(crate) async fn listen() -> Result<TcpListener> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-    tell(listener.local_addr()?.port())?;
+    report_port(listener.local_addr()?.port())?;
     Ok(listener)
 }
 
@@ -59,7 +59,7 @@ async fn answer(
     }
 }
 
-/// What stands behind [`two_hops`].
+/// The second hop of [`two_hops`].
 pub(crate) fn unix(path: &str, request: usize, reply: Vec<u8>) -> Result<()> {
     block_on(async move {
         let listener = UnixListener::bind(path)?;

@@ -1,9 +1,9 @@
-//! The benchmarks: the hub beside the least that its work could cost, in one run on one machine. Times mean
-//! little on a noisy machine, ratios do; so everything is measured in turns with its floor.
+//! The benchmarks: the hub compared with the least that its work could cost (its floor), in one run on one machine.
+//! Times mean little on a noisy machine, ratios do; so everything is measured in turns with its floor.
 
 mod agent;
+mod bench_hub;
 mod browser;
-mod call;
 mod editor;
 mod floor;
 mod frame;
@@ -14,7 +14,7 @@ mod process;
 mod report;
 mod role;
 mod stats;
-mod world;
+mod timed_call;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -36,6 +36,7 @@ const MEASURES: &[(&str, Measure)] = &[
     ("decision", measure::decision::measure),
     ("diff", measure::diff::measure),
     ("command", measure::command::measure),
+    ("hook", measure::hook::measure),
     ("discover", measure::discover::measure),
     ("large", measure::large::measure),
     ("search", measure::search::measure),
@@ -56,7 +57,7 @@ struct Args {
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.split_first() {
-        Some((first, rest)) if first == "role" => role::play(rest),
+        Some((first, rest)) if first == "role" => role::run(rest),
         Some((first, rest)) if first == "load" => load::run(rest),
         _ => {
             let args = read(&args)?;
@@ -141,7 +142,7 @@ fn conditions(effort: Effort) -> Value {
         "machine": format!("{} cores, {}", process::count(), model.trim_matches([' ', '\t', ':'])),
         "kernel": read("/proc/sys/kernel/osrelease"),
         "load before": read("/proc/loadavg"),
-        "hub config": world::CONFIG.replace('\n', " ").trim(),
+        "hub config": bench_hub::CONFIG.replace('\n', " ").trim(),
         "run": effort.pick("full", "quick"),
     })
 }

@@ -1,4 +1,4 @@
-//! What the system says about a process: time, memory, how often it woke up; and which core it runs on.
+//! What the system knows about a process: time, memory, how often it woke up; and which core it runs on.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,16 +21,16 @@ fn by_thread(pid: u32, file: &str, value: impl Fn(&str) -> Option<u64>) -> Resul
     Ok(threads(pid)?.into_iter().filter_map(read).collect())
 }
 
-/// On a core, in all threads that live. `schedstat` counts nanoseconds where `stat` counts ticks of 10 ms.
+/// Processor time of all current threads. `schedstat` counts nanoseconds where `stat` counts ticks of 10 ms.
 pub(crate) fn cpu_time(pid: u32) -> Result<Duration> {
     let times = by_thread(pid, "schedstat", |text| text.split(' ').next()?.parse().ok())?;
     Ok(Duration::from_nanos(times.values().sum()))
 }
 
-/// On a core since the process began, threads that ended included; in ticks of 10 ms.
+/// Processor time since the process started, including threads that have ended; in ticks of 10 ms.
 pub(crate) fn cpu_time_of_all(pid: u32) -> Result<Duration> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).context("the process is gone")?;
-    // The name, which may hold anything, ends with the last parenthesis.
+    // The name may contain anything, and ends with the last parenthesis.
     let (_, after) = stat.rsplit_once(") ").context("an odd /proc/PID/stat")?;
     let ticks = after.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>();
     Ok(Duration::from_millis(10 * ticks))
@@ -46,7 +46,7 @@ pub(crate) fn descriptors(pid: u32) -> Result<usize> {
     Ok(open.count())
 }
 
-/// How often each thread went to sleep of its own will, each of which needs a wake-up.
+/// How often each thread slept voluntarily; each time needs a wake-up.
 #[derive(Debug)]
 pub(crate) struct Sleeps(BTreeMap<String, u64>);
 
@@ -55,7 +55,7 @@ impl Sleeps {
         Ok(Sleeps(by_thread(pid, "status", |text| field(text, "voluntary_ctxt_switches:"))?))
     }
 
-    /// Wake-ups from then to now. A thread that is gone woke up at least to end.
+    /// Wake-ups from then to now. A thread that has ended woke up at least once for that.
     pub(crate) fn since(&self, before: &Sleeps) -> u64 {
         let before_of = |thread| before.0.get(thread).copied().unwrap_or_default();
         let alive: u64 = self.0.iter().map(|(thread, now)| now - before_of(thread)).sum();
@@ -68,7 +68,7 @@ impl Sleeps {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory {
     pub(crate) resident: u64,
-    /// As much of it as is not pages of program files, which all processes of a program share.
+    /// Without pages of program files, which all processes of a program share.
     pub(crate) own: u64,
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn count() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// All threads of a process that live now; later ones inherit it from them.
+/// Pins all current threads of a process; later ones inherit it.
 pub(crate) fn pin(pid: u32, cores: Cores) -> Result<()> {
     for thread in threads(pid)? {
         let thread = thread.parse().ok().and_then(Pid::from_raw);
@@ -114,7 +114,7 @@ pub(crate) fn pin(pid: u32, cores: Cores) -> Result<()> {
     Ok(())
 }
 
-/// Holds the calling thread on some cores, and lets go when dropped.
+/// Pins the calling thread until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Pinned(CpuSet);
 

@@ -1,4 +1,4 @@
-//! What was measured, as a table for people or as JSON, with the distance to each target.
+//! The measurements, as a table or as JSON, with the distance to each target.
 
 use std::fmt::Write;
 
@@ -32,14 +32,14 @@ impl Target {
 pub(crate) struct Row {
     what: String,
     unit: &'static str,
-    /// None where nothing was there to measure.
+    /// `None` if there was nothing to measure.
     value: Option<Spread>,
     target: Option<Target>,
     note: String,
 }
 
 impl Row {
-    /// How often as much as the floor.
+    /// A multiple of the floor.
     pub(crate) fn ratio(what: impl Into<String>, value: Spread) -> Row {
         Row::new(what, "×", value)
     }
@@ -48,7 +48,7 @@ impl Row {
         Row { what: what.into(), unit, value: Some(value), target: None, note: String::new() }
     }
 
-    /// Said rather than left out.
+    /// Listed with the reason rather than omitted.
     pub(crate) fn not_measured(what: impl Into<String>, why: impl Into<String>) -> Row {
         Row { what: what.into(), unit: "", value: None, target: None, note: why.into() }
     }
@@ -99,7 +99,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// Rows of Markdown, so that the page can take them as they are.
+/// Rows of Markdown, which the documentation contains verbatim.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut text =
         "| measured | median | 10 % – 90 % | target | detail |\n|---|--:|--:|---|---|\n".to_owned();

@@ -1,5 +1,5 @@
-//! What this program can be besides the benchmark: the floors the hub is compared with, and an editor. Each is
-//! a process of its own, because the hub is one.
+//! The child processes of the benchmarks, which are this program in another role: the floors that the hub is compared
+//! with, and an editor. Each is its own process, because the hub is.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -7,65 +7,65 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::bench_hub::BenchHub;
 use crate::editor::Editor;
 use crate::floor;
 use crate::peers::rmcp_server;
-use crate::world::World;
 
-/// A child that is one of these; it ends when it is dropped.
+/// A child process in such a role; it is killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Role {
     child: Child,
     pub(crate) port: u16,
-    /// Its end tells the child to leave.
+    /// The child exits when this is closed.
     _stdin: Option<ChildStdin>,
 }
 
 impl Role {
     /// Answers every `request` bytes with `reply`, over TCP.
-    pub(crate) fn raw(world: &World, request: usize, reply: &[u8]) -> Result<Role> {
-        Role::answering(world, "raw", request, reply)
+    pub(crate) fn raw(hub: &BenchHub, request: usize, reply: &[u8]) -> Result<Role> {
+        Role::answering(hub, "raw", request, reply)
     }
 
-    /// The same, but asks another process over a Unix socket each time.
-    pub(crate) fn two_hops(world: &World, request: usize, reply: &[u8]) -> Result<Role> {
-        Role::answering(world, "two-hops", request, reply)
+    /// Like `raw`, but asks another process over a Unix socket each time.
+    pub(crate) fn two_hops(hub: &BenchHub, request: usize, reply: &[u8]) -> Result<Role> {
+        Role::answering(hub, "two-hops", request, reply)
     }
 
-    fn answering(world: &World, role: &str, request: usize, reply: &[u8]) -> Result<Role> {
-        let file = world.workspace().join(format!("{role}.reply"));
+    fn answering(hub: &BenchHub, role: &str, request: usize, reply: &[u8]) -> Result<Role> {
+        let file = hub.workspace().join(format!("{role}.reply"));
         std::fs::write(&file, reply)?;
-        Role::spawn(world, &[role.into(), request.to_string().into(), file])
+        Role::spawn(hub, &[role.into(), request.to_string().into(), file])
     }
 
     /// Sends every WebSocket message back.
-    pub(crate) fn websocket_echo(world: &World) -> Result<Role> {
-        Role::spawn(world, &["websocket-echo".into()])
+    pub(crate) fn websocket_echo(hub: &BenchHub) -> Result<Role> {
+        Role::spawn(hub, &["websocket-echo".into()])
     }
 
     /// MCP over WebSocket by the official Rust SDK, with the tools of all peers.
-    pub(crate) fn rmcp(world: &World, text: &str) -> Result<Role> {
-        Role::spawn(world, &["rmcp".into(), text.into()])
+    pub(crate) fn rmcp(hub: &BenchHub, text: &str) -> Result<Role> {
+        Role::spawn(hub, &["rmcp".into(), text.into()])
     }
 
-    pub(crate) fn editor(world: &World) -> Result<Role> {
-        Role::spawn(world, &["editor".into(), world.socket()?, world.workspace()])
+    pub(crate) fn editor(hub: &BenchHub) -> Result<Role> {
+        Role::spawn(hub, &["editor".into(), hub.socket()?, hub.workspace()])
     }
 
-    pub(crate) fn editor_behind_attach(world: &World) -> Result<Role> {
-        Role::spawn(world, &["editor-behind-attach".into(), world.program().to_owned(), world.workspace()])
+    pub(crate) fn editor_behind_attach(hub: &BenchHub) -> Result<Role> {
+        Role::spawn(hub, &["editor-behind-attach".into(), hub.program().to_owned(), hub.workspace()])
     }
 
-    fn spawn(world: &World, args: &[PathBuf]) -> Result<Role> {
-        let mut command = world.command(std::env::current_exe()?);
+    fn spawn(hub: &BenchHub, args: &[PathBuf]) -> Result<Role> {
+        let mut command = hub.command(std::env::current_exe()?);
         Role::run(command.arg("role").args(args))
     }
 
-    /// Any program that prints its port and ends with its standard input.
+    /// Any program that prints its port and exits when its standard input ends.
     pub(crate) fn run(command: &mut Command) -> Result<Role> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let output = child.stdout.take().context("a child has no output")?;
-        // From here on it ends with the role, whatever it prints.
+        // From here on it is killed with the role, whatever it prints.
         let mut role = Role { _stdin: child.stdin.take(), child, port: 0 };
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line)?;
@@ -85,8 +85,8 @@ impl Drop for Role {
     }
 }
 
-/// Plays the role until standard input ends.
-pub(crate) fn play(args: &[String]) -> Result<()> {
+/// Runs in that role until standard input ends.
+pub(crate) fn run(args: &[String]) -> Result<()> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
         ["raw", request, reply] => floor::raw(request.parse()?, std::fs::read(reply)?),
@@ -105,12 +105,12 @@ pub(crate) fn play(args: &[String]) -> Result<()> {
 }
 
 fn edit(editor: Editor) -> Result<()> {
-    tell(editor.port)?;
+    report_port(editor.port)?;
     wait_for_end()
 }
 
-/// Says where we can be reached.
-pub(crate) fn tell(port: u16) -> Result<()> {
+/// Prints the port, for the parent process.
+pub(crate) fn report_port(port: u16) -> Result<()> {
     let mut output = std::io::stdout();
     writeln!(output, "{port}")?;
     Ok(output.flush()?)

@@ -1,4 +1,4 @@
-//! Many noisy numbers as three: the median, and between which two most of them lie.
+//! Many noisy numbers as three: the median, and the two between which most of them are.
 
 use std::time::Duration;
 

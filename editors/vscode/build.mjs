@@ -8,7 +8,7 @@ import { licencesOf } from "../licences.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-// Oldest VS Code we support runs extensions on Node 20.
+// The oldest VS Code that we support runs extensions on Node 20.
 const settings = {
   absWorkingDir: here,
   bundle: true,
@@ -19,7 +19,7 @@ const settings = {
   logLevel: "warning",
 };
 
-await sameVersionAsTheProgram();
+await checkVersion();
 const extension = await build({
   ...settings,
   entryPoints: ["src/extension.ts"],
@@ -33,7 +33,7 @@ const extension = await build({
 const licences = await licencesOf(here, Object.keys(extension.metafile.inputs));
 await writeFile(join(here, "dist/extension.js.LEGAL.txt"), `${licences}\n`);
 
-// Mocha reads files of its own: it stays where it is installed.
+// Mocha reads its own files at run time, so it is not bundled.
 await build({
   ...settings,
   entryPoints: ["tests/index.ts"],
@@ -42,14 +42,14 @@ await build({
   sourcemap: "inline",
 });
 
-/** One version for everything: the extension carries the program of its own version. */
-async function sameVersionAsTheProgram() {
+/** The extension contains the program of the same version. */
+async function checkVersion() {
   const { version } = JSON.parse(await readFile(join(here, "package.json"), "utf8"));
   const manifest = await readFile(join(here, "../../Cargo.toml"), "utf8");
   const program = /^\[workspace\.package\][^[]*?^version = "([^"]+)"/ms.exec(manifest)?.[1];
   if (version !== program) {
     throw new Error(
-      `editors/vscode/package.json says version ${version}, Cargo.toml says ${program}: give both the same`,
+      `editors/vscode/package.json has version ${version}, Cargo.toml has ${program}: give both the same`,
     );
   }
 }

@@ -1,4 +1,4 @@
-// What the extension's code must keep to. No comment in the code can switch a rule off.
+// Lint rules of the extension. Comments in the code cannot disable a rule.
 
 import { defineConfig } from "eslint/config";
 import { configs } from "typescript-eslint";
@@ -11,15 +11,15 @@ export default defineConfig(
     linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: "error" },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
-      // `void` would be a waiver: whoever starts something says what becomes of its failure.
+      // `void` would hide a failure: the code that starts a promise handles its rejection.
       "@typescript-eslint/no-floating-promises": ["error", { ignoreVoid: false }],
       "@typescript-eslint/no-misused-promises": "error",
       "@typescript-eslint/await-thenable": "error",
       "@typescript-eslint/no-explicit-any": "error",
       "@typescript-eslint/no-non-null-assertion": "error",
-      // Numbers in messages are no doubt about types.
+      // Numbers in messages are fine.
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
-      // `() => log.show()` is plain; what is forbidden is to use the nothing it gives.
+      // `() => log.show()` is clear; only using its result is forbidden.
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
       "@typescript-eslint/switch-exhaustiveness-check": "error",

@@ -1,16 +1,16 @@
-// Which platform a program is for, by the head of its file: ELF or Mach-O.
+// The platform that a program is built for, from the header of its file: ELF or Mach-O.
 
 const ELF_MACHINES = { 0x3e: "x64", 0xb7: "arm64" };
 const MACH_MACHINES = { 0x01000007: "x64", 0x0100000c: "arm64" };
 const INTERPRETER = 3;
 
-/** Such as `linux x64`, or undefined for what is none of ours. Needs the first 4 KiB. */
+/** Such as `linux x64`; undefined for anything else. Needs the first 4 KiB. */
 export function platformOf(head) {
   const uint16 = (at) => (at + 2 <= head.length ? head.readUInt16LE(at) : undefined);
   const uint32 = (at) => (at + 4 <= head.length ? head.readUInt32LE(at) : undefined);
   const magic = head.length >= 4 ? head.readUInt32BE(0) : undefined;
   if (magic === 0x7f454c46) {
-    const system = asksForInterpreter(head, uint16, uint32) ? "linux" : "linux-static";
+    const system = needsInterpreter(head, uint16, uint32) ? "linux" : "linux-static";
     return named(system, ELF_MACHINES[uint16(18)]);
   }
   if (magic === 0xcffaedfe) {
@@ -22,8 +22,8 @@ export function platformOf(head) {
   return undefined;
 }
 
-/** A program that asks for no loader runs whichever C library a Linux has. */
-function asksForInterpreter(head, uint16, uint32) {
+/** A program without a loader is statically linked, and runs with any C library. */
+function needsInterpreter(head, uint16, uint32) {
   const [table, size, count] = [uint32(32), uint16(54), uint16(56)];
   const headers = Array.from({ length: Math.min(count ?? 0, 64) }, (_, index) => uint32(table + index * size));
   return headers.includes(INTERPRETER);

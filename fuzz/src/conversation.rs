@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use linkspan_dialect::{
-    Accepted, Answer, CallId, Failure, FailureKind, Printed, Rejected, Request, Server, Session, Step, Work,
-    by_name,
+    Accepted, Answer, CallId, Failure, FailureKind, Rejected, Request, ServerFacts, Session, Step,
+    TerminalContents, WorkspaceRequest, by_name,
 };
-use linkspan_editor_api::{Capabilities, ReviewComment, Taken, TerminalRunResult};
+use linkspan_editor_api::{AcceptedPart, Capabilities, ReviewComment, TerminalRunResult};
 use serde_json::Value;
 
 /// One frame per line.
@@ -22,7 +22,7 @@ pub(crate) fn conversation(dialect: &str, data: &[u8]) {
         documents: own,
         ..Capabilities::default()
     };
-    let server = Server { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
+    let server = ServerFacts { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
     let mut session = Session::new(by_name(dialect).expect("a dialect"), server);
     let mut open: BTreeMap<CallId, (Option<Value>, Request)> = BTreeMap::new();
     for frame in text.lines() {
@@ -38,11 +38,12 @@ pub(crate) fn conversation(dialect: &str, data: &[u8]) {
             }
             Step::Cancelled(call) => {
                 assert!(open.contains_key(&call), "only an open call is cancelled");
-                // Our own agents hear whether a person was first; the others want no answer any more.
+                // Agents of our own dialect are notified whether the user was first; the others no longer expect an answer.
                 if !own {
                     open.remove(&call);
                 }
             }
+            Step::Thread { .. } | Step::Declined { .. } => panic!("no daemon speaks here"),
             // Only an agent of another dialect, which is let go.
             Step::NeedsToken => {}
             Step::Pid(_) | Step::Nothing | Step::Pong(_) | Step::Goodbye => {
@@ -52,7 +53,7 @@ pub(crate) fn conversation(dialect: &str, data: &[u8]) {
         assert!(session.open_calls().eq(open.keys().copied()));
     }
     for (call, (id, request)) in open {
-        let shown = session.shown(call);
+        let shown = session.acknowledge_shown(call);
         let answered = session.answer(call, &answer_to(request));
         let reply = match (shown, answered) {
             // Said to wait, and told later; or not, if the agent asked for silence.
@@ -106,7 +107,7 @@ pub(crate) fn answer_to(request: Request) -> Answer {
                 unsent_mark: false,
                 new_file: label.is_empty(),
                 written: true,
-                taken: Taken::Edited,
+                taken: AcceptedPart::Edited,
                 hunks: Vec::new(),
                 person_diff: set,
                 comments: vec![ReviewComment { line: 1, text: label }],
@@ -128,27 +129,38 @@ pub(crate) fn answer_to(request: Request) -> Answer {
         Request::CurrentSelection | Request::LatestSelection => Answer::Selection(None),
         Request::OpenEditors => Answer::Editors(Vec::new()),
         Request::CloseTab { .. } => Answer::TabClosed { text: None },
+        Request::EditorInfo => Answer::EditorInfo { name: "Neovim".into(), version: "0.11".into() },
+        Request::NameSession { .. } => Answer::SessionNamed,
         Request::CloseAllDiffs => Answer::DiffsClosed(usize::MAX),
         Request::ExecuteCode { code } => Answer::Executed(code),
+        Request::Permission { command } => {
+            Answer::Permission { allowed: command.len() % 2 == 0, message: Some(command.clone()) }
+        }
         Request::RunInTerminal { command, wait_ms, .. } => Answer::Ran(TerminalRunResult {
             terminal: "t1".into(),
             output: command,
             exit_code: None,
             timed_out: wait_ms.is_some(),
         }),
-        Request::Message { .. } => Answer::Told,
+        Request::Message { .. } => Answer::MessageShown,
         Request::Edit { files, label, .. } => {
             let failed = |path: &PathBuf| {
                 Answer::Failed(Failure::new(FailureKind::Stale, format!("{label} {path:?}")))
             };
             Answer::Set(files.into_iter().map(|file| (file.path.clone(), failed(&file.path))).collect())
         }
+        Request::Patch { files, set, .. } => {
+            let rejected = |path: PathBuf| {
+                Answer::Rejected(Rejected { reason: Some(set.clone()), path, ..Rejected::default() })
+            };
+            Answer::Set(files.into_iter().map(|file| (file.path.clone(), rejected(file.path))).collect())
+        }
         Request::Language { path, question } => {
             Answer::Failed(Failure::new(FailureKind::Unsupported, format!("{question:?} {path:?}")))
         }
-        Request::Work(work) => Answer::Data {
+        Request::Workspace(work) => Answer::Data {
             json: serde_json::to_string(&format!("{work:?}")).expect("a string is JSON"),
-            truncated: work != Work::GitStatus { folder: None },
+            truncated: work != WorkspaceRequest::GitStatus { folder: None },
         },
         Request::ReadFile { path, lines } => Answer::Text {
             text: path.display().to_string(),
@@ -160,7 +172,7 @@ pub(crate) fn answer_to(request: Request) -> Answer {
         Request::CreateTerminal { name, .. } => {
             Answer::TerminalMade { terminal: "t1".into(), name: name.unwrap_or_default() }
         }
-        Request::TerminalOutput { terminal } => Answer::Printed(Printed {
+        Request::TerminalOutput { terminal } => Answer::TerminalContents(TerminalContents {
             terminal: terminal.unwrap_or_default(),
             output: "\u{1}".into(),
             running: true,
@@ -169,7 +181,7 @@ pub(crate) fn answer_to(request: Request) -> Answer {
         }),
         Request::Reveal { line, .. } => Answer::Revealed(line > 0),
         Request::Format { path } => Answer::Unchanged { path },
-        Request::Active(_) => Answer::NoActiveFile,
+        Request::ActiveFile(_) => Answer::NoActiveFile,
         Request::Diagnostics { path, .. } => {
             Answer::Failed(Failure::new(FailureKind::NotFound, format!("no diagnostics: {path:?}")))
         }

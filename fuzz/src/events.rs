@@ -1,6 +1,6 @@
 //! Bytes into events about few reviews, agents and files, so that they meet.
 
-use libfuzzer_sys::arbitrary::{Result, Unstructured};
+use arbitrary::{Result, Unstructured};
 use linkspan_review::{
     AgentId, Comment, Decision, Digest, Event, Format, LineNumber, Owner, Proposal, Review, ReviewId,
     Revision, State, Step, SurfaceId, Text, Verdict, WindowId, WriteError, Writer,
@@ -11,7 +11,7 @@ const FORMATS: [&str; 4] = ["UTF-8", "UTF-8 with BOM", "UTF-16LE", "windows-1252
 const STEPS: [Step; 7] =
     [Step::Proposed, Step::Edited, Step::Rebased, Step::Decided, Step::Written, Step::Ended, Step::Delivered];
 
-pub fn event(state: &State, input: &mut Unstructured<'_>) -> Result<Event> {
+pub(crate) fn event(state: &State, input: &mut Unstructured<'_>) -> Result<Event> {
     let kind = input.int_in_range(0..=13_u8)?;
     let review = ReviewId(number(input)?);
     Ok(match kind {
@@ -56,7 +56,7 @@ fn proposal(input: &mut Unstructured<'_>) -> Result<Proposal> {
         set: None,
         path: "/w/a".into(),
         label: String::new(),
-        writer: *input.choose(&[Writer::Editor, Writer::Agent, Writer::AgentAsProposed, Writer::Nobody])?,
+        writer: *input.choose(&[Writer::Hub, Writer::Agent, Writer::AgentAsProposed, Writer::Nobody])?,
         base: file(None, input)?,
         left: if input.ratio(1, 4)? { Some(text(input)?.into()) } else { None },
         proposed: text(input)?,

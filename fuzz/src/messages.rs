@@ -1,7 +1,7 @@
-//! An agent of a dialect that is no JSON-RPC and sends anything at all: nothing breaks, what we say is JSON, and
+//! An agent of a dialect other than JSON-RPC that sends anything at all: nothing breaks, what we say is JSON, and
 //! no call is answered twice.
 
-use linkspan_dialect::{Exchange, Server, Session, Step, by_name};
+use linkspan_dialect::{ExchangeId, ServerFacts, Session, Step, by_name};
 use linkspan_editor_api::Capabilities;
 use serde_json::Value;
 
@@ -11,13 +11,13 @@ use crate::conversation::answer_to;
 pub(crate) fn messages(dialect: &str, data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let capabilities = Capabilities { documents: true, language: true, ..Capabilities::default() };
-    let server = Server { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
+    let server = ServerFacts { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
     let mut session = Session::new(by_name(dialect).expect("a dialect"), server);
     for (number, frame) in (0..).zip(text.lines()) {
-        let exchange = Some(Exchange(number));
+        let exchange = Some(ExchangeId(number));
         match session.receive_in(exchange, frame) {
             Step::Call { call, request } => {
-                session.shown(call);
+                session.acknowledge_shown(call);
                 let answer = answer_to(request);
                 if let Some(frame) = session.answer(call, &answer) {
                     is_json(&frame.text);
@@ -25,7 +25,9 @@ pub(crate) fn messages(dialect: &str, data: &[u8]) {
                 assert_eq!(session.answer(call, &answer), None, "answered twice");
             }
             Step::Reply(reply) | Step::Malformed(reply) | Step::Introduced { reply, .. } => is_json(&reply),
-            Step::NeedsToken
+            Step::Thread { .. }
+            | Step::Declined { .. }
+            | Step::NeedsToken
             | Step::Pid(_)
             | Step::Nothing
             | Step::Pong(_)

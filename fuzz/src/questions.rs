@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use linkspan_editor_api::Message;
-use linkspan_hub::core::LocalId;
+use linkspan_hub::core::ConnectionId;
 use linkspan_review::AgentId;
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Asker {
-    Local(LocalId),
+    Connection(ConnectionId),
     Agent(AgentId),
 }
 
@@ -37,7 +37,7 @@ impl Questions {
             self.unread.insert(who);
             return;
         };
-        // What is no message, but has an id, may be told so under that id.
+        // An invalid message with an id may be answered with an error under that id.
         if let Some(id) = said.get("id").filter(|id| id.is_number() || id.is_string()) {
             self.open.entry(who).or_default().push((id.clone(), method));
         }

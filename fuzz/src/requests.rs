@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use linkspan_dialect::{Answer, CallId, Folders, Request, Server, Session, Step, by_name};
+use linkspan_dialect::{Answer, CallId, Request, ServerFacts, Session, Step, WindowFolders, by_name};
 use linkspan_editor_api::Capabilities;
 use serde_json::Value;
 
@@ -12,9 +12,9 @@ use crate::conversation::answer_to;
 pub(crate) fn requests(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let capabilities = Capabilities::default();
-    let server = Server { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
+    let server = ServerFacts { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
     let mut session = Session::new(by_name("ppxai").expect("a dialect"), server);
-    session.set_folders(&Folders { named: vec!["/w".into()], real: vec!["/r".into()] });
+    session.set_folders(&WindowFolders { named: vec!["/w".into()], real: vec!["/r".into()] });
     let mut open: BTreeMap<CallId, (Option<Value>, Request)> = BTreeMap::new();
     for frame in text.lines() {
         let sent = serde_json::from_str::<Value>(frame).ok();
@@ -36,7 +36,7 @@ pub(crate) fn requests(data: &[u8]) {
         if reply.get("status").is_none() {
             assert!(id.is_none_or(|id| reply["id"] == id), "{reply}");
         }
-        assert_eq!(session.answer(call, &Answer::Told), None, "answered twice");
+        assert_eq!(session.answer(call, &Answer::MessageShown), None, "answered twice");
     }
     assert_eq!(session.open_calls().count(), 0);
 }

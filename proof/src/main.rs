@@ -1,15 +1,16 @@
 //! Programs that try to break Linkspan's promises, with the real binary, real sockets and real faults.
 //!
-//! Each prints a report in Markdown on standard output and what it is doing on standard error, and ends with 1 when a
-//! promise is broken. Run them by `cargo xtask faults`, `cargo xtask hostile` and `cargo xtask simulate`.
+//! Each prints a report in Markdown on standard output and its progress on standard error, and exits with 1 when a
+//! promise is broken. Run them with `cargo xtask faults`, `cargo xtask hostile` and `cargo xtask simulate`.
 
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a panic is how a trial fails")]
 #![expect(clippy::print_stdout, reason = "the report goes there")]
 
-mod chance;
 mod faults;
 mod hostile;
+mod process;
 mod report;
+mod rng;
 mod simulate;
 mod trials;
 
@@ -26,7 +27,7 @@ enum Program {
 }
 
 fn main() -> ExitCode {
-    trials::remember_where_a_trial_panics();
+    trials::record_panic_locations();
     let report = match Program::parse() {
         Program::Faults(args) => faults::run(&args),
         Program::Hostile(args) => hostile::run(&args),

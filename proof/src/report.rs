@@ -1,4 +1,4 @@
-//! What a program found, as Markdown that `docs/proof.md` takes over word for word.
+//! The findings of a program, as Markdown that `docs/proof.md` contains verbatim.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -20,7 +20,7 @@ impl Report {
         self.blocks.push(lines.join("\n"));
     }
 
-    /// A promise did not hold; says how it is seen again.
+    /// A promise did not hold; `what` says how to reproduce it.
     pub(crate) fn broken(&mut self, what: impl Into<String>) {
         self.broken.push(what.into());
     }

@@ -22,23 +22,23 @@ use tungstenite::{Message, WebSocket};
 use super::{DEADLINE, World, eventually};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
+pub enum WsDialect {
     Claude,
     Nexus3,
 }
 
-impl Dialect {
+impl WsDialect {
     pub fn header(self) -> &'static str {
         match self {
-            Dialect::Claude => "X-Claude-Code-Ide-Authorization",
-            Dialect::Nexus3 => "x-nexus3-ide-authorization",
+            WsDialect::Claude => "X-Claude-Code-Ide-Authorization",
+            WsDialect::Nexus3 => "x-nexus3-ide-authorization",
         }
     }
 
     pub fn folder(self, world: &World) -> PathBuf {
         world.home().join(match self {
-            Dialect::Claude => ".claude/ide",
-            Dialect::Nexus3 => ".nexus3/ide",
+            WsDialect::Claude => ".claude/ide",
+            WsDialect::Nexus3 => ".nexus3/ide",
         })
     }
 
@@ -53,13 +53,13 @@ impl Dialect {
 
 /// The one end of the socket that both the reader thread and the sender hold: one whole frame at a time.
 #[derive(Clone)]
-struct Line {
+struct Transport {
     stream: Arc<TcpStream>,
     writing: Arc<Mutex<()>>,
     frozen: Arc<AtomicBool>,
 }
 
-impl Read for Line {
+impl Read for Transport {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = (&*self.stream).read(buffer)?;
         while self.frozen.load(Ordering::Relaxed) {
@@ -69,7 +69,7 @@ impl Read for Line {
     }
 }
 
-impl Write for Line {
+impl Write for Transport {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let _one = self.writing.lock().unwrap();
         (&*self.stream).write_all(buffer)?;
@@ -82,8 +82,8 @@ impl Write for Line {
 }
 
 pub struct Agent {
-    line: Line,
-    sender: WebSocket<Line>,
+    transport: Transport,
+    sender: WebSocket<Transport>,
     frames: Receiver<Frame>,
     /// Read while looking for something else.
     unread: VecDeque<Value>,
@@ -94,7 +94,7 @@ pub struct Agent {
 
 enum Frame {
     Text(String),
-    /// The connection is over; with the code if the hub closed it.
+    /// Set when the connection has ended; with the code if the hub closed it.
     End(Option<u16>),
 }
 
@@ -107,7 +107,7 @@ pub struct Who {
 }
 
 pub const CLAUDE: Who = Who { name: "claude-code", version: "2.1.325", protocol: "2025-11-25" };
-/// A client of NEXUS3's protocol that leaves the writing to the editor side, as the protocol has it.
+/// A client of NEXUS3's protocol that leaves the writing to the editor side, as the protocol intends.
 pub const NEXUS3: Who = Who { name: "nexus3-client", version: "1.0.0", protocol: "2024-11-05" };
 /// NEXUS3 itself, whose REPL runs its own tool after `FILE_SAVED`.
 pub const NEXUS3_ITSELF: Who = Who { name: "nexus3", ..NEXUS3 };
@@ -116,31 +116,31 @@ impl Agent {
     /// Claude Code, connected and introduced.
     #[track_caller]
     pub fn claude(world: &World, port: u16) -> Agent {
-        Agent::introduced(world, port, Dialect::Claude, CLAUDE)
+        Agent::introduced(world, port, WsDialect::Claude, CLAUDE)
     }
 
     /// NEXUS3, connected and introduced.
     #[track_caller]
     pub fn nexus3(world: &World, port: u16) -> Agent {
-        Agent::introduced(world, port, Dialect::Nexus3, NEXUS3)
+        Agent::introduced(world, port, WsDialect::Nexus3, NEXUS3)
     }
 
     #[track_caller]
-    pub fn introduced(world: &World, port: u16, dialect: Dialect, who: Who) -> Agent {
+    pub fn introduced(world: &World, port: u16, dialect: WsDialect, who: Who) -> Agent {
         let mut agent = Agent::connect(world, port, dialect);
         agent.introduce(who);
         agent
     }
 
-    /// Connected by the discovery file, nothing said yet.
+    /// Connected by the discovery file, before the handshake.
     #[track_caller]
-    pub fn connect(world: &World, port: u16, dialect: Dialect) -> Agent {
+    pub fn connect(world: &World, port: u16, dialect: WsDialect) -> Agent {
         let token = dialect.lock(world, port)["authToken"].as_str().unwrap().to_owned();
         let mut headers = vec![(dialect.header(), token.as_str())];
-        if dialect == Dialect::Claude {
+        if dialect == WsDialect::Claude {
             headers.push(("Sec-WebSocket-Protocol", "mcp"));
         }
-        Agent::open(port, &headers).unwrap_or_else(|error| panic!("not let in: {error}"))
+        Agent::open(port, &headers).unwrap_or_else(|error| panic!("not admitted: {error}"))
     }
 
     /// A WebSocket handshake with these headers and no others of its own.
@@ -163,25 +163,27 @@ impl Agent {
             request.headers_mut().insert(name, HeaderValue::from_str(value).unwrap());
         }
         let stream = Arc::new(stream);
-        let line = Line {
+        let transport = Transport {
             stream: Arc::clone(&stream),
             writing: Arc::default(),
             frozen: Arc::new(AtomicBool::new(false)),
         };
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
-        let (socket, response) = tungstenite::client::client_with_config(request, line.clone(), Some(config))
-            .map_err(|error| match error {
-                tungstenite::HandshakeError::Failure(error) => Box::new(error),
-                tungstenite::HandshakeError::Interrupted(_) => {
-                    Box::new(io::Error::from(io::ErrorKind::TimedOut).into())
-                }
-            })?;
-        // From here on only those who wait for something have a deadline.
+        let (socket, response) =
+            tungstenite::client::client_with_config(request, transport.clone(), Some(config)).map_err(
+                |error| match error {
+                    tungstenite::HandshakeError::Failure(error) => Box::new(error),
+                    tungstenite::HandshakeError::Interrupted(_) => {
+                        Box::new(io::Error::from(io::ErrorKind::TimedOut).into())
+                    }
+                },
+            )?;
+        // From here on the methods that wait have a deadline of their own.
         stream.set_read_timeout(None).unwrap();
-        let sender = WebSocket::from_raw_socket(line.clone(), Role::Client, None);
+        let sender = WebSocket::from_raw_socket(transport.clone(), Role::Client, None);
         let (frames_in, frames) = channel();
         thread::spawn(move || read(socket, &frames_in));
-        Ok(Agent { line, sender, frames, unread: VecDeque::new(), next_id: 0, response, closed: None })
+        Ok(Agent { transport, sender, frames, unread: VecDeque::new(), next_id: 0, response, closed: None })
     }
 
     #[track_caller]
@@ -206,12 +208,12 @@ impl Agent {
         self.send_text(message.to_string());
     }
 
-    /// The same for one that may have lost the hub; whether it could be said.
+    /// Sends to a hub that may be gone; returns whether it was sent.
     pub fn try_send_json(&mut self, message: &Value) -> bool {
         self.send_message(Message::text(message.to_string())).is_ok()
     }
 
-    /// Any frame, also one that is not allowed.
+    /// Any frame, including forbidden ones.
     pub fn send_message(&mut self, message: Message) -> Result<(), Box<tungstenite::Error>> {
         self.sender.send(message).map_err(Box::new)
     }
@@ -226,7 +228,7 @@ impl Agent {
         self.next_id
     }
 
-    /// Sends a request and gives its id.
+    /// Sends a request and returns its id.
     #[track_caller]
     pub fn send_request(&mut self, method: &str, params: Value) -> i64 {
         let id = self.new_id();
@@ -241,7 +243,7 @@ impl Agent {
         self.answer(id)
     }
 
-    /// Calls a tool without waiting; gives the id of the call.
+    /// Calls a tool without waiting; returns the id of the call.
     #[track_caller]
     pub fn send_call(&mut self, tool: &str, arguments: Value) -> i64 {
         self.send_request("tools/call", json!({ "name": tool, "arguments": arguments }))
@@ -254,7 +256,7 @@ impl Agent {
         self.answer(id)
     }
 
-    /// Proposes a change of a file; gives the id of the call.
+    /// Proposes a change of a file; returns the id of the call.
     #[track_caller]
     pub fn propose(&mut self, path: &str, text: &str, label: &str) -> i64 {
         self.send_call("openDiff", diff(path, text, label))
@@ -283,7 +285,7 @@ impl Agent {
             .unwrap_or_else(|| panic!("no {method}: {:?}", self.unread))
     }
 
-    /// The oldest message that fits.
+    /// The oldest matching message.
     pub fn find(&mut self, patience: Duration, fits: impl Fn(&Value) -> bool) -> Option<Value> {
         if let Some(at) = self.unread.iter().position(&fits) {
             return self.unread.remove(at);
@@ -298,7 +300,7 @@ impl Agent {
         }
     }
 
-    /// The next message, in the order of arrival; none if there is none in time, or no connection.
+    /// The next message, in the order of arrival; `None` if none arrives in time, or the connection has ended.
     pub fn next_frame(&mut self, patience: Duration) -> Option<Value> {
         self.unread.pop_front().or_else(|| self.receive(patience))
     }
@@ -316,7 +318,7 @@ impl Agent {
         }
     }
 
-    /// Waits for the end of the connection; gives the hub's close code, if it gave one.
+    /// Waits for the end of the connection; returns the hub's close code, if there is one.
     #[track_caller]
     pub fn end(&mut self) -> Option<u16> {
         let until = Instant::now() + DEADLINE;
@@ -338,16 +340,16 @@ impl Agent {
 
     /// Reads nothing and answers no ping until thawed, as a stopped process would.
     pub fn freeze(&self) {
-        self.line.frozen.store(true, Ordering::Relaxed);
+        self.transport.frozen.store(true, Ordering::Relaxed);
     }
 
     pub fn thaw(&self) {
-        self.line.frozen.store(false, Ordering::Relaxed);
+        self.transport.frozen.store(false, Ordering::Relaxed);
     }
 
-    /// The socket is shut down under it.
+    /// Shuts the socket down.
     pub fn cut_off(&self) {
-        let _ = self.line.stream.shutdown(Shutdown::Both);
+        let _ = self.transport.stream.shutdown(Shutdown::Both);
     }
 
     /// Leaves with a close frame.
@@ -357,7 +359,7 @@ impl Agent {
         self.end();
     }
 
-    /// The socket is gone without a word, as when the process is killed.
+    /// Drops the socket without a close frame, as when the process is killed.
     pub fn drop_socket(self) {
         drop(self);
     }
@@ -365,13 +367,13 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // In this order: one that is killed while it stands still answers nothing any more.
+        // In this order: a process that is killed while it is stopped no longer answers.
         self.cut_off();
         self.thaw();
     }
 }
 
-fn read(mut socket: WebSocket<Line>, frames: &std::sync::mpsc::Sender<Frame>) {
+fn read(mut socket: WebSocket<Transport>, frames: &std::sync::mpsc::Sender<Frame>) {
     let mut code = None;
     loop {
         let sent = match socket.read() {
@@ -402,7 +404,7 @@ pub fn diff(path: &str, text: &str, label: &str) -> Value {
     })
 }
 
-/// The texts of a tool's answer that is no error.
+/// The texts of a tool's answer, which must not be an error.
 #[track_caller]
 pub fn texts(answer: &Value) -> Vec<String> {
     let result = &answer["result"];

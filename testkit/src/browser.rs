@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, channel};
@@ -12,23 +12,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::place;
+use super::{paths, prerequisites};
 
-/// A browser is many processes, so it gets longer than one of ours.
+/// A browser is many processes, so it gets its own limit.
 pub const PATIENCE: Duration = Duration::from_secs(20);
-
-/// The folder with the npm packages, and the browser; none, with a word about it, where `cargo xtask test` did not
-/// set them up.
-pub fn found() -> Option<(PathBuf, PathBuf)> {
-    let variable = |name: &str| {
-        let found = std::env::var_os(name).map(PathBuf::from);
-        if found.is_none() {
-            println!("skipped: {name} is not set; `cargo xtask test` sets it");
-        }
-        found
-    };
-    Some((variable("LINKSPAN_TEST_NODE_MODULES")?, variable("LINKSPAN_TEST_BROWSER")?))
-}
 
 struct Driver {
     child: RefCell<Child>,
@@ -39,17 +26,19 @@ struct Driver {
 impl Driver {
     fn ask(&self, on: u64, call: &str, with: &[Value]) -> Result<Value, String> {
         let line = json!({ "on": on, "call": call, "with": with }).to_string() + "\n";
-        self.asks.borrow_mut().as_mut().unwrap().write_all(line.as_bytes()).expect("the driver is gone");
-        let answer = self.hear();
+        let written = self.asks.borrow_mut().as_mut().unwrap().write_all(line.as_bytes());
+        written.map_err(|error| format!("the driver is gone: {error}"))?;
+        let answer = self.receive()?;
         match answer["error"].as_str() {
             Some(error) => Err(error.to_owned()),
             None => Ok(answer),
         }
     }
 
-    fn hear(&self) -> Value {
-        let line = self.answers.recv_timeout(2 * PATIENCE).expect("the browser does not answer");
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    fn receive(&self) -> Result<Value, String> {
+        let line = self.answers.recv_timeout(2 * PATIENCE);
+        let line = line.map_err(|error| format!("the browser does not answer: {error}"))?;
+        serde_json::from_str(&line).map_err(|error| format!("{error}: {line}"))
     }
 }
 
@@ -73,14 +62,16 @@ pub struct Browser {
 }
 
 impl Browser {
-    pub fn start() -> Option<Browser> {
+    #[track_caller]
+    pub fn start() -> Browser {
         Browser::with_flags(&[])
     }
 
-    pub fn with_flags(flags: &[&str]) -> Option<Browser> {
-        let (modules, chromium) = found()?;
+    #[track_caller]
+    pub fn with_flags(flags: &[&str]) -> Browser {
+        let (modules, chromium) = (prerequisites::node_modules(), prerequisites::browser());
         let mut child = Command::new("node")
-            .arg(place::root().join("editors/web/tests/driver.mjs"))
+            .arg(paths::root().join("editors/web/tests/driver.mjs"))
             .args([&modules, &chromium])
             .args(flags)
             .stdin(Stdio::piped())
@@ -92,13 +83,13 @@ impl Browser {
         thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| said.send(line)));
         let asks = RefCell::new(child.stdin.take());
         let driver = Driver { child: RefCell::new(child), asks, answers };
-        driver.hear();
-        Some(Browser { driver: Rc::new(driver) })
+        driver.receive().unwrap();
+        Browser { driver: Rc::new(driver) }
     }
 
     /// A profile of its own: no cookie, no storage, no cache of another.
     pub fn context(&self, options: &Value) -> Context {
-        let context = Thing { driver: Rc::clone(&self.driver), handle: 0 }
+        let context = RemoteObject { driver: Rc::clone(&self.driver), handle: 0 }
             .make("newContext", std::slice::from_ref(options));
         let patience = json!(u64::try_from(PATIENCE.as_millis()).unwrap());
         context.call("setDefaultTimeout", &[patience]);
@@ -111,14 +102,14 @@ impl Browser {
     }
 }
 
-/// What the driver holds for us under a number.
+/// An object that the driver keeps under a number.
 #[derive(Clone)]
-struct Thing {
+struct RemoteObject {
     driver: Rc<Driver>,
     handle: u64,
 }
 
-impl Thing {
+impl RemoteObject {
     #[track_caller]
     fn call(&self, method: &str, with: &[Value]) -> Value {
         self.try_call(method, with).unwrap_or_else(|error| panic!("{method} {with:?}: {error}"))
@@ -129,43 +120,43 @@ impl Thing {
     }
 
     #[track_caller]
-    fn make(&self, method: &str, with: &[Value]) -> Thing {
+    fn make(&self, method: &str, with: &[Value]) -> RemoteObject {
         let answer = self.driver.ask(self.handle, method, with);
         let answer = answer.unwrap_or_else(|error| panic!("{method} {with:?}: {error}"));
         self.numbered(&answer["handle"])
     }
 
-    fn all(&self, method: &str) -> Vec<Thing> {
+    fn all(&self, method: &str) -> Vec<RemoteObject> {
         let answer = self.driver.ask(self.handle, method, &[]).unwrap();
         let handles = answer["handles"].as_array().cloned().unwrap_or_default();
         handles.iter().map(|handle| self.numbered(handle)).collect()
     }
 
-    fn numbered(&self, handle: &Value) -> Thing {
-        let handle = handle.as_u64().unwrap_or_else(|| panic!("no thing: {handle}"));
-        Thing { driver: Rc::clone(&self.driver), handle }
+    fn numbered(&self, handle: &Value) -> RemoteObject {
+        let handle = handle.as_u64().unwrap_or_else(|| panic!("not a handle: {handle}"));
+        RemoteObject { driver: Rc::clone(&self.driver), handle }
     }
 }
 
-pub struct Context(Thing);
+pub struct Context(RemoteObject);
 
 impl Context {
     pub fn page(&self) -> Page {
         Page(self.0.make("newPage", &[]))
     }
 
-    /// A script that is in every page before its own are.
+    /// A script that runs in every page before its own scripts.
     pub fn with_script(&self, path: &Path) {
         self.0.call("addInitScript", &[json!({ "path": path })]);
     }
 
-    /// Answers an address with this page instead of whoever is there.
+    /// Answers an address with this page instead of its server.
     pub fn with_answer(&self, url: &str, page: &str) {
         let answer = json!({ "status": 200, "contentType": "text/html", "body": page });
         self.0.call("route", &[json!(url), answer]);
     }
 
-    /// Every page there is, those that others opened too.
+    /// Every page, including those that other pages opened.
     pub fn pages(&self) -> Vec<Page> {
         self.0.all("pages").into_iter().map(Page).collect()
     }
@@ -175,15 +166,15 @@ impl Context {
     }
 }
 
-pub struct Page(Thing);
+pub struct Page(RemoteObject);
 
 impl Page {
-    /// Gives the status of the answer.
+    /// Returns the status of the answer.
     #[track_caller]
     pub fn goto(&self, url: &str) -> Result<u64, String> {
         let answer = self.0.driver.ask(self.0.handle, "goto", &[json!(url)])?;
         if answer["handle"].is_null() {
-            // Only the fragment changed, so nothing was asked for.
+            // Only the fragment changed, so there was no request.
             return Ok(0);
         }
         Ok(self.0.numbered(&answer["handle"]).call("status", &[]).as_u64().unwrap())
@@ -194,7 +185,7 @@ impl Page {
         self.0.make("reload", &[]);
     }
 
-    /// As a person does: what is clicked has to be seen, at rest, and not below something else.
+    /// As a user does: the element has to be visible, at rest, and not covered by another.
     #[track_caller]
     pub fn click(&self, selector: &str) {
         self.0.call("click", &[json!(selector)]);
@@ -251,19 +242,19 @@ impl Page {
         usize::try_from(self.evaluate(&script).as_u64().unwrap()).unwrap()
     }
 
-    /// The texts of all that fit.
+    /// The texts of all matching elements.
     #[track_caller]
     pub fn texts(&self, selector: &str) -> Vec<String> {
         strings(&self.0.make("locator", &[json!(selector)]).call("allTextContents", &[]))
     }
 
-    /// Whether it can be seen right now.
+    /// Whether it is visible now.
     #[track_caller]
     pub fn shows(&self, selector: &str) -> bool {
         self.0.call("isVisible", &[json!(selector)]) == json!(true)
     }
 
-    /// Waits until it is there to be seen.
+    /// Waits until it is visible.
     #[track_caller]
     pub fn sees(&self, selector: &str) {
         if let Err(error) = self.0.try_call("waitForSelector", &[json!(selector)]) {
@@ -271,7 +262,7 @@ impl Page {
         }
     }
 
-    /// Waits until the text of an element has this in it; gives the whole text.
+    /// Waits until the text of an element contains this; returns the whole text.
     #[track_caller]
     pub fn says(&self, selector: &str, part: &str) -> String {
         let text = |page: &Page| match page.count(selector) {
@@ -283,7 +274,7 @@ impl Page {
         })
     }
 
-    /// Waits until it is there no more.
+    /// Waits until it is gone.
     #[track_caller]
     pub fn sees_no(&self, selector: &str) {
         self.waits(&format!("no {selector}"), |page| (page.count(selector) == 0).then_some(()));
@@ -307,7 +298,7 @@ impl Page {
         }
     }
 
-    /// The value of an expression; of a promise, what it comes to.
+    /// The value of an expression; a promise is awaited.
     #[track_caller]
     pub fn evaluate(&self, expression: &str) -> Value {
         self.0.call("evaluate", &[json!(expression)])
@@ -328,23 +319,29 @@ impl Page {
         self.0.call("setViewportSize", &[json!({ "width": width, "height": height })]);
     }
 
-    /// Errors of its scripts and complaints of the browser, those about its policy among them.
+    /// Errors of its scripts and warnings of the browser, including those about its content policy.
     pub fn complaints(&self) -> Vec<String> {
         strings(&self.0.call("complaints", &[]))
     }
 
-    /// Every address it asked for.
+    /// Every address it requested.
     pub fn requests(&self) -> Vec<String> {
         strings(&self.0.call("requests", &[]))
     }
 
-    /// The addresses of what is shown in it and its frames.
+    /// The addresses of the page and its frames.
     pub fn frames(&self) -> Vec<String> {
         self.0.all("frames").iter().map(|frame| frame.call("url", &[]).as_str().unwrap().to_owned()).collect()
     }
 
     pub fn close(self) {
         self.0.call("close", &[]);
+    }
+
+    /// Leaves the page, so that it can say goodbye to its server, and closes it, whatever state it is in.
+    pub(crate) fn discard(&self) {
+        let _ = self.goto("about:blank");
+        let _ = self.0.try_call("close", &[]);
     }
 
     /// For the message of a test that fails.

@@ -1,5 +1,5 @@
-//! A real Claude Code in a terminal: set up so that it asks nothing at its start, with a model of the test's own and
-//! nothing else of the network. What a user types there, and what the screen shows.
+//! A real Claude Code in a terminal: configured so that it starts without questions, with the model of the test and no
+//! other network. Keys that a user types, and the screen.
 
 use std::fs;
 use std::process::Command;
@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::model::{Model, PATIENCE, Turn};
-use super::{Tty, World, installed};
+use super::{Tty, World, agent_programs};
 
 const KEY: &str = "sk-ant-api03-test-key-for-the-model-of-a-test";
 
-/// What it does on the network of its own accord, switched off.
+/// Switches off its own use of the network.
 const QUIET: [&str; 7] = [
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
     "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL",
@@ -41,7 +41,7 @@ impl ClaudeVersion {
         }
     }
 
-    /// The mode that asks before each edit. Its name was another one before.
+    /// The mode that asks before each edit. Older versions have another name for it.
     pub fn asking_mode(self) -> &'static str {
         match self {
             ClaudeVersion::Newest => "manual",
@@ -50,6 +50,9 @@ impl ClaudeVersion {
     }
 }
 
+/// A screen that has not changed for this long waits for the user.
+const AT_REST: Duration = Duration::from_millis(2_500);
+
 pub struct Claude {
     pub tty: Tty,
     pub model: Model,
@@ -57,7 +60,7 @@ pub struct Claude {
 }
 
 impl Claude {
-    /// Starts it in the workspace with `--ide` in the mode that asks, and waits until it can be typed to.
+    /// Starts it in the workspace with `--ide` in the mode that asks, and waits until it accepts keys.
     #[track_caller]
     pub fn start(world: &World, version: ClaudeVersion, script: impl IntoIterator<Item = Turn>) -> Claude {
         set_up(world);
@@ -112,14 +115,24 @@ impl Claude {
         self.types_until(key, "the end of the question", |screen| !screen.contains("Do you want to"));
     }
 
-    /// Types this key until the screen is so. Claude Code ignores keys for a moment after it has shown a question.
+    /// Types this key until the screen changes as expected. Claude Code ignores keys for a moment after a question appears.
     #[track_caller]
     pub fn types_until(&mut self, key: &str, what: &str, fits: impl Fn(&str) -> bool) {
         let until = Instant::now() + PATIENCE;
         while !fits(&self.tty.text()) {
-            assert!(Instant::now() < until, "never seen: {what}; the screen:\n{}", self.tty.text());
             self.tty.types(key);
-            thread::sleep(Duration::from_millis(700));
+            // Not before the screen has come to rest: on a busy machine the answer to the key is late, and a second key
+            // would decide the next question.
+            let typed = Instant::now();
+            let (mut seen, mut since) = (self.tty.text(), typed);
+            while !fits(&seen) && since.elapsed() < AT_REST && typed.elapsed() < 2 * AT_REST {
+                assert!(Instant::now() < until, "never seen: {what}; the screen:\n{seen}");
+                thread::sleep(Duration::from_millis(50));
+                let now = self.tty.text();
+                if now != seen {
+                    (seen, since) = (now, Instant::now());
+                }
+            }
         }
     }
 }
@@ -132,15 +145,15 @@ impl Drop for Claude {
     }
 }
 
-/// Claude Code as a command, with this model and nothing else of the network.
+/// Claude Code as a command, with this model and no other network.
 pub fn command(world: &World, version: ClaudeVersion, model: &Model) -> Command {
-    let mut command = installed::command(world, &format!("claude-{}", version.number()));
+    let mut command = agent_programs::command(world, &format!("claude-{}", version.number()));
     command.env("ANTHROPIC_BASE_URL", model.url()).env("ANTHROPIC_API_KEY", KEY);
     command.envs(model.proxy_variables()).envs(QUIET.map(|name| (name, "1")));
     command
 }
 
-/// Answers beforehand what Claude Code asks a new user: the theme, the key, whether the folder is trusted.
+/// Answers in advance the questions to a new user: the theme, the key, whether the folder is trusted.
 pub fn set_up(world: &World) {
     let path = world.home().join(".claude.json");
     let mut settings: Value =

@@ -1,6 +1,6 @@
-//! An editor that does what the test says: `linkspan attach` on its stdio, documents in memory.
+//! A fake editor: `linkspan attach` on its stdio, documents in memory.
 
-mod desk;
+mod state;
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -15,13 +15,13 @@ use linkspan_editor_api::{
     Attach, Capabilities, Decoder, Limits, Message, Notification, Request, RequestId, RpcError, encode,
 };
 
-use desk::heard;
-pub use desk::{Desk, Document};
+use state::heard;
+pub use state::{Document, EditorState};
 
 use super::world::signal;
 use super::{DEADLINE, World, eventually};
 
-type Shared = Arc<(Mutex<Desk>, Condvar)>;
+type Shared = Arc<(Mutex<EditorState>, Condvar)>;
 
 pub struct EditorBuilder<'w> {
     world: &'w World,
@@ -33,12 +33,12 @@ pub struct EditorBuilder<'w> {
 pub struct Editor {
     child: Child,
     stdin: Arc<Mutex<Option<ChildStdin>>>,
-    desk: Shared,
+    state: Shared,
     next_id: i64,
     pub attached: api::AttachResult,
 }
 
-/// What an editor such as VS Code can do.
+/// The capabilities of an editor such as VS Code.
 pub fn all_capabilities() -> Capabilities {
     Capabilities {
         documents: true,
@@ -109,12 +109,12 @@ impl<'w> EditorBuilder<'w> {
         }
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let stdin = Arc::new(Mutex::new(child.stdin.take()));
-        let desk = Shared::default();
-        desk.0.lock().unwrap().documents = self.documents;
+        let state = Shared::default();
+        state.0.lock().unwrap().documents = self.documents;
         let stdout = child.stdout.take().unwrap();
         {
-            let (desk, stdin) = (Arc::clone(&desk), Arc::clone(&stdin));
-            thread::spawn(move || listen(stdout, &desk, &stdin));
+            let (state, stdin) = (Arc::clone(&state), Arc::clone(&stdin));
+            thread::spawn(move || listen(stdout, &state, &stdin));
         }
         let attached = api::AttachResult {
             window: String::new(),
@@ -123,7 +123,7 @@ impl<'w> EditorBuilder<'w> {
             protocol: 0,
             environment: BTreeMap::new(),
         };
-        let mut editor = Editor { child, stdin, desk, next_id: 0, attached };
+        let mut editor = Editor { child, stdin, state, next_id: 0, attached };
         editor.attached = editor.request(&self.attach)?;
         Ok(editor)
     }
@@ -145,24 +145,24 @@ impl Editor {
         self.child.id()
     }
 
-    pub fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.0.lock().unwrap()
+    pub fn state(&self) -> MutexGuard<'_, EditorState> {
+        self.state.0.lock().unwrap()
     }
 
-    /// Opens a document, as the person would.
+    /// Opens a document, as the user would.
     pub fn open(&self, path: &str, text: &str, dirty: bool) {
-        let mut desk = self.desk();
-        desk.documents.insert(
+        let mut state = self.state();
+        state.documents.insert(
             path.to_owned(),
             Document { text: text.to_owned(), dirty, version: 1, diagnostics: vec![] },
         );
-        desk.active = Some(path.to_owned());
+        state.active = Some(path.to_owned());
     }
 
-    /// What the document holds now.
+    /// The document as it is now.
     #[track_caller]
     pub fn document(&self, path: &str) -> Document {
-        self.desk().documents.get(path).cloned().unwrap_or_else(|| panic!("{path} is not open"))
+        self.state().documents.get(path).cloned().unwrap_or_else(|| panic!("{path} is not open"))
     }
 
     pub fn send<N: Notification>(&self, params: &N) {
@@ -185,7 +185,7 @@ impl Editor {
         self.answer::<R>(id)
     }
 
-    /// Sends a request without waiting; gives its id.
+    /// Sends a request without waiting; returns its id.
     pub fn send_request<R: Request>(&mut self, params: &R) -> i64 {
         self.next_id += 1;
         self.send_message(&Message::request(RequestId::Number(self.next_id), params));
@@ -194,55 +194,55 @@ impl Editor {
 
     #[track_caller]
     pub fn answer<R: Request>(&self, id: i64) -> Result<R::Result, RpcError> {
-        let answer = self.until("an answer", |desk| desk.answers.remove(&id));
+        let answer = self.until("an answer", |state| state.answers.remove(&id));
         answer.map(|text| serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")))
     }
 
-    /// Waits until the desk holds what is looked for.
+    /// Waits until `look` finds something in the state.
     #[track_caller]
-    pub fn until<T>(&self, what: &str, mut look: impl FnMut(&mut Desk) -> Option<T>) -> T {
+    pub fn until<T>(&self, what: &str, mut look: impl FnMut(&mut EditorState) -> Option<T>) -> T {
         let until = Instant::now() + DEADLINE;
-        let mut desk = self.desk.0.lock().unwrap();
+        let mut state = self.state.0.lock().unwrap();
         loop {
-            if let Some(found) = look(&mut desk) {
+            if let Some(found) = look(&mut state) {
                 return found;
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || desk.ended {
-                let ended = desk.ended;
-                // Not while we hold it: the listener goes on until the end of the test.
-                drop(desk);
+            if left.is_zero() || state.ended {
+                let ended = state.ended;
+                // Not while we hold the lock: the listener needs it until the end of the test.
+                drop(state);
                 panic!("never: {what} (attach ended: {ended})");
             }
-            desk = self.desk.1.wait_timeout(desk, left).unwrap().0;
+            state = self.state.1.wait_timeout(state, left).unwrap().0;
         }
     }
 
-    /// Waits until a review of that file is shown, and gives the newest state of it.
+    /// Waits until a review of that file is shown, and returns its newest state.
     #[track_caller]
     pub fn shown(&self, path: &str) -> api::ReviewShow {
-        self.until(&format!("{path} is shown"), |desk| {
-            desk.shown.iter().rev().find(|shown| shown.path == path).cloned()
+        self.until(&format!("{path} is shown"), |state| {
+            state.shown.iter().rev().find(|shown| shown.path == path).cloned()
         })
     }
 
     /// Waits until that revision of a review is shown.
     #[track_caller]
     pub fn shown_revision(&self, review: &str, revision: u32) -> api::ReviewShow {
-        self.until(&format!("revision {revision} of {review} is shown"), |desk| {
-            desk.shown.iter().find(|shown| shown.review == review && shown.revision == revision).cloned()
+        self.until(&format!("revision {revision} of {review} is shown"), |state| {
+            state.shown.iter().find(|shown| shown.review == review && shown.revision == revision).cloned()
         })
     }
 
     /// Waits until a review is taken off the screen.
     #[track_caller]
     pub fn hidden(&self, review: &str) -> api::HideReason {
-        self.until(&format!("{review} is hidden"), |desk| {
-            desk.hidden.iter().find(|hidden| hidden.review == review).map(|hidden| hidden.reason.clone())
+        self.until(&format!("{review} is hidden"), |state| {
+            state.hidden.iter().find(|hidden| hidden.review == review).map(|hidden| hidden.reason.clone())
         })
     }
 
-    /// The person decides on what she sees.
+    /// The user decides about what is shown.
     #[track_caller]
     pub fn decide(&mut self, shown: &api::ReviewShow, verdict: api::Verdict) -> api::ReviewDecidedResult {
         let decision = api::Decision { verdict, comments: vec![], write_here: false };
@@ -255,7 +255,7 @@ impl Editor {
         self.request(&decided).unwrap()
     }
 
-    /// The person edits the proposed side of what she sees; gives what she sees then.
+    /// The user edits the proposed side of what is shown; returns what is shown then.
     #[track_caller]
     pub fn edit(&mut self, shown: &api::ReviewShow, text: &str) -> api::ReviewShow {
         match self.try_edit(shown, text) {
@@ -284,13 +284,13 @@ impl Editor {
         assert_eq!(self.decide(shown, verdict), api::ReviewDecidedResult::Taken);
     }
 
-    /// Waits until the person has been asked this often, and gives the newest question.
+    /// Waits until the user has been asked this often, and returns the newest question.
     #[track_caller]
     pub fn question(&self, count: usize) -> api::UserAsk {
-        self.until("she is asked", |desk| desk.questions.get(count - 1).cloned())
+        self.until("the user is asked", |state| state.questions.get(count - 1).cloned())
     }
 
-    /// The person answers, or closes the question.
+    /// The user answers, or closes the question.
     #[track_caller]
     pub fn reply(&mut self, asked: &api::UserAsk, option: Option<api::AskOption>) {
         let result =
@@ -298,23 +298,23 @@ impl Editor {
         self.request(&api::UserAnswered { ask: asked.ask.clone(), result }).unwrap();
     }
 
-    /// The editor goes without a word, as in a window reload or a crash.
+    /// The editor ends without a message, as in a window reload or a crash.
     pub fn kill(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// The editor's process stands still: it reads nothing and answers nothing.
+    /// Stops the editor: it reads nothing and answers nothing.
     pub fn stall(&self) {
-        self.desk().stalled = true;
+        self.state().stalled = true;
     }
 
     pub fn resume(&self) {
-        self.desk().stalled = false;
-        self.desk.1.notify_all();
+        self.state().stalled = false;
+        self.state.1.notify_all();
     }
 
-    /// The editor's end of the pipe to `linkspan attach` is closed; what comes out of it is still read.
+    /// Closes the editor's end of the pipe to `linkspan attach`; its output is still read.
     pub fn close_pipe(&self) {
         self.stdin.lock().unwrap().take();
     }
@@ -335,13 +335,13 @@ impl Editor {
         signal(self.child.id(), rustix::process::Signal::CONT);
     }
 
-    /// Leaves for good.
+    /// Detaches for good.
     pub fn detach(mut self) {
         self.send(&api::Detach {});
         self.close();
     }
 
-    /// Closes stdin and waits for `linkspan attach` to end; gives its exit code.
+    /// Closes stdin and waits for `linkspan attach` to end; returns its exit code.
     pub fn close(&mut self) -> i32 {
         self.stdin.lock().unwrap().take();
         let child = &mut self.child;
@@ -372,10 +372,10 @@ fn listen(mut from: impl Read, shared: &Shared, stdin: &Mutex<Option<ChildStdin>
     while let Ok(length @ 1..) = from.read(&mut buffer) {
         decoder.push(&buffer[..length]);
         while let Some(frame) = decoder.next().unwrap() {
-            let desk = shared.0.lock().unwrap();
-            let mut desk = shared.1.wait_while(desk, |desk| desk.stalled).unwrap();
-            let reply = heard(&mut desk, Message::parse(&frame).unwrap());
-            drop(desk);
+            let state = shared.0.lock().unwrap();
+            let mut state = shared.1.wait_while(state, |state| state.stalled).unwrap();
+            let reply = heard(&mut state, Message::parse(&frame).unwrap());
+            drop(state);
             shared.1.notify_all();
             if let (Some(reply), Some(stdin)) = (reply, stdin.lock().unwrap().as_mut()) {
                 let _ = stdin.write_all(&encode(&reply.to_bytes()));

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::raw::{connect, head};
+use super::raw_http::{connect, head};
 use super::{DEADLINE, World};
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Debug)]
 pub struct Http {
     pub status: u16,
@@ -43,12 +43,12 @@ pub struct Gemini {
     pub port: u16,
     pub token: String,
     pub session: Option<String>,
-    /// What it takes as an answer.
+    /// The content types that it accepts.
     pub accept: String,
 }
 
 impl Gemini {
-    /// Finds the window as Gemini CLI does, and says nothing yet.
+    /// Finds the window as Gemini CLI does; sends nothing yet.
     #[track_caller]
     pub fn find(world: &World, port: u16) -> Gemini {
         let files = world.gemini_files();
@@ -59,7 +59,7 @@ impl Gemini {
         Gemini { port, token, session: None, accept: "application/json, text/event-stream".to_owned() }
     }
 
-    /// The same after the handshake.
+    /// Finds the window, and does the handshake.
     #[track_caller]
     pub fn ready(world: &World, port: u16) -> Gemini {
         let mut agent = Gemini::find(world, port);
@@ -94,7 +94,7 @@ impl Gemini {
         request(self.port, &self.posted(body, more))
     }
 
-    /// Says it to whoever is there, and gives where the answer will come.
+    /// Sends it and returns the stream on which the answer will arrive.
     pub fn try_post(&self, message: &Value) -> Option<TcpStream> {
         let mut socket = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         socket.write_all(self.posted(&message.to_string(), &[]).as_bytes()).ok()?;
@@ -110,7 +110,7 @@ impl Gemini {
         head("POST /mcp HTTP/1.1", &lines) + body
     }
 
-    /// Nobody may be there any more to hear it.
+    /// The server may already be gone.
     fn pong(&self, id: &Value) {
         let body = json!({ "jsonrpc": "2.0", "id": id, "result": {} }).to_string();
         let mut lines = self.lines();
@@ -147,7 +147,7 @@ impl Gemini {
         self.get(last_event_id, Some(self.clone()))
     }
 
-    /// Listens, and never says that it has heard.
+    /// Listens, and never answers pings.
     #[track_caller]
     pub fn listen_silently(&self, last_event_id: Option<&str>) -> Stream {
         self.get(last_event_id, None)
@@ -160,7 +160,7 @@ impl Gemini {
         Stream::begin(socket, answers).unwrap_or_else(|why| panic!("no stream: {why}"))
     }
 
-    /// Listens if there is a hub that lets it.
+    /// Listens, if there is a hub that admits it.
     pub fn try_listen(&self, last_event_id: Option<&str>) -> Option<Stream> {
         let mut socket = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         socket.set_read_timeout(Some(DEADLINE)).ok()?;
@@ -177,7 +177,7 @@ impl Gemini {
     }
 }
 
-/// Sends these bytes and takes all of the answer.
+/// Sends these bytes and reads the complete answer.
 #[track_caller]
 pub fn request(port: u16, bytes: &str) -> Http {
     let mut socket = connect(port);
@@ -191,8 +191,8 @@ pub fn request(port: u16, bytes: &str) -> Http {
 
 type Head = (u16, Vec<(String, String)>);
 
-/// An error says what came instead.
-fn read_head(reader: &mut impl BufRead) -> Result<Head, String> {
+/// An error says what arrived instead.
+pub(crate) fn read_head(reader: &mut impl BufRead) -> Result<Head, String> {
     let mut first = String::new();
     reader.read_line(&mut first).map_err(|error| error.to_string())?;
     let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -206,11 +206,15 @@ fn read_head(reader: &mut impl BufRead) -> Result<Head, String> {
     Ok((status.ok_or_else(|| format!("no answer: {first:?}"))?, headers))
 }
 
+/// Answers a ping with this id.
+pub(crate) type Pong = Box<dyn Fn(&Value) + Send>;
+
 /// An open stream of events.
 pub struct Stream {
-    socket: TcpStream,
+    /// Ends its connection.
+    cut_off: Box<dyn Fn() + Send>,
     events: Receiver<(String, Value)>,
-    /// The id of the event that was heard last.
+    /// The id of the event that was received last.
     pub last: Option<String>,
     frozen: Arc<AtomicBool>,
     ended: bool,
@@ -218,14 +222,25 @@ pub struct Stream {
 
 impl Stream {
     fn begin(socket: TcpStream, answers: Option<Gemini>) -> Result<Stream, String> {
-        let mut reader = BufReader::new(socket.try_clone().unwrap());
+        let (reading, cut) = (socket.try_clone().unwrap(), socket.try_clone().unwrap());
+        let pong = answers.map(|agent| Box::new(move |id: &Value| agent.pong(id)) as Pong);
+        let stream = Stream::read(reading, Box::new(move || drop(cut.shutdown(Shutdown::Both))), pong)?;
+        socket.set_read_timeout(None).unwrap();
+        Ok(stream)
+    }
+
+    pub(crate) fn read(
+        reading: impl Read + Send + 'static,
+        cut_off: Box<dyn Fn() + Send>,
+        pong: Option<Pong>,
+    ) -> Result<Stream, String> {
+        let mut reader = BufReader::new(reading);
         let (status, headers) = read_head(&mut reader)?;
         if status != 200 {
             return Err(format!("{status} {headers:?}"));
         }
         let is = |name: &str, value: &str| headers.contains(&(name.to_owned(), value.to_owned()));
         assert!(is("content-type", "text/event-stream") && is("transfer-encoding", "chunked"), "{headers:?}");
-        socket.set_read_timeout(None).unwrap();
         let (sender, events) = channel();
         let frozen = Arc::new(AtomicBool::new(false));
         let stands_still = Arc::clone(&frozen);
@@ -241,8 +256,8 @@ impl Stream {
                     if let (Some(id), Some(data)) = (field("id: "), field("data: ")) {
                         assert_eq!(field("event: "), Some("message"));
                         let message: Value = serde_json::from_str(data).unwrap();
-                        if let (Some(agent), true) = (&answers, message["method"] == "ping") {
-                            agent.pong(&message["id"]);
+                        if let (Some(pong), true) = (&pong, message["method"] == "ping") {
+                            pong(&message["id"]);
                         }
                         let _ = sender.send((id.to_owned(), message));
                     }
@@ -250,7 +265,7 @@ impl Stream {
                 }
             }
         });
-        Ok(Stream { socket, events, last: None, frozen, ended: false })
+        Ok(Stream { cut_off, events, last: None, frozen, ended: false })
     }
 
     /// Reads nothing and answers no ping until thawed, as a stopped process would.
@@ -262,16 +277,16 @@ impl Stream {
         self.frozen.store(false, Ordering::Relaxed);
     }
 
-    /// Whether its end has been heard.
+    /// Whether its end has been received.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
     pub fn cut_off(&self) {
-        let _ = self.socket.shutdown(Shutdown::Both);
+        (self.cut_off)();
     }
 
-    /// The next message that is no ping; none when the stream has ended, or says nothing for that long.
+    /// The next message other than a ping; `None` when the stream has ended, or nothing arrives in time.
     pub fn next_within(&mut self, time: Duration) -> Option<Value> {
         loop {
             let (id, message) = match self.events.recv_timeout(time) {
@@ -288,18 +303,18 @@ impl Stream {
         }
     }
 
-    /// The next of this method; all others are passed by.
+    /// The next notification of this method; all others are skipped.
     #[track_caller]
     pub fn notification(&mut self, method: &str) -> Value {
         loop {
-            let message = self.next_within(DEADLINE).unwrap_or_else(|| panic!("never told: {method}"));
+            let message = self.next_within(DEADLINE).unwrap_or_else(|| panic!("never received: {method}"));
             if message["method"] == method {
                 return message;
             }
         }
     }
 
-    /// What else is said within a moment, but for the context.
+    /// Further messages within a moment, except for the context.
     pub fn rest(&mut self) -> Vec<Value> {
         let rest = std::iter::from_fn(|| self.next_within(Duration::from_millis(300)));
         rest.filter(|message| message["method"] != "ide/contextUpdate").collect()
@@ -314,7 +329,7 @@ impl Stream {
         }
     }
 
-    /// Lets go of it without a word.
+    /// Drops it without a message.
     pub fn drop_it(self) -> Option<String> {
         self.cut_off();
         self.last

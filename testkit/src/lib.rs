@@ -1,54 +1,64 @@
-//! What tests and proofs of the binary share: a world of its own for each, agents, editors, and waiting.
-//! Knows the outside of Linkspan only: its commands, sockets and files. Says by a panic that something is not as it
-//! should be, as tests do.
+//! Shared by tests and proofs of the binary: an isolated home for each, agents, editors, browsers, and waiting.
+//! Uses Linkspan only from outside: its commands, sockets and files. Fails by a panic, as tests do.
 
-#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a panic is how a trial fails")]
-#![expect(clippy::print_stdout, reason = "what was not tried is said as tests say it")]
-#![expect(missing_debug_implementations, reason = "nobody prints a browser")]
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a panic is how a test fails")]
+#![expect(missing_debug_implementations, reason = "a browser has nothing to print")]
 
 pub mod agent;
+pub mod agent_programs;
 pub mod browser;
 pub mod claude;
-pub mod disk;
+pub mod codex_daemon;
+pub mod copilot;
 pub mod editor;
-pub mod foreign;
+pub mod foreign_editor;
+pub mod foreign_site;
 pub mod gemini;
-pub mod installed;
-pub mod line;
+pub mod hub_socket;
 pub mod mcp;
 pub mod model;
-pub mod page_door;
-pub mod pictures;
-pub mod place;
+pub mod own_agent;
+pub mod page_client;
+pub mod paths;
 pub mod ppxai;
+pub mod prerequisites;
 pub mod proposer;
 pub mod proxy;
-pub mod raw;
+pub mod raw_http;
 pub mod real_agent;
-pub mod site;
+pub mod review_page;
+pub mod small_disk;
+pub mod transcript;
 pub mod tty;
 pub mod vscode;
+pub mod vscode_session;
 pub mod workbench;
 pub mod world;
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-pub use agent::{Agent, Dialect};
+pub use agent::{Agent, WsDialect};
 pub use browser::{Browser, Page};
 pub use claude::{Claude, ClaudeVersion};
+pub use codex_daemon::{CodexDaemon, DaemonClient};
+pub use copilot::Copilot;
 pub use editor::{Document, Editor, EditorBuilder};
-pub use foreign::Foreign;
-pub use line::{Line, OwnAgent};
+pub use foreign_editor::ForeignEditor;
+pub use hub_socket::HubSocket;
 pub use model::{Model, Turn};
+pub use own_agent::OwnAgent;
 pub use real_agent::RealAgent;
+pub use transcript::Transcript;
 pub use tty::Tty;
 pub use vscode::{Version, VsCode};
+pub use vscode_session::{EditorWindow, VsCodeSession};
 pub use workbench::Workbench;
-pub use world::{Ran, Serve, World};
+pub use world::{CommandResult, Serve, World};
 
-/// No machine takes longer than this; whatever does is a failure.
-pub const DEADLINE: Duration = Duration::from_secs(10);
+/// How long a test waits for something that must happen. Far longer than any step takes, because tests are not retried
+/// and a busy machine may stop for many seconds.
+pub const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Waits until `look` finds something.
 #[track_caller]

@@ -1,5 +1,5 @@
-//! A client that sends what the test says and sees every line that comes back. Any line that is not JSON-RPC fails
-//! the test, whichever it is.
+//! A client of `linkspan mcp` that a test drives message by message. Any line of output that is not JSON-RPC fails the
+//! test.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use super::world::signal;
 use super::{DEADLINE, World, eventually};
 
-/// Which way a client begins.
+/// How a client begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Era {
     /// With a handshake, at this revision.
     Handshake(&'static str),
-    /// Without one: each request says who asks.
+    /// Without one: each request names the client.
     Now,
 }
 
@@ -60,7 +60,7 @@ impl Client {
         client
     }
 
-    /// One that has not said anything yet.
+    /// A client that has sent nothing yet.
     pub fn silent(world: &World, folder: &Path) -> Client {
         let mut command = world.command(&["mcp"]);
         command.current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -90,7 +90,7 @@ impl Client {
         stdin.flush().unwrap();
     }
 
-    /// Sends a request and does not wait; gives its id.
+    /// Sends a request without waiting; returns its id.
     pub fn ask(&mut self, method: &str, mut params: Value) -> i64 {
         self.last_id += 1;
         if self.era == Era::Now {
@@ -110,14 +110,14 @@ impl Client {
         self.answer(id)
     }
 
-    /// Calls a tool and does not wait.
+    /// Calls a tool without waiting.
     pub fn start_call(&mut self, tool: &str, arguments: Value) -> i64 {
         let token = format!("token {}", self.last_id + 1);
         let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": token } });
         self.ask("tools/call", params)
     }
 
-    /// Calls a tool; its result.
+    /// Calls a tool; returns its result.
     #[track_caller]
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let id = self.start_call(tool, arguments);
@@ -132,7 +132,7 @@ impl Client {
         result["structuredContent"].clone()
     }
 
-    /// The words of a tool that must fail.
+    /// The message of a tool that must fail.
     #[track_caller]
     pub fn refusal(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
@@ -155,7 +155,7 @@ impl Client {
         })
     }
 
-    /// The first message like this, whenever it came.
+    /// The first matching message, also one that arrived earlier.
     #[track_caller]
     pub fn until(&self, what: &str, like: impl Fn(&Value) -> bool) -> Value {
         let until = Instant::now() + self.patience;
@@ -174,7 +174,7 @@ impl Client {
         self.heard.0.lock().unwrap().clone()
     }
 
-    /// What the client was told while call `id` waited.
+    /// The progress notifications of the call `id`.
     pub fn progress(&self, id: i64) -> Vec<Value> {
         let token = format!("token {id}");
         let of_it = |message: &Value| {
@@ -188,7 +188,7 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
     }
 
-    /// Closes standard input; the exit code.
+    /// Closes standard input; returns the exit code.
     pub fn hang_up(&mut self) -> i32 {
         self.stdin = None;
         self.ended()

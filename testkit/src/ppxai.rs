@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use serde_json::{Value, json};
 
-use super::raw;
+use super::raw_http;
 
 /// The status and the body.
 pub type Answer = (u16, Value);
@@ -19,7 +19,11 @@ pub struct Client {
 
 impl Client {
     pub fn new(port: u16) -> Client {
-        Client { stream: raw::connect(port), port, headers: vec!["User-Agent: python-httpx/0.28".to_owned()] }
+        Client {
+            stream: raw_http::connect(port),
+            port,
+            headers: vec!["User-Agent: python-httpx/0.28".to_owned()],
+        }
     }
 
     pub fn called(port: u16, name: &str) -> Client {
@@ -31,7 +35,7 @@ impl Client {
         self
     }
 
-    /// Anything to anywhere.
+    /// Any request.
     pub fn send(&mut self, first: &str, body: &str) -> Answer {
         self.write(first, body);
         self.read()
@@ -46,7 +50,7 @@ impl Client {
             }
             lines.push(format!("Content-Length: {}", body.len()));
         }
-        let head = raw::head(&format!("{first} HTTP/1.1"), &lines);
+        let head = raw_http::head(&format!("{first} HTTP/1.1"), &lines);
         self.stream.write_all((head + body).as_bytes()).unwrap();
     }
 
@@ -81,19 +85,19 @@ impl Client {
         answer
     }
 
-    /// What a tool gives that succeeds.
+    /// The result of a tool, which must succeed.
     #[track_caller]
     pub fn result(&mut self, tool: &str, args: Value) -> Value {
         result(self.call(tool, args))
     }
 
-    /// The code and the words of a tool that fails.
+    /// The code and message of a tool, which must fail.
     #[track_caller]
     pub fn error(&mut self, tool: &str, args: Value) -> (String, String) {
         error(&self.call(tool, args))
     }
 
-    /// Asks, and waits in the background.
+    /// Calls a tool and waits in the background.
     pub fn asking(mut self, tool: &str, args: Value) -> JoinHandle<Value> {
         let tool = tool.to_owned();
         thread::spawn(move || self.call(&tool, args))

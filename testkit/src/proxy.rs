@@ -1,4 +1,4 @@
-//! A second door to the hub's socket, which can be shut on everyone who came in by it.
+//! A proxy of the hub's socket, which can cut off everything that connected through it.
 
 use std::fs::{self, Permissions};
 use std::io::{Read, Write};
@@ -12,13 +12,13 @@ use std::thread;
 use super::World;
 
 pub struct Proxy {
-    /// What those who shall come in here take for the runtime directory.
+    /// The runtime directory for processes that should connect through this proxy.
     pub runtime: PathBuf,
     inside: Arc<Mutex<Vec<UnixStream>>>,
 }
 
 impl Proxy {
-    /// For a hub that is there already.
+    /// For a hub that is already running.
     pub fn to(world: &World) -> Proxy {
         let runtime = world.folder("p");
         let folder = runtime.join("linkspan");
@@ -27,7 +27,7 @@ impl Proxy {
         let listener = UnixListener::bind(folder.join("hub.sock")).unwrap();
         let (hub, inside) = (world.socket(), Arc::default());
         let those_inside = Arc::clone(&inside);
-        // Ends with the program: nobody connects once the world is gone.
+        // Ends with the program: nothing connects once the world is gone.
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 pass_on(stream, &hub, &those_inside);
@@ -36,7 +36,7 @@ impl Proxy {
         Proxy { runtime, inside }
     }
 
-    /// Every connection ends, on both sides; new ones are let in.
+    /// Ends every connection, on both sides; new ones are accepted.
     pub fn cut_off(&self) {
         for stream in self.inside.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);

@@ -1,5 +1,5 @@
-//! A real terminal with a person at it: a pseudo-terminal with a program in it, the binary or a real agent, keys going
-//! in, and what a terminal emulator makes of the output.
+//! A pseudo-terminal with a program in it, the binary or a real agent: keys go in, and a terminal emulator interprets the
+//! output.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -14,17 +14,18 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::{DEADLINE, World, eventually};
 
-/// Longer than the moment for which a change has to be on the screen before keys decide on it.
-const MOMENT: Duration = Duration::from_millis(550);
+/// Twice as long as a change has to be on the screen before keys decide about it, because a busy machine may draw it a
+/// while before the program continues. Also longer than a key that has decided counts as held down.
+const MOMENT: Duration = Duration::from_millis(800);
 
 pub struct Tty {
     keys: File,
     child: Child,
-    /// Puts what is printed where it is looked at, until nobody has the terminal open any more.
+    /// Feeds the output to the emulator until no process has the terminal open.
     reader: Option<JoinHandle<()>>,
     parser: Arc<Mutex<vt100::Parser>>,
     printed: Arc<Mutex<Vec<u8>>>,
-    /// How long something may take to be seen.
+    /// How long something may take to appear.
     patience: Duration,
 }
 
@@ -84,7 +85,7 @@ impl Tty {
         self.child.id()
     }
 
-    /// Every byte that came to the terminal.
+    /// Every byte that was written to the terminal.
     pub fn raw(&self) -> Vec<u8> {
         self.printed.lock().unwrap().clone()
     }
@@ -131,7 +132,7 @@ impl Tty {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Types what decides, after a look at what is there.
+    /// Types keys that decide, after the time that a change has to be on the screen.
     pub fn looks_and_types(&mut self, keys: &str) {
         thread::sleep(MOMENT);
         self.types(keys);
@@ -149,13 +150,13 @@ impl Tty {
         tcsetwinsize(&self.keys, size).unwrap();
     }
 
-    /// Waits for the end, and until all that was printed is on the screen; gives the exit code.
+    /// Waits for the end, and until all output is on the screen; returns the exit code.
     #[track_caller]
     pub fn ends(&mut self) -> i32 {
         let child = &mut self.child;
         let status = eventually("the command ends", || child.try_wait().unwrap());
         if let Some(reader) = self.reader.take() {
-            eventually("nobody prints on the terminal any more", || reader.is_finished().then_some(()));
+            eventually("all output has been read", || reader.is_finished().then_some(()));
             reader.join().unwrap();
         }
         status.code().unwrap_or(-1)
@@ -182,7 +183,7 @@ impl Tty {
 
 impl Drop for Tty {
     fn drop(&mut self) {
-        // It leads a session of its own; what it has started goes with it.
+        // It leads a session of its own; its children end with it.
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(group, Signal::KILL);
         }

@@ -1,5 +1,5 @@
-//! What a person does and sees in a window of VS Code. Selectors of its workbench are here and nowhere else, and
-//! fit every version that is tested.
+//! What the user does and sees in a window of VS Code. The selectors for its workbench are here and nowhere else, and match
+//! every version that is tested.
 
 use std::path::Path;
 use std::thread::{self, sleep};
@@ -7,15 +7,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Browser, Page, VsCode, World, place};
+use super::browser::Context;
+use super::{Browser, Page, World, paths};
 
-/// A picture of this size fits into a page of the docs.
+/// A picture of this size fits on a page of the docs.
 const SCREEN: (u32, u32) = (1280, 800);
 
-/// A decision that comes sooner than this after what it decides on changed is taken for one meant for something else.
+/// The extension ignores a decision that comes sooner than this after the review has changed: it was probably meant for
+/// something else.
 pub const LOOK: Duration = Duration::from_millis(500);
 
-/// A window loads megabytes of scripts and starts a dozen extensions; a machine with other work takes its time.
+/// A window loads megabytes of scripts and starts a dozen extensions, which takes long on a busy machine.
 const START: Duration = Duration::from_secs(40);
 
 const QUICK_INPUT: &str = ".quick-input-widget:not([style*='display: none']) input";
@@ -28,7 +30,7 @@ pub struct Workbench {
     pub page: Page,
 }
 
-/// A tab as it is seen.
+/// A tab as the user sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tab {
     pub label: String,
@@ -43,20 +45,17 @@ impl Tab {
     }
 }
 
-impl Workbench {
-    /// A window on the world's workspace, attached to a hub.
-    #[track_caller]
-    pub fn open(world: &World, vscode: &VsCode, browser: &Browser) -> (Workbench, u16) {
-        let workbench = Workbench::at(&vscode.window(&world.workspace()), browser);
-        let port = workbench.attached(world);
-        (workbench, port)
-    }
+/// A profile for windows: no cookie, no storage and no cache of another.
+pub fn profile(browser: &Browser) -> Context {
+    let screen = json!({ "width": SCREEN.0, "height": SCREEN.1 });
+    browser.context(&json!({ "viewport": screen, "colorScheme": "light" }))
+}
 
-    /// A window at an address of VS Code, in a profile of its own.
+impl Workbench {
+    /// A window at an address of VS Code.
     #[track_caller]
-    pub fn at(url: &str, browser: &Browser) -> Workbench {
-        let screen = json!({ "width": SCREEN.0, "height": SCREEN.1 });
-        let page = browser.context(&json!({ "viewport": screen, "colorScheme": "light" })).page();
+    pub fn open(profile: &Context, url: &str) -> Workbench {
+        let page = profile.page();
         page.goto(url).unwrap();
         let workbench = Workbench { page };
         workbench.is_there();
@@ -65,7 +64,7 @@ impl Workbench {
 
     #[track_caller]
     fn is_there(&self) {
-        self.begins("the window is there", |page| {
+        self.begins("the window is loaded", |page| {
             page.shows(".monaco-workbench .part.statusbar .statusbar-item").then_some(())
         });
     }
@@ -83,7 +82,7 @@ impl Workbench {
         self.page.waits(what, look)
     }
 
-    /// Waits until the hub knows this window; gives its port for agents.
+    /// Waits until the window is attached to a hub; returns its port for agents.
     #[track_caller]
     pub fn attached(&self, world: &World) -> u16 {
         self.begins("the window is attached", |_| {
@@ -95,16 +94,16 @@ impl Workbench {
         })
     }
 
-    /// The window is loaded again, as by *Developer: Reload Window*.
+    /// Reloads the window, as *Developer: Reload Window* does.
     #[track_caller]
     pub fn reload(&self) {
         self.page.reload();
         self.is_there();
     }
 
-    // Files and what is typed into them
+    // Files
 
-    /// By name, as with Ctrl+P.
+    /// Opens a file by name, with Ctrl+P.
     #[track_caller]
     pub fn open_file(&self, name: &str) {
         self.page.press("Control+P");
@@ -124,7 +123,7 @@ impl Workbench {
         self.page.press(key);
     }
 
-    /// The cursor goes to the beginning of a line, counted from one, in the editor that has the focus.
+    /// Moves the cursor to the start of a line, counted from one, in the editor that has the focus.
     #[track_caller]
     pub fn go_to_line(&self, line: usize) {
         self.page.press("Control+G");
@@ -134,7 +133,7 @@ impl Workbench {
         self.page.waits("the line is chosen", |page| (!page.shows(QUICK_INPUT)).then_some(()));
     }
 
-    /// What is seen of the text in front of that tab; of a diff, the side that can be edited.
+    /// The visible text of that tab; of a diff, its editable side.
     #[track_caller]
     pub fn shown_text(&self, tab: &str) -> String {
         let script = format!(
@@ -150,7 +149,7 @@ impl Workbench {
         self.page.evaluate(&script).as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until the editor in front of that tab shows this.
+    /// Waits until the editor of that tab shows this text.
     #[track_caller]
     pub fn shows(&self, tab: &str, part: &str) {
         self.page
@@ -187,7 +186,7 @@ impl Workbench {
         });
     }
 
-    /// Brings a tab to the front and looks at what it shows.
+    /// Activates a tab, and waits long enough for a decision on it to count.
     #[track_caller]
     pub fn look_at(&self, label: &str) {
         self.sees_tab(label);
@@ -196,21 +195,33 @@ impl Workbench {
         sleep(LOOK);
     }
 
-    /// By the X of the tab.
+    /// Closes a tab with its X.
     #[track_caller]
     pub fn close_tab(&self, label: &str) {
         self.page.hover(&tab(label));
         self.page.click(&format!("{} .tab-actions a.action-label[aria-label^='Close']", tab(label)));
     }
 
-    /// A button above the editor of the tab, which is in front.
+    /// Closes every tab; unsaved text is discarded.
+    #[track_caller]
+    pub fn close_tabs(&self) {
+        self.page.waits("no tab is left", |_| {
+            let tabs = self.tabs();
+            if !tabs.is_empty() {
+                self.run("View: Revert and Close Editor");
+            }
+            tabs.is_empty().then_some(())
+        });
+    }
+
+    /// Clicks a button above the editor of the active tab.
     #[track_caller]
     pub fn click_title(&self, label: &str, action: &str) {
         self.page
             .click(&format!("{} .editor-actions a.action-label[aria-label^='{action}']", group_of(label)));
     }
 
-    /// Says something about the line of the cursor.
+    /// Adds a comment on the line of the cursor.
     #[track_caller]
     pub fn comment(&self, text: &str) {
         self.run("Comments: Add Comment on Current Selection");
@@ -224,9 +235,15 @@ impl Workbench {
         self.page.sees(&format!(".review-widget .review-comment:has-text('{text}')"));
     }
 
+    /// Waits for the title of a thread of comments.
+    #[track_caller]
+    pub fn sees_comment_label(&self, text: &str) {
+        self.page.sees(&format!(".review-widget .review-title:has-text('{text}')"));
+    }
+
     // Code lenses
 
-    /// What stands above the lines of that tab, from the top.
+    /// The code lenses of that tab, from the top.
     #[track_caller]
     pub fn lenses(&self, label: &str) -> Vec<String> {
         let parts = format!("{} .codelens-decoration > *", group_of(label));
@@ -240,7 +257,7 @@ impl Workbench {
         });
     }
 
-    /// The one that is the `nth` of this text, from the top and from one.
+    /// Clicks the `nth` lens with this text, counted from one, from the top.
     #[track_caller]
     pub fn click_lens(&self, label: &str, text: &str, nth: usize) {
         let group = group_of(label);
@@ -257,14 +274,14 @@ impl Workbench {
         self.page.sees(".composite.viewlet[id*='linkspan']");
     }
 
-    /// The number on the icon of the view; nothing where there is none.
+    /// The number on the icon of the view; empty if there is none.
     #[track_caller]
     pub fn badge(&self) -> String {
         let badge = ".activitybar .action-item:has(a.action-label[aria-label*='Linkspan']) .badge-content";
         self.page.texts(badge).join("")
     }
 
-    /// The rows of the view from the top, as they read.
+    /// The texts of the rows of the view, from the top.
     #[track_caller]
     pub fn rows(&self) -> Vec<String> {
         self.page.texts(&format!("{ROW} .monaco-icon-label"))
@@ -289,7 +306,7 @@ impl Workbench {
         self.page.click(&row(part));
     }
 
-    /// Opens what is in a row, where it is closed.
+    /// Expands a row if it is collapsed.
     #[track_caller]
     pub fn expand_row(&self, part: &str) {
         self.page.sees(&row(part));
@@ -299,14 +316,14 @@ impl Workbench {
         }
     }
 
-    /// One of the buttons that a row has under the mouse.
+    /// Clicks a button that a row shows under the mouse.
     #[track_caller]
     pub fn click_in_row(&self, part: &str, action: &str) {
         self.page.hover(&row(part));
         self.page.click(&format!("{} .actions a.action-label[aria-label^='{action}']", row(part)));
     }
 
-    /// One of the buttons above the view.
+    /// Clicks a button above the view.
     #[track_caller]
     pub fn click_in_view(&self, action: &str) {
         self.page.hover(".composite.viewlet[id*='linkspan']");
@@ -318,11 +335,11 @@ impl Workbench {
 
     // Commands, messages, the status bar
 
-    /// By its title, as with F1.
+    /// Runs a command by its title, with F1.
     #[track_caller]
     pub fn run(&self, title: &str) {
         let row = format!("{QUICK_ROWS}:has-text('{title}')");
-        // A command is there once what it needs is loaded, and is not added to a list that is open.
+        // A command is listed only after its extension has been loaded, and is not added to a list that is already open.
         self.page.waits(&format!("the command {title}"), |page| {
             page.press("F1");
             page.sees(QUICK_INPUT);
@@ -340,7 +357,7 @@ impl Workbench {
         });
     }
 
-    /// Answers what stands open above the window: types, and chooses the row that has `choice` in it.
+    /// Types into the open quick pick, and chooses the row that contains `choice`.
     #[track_caller]
     pub fn quick_pick(&self, typed: &str, choice: &str) {
         self.page.sees(QUICK_INPUT);
@@ -348,7 +365,13 @@ impl Workbench {
         self.page.click(&format!("{QUICK_ROWS}:has-text('{choice}')"));
     }
 
-    /// Answers a question that takes a text.
+    /// Waits for an input box that says this.
+    #[track_caller]
+    pub fn sees_prompt(&self, text: &str) {
+        self.page.sees(&format!(".quick-input-widget:has-text('{text}')"));
+    }
+
+    /// Enters a text into the open input box.
     #[track_caller]
     pub fn answer(&self, text: &str) {
         self.page.sees(QUICK_INPUT);
@@ -361,21 +384,29 @@ impl Workbench {
         self.page.texts(&format!("{NOTIFICATION} .notification-list-item-message"))
     }
 
-    /// Waits for a message with this in it; gives the whole.
+    /// Waits for a notification that contains this; returns its whole text.
     #[track_caller]
-    pub fn is_told(&self, part: &str) -> String {
+    pub fn sees_notification(&self, part: &str) -> String {
         self.page.waits(&format!("a notification {part:?}"), |_| {
             self.notifications().into_iter().find(|message| message.contains(part))
         })
     }
 
-    /// A button of the message that has `part` in it.
+    /// Waits as long as a window may take to start.
+    #[track_caller]
+    pub fn sees_notification_at_start(&self, part: &str) -> String {
+        self.begins(&format!("a notification {part:?}"), |_| {
+            self.notifications().into_iter().find(|message| message.contains(part))
+        })
+    }
+
+    /// Clicks a button of the notification that contains `part`.
     #[track_caller]
     pub fn click_notification(&self, part: &str, button: &str) {
         self.page.click(&format!("{NOTIFICATION}:has-text('{part}') a.monaco-button:has-text('{button}')"));
     }
 
-    /// By its X.
+    /// Closes the notification that contains `part` with its X.
     #[track_caller]
     pub fn close_notification(&self, part: &str) {
         let message = format!("{NOTIFICATION}:has-text('{part}')");
@@ -384,7 +415,15 @@ impl Workbench {
         self.page.waits("the message is gone", |page| (!page.shows(&message)).then_some(()));
     }
 
-    /// Settings are on the screen, as a tab or above everything; they are closed again.
+    #[track_caller]
+    pub fn clear_notifications(&self) {
+        if !self.notifications().is_empty() {
+            self.run("Notifications: Clear All Notifications");
+            self.page.sees_no(NOTIFICATION);
+        }
+    }
+
+    /// Waits for the settings, in a tab or an overlay, and closes them.
     #[track_caller]
     pub fn sees_settings(&self) {
         self.page.sees(".settings-editor");
@@ -405,7 +444,7 @@ impl Workbench {
 
     // The terminal
 
-    /// A new one, with the cursor in it.
+    /// Opens a new terminal, with the cursor in it.
     #[track_caller]
     pub fn open_terminal(&self) {
         self.run("Terminal: Create New Terminal");
@@ -417,10 +456,10 @@ impl Workbench {
         });
     }
 
-    /// Runs a command line in the terminal in front and gives what it printed.
+    /// Runs a command line in the active terminal and returns its output.
     #[track_caller]
     pub fn in_terminal(&self, world: &World, line: &str) -> String {
-        let (out, done) = (world.root().join("t/said"), world.root().join("t/ran"));
+        let (out, done) = (world.root().join("t/output"), world.root().join("t/finished"));
         let _ = std::fs::remove_file(&done);
         self.page.types(&format!("({line}) > {} 2>&1; touch {}\n", out.display(), done.display()));
         self.page.waits(&format!("{line:?} has run"), |_| done.exists().then_some(()));
@@ -431,18 +470,23 @@ impl Workbench {
     pub fn picture(&self, path: &Path) {
         self.page.picture(path);
     }
+
+    /// Takes a screenshot of a failure into the scratch folder.
+    pub fn picture_failure(&self, name: &str) {
+        let path = paths::scratch().join(format!("{name}.png"));
+        if self.page.try_picture(&path).is_ok() {
+            eprintln!("--- screenshot: {}", path.display());
+        }
+    }
 }
 
 impl Drop for Workbench {
-    /// A test that fails leaves a picture of where it did.
+    /// Closes the window. Unsaved text is lost.
     fn drop(&mut self) {
         if thread::panicking() {
-            let test = thread::current().name().unwrap_or("test").replace("::", "-");
-            let path = place::scratch().join(format!("{test}.png"));
-            if self.page.try_picture(&path).is_ok() {
-                eprintln!("--- as it was seen then: {}", path.display());
-            }
+            self.picture_failure(thread::current().name().unwrap_or("window"));
         }
+        self.page.discard();
     }
 }
 
@@ -450,13 +494,13 @@ fn tab(label: &str) -> String {
     format!("{TAB}{}", named(label))
 }
 
-/// The part of the window that has that tab in front.
+/// The editor group in which that tab is active.
 fn group_of(label: &str) -> String {
     format!(".editor-group-container:has(.tab.active{})", named(label))
 }
 
-/// A file's tab is called like the file, a review's begins like one and goes on behind the arrow. Behind a comma
-/// stands what VS Code adds for those who cannot see.
+/// A file's tab has the name of the file; a review's tab continues after the arrow. VS Code appends a comma and more text
+/// for screen readers.
 fn named(label: &str) -> String {
     if label.ends_with('←') {
         format!("[aria-label^='{label}']")

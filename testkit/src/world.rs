@@ -1,5 +1,5 @@
-//! One test's own machine, as far as Linkspan can see: home, runtime, state and config directories, a
-//! workspace, and every process started in it. Leaves nothing behind, and checks that Linkspan did not either.
+//! An isolated home for one test: home, runtime, state and config directories, a workspace, and every process started in
+//! it. Leaves nothing behind, and checks that Linkspan does not either.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,27 +13,29 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::disk::{Disk, Part};
-use super::{DEADLINE, eventually, place};
+use super::small_disk::{DiskScope, SmallDisk};
+use super::{DEADLINE, eventually, paths};
 
 /// Dropped from top to bottom: a folder cannot be removed while a disk is mounted there.
 pub struct World {
-    disk: Option<Disk>,
+    disk: Option<SmallDisk>,
     root: TempDir,
     check_leftovers: bool,
+    /// How often it was reset; each time the workspace is another folder.
+    resets: u32,
 }
 
-/// What a command said and how it ended.
+/// The output and exit code of a command.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandResult {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Ran {
-    fn of(output: Output) -> Ran {
-        Ran {
+impl CommandResult {
+    fn of(output: Output) -> CommandResult {
+        CommandResult {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
@@ -41,7 +43,7 @@ impl Ran {
     }
 
     #[track_caller]
-    pub fn ok(self) -> Ran {
+    pub fn ok(self) -> CommandResult {
         assert_eq!(self.code, 0, "{self:?}");
         self
     }
@@ -53,7 +55,7 @@ impl Ran {
 }
 
 impl World {
-    #[expect(clippy::new_without_default, reason = "no two worlds are the same")]
+    #[expect(clippy::new_without_default, reason = "every world is a new folder")]
     pub fn new() -> World {
         // Short, because sockets cannot have long paths, whatever TMPDIR the tests run with.
         let root = tempfile::Builder::new().prefix("lk").rand_bytes(8).tempdir_in("/tmp").unwrap();
@@ -61,7 +63,7 @@ impl World {
         for folder in ["h", "r", "s", "c", "t", "w"] {
             fs::create_dir(root_path.join(folder)).unwrap();
         }
-        World { disk: None, root, check_leftovers: true }
+        World { disk: None, root, check_leftovers: true, resets: 0 }
     }
 
     /// A world with this `config.toml`.
@@ -71,19 +73,19 @@ impl World {
         world
     }
 
-    /// A world of which one part lies on a small disk of its own; the error says why that cannot be had here.
-    pub fn with_small_disk(part: Part) -> Result<World, String> {
+    /// A world with one part on a small disk of its own; the error says why mounting failed.
+    pub fn with_small_disk(part: DiskScope) -> Result<World, String> {
         let mut world = World::new();
         let folder = match part {
-            Part::Workspace => world.workspace(),
-            Part::State => world.root().join("s"),
+            DiskScope::Workspace => world.workspace(),
+            DiskScope::State => world.root().join("s"),
         };
-        world.disk = Some(Disk::at(&folder)?);
+        world.disk = Some(SmallDisk::at(&folder)?);
         Ok(world)
     }
 
-    /// The small one.
-    pub fn disk(&self) -> &Disk {
+    /// The small disk.
+    pub fn disk(&self) -> &SmallDisk {
         self.disk.as_ref().expect("no world with a disk of its own")
     }
 
@@ -93,7 +95,7 @@ impl World {
         fs::write(path, toml).unwrap();
     }
 
-    /// For tests that end with a killed hub, which cannot tidy up.
+    /// For tests that end with a killed hub, which cannot clean up.
     pub fn may_leave_files(&mut self) {
         self.check_leftovers = false;
     }
@@ -133,7 +135,31 @@ impl World {
     }
 
     pub fn workspace(&self) -> PathBuf {
-        self.root().join("w")
+        self.root().join(workspace_name(self.resets))
+    }
+
+    /// Stops the hub and removes everything that Linkspan and its users wrote; the workspace is a new, empty folder. For
+    /// several scenarios one after the other with an editor that is slow to start.
+    pub fn reset(&mut self) {
+        self.stop_hub();
+        for folder in [self.home(), self.root().join("s"), self.root().join("c"), self.workspace()] {
+            fs::remove_dir_all(&folder).unwrap();
+        }
+        self.resets += 1;
+        for folder in [self.home(), self.root().join("s"), self.root().join("c"), self.workspace()] {
+            fs::create_dir(&folder).unwrap();
+        }
+    }
+
+    /// Also checks that it left nothing behind.
+    fn stop_hub(&self) {
+        let stopped = self.run(&["hub", "stop", "--force"]);
+        assert_eq!(stopped.code, 0, "{stopped:?}");
+        if self.check_leftovers {
+            // The socket is removed a moment after the hub has answered.
+            eventually("the hub has removed its socket", || (!self.socket().exists()).then_some(()));
+            assert_eq!(self.leftovers(), Vec::<PathBuf>::new(), "left behind");
+        }
     }
 
     /// The absolute path of a file of the workspace.
@@ -145,7 +171,7 @@ impl World {
         self.path(name).to_str().unwrap().to_owned()
     }
 
-    /// Puts a file into the workspace and gives its absolute path.
+    /// Writes a file into the workspace and returns its absolute path.
     pub fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -163,7 +189,7 @@ impl World {
         String::from_utf8(self.read(name)).unwrap()
     }
 
-    /// Another folder beside the workspace.
+    /// Another folder next to the workspace.
     pub fn folder(&self, name: &str) -> PathBuf {
         let path = self.root().join(name);
         fs::create_dir_all(&path).unwrap();
@@ -172,12 +198,12 @@ impl World {
 
     /// A command of the binary in this world.
     pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
-        let mut command = self.program(place::linkspan());
+        let mut command = self.program(paths::linkspan());
         command.args(args);
         command
     }
 
-    /// Any program, for which this world is all there is.
+    /// Any program, with the directories of this world and no other environment.
     pub fn program(&self, program: impl AsRef<OsStr>) -> Command {
         let root = self.root();
         let mut command = Command::new(program);
@@ -196,8 +222,8 @@ impl World {
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Ran {
-        Ran::of(self.command(args).output().unwrap())
+    pub fn run(&self, args: &[&str]) -> CommandResult {
+        CommandResult::of(self.command(args).output().unwrap())
     }
 
     /// Runs a command with `--json` that has to succeed.
@@ -232,19 +258,19 @@ impl World {
         self.serve_with(folders, &[])
     }
 
-    /// With these variables as well.
+    /// With additional environment variables.
     pub fn serve_with(&self, folders: &[&Path], variables: &[(&str, &str)]) -> Serve {
         let mut command = self.command(&["serve"]);
         command.envs(variables.iter().copied());
         command.args(folders).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let said = Arc::new(Mutex::new(String::new()));
-        listen(child.stdout.take().unwrap(), &said);
-        listen(child.stderr.take().unwrap(), &said);
-        let mut serve = Serve { child, said, port: 0 };
+        let output = Arc::new(Mutex::new(String::new()));
+        collect_output(child.stdout.take().unwrap(), &output);
+        collect_output(child.stderr.take().unwrap(), &output);
+        let mut serve = Serve { child, output, port: 0 };
         serve.port = eventually("the window is there", || {
             if let Some(status) = serve.child.try_wait().unwrap() {
-                panic!("serve ended with {status}: {}", serve.said());
+                panic!("serve ended with {status}: {}", serve.output());
             }
             let status = self.status();
             let window = status["windows"].as_array()?.iter().find(|window| {
@@ -255,12 +281,12 @@ impl World {
         serve
     }
 
-    /// The reviews that wait for a person, as `linkspan reviews --json` lists them.
+    /// The pending reviews, as `linkspan reviews --json` lists them.
     pub fn reviews(&self) -> Vec<Value> {
         self.json(&["reviews"])["reviews"].as_array().unwrap().clone()
     }
 
-    /// Waits until so many reviews wait for a person; gives their ids, oldest first.
+    /// Waits until this many reviews are pending; returns their ids, oldest first.
     #[track_caller]
     pub fn pending(&self, count: usize) -> Vec<String> {
         eventually(&format!("{count} pending reviews"), || {
@@ -274,13 +300,13 @@ impl World {
         })
     }
 
-    /// The one review that waits for a person.
+    /// The id of the one pending review.
     #[track_caller]
     pub fn one_pending(&self) -> String {
         self.pending(1).remove(0)
     }
 
-    /// The lock files that are there now.
+    /// The lock files that exist now.
     pub fn discovery_files(&self) -> Vec<PathBuf> {
         [".claude/ide", ".nexus3/ide"]
             .iter()
@@ -290,7 +316,7 @@ impl World {
             .collect()
     }
 
-    /// Those of Gemini CLI and Qwen Code.
+    /// The discovery files of Gemini CLI and Qwen Code.
     pub fn gemini_files(&self) -> Vec<PathBuf> {
         [self.root().join("t/gemini/ide"), self.home().join(".qwen/ide")]
             .iter()
@@ -298,6 +324,12 @@ impl World {
             .flatten()
             .map(|entry| entry.unwrap().path())
             .collect()
+    }
+
+    /// The Unix sockets of windows.
+    pub fn agent_sockets(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.runtime().join("agents")).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().path()).collect()
     }
 
     /// The processes that live in this world, as `/proc` knows them.
@@ -312,10 +344,15 @@ impl World {
         here.filter(|pid| alive(*pid)).collect()
     }
 
-    /// Every file under the root that Linkspan should have tidied up.
+    /// Every file under the root that Linkspan should have removed.
     fn leftovers(&self) -> Vec<PathBuf> {
         let mut found = self.discovery_files();
         found.extend(self.gemini_files());
+        // Some tests put one of another editor there.
+        let is_ours =
+            |path: &PathBuf| fs::read_to_string(path).is_ok_and(|lock| lock.contains("\"linkspan\""));
+        found.extend(super::copilot::locks(self).into_iter().filter(is_ours));
+        found.extend(self.agent_sockets());
         let bridge = self.home().join(".clio/ide/bridge.json");
         found.extend([self.socket(), bridge].into_iter().filter(|path| path.exists()));
         let mut folders = vec![self.home(), self.workspace(), self.root().join("t")];
@@ -336,24 +373,22 @@ impl Drop for World {
     fn drop(&mut self) {
         if thread::panicking() {
             eprintln!("--- hub.log\n{}\n---", self.log());
-            // Some of them may stand still, and hear no word.
+            // Some of them may be stopped, and do not react to a request.
             self.processes().into_iter().for_each(|pid| signal(pid, Signal::KILL));
             return;
         }
-        let stopped = self.run(&["hub", "stop", "--force"]);
-        assert_eq!(stopped.code, 0, "{stopped:?}");
-        if self.check_leftovers {
-            // The socket goes a moment after the hub has said goodbye.
-            eventually("the hub has tidied up", || (!self.socket().exists()).then_some(()));
-            assert_eq!(self.leftovers(), Vec::<PathBuf>::new(), "left behind");
-        }
+        self.stop_hub();
     }
+}
+
+fn workspace_name(resets: u32) -> String {
+    if resets == 0 { "w".to_owned() } else { format!("w{resets}") }
 }
 
 /// A running `linkspan serve`.
 pub struct Serve {
     child: Child,
-    said: Arc<Mutex<String>>,
+    output: Arc<Mutex<String>>,
     pub port: u16,
 }
 
@@ -362,9 +397,9 @@ impl Serve {
         self.child.id()
     }
 
-    /// All that it has printed so far.
-    pub fn said(&self) -> String {
-        self.said.lock().unwrap().clone()
+    /// Everything that it has printed so far.
+    pub fn output(&self) -> String {
+        self.output.lock().unwrap().clone()
     }
 
     /// Ends it as a crash would.
@@ -373,21 +408,21 @@ impl Serve {
         self.child.wait().unwrap();
     }
 
-    /// Ends it as Ctrl-C would; gives the exit code.
+    /// Ends it as Ctrl-C would; returns the exit code.
     pub fn interrupt(mut self) -> i32 {
         signal(self.child.id(), Signal::INT);
         self.wait()
     }
 
-    /// Ends it as Ctrl-C would; gives all that it has printed.
-    pub fn said_when_interrupted(mut self) -> String {
+    /// Ends it as Ctrl-C would; returns everything that it printed.
+    pub fn interrupt_and_read(mut self) -> String {
         signal(self.child.id(), Signal::INT);
         self.wait();
-        let mut before = self.said();
-        // The last words may still be on their way through the pipe.
-        eventually("serve has said it all", || {
+        let mut before = self.output();
+        // The last output may still be in the pipe.
+        eventually("all output of serve has been read", || {
             thread::sleep(std::time::Duration::from_millis(50));
-            let now = self.said();
+            let now = self.output();
             let is_all = now == before;
             before = now;
             is_all.then_some(())
@@ -416,12 +451,12 @@ impl Drop for Serve {
     }
 }
 
-fn listen(mut from: impl Read + Send + 'static, said: &Arc<Mutex<String>>) {
-    let said = Arc::clone(said);
+fn collect_output(mut from: impl Read + Send + 'static, output: &Arc<Mutex<String>>) {
+    let output = Arc::clone(output);
     thread::spawn(move || {
         let mut buffer = [0; 4096];
         while let Ok(length @ 1..) = from.read(&mut buffer) {
-            said.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..length]));
+            output.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..length]));
         }
     });
 }
@@ -431,7 +466,7 @@ pub fn signal(pid: u32, signal: Signal) {
     let _ = kill_process(pid, signal);
 }
 
-/// Whether a process is there and no zombie.
+/// Whether a process exists and is not a zombie.
 pub fn alive(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z'))
@@ -439,7 +474,7 @@ pub fn alive(pid: u32) -> bool {
 
 /// Runs a child to its end within the deadline, or fails.
 #[track_caller]
-pub fn finish(mut child: Child) -> Ran {
+pub fn finish(mut child: Child) -> CommandResult {
     let until = std::time::Instant::now() + DEADLINE;
     while child.try_wait().unwrap().is_none() {
         if std::time::Instant::now() > until {
@@ -448,5 +483,5 @@ pub fn finish(mut child: Child) -> Ran {
         }
         thread::sleep(std::time::Duration::from_millis(10));
     }
-    Ran::of(child.wait_with_output().unwrap())
+    CommandResult::of(child.wait_with_output().unwrap())
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask agents`: installs real agents from npm for the tests in `crates/cli/tests/real_agents`, each in a folder
-//! of its own. A program `run` in it starts that agent; it is made last, so a folder with one is complete.
+//! of its own. A program `run` in it starts that agent; it is written last, so a folder with one is complete.
 //!
-//! No package runs a script at its installation: those that would only fetch or link a binary get it by its name.
+//! No package runs an install script: those that would only download or link a binary get it by name.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -22,9 +22,9 @@ const NODE: Tool =
 
 /// How a package is run; paths are in `node_modules`.
 enum Program {
-    /// Of the package itself.
+    /// A binary of the package itself.
     Binary(&'static str),
-    /// Of another package that comes with it, for this platform.
+    /// A binary of another package, a dependency for this platform.
     BinaryOf(&'static str),
     Script(&'static str),
 }
@@ -36,8 +36,8 @@ struct Tool {
     program: Program,
 }
 
-/// Those of the default run.
-const REPRESENTATIVE: [Tool; 3] = [
+/// The agents of the default run.
+const REPRESENTATIVE: [Tool; 5] = [
     Tool {
         folder: "claude-2.1.325",
         package: "@anthropic-ai/claude-code",
@@ -49,9 +49,19 @@ const REPRESENTATIVE: [Tool; 3] = [
         program: Program::Script("bundle/gemini.js"),
     },
     Tool { folder: "qwen-0.24.4", package: "@qwen-code/qwen-code", program: Program::Script("cli-entry.js") },
+    Tool {
+        folder: "codex-0.166.0",
+        package: "@openai/codex",
+        program: Program::BinaryOf("@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"),
+    },
+    Tool {
+        folder: "copilot-1.0.102",
+        package: "@github/copilot",
+        program: Program::BinaryOf("@github/copilot-linux-x64/copilot"),
+    },
 ];
 
-/// Those that only `--all` runs.
+/// The agents that only `--all` runs.
 const OTHERS: [Tool; 3] = [
     Tool {
         folder: "claude-2.1.112",
@@ -126,7 +136,7 @@ impl Tool {
     }
 
     fn write_program(&self, program: &Path) -> Result<()> {
-        // `run` is called by its whole path.
+        // `run` is called with its absolute path.
         let here = "${0%/*}";
         let exec = match self.program {
             Program::Binary(path) => format!("\"{here}/node_modules/{}/{path}\"", self.package),

@@ -1,4 +1,4 @@
-//! `cargo xtask codegen`: the files that come out of the Rust types and tables.
+//! `cargo xtask codegen`: the files that are generated from Rust types and tables.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use linkspan_dialect::ppxai_tools_page;
 use linkspan_editor_api::codegen::{protocol_page, typescript};
 
-use crate::workspace::root;
+use crate::workspace::{binary, cargo, command, root, run as run_command};
 
 type Generated = (&'static str, fn() -> String);
 
@@ -17,8 +17,22 @@ const FILES: &[Generated] = &[
     ("docs/reference/ppxai-tools.md", ppxai_tools_page),
 ];
 
+/// Pages with parts that the binary generates, between markers: only it knows its commands, options and exit codes.
+const PAGES: &[&str] = &["docs/commands.md", "docs/configuration.md"];
+
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    if crate::flag(args, "--check")? { check() } else { write(&root()) }
+    let check_only = crate::flag(args, "--check")?;
+    run_command(cargo().args(["build", "--quiet", "--package", "linkspan"]))?;
+    if check_only {
+        check()?;
+        return check_pages();
+    }
+    write(&root())?;
+    for (page, generated) in stale_pages(&root())? {
+        fs::write(root().join(page), generated).with_context(|| format!("could not write {page}"))?;
+        eprintln!("wrote {page}");
+    }
+    Ok(())
 }
 
 pub(crate) fn check() -> Result<()> {
@@ -27,6 +41,32 @@ pub(crate) fn check() -> Result<()> {
         bail!("stale: {}; write them again with `cargo xtask codegen`", stale.join(", "));
     }
     Ok(())
+}
+
+/// Needs the built binary.
+pub(crate) fn check_pages() -> Result<()> {
+    let stale: Vec<&str> = stale_pages(&root())?.into_iter().map(|(page, _)| page).collect();
+    if !stale.is_empty() {
+        bail!("stale: {}; write them again with `cargo xtask codegen`", stale.join(", "));
+    }
+    Ok(())
+}
+
+/// The pages that differ from what the binary generates, and what it generates.
+fn stale_pages(root: &Path) -> Result<Vec<(&'static str, Vec<u8>)>> {
+    let linkspan = binary("debug", "linkspan")?;
+    let mut stale = Vec::new();
+    for page in PAGES {
+        let output = command(&linkspan).args(["reference", page]).output();
+        let output = output.with_context(|| format!("could not start {}", linkspan.display()))?;
+        if !output.status.success() {
+            bail!("{}", String::from_utf8_lossy(&output.stderr).trim_end());
+        }
+        if fs::read(root.join(page))? != output.stdout {
+            stale.push((*page, output.stdout));
+        }
+    }
+    Ok(stale)
 }
 
 fn write(root: &Path) -> Result<()> {

@@ -2,14 +2,14 @@
 //!
 //! The packaged builds of cargo-deny are too old to read this workspace, so it is compiled once.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::workspace::{binary_in_tools, cargo, command, run as run_command, tools};
+use crate::workspace::{binary_in_tools, cargo, command, low_priority, run as run_command, tools};
 
 const VERSION: &str = "0.20.2";
 /// The advisory database is one small repository; a network that needs longer swallows packets.
@@ -17,22 +17,22 @@ const FETCH_DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     crate::no_arguments(args)?;
-    check()
+    check(&tool()?)
 }
 
-pub(crate) fn check() -> Result<()> {
-    let deny = tool()?;
+pub(crate) fn check(deny: &OsStr) -> Result<()> {
     let mut checks = vec!["licenses", "bans", "sources"];
-    if succeeds_within(command(&deny).args(["fetch", "db"]), FETCH_DEADLINE) {
+    if succeeds_within(command(deny).args(["fetch", "db"]), FETCH_DEADLINE) {
         checks.push("advisories");
     } else {
         eprintln!("advisories: not reachable here, skipped");
     }
-    run_command(command(&deny).args(["--workspace", "check"]).args(checks))
+    run_command(command(deny).args(["--workspace", "check"]).args(checks))
         .context("see above; what is right nonetheless goes into deny.toml with its reason")
 }
 
-fn tool() -> Result<OsString> {
+/// cargo-deny; compiled on the first call, found on later ones.
+pub(crate) fn tool() -> Result<OsString> {
     let own = binary_in_tools("cargo-deny").into_os_string();
     for candidate in [own.clone(), OsString::from("cargo-deny")] {
         if is_ours(&candidate) {
@@ -42,7 +42,7 @@ fn tool() -> Result<OsString> {
     eprintln!("cargo-deny {VERSION} is compiled once into {}; this takes some minutes", tools().display());
     // Unoptimised it compiles in a fraction of the time and still answers within a second or two.
     run_command(
-        cargo()
+        low_priority(&cargo())
             .args(["install", "cargo-deny", "--version", VERSION, "--locked", "--debug", "--quiet", "--root"])
             .arg(tools())
             // Without it cargo builds in a place of its own and clears that away.

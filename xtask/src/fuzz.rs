@@ -1,7 +1,8 @@
-//! `cargo xtask fuzz`: inputs that nobody thought of, against the promises in `fuzz/src/targets`.
+//! `cargo xtask fuzz`: generated inputs against the promises in `fuzz/src/targets`, guided by coverage.
 //!
-//! Does what cargo-fuzz does without a sanitizer, which stable Rust can: there is no `unsafe` to watch. All targets are
-//! one program, which is built once; several run at a time.
+//! It does what cargo-fuzz does, but without a sanitizer, so that stable Rust is enough: there is no `unsafe` to watch. All
+//! targets are one program, which is built once; several run at a time. `cargo xtask test` does not use it:
+//! `fuzz/tests/seeds.rs` runs the targets on their seeds, and on inputs near them, with the ordinary build.
 
 mod order;
 mod report;
@@ -17,19 +18,19 @@ use anyhow::{Context, Result, bail};
 
 use crate::proof::{Findings, recorded};
 use crate::workspace::{cargo, command, host, root, run as run_command, target};
-use order::{Order, Time};
+use order::Order;
 use report::{Outcome, Report};
 
-/// For each target, where nobody says how long.
+/// The default for each target.
 const SECONDS: NonZeroU32 = NonZeroU32::new(10).unwrap();
-/// For each target in the tests: the seeds, and a little more.
-const SHORT: NonZeroU32 = NonZeroU32::new(2).unwrap();
-/// Longest that one input may take, in seconds.
+/// The longest time for one input, in seconds.
 const SLOWEST: u32 = 10;
-/// Which target the program runs.
+/// Names the target that the program runs.
 const VARIABLE: &str = "LINKSPAN_FUZZ";
 const PROGRAM: &str = "linkspan-fuzz";
-/// What libFuzzer needs to see which way an input takes.
+/// In `Cargo.toml`.
+const PROFILE: &str = "fuzz";
+/// Flags for the coverage that libFuzzer reads.
 const COVERAGE: [&str; 5] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -50,19 +51,13 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     })
 }
 
-/// What the tests run: all seeds, and a little of what nobody thought of.
-pub(crate) fn short() -> Result<()> {
-    let order = Order { time: Time::Each(SHORT), from_seeds: true, ..Order::default() };
-    examine(&order)?.verdict()
-}
-
-/// Runs what was ordered and tells what came of it; a target that broke is no error of this.
+/// A target that fails is in the report, and is not an error of this function.
 fn examine(order: &Order) -> Result<Report> {
     let targets = match &order.target {
         None => targets()?,
         Some(name) => vec![known(name)?],
     };
-    let bench = Bench::build()?;
+    let fuzzer = Fuzzer::build()?;
     let at_once = thread::available_parallelism().map_or(1, usize::from).min(targets.len());
     let seconds = order.time.of_each(targets.len(), at_once);
     let waiting = Mutex::new(targets.iter());
@@ -72,7 +67,7 @@ fn examine(order: &Order) -> Result<Report> {
         for _ in 0..at_once {
             scope.spawn(|| {
                 while let Some(name) = next() {
-                    let outcome = bench.fuzz(name, seconds, order.from_seeds);
+                    let outcome = fuzzer.fuzz(name, seconds);
                     if let Ok(mut outcomes) = outcomes.lock() {
                         outcomes.push(outcome);
                     }
@@ -84,11 +79,11 @@ fn examine(order: &Order) -> Result<Report> {
     Ok(Report::new(outcomes?, seconds))
 }
 
-/// One input again, with all that the target says.
+/// Runs one input again, with all output of the target.
 fn once(name: &str, input: &Path) -> Result<()> {
     let name = known(name)?;
     let input = fs::canonicalize(input).with_context(|| format!("could not find {}", input.display()))?;
-    let program = Bench::build()?.program;
+    let program = Fuzzer::build()?.program;
     run_command(command(program).arg(input).env(VARIABLE, name).env("RUST_BACKTRACE", "1"))
 }
 
@@ -116,12 +111,22 @@ fn folder() -> PathBuf {
     target().join("fuzz")
 }
 
-/// What cargo does with the targets, always in the same way: what it has compiled for one thing serves the next.
-pub(crate) fn cargo_on_targets(what: &str) -> Result<Command> {
+/// Builds the program with the flags that libFuzzer needs, in a folder of its own, because the ordinary build has others.
+fn build_command() -> Result<Command> {
     let mut command = cargo();
     command
-        .args([what, "--release", "--manifest-path", "fuzz/Cargo.toml"])
-        // Named, so that the flags are not for build scripts and macros.
+        .args([
+            "build",
+            "--profile",
+            PROFILE,
+            "--package",
+            PROGRAM,
+            "--features",
+            "libfuzzer",
+            "--bin",
+            PROGRAM,
+        ])
+        // With an explicit target, the flags do not apply to build scripts and macros.
         .args(["--target", &host()?])
         .arg("--target-dir")
         .arg(folder())
@@ -129,26 +134,25 @@ pub(crate) fn cargo_on_targets(what: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// The program, and where it keeps what it learns and breaks.
-struct Bench {
+/// The program, and the folder for its corpus and for inputs that break a promise.
+struct Fuzzer {
     program: PathBuf,
     folder: PathBuf,
 }
 
-impl Bench {
-    fn build() -> Result<Bench> {
-        run_command(cargo_on_targets("build")?.args(["--bin", PROGRAM]))
-            .context("the targets do not compile")?;
+impl Fuzzer {
+    fn build() -> Result<Fuzzer> {
+        run_command(&mut build_command()?).context("the targets do not compile")?;
         let folder = folder();
-        Ok(Bench { program: folder.join(host()?).join("release").join(PROGRAM), folder })
+        Ok(Fuzzer { program: folder.join(host()?).join(PROFILE).join(PROGRAM), folder })
     }
 
-    /// Begins with the seeds and what earlier runs learned, or with the seeds alone.
-    fn fuzz(&self, name: &str, seconds: NonZeroU32, from_seeds: bool) -> Result<Outcome> {
+    /// Starts with the seeds and the corpus of earlier runs.
+    fn fuzz(&self, name: &str, seconds: NonZeroU32) -> Result<Outcome> {
         let scratch = self.folder.join("scratch").join(name);
         let broken = self.folder.join("artifacts").join(name);
-        let learned = if from_seeds { scratch.join("corpus") } else { self.folder.join("corpus").join(name) };
-        // What an earlier run left when it was killed.
+        let learned = self.folder.join("corpus").join(name);
+        // An earlier run may have been killed.
         let _ = fs::remove_dir_all(&scratch);
         for folder in [&scratch, &learned, &broken] {
             fs::create_dir_all(folder).with_context(|| format!("could not make {}", folder.display()))?;
@@ -184,6 +188,11 @@ mod tests {
         for name in targets {
             assert!(manifest.contains(&format!("name = \"{name}\"")), "{name} is not in fuzz/Cargo.toml");
             assert!(table.contains(&format!("(\"{name}\", ")), "{name} is not in the table");
+            let program = root().join("fuzz/fuzz_targets").join(format!("{name}.rs"));
+            let program = fs::read_to_string(program).unwrap();
+            let runs =
+                format!("libfuzzer_sys::fuzz_target!(|data: &[u8]| linkspan_fuzz::run(\"{name}\", data));");
+            assert!(program.ends_with(&format!("\n{runs}\n")), "{name} runs something else");
             let seeds = fs::read_dir(root().join("fuzz/corpus").join(&name));
             let sizes: Vec<u64> =
                 seeds.unwrap().map(|seed| seed.unwrap().metadata().unwrap().len()).collect();

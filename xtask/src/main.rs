@@ -13,7 +13,9 @@ mod lint;
 mod mutants;
 mod npm;
 mod peers;
+mod pictures;
 mod proof;
+mod selection;
 mod test;
 mod tidy;
 mod vscode;
@@ -34,8 +36,13 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "test",
         about: "everything CI checks, in order; --fast skips web, peers, agents, VS Code, the browser, proof and deny; \
-                --all runs every test with every version of agents and VS Code",
+                --all runs every test with every version of the agents",
         run: test::run,
+    },
+    Command {
+        name: "peers",
+        about: "install the Python, npm packages, ripgrep and Chromium that the tests use",
+        run: peers::run,
     },
     Command {
         name: "agents",
@@ -50,6 +57,11 @@ const COMMANDS: &[Command] = &[
         name: "vscode",
         about: "check the VS Code extension, and install it into the VS Codes that the tests run",
         run: vscode::run,
+    },
+    Command {
+        name: "pictures",
+        about: "make the pictures in docs/pictures; all, or some of `terminal`, `page`, `vscode`",
+        run: pictures::run,
     },
     Command { name: "tidy", about: "house rules and docs; --commands also asks the binary", run: tidy::run },
     Command {

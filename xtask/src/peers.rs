@@ -1,7 +1,7 @@
-//! Programs we did not write, which the integration tests talk to: Python's `websockets` and `httpx`, the libraries
-//! that the clients of NEXUS3, Clio and ppxai are built on, the TypeScript clients of MCP, and what drives a browser.
-//! Benchmarks run `websockets`, Node's `ws` and MCP's SDK with express beside us; searching is compared with ripgrep.
-//! All are found by the variables below.
+//! `cargo xtask peers`: programs of others that the integration tests use: Python's `websockets` and `httpx`, on which the
+//! clients of NEXUS3, Clio and ppxai are built, the TypeScript clients of MCP, and Playwright, which drives a browser.
+//! Benchmarks compare us with `websockets`, Node's `ws` and MCP's SDK with express, and our search with ripgrep. The
+//! tests find them by the variables below.
 
 use std::env;
 use std::fs;
@@ -9,14 +9,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::workspace::{apt_install, command, run, succeeds, tools};
+use crate::browser;
+use crate::workspace::{apt_install, command, run as run_command, succeeds, tools};
 
 pub(crate) const PYTHON_VARIABLE: &str = "LINKSPAN_TEST_PYTHON";
 pub(crate) const RG_VARIABLE: &str = "LINKSPAN_TEST_RG";
 pub(crate) const NODE_VARIABLE: &str = "LINKSPAN_TEST_NODE_MODULES";
 
-/// The first speaks MCP's revisions with a handshake, the second the one without. What follows is only measured: `ws`,
-/// and what a server on the first stands on. The others drive a browser and look whether everybody can use a page.
+/// The first supports MCP's revisions with a handshake, the second the one without. `ws`, and express and zod for a server
+/// on the first, are only for benchmarks. The others drive a browser and check the accessibility of the page.
 const NODE_PACKAGES: [(&str, &str); 7] = [
     ("@modelcontextprotocol/sdk", "1.32.2"),
     ("@modelcontextprotocol/client", "2.4.0"),
@@ -29,7 +30,25 @@ const NODE_PACKAGES: [(&str, &str); 7] = [
 
 const PYTHON_PACKAGES: [&str; 2] = ["websockets", "httpx"];
 
-/// A Python that has what the tests need; made on the first call, found on the later ones.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    crate::no_arguments(args)?;
+    for (variable, path) in all()? {
+        eprintln!("{variable}={}", path.display());
+    }
+    Ok(())
+}
+
+/// All of them, each with the variable by which the tests find it.
+pub(crate) fn all() -> Result<[(&'static str, PathBuf); 4]> {
+    Ok([
+        (PYTHON_VARIABLE, python()?),
+        (NODE_VARIABLE, node_modules()?),
+        (RG_VARIABLE, ripgrep()?),
+        (browser::VARIABLE, browser::chromium()?),
+    ])
+}
+
+/// A Python that has what the tests need; made on the first call, found on later ones.
 pub(crate) fn python() -> Result<PathBuf> {
     if let Some(chosen) = env::var_os(PYTHON_VARIABLE) {
         return Ok(chosen.into());
@@ -40,7 +59,7 @@ pub(crate) fn python() -> Result<PathBuf> {
         return Ok(python);
     }
     make_venv(&venv)?;
-    run(command(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PYTHON_PACKAGES))
+    run_command(command(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PYTHON_PACKAGES))
         .with_context(|| {
             format!(
                 "missing: the Python packages `websockets` and `httpx`, and pip could not fetch them. Give pip a reachable \
@@ -50,7 +69,7 @@ pub(crate) fn python() -> Result<PathBuf> {
     Ok(python)
 }
 
-/// A folder whose `node_modules` have what the tests need; filled on the first call, found on the later ones.
+/// A folder whose `node_modules` have what the tests need; filled on the first call, found on later ones.
 pub(crate) fn node_modules() -> Result<PathBuf> {
     if let Some(chosen) = env::var_os(NODE_VARIABLE) {
         return Ok(chosen.into());
@@ -62,7 +81,7 @@ pub(crate) fn node_modules() -> Result<PathBuf> {
     let packages = NODE_PACKAGES.map(|(name, version)| format!("{name}@{version}"));
     fs::create_dir_all(&folder)?;
     let flags = ["install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"];
-    run(command("npm").args(flags).args(["--loglevel", "error", "--prefix"]).arg(&folder).args(&packages))
+    run_command(command("npm").args(flags).args(["--loglevel", "error", "--prefix"]).arg(&folder).args(&packages))
         .with_context(|| {
             format!(
                 "missing: the npm packages {}, and npm could not fetch them. Install Node.js 20 or later with npm \
@@ -74,7 +93,7 @@ pub(crate) fn node_modules() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The `rg` whose answers ours are compared with.
+/// The `rg` that our search is compared with.
 pub(crate) fn ripgrep() -> Result<PathBuf> {
     if let Some(chosen) = env::var_os(RG_VARIABLE) {
         return Ok(chosen.into());

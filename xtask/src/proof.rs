@@ -1,9 +1,10 @@
 //! `cargo xtask faults`, `hostile`, `simulate`, `load`: runs a program that tries to break a promise, and with
-//! `--record` takes its report over into `docs/proof.md`.
+//! `--record` copies its report into `docs/proof.md`.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -12,10 +13,10 @@ use crate::workspace::{binary, cargo, command, root, run as run_command};
 use crate::{browser, peers};
 
 const DOCUMENT: &str = "docs/proof.md";
-/// Less than a whole run.
+/// Arguments that run only a part.
 const PARTS: [&str; 3] = ["--case", "--input", "--list"];
 
-/// What a program found, in Markdown, and whether every promise held.
+/// The report of a program, in Markdown, and whether every promise held.
 pub(crate) struct Findings {
     pub(crate) report: String,
     pub(crate) held: bool,
@@ -42,30 +43,35 @@ pub(crate) fn load(args: &[String]) -> Result<()> {
     })
 }
 
-/// The bounded versions of all, for `cargo xtask test`, which has built them. Always with the same seed: what is new is
-/// looked for by hand, and what a test finds must be there the next time, too.
+/// The bounded versions of all, for `cargo xtask test`, which has built them. Always with the same seed, so that a
+/// failure is there again the next time; other seeds are for runs by hand. They wait more than they compute, so they run at
+/// the same time. One that fails runs again on its own: on a busy machine it may have missed a deadline.
 pub(crate) fn bounded() -> Result<()> {
-    for name in ["simulate", "faults", "hostile"] {
-        let again = || {
-            eprintln!(
-                "{name} is tried once more: on a machine that stood still, somebody may have missed a deadline"
-            );
-            in_the_tests(name)
-        };
-        if !in_the_tests(name)? && !again()? {
-            bail!("`cargo xtask {name}` found a promise broken; its report above says how to see it again");
+    let names = ["simulate", "faults", "hostile"];
+    let first = thread::scope(|scope| {
+        let runs = names.map(|name| scope.spawn(move || run_bounded(name)));
+        runs.map(|run| run.join().unwrap_or_else(|_| bail!("a thread of xtask panicked")))
+    });
+    for (name, findings) in names.into_iter().zip(first) {
+        let mut findings = findings?;
+        print(&format!("## {name}\n\n{}", findings.report));
+        if !findings.held {
+            eprintln!("{name} is run again, on its own");
+            findings = run_bounded(name)?;
+            print(&format!("## {name}, second run\n\n{}", findings.report));
+        }
+        if !findings.held {
+            bail!("`cargo xtask {name}` found a broken promise; its report above says how to see it again");
         }
     }
     Ok(())
 }
 
-fn in_the_tests(name: &str) -> Result<bool> {
-    let findings = findings(&mut program(name, &["--seed".to_owned(), "1".to_owned()], Profile::Dev)?)?;
-    print(&format!("## {name}\n\n{}", findings.report));
-    Ok(findings.held)
+fn run_bounded(name: &str) -> Result<Findings> {
+    findings(&mut program(name, &["--seed".to_owned(), "1".to_owned()], Profile::Dev)?)
 }
 
-/// Runs what `find` runs with these arguments, prints its report, and keeps it where `--record` is among them.
+/// Runs `find` with these arguments, prints its report, and records it if `--record` is among them.
 pub(crate) fn recorded(
     name: &str,
     args: &[String],
@@ -73,14 +79,14 @@ pub(crate) fn recorded(
 ) -> Result<()> {
     let (recording, args) = without(args, "--record");
     if let Some(part) = args.iter().find(|arg| PARTS.contains(&arg.as_str())).filter(|_| recording) {
-        bail!("`--record` keeps what a whole run found, and with `{part}` it is none");
+        bail!("`--record` is for whole runs, and `{part}` runs only a part");
     }
     let begun = Instant::now();
     let findings = find(&args)?;
     print(&findings.report);
     if recording {
         let said = ["cargo xtask", name].into_iter().chain(args.iter().map(String::as_str));
-        // Another run than the same without it, and its report stands beside that one's.
+        // It has a section of its own, next to that of the short run.
         let section = if args.iter().any(|arg| arg == "--soak") { "soak" } else { name };
         record(section, &said.collect::<Vec<_>>().join(" "), begun.elapsed(), &findings.report)?;
     }
@@ -96,7 +102,7 @@ fn print(report: &str) {
     println!("{report}");
 }
 
-/// Whether the flag is there, and the rest.
+/// Whether the flag is given, and the other arguments.
 fn without(args: &[String], flag: &str) -> (bool, Vec<String>) {
     let rest: Vec<String> = args.iter().filter(|arg| *arg != flag).cloned().collect();
     (rest.len() < args.len(), rest)
@@ -126,7 +132,7 @@ fn build(packages: &[&str], profile: Profile) -> Result<()> {
     run_command(&mut build)
 }
 
-/// With assertions and overflow checks, unless `--release` asks for the build that people use.
+/// With assertions and overflow checks, unless `--release` asks for the build that users have.
 fn proof(name: &str, args: &[String]) -> Result<Findings> {
     let (release, args) = without(args, "--release");
     let profile = if release { Profile::Release } else { Profile::Dev };
@@ -154,7 +160,7 @@ pub(crate) fn findings(program: &mut Command) -> Result<Findings> {
     Ok(Findings { report, held: output.status.success() })
 }
 
-/// Puts a report into the document, in place of the one before.
+/// Replaces the report in the document.
 fn record(name: &str, said: &str, took: Duration, report: &str) -> Result<()> {
     let path = root().join(DOCUMENT);
     let text = fs::read_to_string(&path).with_context(|| format!("could not read {DOCUMENT}"))?;
@@ -175,12 +181,12 @@ fn today() -> Result<String> {
     said_by("date", &["-u", "+%Y-%m-%d"])
 }
 
-/// What the figures were taken on, and of what.
+/// The machine and the commit of the figures.
 fn machine() -> String {
     let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let model = model.map_or("processor of unknown make", |(_, model)| model);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
     let kernel = said_by("uname", &["-sr"]).unwrap_or_default();
     let commit = said_by("git", &["rev-parse", "--short", "HEAD"]).unwrap_or_default();
     format!("{cores} × {model}, {kernel}, commit {commit}")

@@ -1,12 +1,20 @@
-//! `cargo xtask test`: everything that must hold before a change is taken, cheapest first.
+//! `cargo xtask test`: everything that must hold before a change is merged, cheapest first. Downloads and installs run
+//! in the background while the compiler works.
 
+use std::fs;
 use std::path::PathBuf;
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::workspace::{cargo, run as run_command, succeeds};
-use crate::{agents, browser, codegen, deny, fmt, fuzz, lint, peers, proof, tidy, vscode, web};
+use crate::selection::Selection;
+use crate::workspace::{cargo, run as run_command, tools};
+use crate::{agents, codegen, deny, fmt, lint, peers, proof, tidy, vscode, web};
+
+/// A file to which tests that try a part of themselves again write a line each; `crates/cli/tests/vscode/runner.rs` has
+/// the other end.
+const RETRIES_VARIABLE: &str = "LINKSPAN_TEST_RETRIES";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let [fast, every] = crate::flags(args, ["--fast", "--all"])?;
@@ -15,136 +23,192 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         "`--fast` leaves tests out and `--all` runs every one: give one of them"
     );
     let mut steps = Steps::default();
-    let outcome = all(&mut steps, fast, every);
+    let outcome = check_all(&mut steps, fast, every);
     steps.print_summary();
     outcome
 }
 
-fn all(steps: &mut Steps, fast: bool, every: bool) -> Result<()> {
+fn check_all(steps: &mut Steps, fast: bool, every: bool) -> Result<()> {
     steps.take("fmt", fmt::check)?;
     steps.take("tidy", tidy::check)?;
     steps.take("codegen", codegen::check)?;
-    steps.take("lint", lint::check)?;
-    let mut peers = Vec::new();
-    if !fast {
+    if fast {
+        compile(steps)?;
+        return run_tests(steps, &Selection::fast(), &[]);
+    }
+    // Ends with everything that it started: a download that goes on would be in the way of the next run.
+    thread::scope(|scope| {
+        let deny = Background::start(scope, deny::tool);
+        let set_up = Background::start(scope, move || SetUp::install(every));
+        compile(steps).inspect_err(|_| eprintln!("waiting for the set-up in the background to end"))?;
+        let SetUp { mut paths, has_agents, has_vscode } = steps.join("set-up", set_up)?;
         steps.take("web", web::check)?;
         steps.take("extension", vscode::check)?;
-        peers.extend(steps.take("peers", foreign)?);
-    }
-    let agents = if fast { None } else { steps.take("agents", || agents::installed(every))? };
-    let selection = Selection { agents: agents.is_some(), every };
-    peers.extend(agents.map(|folder| (agents::VARIABLE, folder)));
-    // All targets at once, so that the tests below find everything built with the same features.
+        if has_vscode {
+            // The extension contains the binary that was just built.
+            paths.extend(steps.take("vscode", vscode::installed)?.map(|folder| (vscode::VARIABLE, folder)));
+        }
+        run_tests(steps, &Selection::full(has_agents, has_vscode, every), &paths)?;
+        steps.take("proof", proof::bounded)?;
+        let deny = steps.join("cargo-deny", deny)?;
+        steps.take("deny", || deny::check(&deny))
+    })
+}
+
+fn compile(steps: &mut Steps) -> Result<()> {
+    steps.take("lint", lint::check)?;
     steps.take("build", || {
+        // All targets at once, so that the tests find everything built with the same features.
         run_command(cargo().args(["build", "--workspace", "--all-targets"]))
             .context("it does not compile")?;
-        // By itself, as people build it: other members may switch features on that it lacks.
+        // On its own, as users build it: other members may enable features that it lacks. Its dependencies were
+        // checked by clippy.
         run_command(cargo().args(["check", "--package", "linkspan"]))
             .context("the binary alone does not compile")
     })?;
-    if !fast {
-        // What is installed there holds the binary that was just built.
-        peers.extend(steps.take("vscode", vscode::installed)?.map(|folder| (vscode::VARIABLE, folder)));
-    }
-    steps.take("commands", tidy::check_commands)?;
-    steps.take("tests", || {
+    steps.take("commands", || {
+        codegen::check_pages()?;
+        tidy::check_commands()
+    })
+}
+
+fn run_tests(steps: &mut Steps, selection: &Selection, paths: &[(&'static str, PathBuf)]) -> Result<()> {
+    let retries = tools().join("retries.txt");
+    let _ = fs::remove_file(&retries);
+    let outcome = steps.take("tests", || {
         selection.announce();
         for args in selection.commands() {
             let mut command = cargo();
             command.args(args);
-            command.envs(peers.iter().map(|(name, path)| (name, path)));
+            command.envs(paths.iter().map(|(name, path)| (name, path))).env(RETRIES_VARIABLE, &retries);
+            // A snapshot that differs is a failure, and is not written.
+            command.env("INSTA_UPDATE", "no");
             run_command(&mut command).context("repeat one test with `cargo test -p <crate> <its name>`")?;
         }
         Ok(())
-    })?;
-    if !fast {
-        steps.take("proof", proof::bounded)?;
-        steps.take("fuzz", fuzz::short)?;
-        steps.take("deny", deny::check)?;
+    });
+    let retries = fs::read_to_string(&retries).unwrap_or_default();
+    steps.retries.extend(retries.lines().map(str::to_owned));
+    outcome
+}
+
+/// Programs that the tests need, which come from package registries.
+struct SetUp {
+    /// Each with the variable by which the tests find it.
+    paths: Vec<(&'static str, PathBuf)>,
+    has_agents: bool,
+    has_vscode: bool,
+}
+
+impl SetUp {
+    /// One after the other, because apt and npm lock their files.
+    fn install(every: bool) -> Result<SetUp> {
+        let mut paths = peers::all()?.to_vec();
+        web::install()?;
+        let has_vscode = vscode::set_up()?.is_some();
+        let agents = agents::installed(every)?;
+        let has_agents = agents.is_some();
+        paths.extend(agents.map(|folder| (agents::VARIABLE, folder)));
+        Ok(SetUp { paths, has_agents, has_vscode })
     }
-    Ok(())
 }
 
-/// Where what is foreign is, in the variables by which the tests find it.
-fn foreign() -> Result<[(&'static str, PathBuf); 4]> {
-    Ok([
-        (peers::PYTHON_VARIABLE, peers::python()?),
-        (peers::NODE_VARIABLE, peers::node_modules()?),
-        (peers::RG_VARIABLE, peers::ripgrep()?),
-        (browser::VARIABLE, browser::chromium()?),
-    ])
+/// Work next to the steps; its own duration is in the summary.
+struct Background<'scope, T> {
+    thread: ScopedJoinHandle<'scope, (Result<T>, Duration)>,
 }
 
-/// Which tests are run.
-struct Selection {
-    /// Those of real agents, too.
-    agents: bool,
-    /// Those, too, that `default-filter` in `.config/nextest.toml` leaves out.
-    every: bool,
-}
-
-impl Selection {
-    fn announce(&self) {
-        if !self.agents {
-            eprintln!("LEFT OUT: the tests of real agents (linkspan --test real_agents)");
-        }
-        if !self.every {
-            eprintln!(
-                "LEFT OUT: what `default-filter` in .config/nextest.toml names; `cargo xtask test --all` runs it"
-            );
-        }
-    }
-
-    fn commands(&self) -> Vec<Vec<&'static str>> {
-        if !succeeds(cargo().args(["nextest", "--version"])) {
-            let mut command = vec!["test", "--workspace", "--no-fail-fast"];
-            let left_out: &[&str] = match (self.agents, self.every) {
-                (false, _) => &["real_claude::", "real_gemini::", "real_qwen::", "real_opencode::"],
-                (true, false) => &["::v2_1_112", "::v1_0_128", "real_opencode::"],
-                (true, true) => &[],
-            };
-            command.push("--");
-            command.extend(left_out.iter().flat_map(|name| ["--skip", *name]));
-            return vec![command];
-        }
-        // nextest runs tests of all crates side by side, but knows no doc tests.
-        let mut command = vec!["nextest", "run", "--workspace", "--no-fail-fast"];
-        if self.every {
-            command.push("--ignore-default-filter");
-        }
-        if !self.agents {
-            command.extend(["--filterset", "not (package(linkspan) and binary(real_agents))"]);
-        }
-        vec![command, vec!["test", "--workspace", "--doc"]]
+impl<'scope, T: Send + 'scope> Background<'scope, T> {
+    fn start<'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        work: impl FnOnce() -> Result<T> + Send + 'scope,
+    ) -> Background<'scope, T> {
+        let timed = move || {
+            let started = Instant::now();
+            (work(), started.elapsed())
+        };
+        Background { thread: scope.spawn(timed) }
     }
 }
 
 #[derive(Default)]
 struct Steps {
-    taken: Vec<(&'static str, Duration, bool)>,
+    taken: Vec<Step>,
+    /// What passed only when it was tried again.
+    retries: Vec<String>,
+}
+
+struct Step {
+    name: &'static str,
+    took: Duration,
+    ok: bool,
+    /// How long it took next to other steps.
+    background: Option<Duration>,
 }
 
 impl Steps {
     fn take<T>(&mut self, name: &'static str, step: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.record(name, || (step(), None))
+    }
+
+    /// Waits for work in the background.
+    fn join<T: Send>(&mut self, name: &'static str, work: Background<'_, T>) -> Result<T> {
+        self.record(name, || match work.thread.join() {
+            Ok((result, took)) => (result, Some(took)),
+            Err(_) => (Err(anyhow::anyhow!("it panicked")), None),
+        })
+    }
+
+    fn record<T>(
+        &mut self,
+        name: &'static str,
+        step: impl FnOnce() -> (Result<T>, Option<Duration>),
+    ) -> Result<T> {
         eprintln!("\n==> {name}");
         let started = Instant::now();
-        let result = step().with_context(|| format!("step `{name}` failed"));
-        let (elapsed, ok) = (started.elapsed(), result.is_ok());
-        eprintln!("<== {name}: {} in {:.1} s", verdict(ok), elapsed.as_secs_f64());
-        self.taken.push((name, elapsed, ok));
+        let (result, background) = step();
+        let result = result.with_context(|| format!("step `{name}` failed"));
+        let (took, ok) = (started.elapsed(), result.is_ok());
+        eprintln!("<== {name}: {} in {:.1} s", verdict(ok), took.as_secs_f64());
+        self.taken.push(Step { name, took, ok, background });
         result
     }
 
     fn print_summary(&self) {
         eprintln!("\n{:<10} {:>9}  result", "step", "seconds");
-        for (name, elapsed, ok) in &self.taken {
-            eprintln!("{name:<10} {:>9.1}  {}", elapsed.as_secs_f64(), verdict(*ok));
+        for Step { name, took, ok, background } in &self.taken {
+            let note = background.map(|took| format!(" ({:.1} s in the background)", took.as_secs_f64()));
+            let note = note.unwrap_or_default();
+            eprintln!("{name:<10} {:>9.1}  {}{note}", took.as_secs_f64(), verdict(*ok));
         }
-        let total: Duration = self.taken.iter().map(|(_, elapsed, _)| *elapsed).sum();
+        let total: Duration = self.taken.iter().map(|step| step.took).sum();
         eprintln!("{:<10} {:>9.1}", "total", total.as_secs_f64());
+        for retry in &self.retries {
+            eprintln!("RETRIED: {retry}");
+        }
     }
 }
 
 fn verdict(ok: bool) -> &'static str {
     if ok { "ok" } else { "FAILED" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_in_the_background_is_a_step_with_its_own_duration_and_its_failure_is_one() {
+        let mut steps = Steps::default();
+        thread::scope(|scope| {
+            let good = Background::start(scope, || Ok(7));
+            let bad: Background<'_, ()> = Background::start(scope, || anyhow::bail!("no network"));
+            assert_eq!(steps.join("good", good).unwrap(), 7);
+            let error = steps.join("bad", bad).unwrap_err();
+            assert!(format!("{error:#}").contains("no network"), "{error:#}");
+        });
+        let summary: Vec<_> =
+            steps.taken.iter().map(|step| (step.name, step.ok, step.background.is_some())).collect();
+        assert_eq!(summary, [("good", true, true), ("bad", false, true)]);
+    }
 }

@@ -14,6 +14,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if crate::flag(args, "--check")? { check() } else { build(&PAGE.path().join("dist")) }
 }
 
+/// The npm packages with which it is built.
+pub(crate) fn install() -> Result<()> {
+    PAGE.install()
+}
+
 pub(crate) fn check() -> Result<()> {
     let fresh = tools().join("web");
     if fresh.exists() {
@@ -37,7 +42,7 @@ const PAGE: Package = Package::at("editors/web");
 
 fn build(into: &Path) -> Result<()> {
     PAGE.install()?;
-    let into = into.to_str().context("the folder to build into has a name that is no Unicode")?;
+    let into = into.to_str().context("the folder to build into has a name that is not valid Unicode")?;
     PAGE.script("build", &["--outdir", into]).context("the page does not build")
 }
 

@@ -47,6 +47,19 @@ pub(crate) fn cargo() -> Command {
     cargo
 }
 
+/// The same command, for work that must not slow down the rest.
+pub(crate) fn low_priority(original: &Command) -> Command {
+    let mut nice = command("nice");
+    nice.arg(original.get_program()).args(original.get_args());
+    for (name, value) in original.get_envs() {
+        match value {
+            Some(value) => nice.env(name, value),
+            None => nice.env_remove(name),
+        };
+    }
+    nice
+}
+
 pub(crate) fn command(program: impl Into<OsString>) -> Command {
     let mut command = Command::new(program.into());
     command.current_dir(root());
@@ -62,7 +75,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs without a word and says only whether it went well; a program that is not there did not.
+/// Runs without output and returns whether it succeeded; a missing program did not.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())
@@ -72,7 +85,7 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
         .is_ok_and(|s| s.success())
 }
 
-/// Installs Debian packages where that is possible; whoever needs them looks afterwards whether they are there.
+/// Installs Debian packages where that is possible; the caller checks afterwards whether it worked.
 pub(crate) fn apt_install(packages: &[&str]) {
     let apt = |args: &[&str]| {
         succeeds(command("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive"));

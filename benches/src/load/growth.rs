@@ -1,5 +1,5 @@
-//! What one more agent, window or pending review costs: the same small things are done beside 1, 10, 100 and more of
-//! them, in turns with another hub that has ten, so that what the machine does meanwhile happens to both.
+//! The cost of one more agent, window or pending review: the same small operations are measured with 1, 10, 100 and more
+//! of them, in turns with another hub that has ten, so that other load of the machine affects both.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,26 +9,26 @@ use anyhow::{Context, Result, ensure};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
+use super::connection::LoadEvent;
 use super::crowd::{Crowd, decide, propose};
 use super::ledger::Ledger;
-use super::line::Heard;
 use super::prober::small_call;
 use super::report::{Report, mib, time};
 use super::{CONFIG, Size, progress, text};
-use crate::agent::{Agent, Dialect};
+use crate::agent::{Agent, BenchDialect};
+use crate::bench_hub::BenchHub;
 use crate::process::{cpu_time, descriptors, memory};
 use crate::stats::{Spread, latencies, median};
-use crate::world::World;
 
 const ROUNDS: usize = 11;
 const CALLS: usize = 100;
 const JOURNEYS: usize = 3;
 
-/// At most so many times what it is beside ten. On a noisy machine twice as much says nothing; what is not flat grows
-/// a hundredfold.
+/// Bound of the ratio to the hub with ten. On a noisy machine a factor of two means nothing; what is not flat grows a
+/// hundredfold.
 const FLAT: f64 = 4.0;
 
-/// For how long one more takes, which is not measured in turns.
+/// The bound for adding one more, which is not measured in turns.
 const FLAT_OVER_TIME: f64 = 10.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Thing {
         }
     }
 
-    /// What one more may cost the hub in memory: buffers and names, and both texts of a review.
+    /// The memory limit for one more: buffers and names, and both texts of a review.
     fn most_kib(self) -> f64 {
         match self {
             Thing::Agent => 64.0,
@@ -68,19 +68,19 @@ impl Thing {
     }
 }
 
-/// Small things that were done, in the order of [`SMALL`], round by round.
+/// Measurements of the small operations, in the order of [`SMALL`], round by round.
 type Rounds = [Vec<f64>; 5];
 
 const SMALL: [&str; 5] =
-    ["small call p50", "CPU a call", "proposal → shown p50", "decide → told p50", "CPU a journey"];
+    ["small call p50", "CPU a call", "proposal → shown p50", "decide → answered p50", "CPU a journey"];
 
-/// What was measured beside so many.
+/// The measurements at one count.
 struct Level {
     count: usize,
-    /// Until one more is there, in the time that it takes to add them.
+    /// Average time to add one more.
     adding: f64,
     here: Rounds,
-    beside_ten: Rounds,
+    with_ten: Rounds,
     status: f64,
     list: f64,
     memory: u64,
@@ -88,64 +88,64 @@ struct Level {
 }
 
 pub(crate) async fn measure(thing: Thing, size: Size, report: &mut Report) -> Result<()> {
-    let mut ten = Stage::new(thing).await?;
+    let mut ten = GrowthFixture::new(thing).await?;
     ten.grow_to(10).await?;
-    let mut stage = Stage::new(thing).await?;
+    let mut fixture = GrowthFixture::new(thing).await?;
     let mut levels = Vec::new();
     for count in thing.levels(size) {
         progress(&format!("{count} {}", thing.name()));
-        let before = stage.size();
+        let before = fixture.size();
         let start = Instant::now();
-        stage.grow_to(*count).await?;
+        fixture.grow_to(*count).await?;
         let adding = start.elapsed().as_secs_f64() / (count - before).max(1) as f64;
         sleep(Duration::from_millis(300)).await;
-        let (mut here, mut beside_ten) = (Rounds::default(), Rounds::default());
+        let (mut here, mut with_ten) = (Rounds::default(), Rounds::default());
         for _ in 0..ROUNDS {
-            ten.round(&mut beside_ten).await?;
-            stage.round(&mut here).await?;
+            ten.round(&mut with_ten).await?;
+            fixture.round(&mut here).await?;
         }
         levels.push(Level {
             count: *count,
             adding,
             here,
-            beside_ten,
-            status: stage.command(&["status", "--json"]).await?,
-            list: stage.command(&["reviews", "--json"]).await?,
-            memory: memory(stage.world.hub)?.own,
-            descriptors: descriptors(stage.world.hub)?,
+            with_ten,
+            status: fixture.command(&["status", "--json"]).await?,
+            list: fixture.command(&["reviews", "--json"]).await?,
+            memory: memory(fixture.hub.pid)?.own,
+            descriptors: descriptors(fixture.hub.pid)?,
         });
     }
     report.all_broken(&mut ten.ledger.broken);
-    report.all_broken(&mut stage.ledger.broken);
+    report.all_broken(&mut fixture.ledger.broken);
     tell(thing, &levels, report);
     Ok(())
 }
 
-struct Stage {
+struct GrowthFixture {
     thing: Thing,
-    world: World,
+    hub: BenchHub,
     crowd: Crowd,
-    /// Proposes, besides what is pending.
+    /// The agent whose changes are measured, besides the pending ones.
     courier: usize,
     ledger: Ledger,
     next_call: u64,
     pending: usize,
 }
 
-/// Each proposes a share of the reviews.
+/// Agents that share the proposing of pending reviews.
 const PROPOSERS: usize = 40;
 
-impl Stage {
-    async fn new(thing: Thing) -> Result<Stage> {
-        let world = World::start_with(CONFIG)?;
+impl GrowthFixture {
+    async fn new(thing: Thing) -> Result<GrowthFixture> {
+        let hub = BenchHub::start_with(CONFIG)?;
         let mut crowd = Crowd::new();
-        crowd.windows_to(&world, if thing == Thing::Review { 10 } else { 1 }).await?;
+        crowd.windows_to(&hub, if thing == Thing::Review { 10 } else { 1 }).await?;
         crowd.agents_to(if thing == Thing::Review { PROPOSERS + 1 } else { 1 }).await?;
         let courier = crowd.agents.len() - 1;
-        Ok(Stage { thing, world, crowd, courier, ledger: Ledger::default(), next_call: 1, pending: 0 })
+        Ok(GrowthFixture { thing, hub, crowd, courier, ledger: Ledger::default(), next_call: 1, pending: 0 })
     }
 
-    /// How many there are, besides the few that measure.
+    /// How many there are, without the few that measure.
     fn size(&self) -> usize {
         match self.thing {
             Thing::Agent => self.crowd.agents.len() - 1,
@@ -157,7 +157,7 @@ impl Stage {
     async fn grow_to(&mut self, count: usize) -> Result<()> {
         match self.thing {
             Thing::Agent => self.crowd.agents_to(count + 1).await,
-            Thing::Window => self.crowd.windows_to(&self.world, count + 1).await,
+            Thing::Window => self.crowd.windows_to(&self.hub, count + 1).await,
             Thing::Review => {
                 while self.pending < count {
                     let together = (count - self.pending).min(32);
@@ -175,51 +175,51 @@ impl Stage {
     }
 
     fn ask(&mut self, agent: usize) -> Result<PathBuf> {
-        let seat = self.crowd.agents.get(agent).context("no such agent")?;
-        let window = self.crowd.windows.get(seat.window).context("no such window")?;
+        let load_agent = self.crowd.agents.get(agent).context("no such agent")?;
+        let window = self.crowd.windows.get(load_agent.window).context("no such window")?;
         let call = self.next_call;
         self.next_call += 1;
         let path = window.folder.join(format!("{call}.txt"));
         let texts = [text(call, 0), text(call, 1)];
         fs::write(&path, &texts[0])?;
         let frame = propose(call, &path.display().to_string(), &texts[1]);
-        self.ledger.asked(&path, agent, seat.dialect, call, texts);
-        seat.speak.send(frame)?;
+        self.ledger.asked(&path, agent, load_agent.dialect, call, texts);
+        load_agent.sender.send(frame)?;
         Ok(path)
     }
 
     async fn next_shown(&mut self) -> Result<(usize, String, u32, PathBuf)> {
         loop {
             match self.crowd.next().await? {
-                Heard::Shown { window, review, revision, path, at } => {
+                LoadEvent::Shown { window, review, revision, path, at } => {
                     self.ledger.shown(&path, at);
                     return Ok((window, review, revision, path));
                 }
-                Heard::Decided { .. } | Heard::Selected { .. } => {}
-                other => anyhow::bail!("heard {other:?} instead of a review"),
+                LoadEvent::Decided { .. } | LoadEvent::Selected { .. } => {}
+                other => anyhow::bail!("received {other:?} instead of a review"),
             }
         }
     }
 
-    /// One change from the agent to the screen, accepted, and back.
+    /// One change: proposed, shown, accepted, answered.
     async fn journey(&mut self) -> Result<[f64; 2]> {
         let asked = self.ask(self.courier)?;
         let (window, review, revision, path) = self.next_shown().await?;
-        ensure!(path == asked, "another change than the one that was proposed");
+        ensure!(path == asked, "a different change than the proposed one was shown");
         self.ledger.decided(&path, true);
         let frame = decide(&review, revision, true);
-        self.crowd.windows.get(window).context("no such window")?.speak.send(frame)?;
+        self.crowd.windows.get(window).context("no such window")?.sender.send(frame)?;
         loop {
             match self.crowd.next().await? {
-                Heard::Told { agent, call, texts, at } => {
-                    self.ledger.told(agent, call, &texts, at);
+                LoadEvent::Answered { agent, call, texts, at } => {
+                    self.ledger.answered(agent, call, &texts, at);
                     let change = self.ledger.get(&path).context("an unknown change")?;
                     let shown = change.shown.context("not shown")? - change.asked;
-                    let told = at - change.decided.context("not decided")?.0;
-                    return Ok([shown.as_secs_f64(), told.as_secs_f64()]);
+                    let answered = at - change.decided.context("not decided")?.0;
+                    return Ok([shown.as_secs_f64(), answered.as_secs_f64()]);
                 }
-                Heard::Decided { .. } | Heard::Selected { .. } => {}
-                other => anyhow::bail!("heard {other:?} instead of an answer"),
+                LoadEvent::Decided { .. } | LoadEvent::Selected { .. } => {}
+                other => anyhow::bail!("received {other:?} instead of an answer"),
             }
         }
     }
@@ -228,7 +228,7 @@ impl Stage {
     async fn command(&self, args: &'static [&'static str]) -> Result<f64> {
         let mut times = Vec::new();
         for _ in 0..5 {
-            let mut command = self.world.command(self.world.program());
+            let mut command = self.hub.command(self.hub.program());
             let start = Instant::now();
             let output = spawn_blocking(move || command.args(args).output()).await??;
             ensure!(
@@ -242,29 +242,29 @@ impl Stage {
     }
 
     async fn round(&mut self, rounds: &mut Rounds) -> Result<()> {
-        let hub = self.world.hub;
-        let (mut shown, mut told) = (Vec::new(), Vec::new());
+        let hub = self.hub.pid;
+        let (mut shown, mut answered) = (Vec::new(), Vec::new());
         let before = cpu_time(hub)?;
         for _ in 0..JOURNEYS {
-            let [until_shown, until_told] = self.journey().await?;
+            let [until_shown, until_answered] = self.journey().await?;
             shown.push(until_shown);
-            told.push(until_told);
+            answered.push(until_answered);
         }
         let journey = cpu_time(hub)?.saturating_sub(before).as_secs_f64() / JOURNEYS as f64;
-        let door = &self.crowd.windows.first().context("no window")?.door;
-        let mut caller = Agent::introduced(door, Dialect::Claude)?;
+        let endpoint = &self.crowd.windows.first().context("no window")?.endpoint;
+        let mut caller = Agent::introduced(endpoint, BenchDialect::Claude)?;
         small_call(&mut caller)?;
         let before = cpu_time(hub)?;
         let times = (0..CALLS).map(|_| small_call(&mut caller)).collect::<Result<Vec<_>>>()?;
         let call = cpu_time(hub)?.saturating_sub(before).as_secs_f64() / CALLS as f64;
-        let measured = [latencies(&times).0 / 1e6, call, median(&shown), median(&told), journey];
+        let measured = [latencies(&times).0 / 1e6, call, median(&shown), median(&answered), journey];
         rounds.iter_mut().zip(measured).for_each(|(all, one)| all.push(one));
         Ok(())
     }
 }
 
 fn tell(thing: Thing, levels: &[Level], report: &mut Report) {
-    report.say(&format!("### Beside 1, 10, 100 … {}", thing.name()));
+    report.say(&format!("### With 1, 10, 100 … {}", thing.name()));
     let mut header = vec![thing.name(), "one more takes"];
     header.extend(SMALL);
     header.extend(["`status`", "`reviews`", "memory of the hub", "descriptors"]);
@@ -284,7 +284,7 @@ fn tell(thing: Thing, levels: &[Level], report: &mut Report) {
         rows.push(row);
         for (what, ratio, bound) in ratios.iter().filter(|(_, ratio, bound)| ratio > bound) {
             report.broken(format!(
-                "{} {}: {what} is {ratio:.1} times what it is beside 10 (bound {bound})",
+                "{} {}: {what} is {ratio:.1} times what it is with 10 (bound {bound})",
                 level.count,
                 thing.name()
             ));
@@ -298,7 +298,7 @@ fn tell(thing: Thing, levels: &[Level], report: &mut Report) {
         }
     }
     report.say(&format!(
-        "Over the same beside ten, in turns (bound {FLAT}; {FLAT_OVER_TIME} for adding, and {} KiB for one more):",
+        "Ratio to the same with ten, in turns (bound {FLAT}; {FLAT_OVER_TIME} for adding, and {} KiB for one more):",
         thing.most_kib()
     ));
     let mut header = vec!["ratio", "one more takes"];
@@ -320,6 +320,6 @@ impl Level {
     }
 
     fn over_ten(&self) -> impl Iterator<Item = f64> {
-        self.here.iter().zip(&self.beside_ten).map(|(here, ten)| Spread::of_ratios(here, ten).median)
+        self.here.iter().zip(&self.with_ten).map(|(here, ten)| Spread::of_ratios(here, ten).median)
     }
 }

@@ -1,23 +1,23 @@
-//! What was proposed and what became of it: each change has to be shown, and its agent told of the decision, once
-//! and with the right text; and the file has to hold what was decided.
+//! Every proposed change and what happened to it: each must be shown once, its agent must get the decision once and with
+//! the right text, and the file must contain what was decided.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::agent::Dialect;
+use crate::agent::BenchDialect;
 
 pub(crate) struct Change {
     pub(crate) agent: usize,
-    pub(crate) dialect: Dialect,
+    pub(crate) dialect: BenchDialect,
     pub(crate) call: u64,
     pub(crate) before: String,
     pub(crate) proposed: String,
     pub(crate) asked: Instant,
     pub(crate) shown: Option<Instant>,
     pub(crate) decided: Option<(Instant, bool)>,
-    told: Option<Instant>,
+    answered: Option<Instant>,
 }
 
 #[derive(Default)]
@@ -25,16 +25,16 @@ pub(crate) struct Ledger {
     changes: BTreeMap<PathBuf, Change>,
     by_call: BTreeMap<(usize, u64), PathBuf>,
     pub(crate) broken: Vec<String>,
-    pub(crate) told: usize,
+    pub(crate) answered: usize,
 }
 
 impl Ledger {
-    /// A file is made, and a change of it noted as asked for now.
+    /// Records a change of a file as proposed now.
     pub(crate) fn asked(
         &mut self,
         path: &Path,
         agent: usize,
-        dialect: Dialect,
+        dialect: BenchDialect,
         call: u64,
         texts: [String; 2],
     ) {
@@ -48,7 +48,7 @@ impl Ledger {
             asked: Instant::now(),
             shown: None,
             decided: None,
-            told: None,
+            answered: None,
         };
         self.by_call.insert((agent, call), path.to_owned());
         self.changes.insert(path.to_owned(), change);
@@ -62,10 +62,10 @@ impl Ledger {
         self.by_call.get(&(agent, call)).map(PathBuf::as_path)
     }
 
-    /// Gives whether it is the first time.
+    /// Returns whether this is the first time.
     pub(crate) fn shown(&mut self, path: &Path, at: Instant) -> bool {
         let Some(change) = self.changes.get_mut(path) else {
-            self.broken.push(format!("{} was shown, and nobody proposed it", path.display()));
+            self.broken.push(format!("{} was shown, but never proposed", path.display()));
             return false;
         };
         let first = change.shown.is_none();
@@ -73,37 +73,34 @@ impl Ledger {
         first
     }
 
-    /// The first word stands; whoever is asked again after a crash says the same.
+    /// The first decision counts; after a crash the same review is decided the same way.
     pub(crate) fn decided(&mut self, path: &Path, accept: bool) {
         if let Some(change) = self.changes.get_mut(path) {
             change.decided.get_or_insert((Instant::now(), accept));
         }
     }
 
-    pub(crate) fn told(&mut self, agent: usize, call: u64, texts: &[String], at: Instant) {
+    pub(crate) fn answered(&mut self, agent: usize, call: u64, texts: &[String], at: Instant) {
         let Some(path) = self.by_call.get(&(agent, call)).cloned() else { return };
         let Some(change) = self.changes.get_mut(&path) else { return };
         let name = path.display();
-        if change.told.is_some() {
-            self.broken.push(format!("agent {agent} was told twice of {name}"));
+        if change.answered.is_some() {
+            self.broken.push(format!("agent {agent} got the outcome of {name} twice"));
             return;
         }
-        change.told = Some(at);
-        self.told += 1;
+        change.answered = Some(at);
+        self.answered += 1;
         let first = texts.first().map_or("", String::as_str);
         match change.decided {
-            None => {
-                self.broken.push(format!("agent {agent} was told `{first}` of {name} before anyone decided"))
-            }
+            None => self.broken.push(format!("agent {agent} got `{first}` for {name} before a decision")),
             Some((_, accepted)) => {
                 let expected = if accepted { "FILE_SAVED" } else { "DIFF_REJECTED" };
                 if first != expected {
-                    self.broken.push(format!("agent {agent} was told `{first}` of {name}, not `{expected}`"));
+                    self.broken.push(format!("agent {agent} got `{first}` for {name}, not `{expected}`"));
                 }
-                let whole = change.dialect == Dialect::Claude && accepted;
+                let whole = change.dialect == BenchDialect::Claude && accepted;
                 if whole && texts.get(1) != Some(&change.proposed) {
-                    self.broken
-                        .push(format!("agent {agent} was told another text of {name} than was accepted"));
+                    self.broken.push(format!("agent {agent} got another text for {name} than was accepted"));
                 }
             }
         }
@@ -117,34 +114,34 @@ impl Ledger {
         self.changes.len()
     }
 
-    /// From the proposal to the screen, of each.
+    /// Times from proposal to display.
     pub(crate) fn until_shown(&self) -> Vec<Duration> {
         self.changes.values().filter_map(|change| Some(change.shown? - change.asked)).collect()
     }
 
-    /// From the decision to the agent, of each.
-    pub(crate) fn until_told(&self, dialect: Dialect) -> Vec<Duration> {
+    /// Times from decision to the agent's answer.
+    pub(crate) fn until_answered(&self, dialect: BenchDialect) -> Vec<Duration> {
         let of = self.changes.values().filter(|change| change.dialect == dialect);
-        of.filter_map(|change| Some(change.told? - change.decided?.0)).collect()
+        of.filter_map(|change| Some(change.answered? - change.decided?.0)).collect()
     }
 
-    /// Whether everyone was told, and each file holds what it has to: the editor side writes only for some.
+    /// Checks that every agent got its outcome, and that each file contains what it must: the hub writes only for some.
     pub(crate) fn settle(&mut self) {
         for (path, change) in &self.changes {
-            if change.told.is_none() {
+            if change.answered.is_none() {
                 let was = match (change.shown, change.decided) {
                     (None, _) => "never shown",
                     (_, None) => "shown, never decided",
-                    _ => "decided, and its agent never told",
+                    _ => "decided, but its agent got no outcome",
                 };
                 self.broken.push(format!("{} was {was} (agent {})", path.display(), change.agent));
             }
             let accepted = change.decided.is_some_and(|(_, accepted)| accepted);
-            let written = accepted && change.dialect == Dialect::Nexus3;
+            let written = accepted && change.dialect == BenchDialect::Nexus3;
             let expected = if written { &change.proposed } else { &change.before };
             if fs::read_to_string(path).ok().as_ref() != Some(expected) {
                 let what = if written { "the accepted text" } else { "what it held before" };
-                self.broken.push(format!("{} does not hold {what}", path.display()));
+                self.broken.push(format!("{} does not contain {what}", path.display()));
             }
         }
     }

@@ -1,11 +1,11 @@
-//! `cargo xtask load`: many agents, windows, reviews and events at once, a large file, and what one more of each
-//! costs; or for an hour on end. Fails when a promise breaks under it, or when one more costs more, the more
-//! there are.
+//! `cargo xtask load`: many agents, windows, reviews and events at once, a large file, and the cost of one more of each;
+//! or a soak test of an hour. Fails when a promise breaks under load, or when the cost of one more grows with their
+//! number.
 
+mod connection;
 mod crowd;
 mod growth;
 mod ledger;
-mod line;
 mod prober;
 mod report;
 mod rush;
@@ -19,8 +19,8 @@ use anyhow::{Context, Result, bail};
 use growth::Thing;
 use report::Report;
 
-/// Limits are raised where the load is above them: more agents in one window, and as many messages as come. The
-/// port that only one hub can have is left alone.
+/// Raises the limits that the load exceeds: agents in one window, and messages per second. ppxai's fixed port is
+/// disabled, because only one hub of a machine can have it.
 const CONFIG: &str = "ppxai_port = 0\n[limits]\nmessages_per_second = 0\nconnections = 1200\n";
 
 const USAGE: &str = "usage: cargo xtask load [--quick] [growth|rush]… | --soak [MINUTES] [--kill-hub]";
@@ -55,7 +55,7 @@ impl Args {
                     let minutes: f64 = minutes.map_or(Ok(60.0), |minutes| minutes.parse()).context(USAGE)?;
                     read.soak = Some(Duration::try_from_secs_f64(minutes * 60.0).context(USAGE)?);
                 }
-                other => bail!("{USAGE}\n`{other}` is none of these"),
+                other => bail!("{USAGE}\nunknown argument `{other}`"),
             }
         }
         if !read.growth && !read.rush {
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     report.say(&format!("Configuration of the hub: `{}`.", CONFIG.trim().replace('\n', " ")));
     let ran = runtime.block_on(all(&args, &mut report));
     runtime.shutdown_background();
-    // What was measured until then is worth reading all the same.
+    // The measurements until then are still worth reading.
     if let Err(error) = ran {
         report.broken(format!("the run ended early: {error:#}"));
     }
@@ -104,7 +104,7 @@ pub(crate) fn progress(what: &str) {
     let _ = writeln!(std::io::stderr(), "{what}");
 }
 
-/// About 4 KB, another for each change and version; one line of it differs from version to version.
+/// About 4 KB, different for each change and version; between versions one line differs.
 fn text(change: u64, version: u32) -> String {
     let mut text = format!("change {change} version {version}\n");
     while text.len() < 4096 {

@@ -1,5 +1,5 @@
-//! One agent in a thread of its own that makes small calls, one after the other, while others make the load: what
-//! an agent that has nothing to do with the load feels of it.
+//! One agent in its own thread that makes small calls, one after the other, while others make the load: it measures what
+//! an agent that has nothing to do with the load notices of it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 use serde_json::json;
 
-use crate::agent::{Agent, Dialect, tool};
-use crate::world::Door;
+use crate::agent::{Agent, BenchDialect, tool};
+use crate::bench_hub::AgentEndpoint;
 
-/// So that it is no load itself.
+/// So that it is not a load itself.
 const PAUSE: Duration = Duration::from_millis(2);
 
 pub(crate) struct Prober {
@@ -21,8 +21,8 @@ pub(crate) struct Prober {
 }
 
 impl Prober {
-    pub(crate) fn start(door: &Door) -> Result<Prober> {
-        let mut agent = Agent::introduced(door, Dialect::Claude)?;
+    pub(crate) fn start(endpoint: &AgentEndpoint) -> Result<Prober> {
+        let mut agent = Agent::introduced(endpoint, BenchDialect::Claude)?;
         let enough: Arc<AtomicBool> = Arc::default();
         let until = Arc::clone(&enough);
         let thread = std::thread::spawn(move || {
@@ -43,7 +43,7 @@ impl Prober {
     }
 }
 
-/// Events that come before the answer are passed over.
+/// Skips events before the answer.
 pub(crate) fn small_call(agent: &mut Agent) -> Result<Duration> {
     let frame = tool("getWorkspaceFolders", json!({}));
     let start = Instant::now();

@@ -11,7 +11,7 @@ pub(crate) struct Report {
     broken: Vec<String>,
 }
 
-/// So many are named one by one.
+/// How many are listed one by one.
 const NAMED: usize = 20;
 
 impl Report {
@@ -58,7 +58,7 @@ impl Report {
     }
 }
 
-/// p50, p95, p99 and the longest, each in the unit that suits it.
+/// p50, p95, p99 and the maximum, each in a suitable unit.
 pub(crate) fn quantiles(times: &[Duration]) -> [String; 4] {
     let mut seconds: Vec<f64> = times.iter().map(Duration::as_secs_f64).collect();
     seconds.sort_by(f64::total_cmp);

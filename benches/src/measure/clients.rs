@@ -1,4 +1,4 @@
-//! Sixty-four agents at once, each with one call under way: how many calls a second. Server and clients have a
+//! Sixty-four agents at once, each with one open call: how many calls per second. Server and clients have a
 //! core each.
 
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::Effort;
-use crate::agent::{Agent, Dialect, PATIENCE, tool};
-use crate::call::{Arrived, Call, Line, Seen};
+use crate::agent::{ANSWER_DEADLINE, Agent, BenchDialect, tool};
+use crate::bench_hub::BenchHub;
 use crate::frame::{PONG, masked};
 use crate::process::{Cores, count, cpu_time, pin, pin_here};
 use crate::report::Row;
 use crate::role::Role;
 use crate::stats::{Spread, median};
-use crate::world::World;
+use crate::timed_call::{AnswerState, Call, ReceiveBuffer, TimedConnection};
 
 pub(crate) const CLIENTS: usize = 64;
 
@@ -29,7 +29,7 @@ const ROUND: Duration = Duration::from_millis(150);
 struct Client {
     stream: TcpStream,
     call: Call,
-    arrived: Arrived,
+    arrived: ReceiveBuffer,
 }
 
 /// One server with its clients.
@@ -38,29 +38,30 @@ pub(crate) struct Side {
     server: u32,
     pub(crate) per_second: Vec<f64>,
     pub(crate) server_micros: Vec<f64>,
-    /// How much of the time the server was on a core. Well below 1, something else set the pace.
+    /// Share of the time that the server was on a core. Well below 1, something else was the bottleneck.
     pub(crate) busy: Vec<f64>,
 }
 
 pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
-    let world = World::start()?;
-    let editor = Role::editor(&world)?;
-    let door = world.door(editor.port)?;
+    let hub = BenchHub::start()?;
+    let editor = Role::editor(&hub)?;
+    let endpoint = hub.endpoint(editor.port)?;
     let frame = tool("getWorkspaceFolders", serde_json::json!({}));
     let introduced = || {
-        let agent = Agent::introduced(&door, Dialect::Claude)?;
-        Line::open(agent.into_stream(), frame.clone(), "workspace", world.hub)
+        let agent = Agent::introduced(&endpoint, BenchDialect::Claude)?;
+        TimedConnection::open(agent.into_stream(), frame.clone(), "workspace", hub.pid)
     };
-    let raw = Role::raw(&world, frame.len(), introduced()?.answer())?;
-    pin(world.hub, Cores::First)?;
+    let raw = Role::raw(&hub, frame.len(), introduced()?.answer())?;
+    pin(hub.pid, Cores::First)?;
     pin(raw.pid(), Cores::First)?;
     let _here = if count() > 1 { Some(pin_here(Cores::Second)?) } else { None };
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let bare = || Line::open(Agent::bare(raw.port)?.into_stream(), frame.clone(), "workspace", raw.pid());
+    let bare =
+        || TimedConnection::open(Agent::bare(raw.port)?.into_stream(), frame.clone(), "workspace", raw.pid());
     let mut floor = Side::new(&runtime, raw.pid(), bare)?;
     let start = Instant::now();
-    let mut ours = Side::new(&runtime, world.hub, introduced)?;
+    let mut ours = Side::new(&runtime, hub.pid, introduced)?;
     let connecting = start.elapsed().as_secs_f64() * 1e3 / CLIENTS as f64;
     for _ in 0..effort.pick(60, 10) {
         for side in [&mut floor, &mut ours] {
@@ -86,13 +87,21 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
 }
 
 impl Side {
-    pub(crate) fn new(runtime: &Runtime, server: u32, connect: impl Fn() -> Result<Line>) -> Result<Side> {
+    pub(crate) fn new(
+        runtime: &Runtime,
+        server: u32,
+        connect: impl Fn() -> Result<TimedConnection>,
+    ) -> Result<Side> {
         let _inside = runtime.enter();
         let mut clients = Vec::new();
         for _ in 0..CLIENTS {
             let (stream, call) = connect()?.into_parts();
             stream.set_nonblocking(true)?;
-            clients.push(Client { stream: TcpStream::from_std(stream)?, call, arrived: Arrived::default() });
+            clients.push(Client {
+                stream: TcpStream::from_std(stream)?,
+                call,
+                arrived: ReceiveBuffer::default(),
+            });
         }
         Ok(Side { clients, server, per_second: Vec::new(), server_micros: Vec::new(), busy: Vec::new() })
     }
@@ -113,8 +122,9 @@ impl Side {
             }
             Ok::<(), anyhow::Error>(())
         };
-        runtime
-            .block_on(async { timeout(ROUND + PATIENCE, all).await.context("a client waits in vain")? })?;
+        runtime.block_on(async {
+            timeout(ROUND + ANSWER_DEADLINE, all).await.context("a client got no answer")?
+        })?;
         let taken = start.elapsed().as_secs_f64();
         let spent = cpu_time(self.server)?.saturating_sub(before);
         self.busy.push(spent.as_secs_f64() / taken);
@@ -131,9 +141,9 @@ impl Client {
             self.stream.write_all(&self.call.request).await?;
             loop {
                 match self.arrived.look_for(&self.call) {
-                    Seen::Whole => break,
-                    Seen::Ping => self.stream.write_all(&masked(PONG, b"")).await?,
-                    Seen::Part => {
+                    AnswerState::Whole => break,
+                    AnswerState::Ping => self.stream.write_all(&masked(PONG, b"")).await?,
+                    AnswerState::Part => {
                         let count = self.stream.read(self.arrived.room()).await?;
                         self.arrived.filled(count)?;
                     }

@@ -1,5 +1,5 @@
-//! A command from start to end with the hub running and an editor attached, beside a program that does nothing and
-//! beside clients in other languages that ask for the same.
+//! A command from start to end with the hub running and an editor attached, compared with a program that does nothing
+//! and with clients in other languages that make the same request.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,11 +8,11 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use super::Effort;
+use crate::bench_hub::BenchHub;
 use crate::editor::Editor;
 use crate::peers::{node, python};
 use crate::report::Row;
 use crate::stats::{Spread, median};
-use crate::world::World;
 
 /// `linkspan` with these words. The clients of other languages do what `diagnostics` does.
 const COMMANDS: [&[&str]; 4] =
@@ -45,18 +45,18 @@ impl Contender {
 }
 
 pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
-    let world = World::start()?;
-    let folder = world.workspace();
-    let _editor = Editor::on_socket(&world.socket()?, &folder)?;
-    let mut floor = Contender::new("/bin/true", world.command("/bin/true"), 5, &folder);
+    let hub = BenchHub::start()?;
+    let folder = hub.workspace();
+    let _editor = Editor::on_socket(&hub.socket()?, &folder)?;
+    let mut floor = Contender::new("/bin/true", hub.command("/bin/true"), 5, &folder);
     let mut ours: Vec<Contender> = Vec::new();
     for words in COMMANDS {
-        let mut command = world.command(world.program());
+        let mut command = hub.command(hub.program());
         command.args(words);
         ours.push(Contender::new(words.join(" "), command, 5, &folder));
     }
     let (mut peers, mut missing) = (Vec::new(), Vec::new());
-    for (name, command) in clients(&world) {
+    for (name, command) in clients(&hub) {
         match command {
             Ok(command) => peers.push(Contender::new(name, command, 1, &folder)),
             Err(why) => missing.push(Row::not_measured(format!("a client in {name}"), why.to_string())),
@@ -68,7 +68,7 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
         for contender in std::iter::once(&mut floor).chain(&mut ours).chain(&mut peers) {
             times.push((contender, Vec::new()));
         }
-        // One of each in turn: what else the machine does happens to all of them.
+        // One of each in turn, so that other load of the machine affects all of them.
         for run in 0..5 {
             for (contender, taken) in times.iter_mut().filter(|(contender, _)| run < contender.runs) {
                 taken.push(contender.once()?);
@@ -107,6 +107,6 @@ fn rows(floor: &Contender, ours: &[Contender], peers: &[Contender]) -> Vec<Row> 
 }
 
 /// Clients that find the window by its lock file, connect, introduce themselves and ask for diagnostics.
-fn clients(world: &World) -> [(&'static str, Result<Command>); 2] {
-    [(NODE, node(world, "clients/one_shot.cjs")), ("Python", python(world, "clients/one_shot.py"))]
+fn clients(hub: &BenchHub) -> [(&'static str, Result<Command>); 2] {
+    [(NODE, node(hub, "clients/one_shot.cjs")), ("Python", python(hub, "clients/one_shot.py"))]
 }

@@ -1,4 +1,4 @@
-//! From a person's accept until the agent is told, with everything durable that has to be, beside the least
+//! From the user's accept until the agent gets the outcome, with everything durable that must be, compared with the least
 //! that a durable change of a file can cost.
 
 use std::fs::{self, File};
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::Effort;
-use crate::agent::{Agent, Dialect, open_diff, tool};
+use crate::agent::{Agent, BenchDialect, open_diff, tool};
+use crate::bench_hub::BenchHub;
 use crate::editor::Editor;
 use crate::report::Row;
 use crate::stats::{Spread, latencies, median};
-use crate::world::World;
 
 const SIZE: usize = 4 * 1024;
-/// The hub notes after the answer that it arrived; that is over by then.
+/// After the answer, the hub records that it arrived; that is done by then.
 const SETTLE: Duration = Duration::from_millis(8);
 
-/// A text of 4 KB that is another for each number.
+/// A text of 4 KB, different for each number.
 fn text(number: u32) -> String {
     let mut text = format!("change {number:08}\n");
     while text.len() < SIZE {
@@ -31,29 +31,29 @@ fn text(number: u32) -> String {
 }
 
 pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
-    let world = World::start()?;
-    let editor = Editor::on_socket(&world.socket()?, &world.workspace())?;
-    let door = world.door(editor.port)?;
-    let mut claude = Agent::introduced(&door, Dialect::Claude)?;
-    let mut nexus3 = Agent::introduced(&door, Dialect::Nexus3)?;
-    let [bare, told, written] =
-        ["bare.txt", "told.txt", "written.txt"].map(|name| world.workspace().join(name));
-    for path in [&bare, &told, &written] {
+    let hub = BenchHub::start()?;
+    let editor = Editor::on_socket(&hub.socket()?, &hub.workspace())?;
+    let endpoint = hub.endpoint(editor.port)?;
+    let mut claude = Agent::introduced(&endpoint, BenchDialect::Claude)?;
+    let mut nexus3 = Agent::introduced(&endpoint, BenchDialect::Nexus3)?;
+    let [bare, answered, written] =
+        ["bare.txt", "told.txt", "written.txt"].map(|name| hub.workspace().join(name));
+    for path in [&bare, &answered, &written] {
         fs::write(path, text(0))?;
     }
     let (mut floor, mut agent_writes, mut hub_writes) = (Vec::new(), Vec::new(), Vec::new());
     let mut number = 0;
     for _ in 0..effort.pick(30, 6) {
-        let (mut bare_times, mut told_times, mut written_times) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut bare_times, mut answered_times, mut written_times) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..5 {
             number += 1;
             let text = text(number);
             bare_times.push(durable_replace(&bare, text.as_bytes())?);
-            told_times.push(accepted(&mut claude, &editor, &told, &text)?);
+            answered_times.push(accepted(&mut claude, &editor, &answered, &text)?);
             written_times.push(accepted(&mut nexus3, &editor, &written, &text)?);
         }
         floor.push(latencies(&bare_times).0);
-        agent_writes.push(latencies(&told_times).0);
+        agent_writes.push(latencies(&answered_times).0);
         hub_writes.push(latencies(&written_times).0);
     }
     anyhow::ensure!(
@@ -65,8 +65,8 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
         Row::ratio(what, Spread::of_ratios(ours, &floor)).note(note)
     };
     Ok(vec![
-        row("claude accept → agent told, 4 KB : bare durable replace", &agent_writes).at_most(2.0),
-        row("nexus3 accept → written, agent told, 4 KB : bare durable replace", &hub_writes).at_most(2.0),
+        row("claude accept → agent answered, 4 KB : bare durable replace", &agent_writes).at_most(2.0),
+        row("nexus3 accept → written, agent answered, 4 KB : bare durable replace", &hub_writes).at_most(2.0),
     ])
 }
 

@@ -1,4 +1,4 @@
-//! The hunks of a large file with few changes, beside what GNU diff takes for them.
+//! The hunks of a large file with few changes, compared with GNU diff.
 
 use std::fs;
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! Finding the editor among a thousand lock files, beside reading the same files.
+//! Finding the editor among a thousand lock files, compared with reading the same files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,40 +12,40 @@ use linkspan_editor_api::Places;
 use serde_json::json;
 
 use super::Effort;
+use crate::bench_hub::{BenchHub, scratch};
 use crate::editor::Editor;
 use crate::report::Row;
 use crate::stats::{Spread, median};
-use crate::world::{World, scratch};
 
 const FILES: usize = 1000;
-/// Below those that the system hands out by itself: what is closed stays closed.
+/// Below the ports that the system assigns: a closed one stays closed.
 const PORTS: std::ops::Range<u16> = 10_000..30_000;
 
 /// A home full of lock files.
-struct Scene {
+struct LockFiles {
     what: &'static str,
     home: PathBuf,
-    /// The port of the one editor that is there.
+    /// The port of the one running editor.
     live: Option<u16>,
     times: Vec<f64>,
     floor: Vec<f64>,
 }
 
 pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
-    let world = World::start()?;
-    let folder = world.workspace();
-    let editor = Editor::on_socket(&world.socket()?, &folder)?;
+    let hub = BenchHub::start()?;
+    let folder = hub.workspace();
+    let editor = Editor::on_socket(&hub.socket()?, &folder)?;
     let root = scratch()?;
     let elsewhere = |port: u16| root.path().join("elsewhere").join(port.to_string());
     let here = |_| folder.clone();
     let mut scenes = [
-        Scene::new(root.path(), "other folders, nobody there", FILES, elsewhere)?,
-        Scene::new(root.path(), "this folder, nobody there", FILES, here)?,
-        Scene::new(root.path(), "this folder, one editor there", FILES - 1, here)?,
+        LockFiles::new(root.path(), "other folders, no editor", FILES, elsewhere)?,
+        LockFiles::new(root.path(), "this folder, no editor", FILES, here)?,
+        LockFiles::new(root.path(), "this folder, one editor", FILES - 1, here)?,
     ];
     if let Some(scene) = scenes.last_mut() {
         let name = format!("{}.lock", editor.port);
-        fs::copy(world.lock_file(editor.port), scene.home.join(".claude/ide").join(name))?;
+        fs::copy(hub.lock_file(editor.port), scene.home.join(".claude/ide").join(name))?;
         scene.live = Some(editor.port);
     }
     for round in 0..=effort.pick(100, 15) {
@@ -53,11 +53,11 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
             scene.turn(&folder, round > 0)?;
         }
     }
-    Ok(scenes.iter().map(Scene::row).collect())
+    Ok(scenes.iter().map(LockFiles::row).collect())
 }
 
-impl Scene {
-    fn new(root: &Path, what: &'static str, stale: usize, of: impl Fn(u16) -> PathBuf) -> Result<Scene> {
+impl LockFiles {
+    fn new(root: &Path, what: &'static str, stale: usize, of: impl Fn(u16) -> PathBuf) -> Result<LockFiles> {
         let home = root.join(what);
         let directory = home.join(".claude/ide");
         fs::create_dir_all(&directory)?;
@@ -71,7 +71,7 @@ impl Scene {
             });
             fs::write(directory.join(format!("{port}.lock")), lock.to_string())?;
         }
-        Ok(Scene { what, home, live: None, times: Vec::new(), floor: Vec::new() })
+        Ok(LockFiles { what, home, live: None, times: Vec::new(), floor: Vec::new() })
     }
 
     /// Once we, once the floor.

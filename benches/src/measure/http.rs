@@ -1,5 +1,5 @@
-//! One small HTTP request after the other on one connection, client and server on one core: ppxai's bridge beside
-//! the same bytes over raw TCP, and beside what a companion in Node is built on.
+//! One small HTTP request after the other on one connection, client and server on one core: ppxai's bridge
+//! compared with the same bytes over raw TCP, and with what a companion in Node is built on.
 
 use anyhow::Result;
 use serde_json::json;
@@ -7,12 +7,12 @@ use serde_json::json;
 use super::Effort;
 use super::calls::over;
 use crate::agent::Agent;
-use crate::call::{Line, post};
+use crate::bench_hub::BenchHub;
 use crate::peers::{Foreign, Streamable, small_call};
 use crate::process::{Cores, pin, pin_here};
 use crate::report::Row;
 use crate::role::Role;
-use crate::world::World;
+use crate::timed_call::{TimedConnection, post};
 
 /// The call of ppxai's bridge, answered by the hub.
 pub(crate) fn execute(port: u16) -> Vec<u8> {
@@ -21,28 +21,28 @@ pub(crate) fn execute(port: u16) -> Vec<u8> {
 }
 
 pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
-    let world = World::start()?;
-    let editor = Role::editor(&world)?;
+    let hub = BenchHub::start()?;
+    let editor = Role::editor(&hub)?;
     let request = execute(editor.port);
     let bare = |port: u16, server: u32| {
-        Line::open(Agent::bare(port)?.into_stream(), request.clone(), "HTTP/1.1 200", server)
+        TimedConnection::open(Agent::bare(port)?.into_stream(), request.clone(), "HTTP/1.1 200", server)
     };
-    let hub = bare(editor.port, world.hub)?;
-    let raw = Role::raw(&world, request.len(), hub.answer())?;
-    let node = Foreign::NodeSdk.start(&world, "workspace");
-    pin(world.hub, Cores::First)?;
+    let by_hub = bare(editor.port, hub.pid)?;
+    let raw = Role::raw(&hub, request.len(), by_hub.answer())?;
+    let node = Foreign::NodeSdk.start(&hub, "workspace");
+    pin(hub.pid, Cores::First)?;
     pin(raw.pid(), Cores::First)?;
     let _here = pin_here(Cores::First)?;
-    let mut lines = vec![bare(raw.port, raw.pid())?, hub];
+    let mut lines = vec![bare(raw.port, raw.pid())?, by_hub];
     if let Ok(node) = &node {
         pin(node.pid(), Cores::First)?;
         let (stream, request) = Streamable::begin(node.port, "")?.call(&small_call());
-        lines.push(Line::open(stream, request, "HTTP/1.1 200", node.pid())?);
+        lines.push(TimedConnection::open(stream, request, "HTTP/1.1 200", node.pid())?);
     }
     for line in &mut lines {
         line.warm_up(200)?;
     }
-    // Short turns: whatever else the machine does meanwhile happens to all of them.
+    // Short turns, so that other load of the machine affects all of them.
     for _ in 0..effort.pick(200, 40) {
         for line in &mut lines {
             line.round(50)?;

@@ -1,4 +1,4 @@
-//! What a hub costs that has nothing to do: memory, time, wake-ups.
+//! What an idle hub costs: memory, time, wake-ups.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -6,50 +6,51 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::Effort;
-use crate::agent::{Agent, Dialect, tool};
+use crate::agent::{Agent, BenchDialect, tool};
+use crate::bench_hub::BenchHub;
 use crate::editor::Editor;
 use crate::process::{self, Memory, Sleeps, cpu_time};
 use crate::report::Row;
-use crate::world::World;
 
 const AGENTS: usize = 64;
-/// What was begun before settles in this time.
+/// Time for earlier work to finish.
 const SETTLE: Duration = Duration::from_millis(500);
 /// Threads for files stay for 10 s after their last work, in case there is more.
 const THREADS_END: Duration = Duration::from_secs(11);
 
 pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
-    let world = World::start()?;
+    let hub = BenchHub::start()?;
     let watch = effort.pick(Duration::from_secs(10), Duration::from_secs(2));
-    let mut rows = vec![memory(&world, "idle hub")?.at_most(6.0)];
-    rows.extend(quiet(&world, "idle hub", watch)?);
-    let editor = Editor::on_socket(&world.socket()?, &world.workspace())?;
-    rows.push(memory(&world, "with one window")?);
-    let door = world.door(editor.port)?;
-    let mut agents =
-        (0..AGENTS).map(|_| Agent::introduced(&door, Dialect::Claude)).collect::<Result<Vec<_>>>()?;
+    let mut rows = vec![memory(&hub, "idle hub")?.at_most(6.0)];
+    rows.extend(quiet(&hub, "idle hub", watch)?);
+    let editor = Editor::on_socket(&hub.socket()?, &hub.workspace())?;
+    rows.push(memory(&hub, "with one window")?);
+    let endpoint = hub.endpoint(editor.port)?;
+    let mut agents = (0..AGENTS)
+        .map(|_| Agent::introduced(&endpoint, BenchDialect::Claude))
+        .collect::<Result<Vec<_>>>()?;
     // Each has worked before it falls idle.
     for agent in &mut agents {
         agent.expect(&tool("getOpenEditors", serde_json::json!({})), "main.rs")?;
     }
-    rows.push(memory(&world, "with 64 agents")?.at_most(12.0));
+    rows.push(memory(&hub, "with 64 agents")?.at_most(12.0));
     sleep(THREADS_END);
-    rows.extend(quiet(&world, "with 64 agents", watch)?);
+    rows.extend(quiet(&hub, "with 64 agents", watch)?);
     Ok(rows)
 }
 
-fn memory(world: &World, what: &str) -> Result<Row> {
+fn memory(hub: &BenchHub, what: &str) -> Result<Row> {
     sleep(SETTLE);
-    let Memory { resident, own } = process::memory(world.hub)?;
+    let Memory { resident, own } = process::memory(hub.pid)?;
     let note = format!("{:.1} MB its own, the rest pages of the program files", own as f64 / 1e6);
     Ok(Row::one(format!("{what}: resident"), "MB", resident as f64 / 1e6).note(note))
 }
 
-fn quiet(world: &World, what: &str, watch: Duration) -> Result<Vec<Row>> {
-    let (sleeps, spent) = (Sleeps::of(world.hub)?, cpu_time(world.hub)?);
+fn quiet(hub: &BenchHub, what: &str, watch: Duration) -> Result<Vec<Row>> {
+    let (sleeps, spent) = (Sleeps::of(hub.pid)?, cpu_time(hub.pid)?);
     sleep(watch);
-    let woken = Sleeps::of(world.hub)?.since(&sleeps);
-    let spent = cpu_time(world.hub)?.saturating_sub(spent);
+    let woken = Sleeps::of(hub.pid)?.since(&sleeps);
+    let spent = cpu_time(hub.pid)?.saturating_sub(spent);
     let note = format!("{woken} in {} s, {} µs of CPU", watch.as_secs(), spent.as_micros());
     let rate = woken as f64 / watch.as_secs_f64();
     Ok(vec![Row::one(format!("{what}: wake-ups"), "/s", rate).at_most(0.0).note(note)])

@@ -1,4 +1,4 @@
-//! A change of 10 MB: proposed, shown, accepted, answered; beside a WebSocket that sends 10 MB back.
+//! A change of 10 MB: proposed, shown, accepted, answered; compared with a WebSocket that sends 10 MB back.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -7,53 +7,53 @@ use anyhow::{Result, ensure};
 
 use super::Effort;
 use super::diff::text;
-use crate::agent::{Agent, Dialect, open_diff, tool};
+use crate::agent::{Agent, BenchDialect, open_diff, tool};
+use crate::bench_hub::BenchHub;
 use crate::editor::Editor;
 use crate::frame::{TEXT, masked};
 use crate::report::Row;
 use crate::role::Role;
 use crate::stats::{Spread, median};
-use crate::world::World;
 
 const SIZE: usize = 10_000_000;
-/// The journal goes on for a while after the answer.
+/// The journal keeps working for a while after the answer.
 const SETTLE: Duration = Duration::from_millis(300);
 
-/// Of 10 MB, every hundredth line changed.
+/// 10 MB of text, with every hundredth line changed.
 pub(crate) fn large_text(after: bool) -> String {
     let line = text(1000, false).len() / 1000;
     text(SIZE / (line + 4), after)
 }
 
 /// A hub with an editor and an agent that proposes 10 MB.
-pub(crate) struct Desk {
+pub(crate) struct LargeChange {
     editor: Editor,
     agent: Agent,
     path: String,
     proposed: String,
-    world: World,
+    hub: BenchHub,
 }
 
 /// When the steps of one change were over, in milliseconds.
 pub(crate) struct Steps {
     pub(crate) shown: f64,
     /// From the accept on.
-    pub(crate) told: f64,
+    pub(crate) answered: f64,
     pub(crate) whole: f64,
 }
 
-impl Desk {
-    pub(crate) fn start() -> Result<Desk> {
-        let world = World::start()?;
-        let editor = Editor::on_socket(&world.socket()?, &world.workspace())?;
-        let agent = Agent::introduced(&world.door(editor.port)?, Dialect::Claude)?;
-        let path = world.workspace().join("large.rs");
+impl LargeChange {
+    pub(crate) fn start() -> Result<LargeChange> {
+        let hub = BenchHub::start()?;
+        let editor = Editor::on_socket(&hub.socket()?, &hub.workspace())?;
+        let agent = Agent::introduced(&hub.endpoint(editor.port)?, BenchDialect::Claude)?;
+        let path = hub.workspace().join("large.rs");
         fs::write(&path, large_text(false))?;
         let path = path.display().to_string();
-        Ok(Desk { editor, agent, path, proposed: large_text(true), world })
+        Ok(LargeChange { editor, agent, path, proposed: large_text(true), hub })
     }
 
-    /// A number makes it another change than the one before.
+    /// The number makes each change different.
     pub(crate) fn change(&mut self, number: u32) -> Result<Steps> {
         let frame = open_diff(&self.path, &format!("// {number}\n{}", self.proposed));
         let start = Instant::now();
@@ -63,36 +63,40 @@ impl Desk {
         self.editor.accept(&shown)?;
         let answer = self.agent.receive()?;
         let end = Instant::now();
-        let told = self.agent.told(&answer);
-        ensure!(told.contains("FILE_SAVED"), "not accepted: {told}");
+        let answer = self.agent.start_of_answer(&answer);
+        ensure!(answer.contains("FILE_SAVED"), "not accepted: {answer}");
         self.agent.expect(&tool("getWorkspaceFolders", serde_json::json!({})), "workspace")?;
         std::thread::sleep(SETTLE);
-        Ok(Steps { shown: millis(shown.at - start), told: millis(end - decided), whole: millis(end - start) })
+        Ok(Steps {
+            shown: millis(shown.at - start),
+            answered: millis(end - decided),
+            whole: millis(end - start),
+        })
     }
 }
 
 pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
-    let mut desk = Desk::start()?;
-    let echo = Role::websocket_echo(&desk.world)?;
+    let mut change = LargeChange::start()?;
+    let echo = Role::websocket_echo(&change.hub)?;
     let mut echoed = Agent::websocket(echo.port, "")?;
-    let (mut whole, mut shown_after, mut told_after, mut floor) = (vec![], vec![], vec![], vec![]);
+    let (mut whole, mut shown_after, mut answered_after, mut floor) = (vec![], vec![], vec![], vec![]);
     for number in 0..effort.pick(9, 3) {
-        let echo_frame = masked(TEXT, desk.proposed.as_bytes());
+        let echo_frame = masked(TEXT, change.proposed.as_bytes());
         let start = Instant::now();
         echoed.call(&echo_frame)?;
         floor.push(millis(start.elapsed()));
-        let steps = desk.change(number)?;
+        let steps = change.change(number)?;
         whole.push(steps.whole);
         shown_after.push(steps.shown);
-        told_after.push(steps.told);
+        answered_after.push(steps.answered);
     }
     let note = format!(
         "{:.1} : {:.1} ms for {:.1} MB; shown after {:.1} ms, answer {:.1} ms after the accept",
         median(&whole),
         median(&floor),
-        desk.proposed.len() as f64 / 1e6,
+        change.proposed.len() as f64 / 1e6,
         median(&shown_after),
-        median(&told_after),
+        median(&answered_after),
     );
     let ratio = Spread::of_ratios(&whole, &floor);
     Ok(vec![Row::ratio("10 MB change, proposed → answered : WebSocket echo", ratio).at_most(2.0).note(note)])

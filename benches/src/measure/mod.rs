@@ -1,4 +1,4 @@
-//! One file for each thing that is measured.
+//! One file for each measurement.
 
 pub(crate) mod calls;
 pub(crate) mod clients;
@@ -6,6 +6,7 @@ pub(crate) mod command;
 pub(crate) mod decision;
 pub(crate) mod diff;
 pub(crate) mod discover;
+pub(crate) mod hook;
 pub(crate) mod http;
 pub(crate) mod idle;
 pub(crate) mod large;

@@ -10,17 +10,17 @@ use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
 use super::Effort;
-use crate::agent::{Agent, Dialect, open_diff, tool};
+use crate::agent::{Agent, BenchDialect, open_diff, tool};
+use crate::bench_hub::BenchHub;
 use crate::browser::{Browser, serve};
 use crate::editor::Editor;
 use crate::frame::{TEXT, masked};
 use crate::report::Row;
 use crate::stats::{Spread, median};
-use crate::world::World;
 
 const REVIEWS: usize = 40;
 const LINES: usize = 100_000;
-/// The page takes a click that comes sooner for one meant for something else.
+/// The page ignores an earlier click as a misclick.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Notes when as many rows as there are reviews have been painted.
@@ -66,11 +66,11 @@ pub(crate) fn measure(effort: Effort) -> Result<Vec<Row>> {
 }
 
 fn paint(browser: &mut Browser, effort: Effort) -> Result<Vec<Row>> {
-    let world = World::start()?;
-    let editor = Editor::on_socket(&world.socket()?, &world.workspace())?;
-    let mut agent = Agent::introduced(&world.door(editor.port)?, Dialect::Claude)?;
+    let hub = BenchHub::start()?;
+    let editor = Editor::on_socket(&hub.socket()?, &hub.workspace())?;
+    let mut agent = Agent::introduced(&hub.endpoint(editor.port)?, BenchDialect::Claude)?;
     for number in 0..REVIEWS {
-        let path = world.workspace().join(format!("{number}.txt"));
+        let path = hub.workspace().join(format!("{number}.txt"));
         fs::write(&path, "one\n")?;
         let arguments = json!({
             "old_file_path": path, "new_file_path": path, "new_file_contents": "two\n", "tab_name": "bench",
@@ -84,7 +84,7 @@ fn paint(browser: &mut Browser, effort: Effort) -> Result<Vec<Row>> {
     }
     let bare = "<button data-review>a row</button>".repeat(REVIEWS);
     let bare = serve(format!("<!doctype html><title>bare</title>{bare}"))?;
-    let link = world.link()?;
+    let link = hub.link()?;
     browser.goto(&link)?;
     browser.numbers(PAINTED)?;
     let page = link.split('#').next().unwrap_or_default();
@@ -112,14 +112,14 @@ fn paint(browser: &mut Browser, effort: Effort) -> Result<Vec<Row>> {
 }
 
 fn scroll(browser: &mut Browser, effort: Effort) -> Result<Vec<Row>> {
-    let world = World::start()?;
-    let editor = Editor::on_socket(&world.socket()?, &world.workspace())?;
-    let mut agent = Agent::introduced(&world.door(editor.port)?, Dialect::Claude)?;
+    let hub = BenchHub::start()?;
+    let editor = Editor::on_socket(&hub.socket()?, &hub.workspace())?;
+    let mut agent = Agent::introduced(&hub.endpoint(editor.port)?, BenchDialect::Claude)?;
     let line = |number: usize| format!("line {number:06} of a file that is about five megabytes long\n");
     let before: String = (0..LINES).map(line).collect();
     let changed = |number| if number % 100 == 50 { format!("changed {number}\n") } else { line(number) };
     let after: String = (0..LINES).map(changed).collect();
-    let path = world.workspace().join("long.txt");
+    let path = hub.workspace().join("long.txt");
     fs::write(&path, before)?;
     agent.send(&open_diff(&path.display().to_string(), &after))?;
     let shown = editor.next_shown()?;
@@ -130,7 +130,7 @@ fn scroll(browser: &mut Browser, effort: Effort) -> Result<Vec<Row>> {
     for _ in 0..effort.pick(5, 2) {
         browser.goto(&bare)?;
         floor.push(Spread::of(&browser.numbers(SCROLL)?).high);
-        browser.goto(&world.link()?)?;
+        browser.goto(&hub.link()?)?;
         let start = Instant::now();
         open(browser, &shown.review)?;
         opened.push(start.elapsed().as_secs_f64() * 1e3);
@@ -149,32 +149,32 @@ fn scroll(browser: &mut Browser, effort: Effort) -> Result<Vec<Row>> {
 }
 
 fn decide(browser: &mut Browser, effort: Effort) -> Result<Vec<Row>> {
-    let world = World::start()?;
-    let editor = Editor::on_socket(&world.socket()?, &world.workspace())?;
-    let mut agent = Agent::introduced(&world.door(editor.port)?, Dialect::Claude)?;
-    let path = world.workspace().join("a.txt");
+    let hub = BenchHub::start()?;
+    let editor = Editor::on_socket(&hub.socket()?, &hub.workspace())?;
+    let mut agent = Agent::introduced(&hub.endpoint(editor.port)?, BenchDialect::Claude)?;
+    let path = hub.workspace().join("a.txt");
     fs::write(&path, "one\n")?;
-    browser.goto(&world.link()?)?;
+    browser.goto(&hub.link()?)?;
     let (mut clicked, mut sent) = (Vec::new(), Vec::new());
     for number in 0..effort.pick(20, 4) {
         let shown = propose(&mut agent, &editor, &path, number * 2)?;
         let start = Instant::now();
         editor.accept(&shown)?;
-        told(&mut agent)?;
+        accepted_answer(&mut agent)?;
         sent.push(start.elapsed().as_secs_f64() * 1e3);
         delivered(&mut agent)?;
 
         let shown = propose(&mut agent, &editor, &path, number * 2 + 1)?;
         open(browser, &shown.review)?;
         sleep(LOOK);
-        // Clicked by the page itself a moment later, so that the time of the click is known to it and to nobody else.
+        // Clicked by the page itself a moment later, so that only the page knows the time of the click.
         browser.evaluate(
             "setTimeout(() => {
                 window.clickedAt = performance.timeOrigin + performance.now();
                 document.querySelector(\"article [data-action='accept']\").click();
             }, 50); 0",
         )?;
-        told(&mut agent)?;
+        accepted_answer(&mut agent)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() * 1e3;
         delivered(&mut agent)?;
         let at = browser.evaluate("clickedAt")?.as_f64().context("no click")?;
@@ -182,18 +182,23 @@ fn decide(browser: &mut Browser, effort: Effort) -> Result<Vec<Row>> {
     }
     let note = format!("{:.1} : {:.1} ms", median(&clicked), median(&sent));
     Ok(vec![
-        Row::new("page: click on Accept → agent told", "ms", Spread::of(&clicked)).at_most(10.0),
-        Row::ratio("page: click → agent told : an editor's accept", Spread::of_ratios(&clicked, &sent))
+        Row::new("page: click on Accept → agent answered", "ms", Spread::of(&clicked)).at_most(10.0),
+        Row::ratio("page: click → agent answered : an editor's accept", Spread::of_ratios(&clicked, &sent))
             .note(note),
     ])
 }
 
-fn propose(agent: &mut Agent, editor: &Editor, path: &Path, number: u32) -> Result<crate::editor::Shown> {
+fn propose(
+    agent: &mut Agent,
+    editor: &Editor,
+    path: &Path,
+    number: u32,
+) -> Result<crate::editor::ShownReview> {
     agent.send(&open_diff(&path.display().to_string(), &format!("change {number}\n")))?;
     editor.next_shown()
 }
 
-fn told(agent: &mut Agent) -> Result<()> {
+fn accepted_answer(agent: &mut Agent) -> Result<()> {
     let answer = agent.receive()?;
     let answer = String::from_utf8_lossy(agent.bytes(&answer.payload)).into_owned();
     ensure!(answer.contains("FILE_SAVED"), "not accepted: {answer}");

@@ -1,4 +1,4 @@
-//! Listing and searching 50,000 files, beside `rg` on the same files.
+//! Listing and searching 50,000 files, compared with `rg` on the same files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use linkspan_editor_api::DenyGlobs;
 use linkspan_workspace::{Cancel, ListFiles, SearchFiles, Workspace, list_files, search_files};
 
 use super::Effort;
+use crate::bench_hub::scratch;
 use crate::report::Row;
 use crate::stats::{Spread, median};
-use crate::world::scratch;
 
 const FILES: usize = 50_000;
 const FOLDERS: usize = 1000;
 /// In one line of one file in ten, which stays below the most matches there may be.
 const NEEDLE: &str = "needle";
-/// What a careful person denies; looking for it is part of the work.
+/// Globs that a careful user denies; matching them is part of the work.
 const DENIED: [&str; 3] = [".env", "*.pem", "secrets/"];
 
 /// One thing that both do.

@@ -50,7 +50,7 @@ pub(super) fn draw(panels: &[Panel]) -> String {
     let height = top - GAP + MARGIN;
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" width=\"{WIDTH:.0}\" \
-         height=\"{height:.0}\" role=\"img\" aria-label=\"Linkspan beside other servers; logarithmic scales\">\n\
+         height=\"{height:.0}\" role=\"img\" aria-label=\"Linkspan compared with other servers; logarithmic scales\">\n\
          <style>\n{STYLE}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\" rx=\"6\"/>\n{inside}</svg>\n"
     )
 }

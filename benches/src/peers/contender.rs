@@ -1,4 +1,4 @@
-//! The servers that are compared: how each is started, and how a client comes to the call that all of them answer.
+//! The servers that are compared: how each is started, and how a client gets to the call that all of them answer.
 
 use std::net::TcpStream;
 
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::foreign::Foreign;
 use super::streamable::Streamable;
-use crate::agent::{Agent, Dialect, tool, tool_call};
-use crate::call::Line;
+use crate::agent::{Agent, BenchDialect, tool, tool_call};
+use crate::bench_hub::{AgentEndpoint, BenchHub};
 use crate::editor::Editor;
 use crate::frame::{TEXT, masked};
 use crate::measure::http::execute;
 use crate::role::Role;
-use crate::world::{Door, World};
+use crate::timed_call::TimedConnection;
 
 pub(super) const FOLDERS: &str = "getWorkspaceFolders";
 pub(super) const ECHO: &str = "echo";
@@ -67,32 +67,32 @@ impl Contender {
         matches!(self, Contender::HubSocket | Contender::HubExecute | Contender::HubMcp)
     }
 
-    pub(super) fn start(self, setting: &Setting) -> Result<Running> {
-        let Setting { world, text, request, answer } = setting;
+    pub(super) fn start(self, setting: &Setting) -> Result<RunningServer> {
+        let Setting { hub, text, request, answer } = setting;
         let role = match self {
-            Contender::RawTcp => Role::raw(world, request.len(), answer)?,
-            Contender::WebSocketEcho => Role::websocket_echo(world)?,
-            Contender::Rmcp => Role::rmcp(world, text)?,
-            Contender::NodeWs => Foreign::NodeWs.start(world, text)?,
-            Contender::NodeSdk => Foreign::NodeSdk.start(world, text)?,
-            Contender::Python => Foreign::Python.start(world, text)?,
+            Contender::RawTcp => Role::raw(hub, request.len(), answer)?,
+            Contender::WebSocketEcho => Role::websocket_echo(hub)?,
+            Contender::Rmcp => Role::rmcp(hub, text)?,
+            Contender::NodeWs => Foreign::NodeWs.start(hub, text)?,
+            Contender::NodeSdk => Foreign::NodeSdk.start(hub, text)?,
+            Contender::Python => Foreign::Python.start(hub, text)?,
             Contender::HubSocket | Contender::HubExecute | Contender::HubMcp => return self.start_hub(),
         };
-        Ok(Running { contender: self, server: Server::Role(role) })
+        Ok(RunningServer { contender: self, server: Server::Role(role) })
     }
 
-    fn start_hub(self) -> Result<Running> {
-        let world = World::start()?;
-        let editor = Editor::on_socket(&world.socket()?, &world.workspace())?;
-        Ok(Running { contender: self, server: Server::Hub(editor, world) })
+    fn start_hub(self) -> Result<RunningServer> {
+        let hub = BenchHub::start()?;
+        let editor = Editor::on_socket(&hub.socket()?, &hub.workspace())?;
+        Ok(RunningServer { contender: self, server: Server::Hub(editor, hub) })
     }
 }
 
-/// What all of them are started with: a world to live in, and the hub's answer to the small call.
+/// What all of them are started with: a hub with its environment, and the hub's answer to the small call.
 #[derive(Debug)]
 pub(super) struct Setting {
-    pub(super) world: World,
-    /// The tool's, which the other servers answer with too.
+    pub(super) hub: BenchHub,
+    /// The tool's text, which the other servers answer with too.
     text: String,
     request: Vec<u8>,
     answer: Vec<u8>,
@@ -100,31 +100,31 @@ pub(super) struct Setting {
 
 impl Setting {
     pub(super) fn new() -> Result<Setting> {
-        let world = World::start()?;
-        let editor = Editor::on_socket(&world.socket()?, &world.workspace())?;
-        let agent = Agent::introduced(&world.door(editor.port)?, Dialect::Claude)?;
+        let hub = BenchHub::start()?;
+        let editor = Editor::on_socket(&hub.socket()?, &hub.workspace())?;
+        let agent = Agent::introduced(&hub.endpoint(editor.port)?, BenchDialect::Claude)?;
         let request = tool(FOLDERS, json!({}));
-        let line = Line::open(agent.into_stream(), request.clone(), "workspace", world.hub)?;
+        let line = TimedConnection::open(agent.into_stream(), request.clone(), "workspace", hub.pid)?;
         let said: Value = serde_json::from_slice(line.body())?;
         let text = said.pointer("/result/content/0/text").and_then(Value::as_str);
         let text = text.context("the hub's answer has no text")?.to_owned();
-        Ok(Setting { world, text, request, answer: line.answer().to_vec() })
+        Ok(Setting { hub, text, request, answer: line.answer().to_vec() })
     }
 }
 
 enum Server {
     Role(Role),
-    /// With a window, without which nobody could call.
-    Hub(Editor, World),
+    /// With a window, without which no agent could connect.
+    Hub(Editor, BenchHub),
 }
 
-/// A server that runs; it ends when it is dropped.
-pub(super) struct Running {
+/// A running server; it is killed when dropped.
+pub(super) struct RunningServer {
     pub(super) contender: Contender,
     server: Server,
 }
 
-impl Running {
+impl RunningServer {
     pub(super) fn name(&self) -> &'static str {
         self.contender.name()
     }
@@ -132,7 +132,7 @@ impl Running {
     pub(super) fn pid(&self) -> u32 {
         match &self.server {
             Server::Role(role) => role.pid(),
-            Server::Hub(_, world) => world.hub,
+            Server::Hub(_, hub) => hub.pid,
         }
     }
 
@@ -146,19 +146,19 @@ impl Running {
     fn token(&self) -> Result<String> {
         match &self.server {
             Server::Role(_) => Ok(String::new()),
-            Server::Hub(editor, world) => Ok(world.door(editor.port)?.token),
+            Server::Hub(editor, hub) => Ok(hub.endpoint(editor.port)?.token),
         }
     }
 
     /// A connection that has made the small call once.
-    pub(super) fn line(&self) -> Result<Line> {
+    pub(super) fn line(&self) -> Result<TimedConnection> {
         let frame = || tool(FOLDERS, json!({}));
         let (stream, request, says) = match self.contender {
             Contender::RawTcp => (self.bare()?, frame(), "workspace"),
             Contender::WebSocketEcho => (Agent::websocket(self.port(), "")?.into_stream(), frame(), FOLDERS),
             Contender::HubSocket => {
-                let door = Door { port: self.port(), token: self.token()? };
-                (Agent::introduced(&door, Dialect::Claude)?.into_stream(), frame(), "workspace")
+                let endpoint = AgentEndpoint { port: self.port(), token: self.token()? };
+                (Agent::introduced(&endpoint, BenchDialect::Claude)?.into_stream(), frame(), "workspace")
             }
             Contender::Rmcp | Contender::NodeWs | Contender::Python => {
                 return self.by_socket(frame(), "workspace");
@@ -176,33 +176,33 @@ impl Running {
                 (stream, request, "workspace")
             }
         };
-        Line::open(stream, request, says, self.pid())
+        TimedConnection::open(stream, request, says, self.pid())
     }
 
     fn bare(&self) -> Result<TcpStream> {
         Ok(Agent::bare(self.port())?.into_stream())
     }
 
-    /// Introduced over WebSocket, to a server that asks for no token.
-    fn by_socket(&self, frame: Vec<u8>, says: &str) -> Result<Line> {
+    /// A WebSocket after MCP's handshake, to a server that requires no token.
+    fn by_socket(&self, frame: Vec<u8>, says: &str) -> Result<TimedConnection> {
         let agent = Agent::websocket(self.port(), "")?.introduce()?;
-        Line::open(agent.into_stream(), frame, says, self.pid())
+        TimedConnection::open(agent.into_stream(), frame, says, self.pid())
     }
 
-    /// A connection whose call sends `text` there and back. The hub has none: what it does with so much is a change.
-    pub(super) fn echoing(&self, text: &str) -> Result<Option<Line>> {
+    /// A connection whose call sends `text` there and back. The hub has none: so much text is a change there.
+    pub(super) fn echoing(&self, text: &str) -> Result<Option<TimedConnection>> {
         let call = tool_call(ECHO, json!({ "text": text }));
         let frame = || masked(TEXT, call.to_string().as_bytes());
         let says: String = text.trim_start().chars().take_while(|letter| letter.is_alphanumeric()).collect();
         let line = match self.contender {
             Contender::WebSocketEcho => {
                 let agent = Agent::websocket(self.port(), "")?;
-                Line::open(agent.into_stream(), frame(), &says, self.pid())?
+                TimedConnection::open(agent.into_stream(), frame(), &says, self.pid())?
             }
             Contender::Rmcp | Contender::NodeWs | Contender::Python => self.by_socket(frame(), &says)?,
             Contender::NodeSdk => {
                 let (stream, request) = Streamable::begin(self.port(), "")?.call(&call);
-                Line::open(stream, request, &says, self.pid())?
+                TimedConnection::open(stream, request, &says, self.pid())?
             }
             _ => return Ok(None),
         };

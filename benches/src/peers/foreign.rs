@@ -6,8 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::bench_hub::BenchHub;
 use crate::role::Role;
-use crate::world::World;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Foreign {
@@ -18,34 +18,34 @@ pub(crate) enum Foreign {
 
 impl Foreign {
     /// `text` is what a call is answered with.
-    pub(crate) fn start(self, world: &World, text: &str) -> Result<Role> {
+    pub(crate) fn start(self, hub: &BenchHub, text: &str) -> Result<Role> {
         let mut command = match self {
-            Foreign::NodeWs => node(world, "servers/ws_by_hand.cjs"),
-            Foreign::NodeSdk => node(world, "servers/mcp_http.cjs"),
-            Foreign::Python => python(world, "servers/ws_by_hand.py"),
+            Foreign::NodeWs => node(hub, "servers/ws_by_hand.cjs"),
+            Foreign::NodeSdk => node(hub, "servers/mcp_http.cjs"),
+            Foreign::Python => python(hub, "servers/ws_by_hand.py"),
         }?;
         Role::run(command.arg(text))
     }
 }
 
 /// A script of ours in Node, with the packages that `cargo xtask bench` has brought.
-pub(crate) fn node(world: &World, script: &str) -> Result<Command> {
+pub(crate) fn node(hub: &BenchHub, script: &str) -> Result<Command> {
     let folder = std::env::var_os("LINKSPAN_TEST_NODE_MODULES");
     let folder = folder.context("`cargo xtask bench` found no Node.js with its packages")?;
-    let mut command = scripted(world, Path::new("node"), script);
+    let mut command = scripted(hub, Path::new("node"), script);
     command.env("NODE_PATH", Path::new(&folder).join("node_modules"));
     Ok(command)
 }
 
 /// A script of ours in the Python that `cargo xtask bench` has brought.
-pub(crate) fn python(world: &World, script: &str) -> Result<Command> {
+pub(crate) fn python(hub: &BenchHub, script: &str) -> Result<Command> {
     let program = std::env::var_os("LINKSPAN_TEST_PYTHON");
     let program = program.context("`cargo xtask bench` found no Python with `websockets`")?;
-    Ok(scripted(world, Path::new(&program), script))
+    Ok(scripted(hub, Path::new(&program), script))
 }
 
-fn scripted(world: &World, program: &Path, script: &str) -> Command {
-    let mut command = world.command(program);
+fn scripted(hub: &BenchHub, program: &Path, script: &str) -> Command {
+    let mut command = hub.command(program);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(script));
     command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
     command

@@ -1,5 +1,5 @@
-//! `--peers`: Linkspan beside what others build the same from, in one run. The servers are measured here; what is
-//! measured elsewhere too is taken from there.
+//! `--peers`: Linkspan compared with what others build the same from, in one run. The servers are measured here;
+//! the rest is taken from the other measurements.
 
 mod chart;
 mod contender;

@@ -1,23 +1,23 @@
-//! All servers in turns, round by round, so that what else the machine does happens to all of them alike.
+//! All servers in turns, round by round, so that other load of the machine affects all of them.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::contender::{Contender, Running, Setting};
+use super::contender::{Contender, RunningServer, Setting};
 use crate::agent::Agent;
-use crate::call::Line;
 use crate::frame::{TEXT, masked};
 use crate::measure::Effort;
 use crate::measure::clients::Side;
-use crate::measure::large::{Desk, large_text};
+use crate::measure::large::{LargeChange, large_text};
 use crate::process::{Cores, Sleeps, count, memory, pin, pin_here};
 use crate::role::Role;
+use crate::timed_call::TimedConnection;
 
 /// The hub's threads for files stay for 10 s after their last work, in case there is more.
 const SETTLE: Duration = Duration::from_secs(11);
-/// What has just been begun.
+/// Time for what has just been started.
 const CATCH_BREATH: Duration = Duration::from_millis(500);
 
 /// What was measured of one server; vectors have a number for each round.
@@ -38,7 +38,7 @@ pub(super) struct Figures {
     pub(super) large_ms: Vec<f64>,
 }
 
-/// Every server that is there, and why the others are not.
+/// Every server that could be measured, and why the others could not.
 pub(super) struct Compared {
     pub(super) figures: Vec<Figures>,
     pub(super) missing: Vec<String>,
@@ -93,12 +93,12 @@ pub(super) fn compare(effort: Effort, progress: &dyn Fn(&str)) -> Result<Compare
     Ok(Compared { figures, missing })
 }
 
-fn megabytes(server: &Running) -> Result<f64> {
+fn megabytes(server: &RunningServer) -> Result<f64> {
     Ok(memory(server.pid())?.resident as f64 / 1e6)
 }
 
 /// Resident megabytes and wake-ups a second of each, all watched at once.
-fn at_rest(running: &[Running], effort: Effort) -> Result<(Vec<f64>, Vec<f64>)> {
+fn at_rest(running: &[RunningServer], effort: Effort) -> Result<(Vec<f64>, Vec<f64>)> {
     sleep(SETTLE);
     let watch = effort.pick(Duration::from_secs(5), Duration::from_secs(1));
     let before = running.iter().map(|server| Sleeps::of(server.pid())).collect::<Result<Vec<_>>>()?;
@@ -110,7 +110,7 @@ fn at_rest(running: &[Running], effort: Effort) -> Result<(Vec<f64>, Vec<f64>)> 
     Ok((running.iter().map(megabytes).collect::<Result<Vec<_>>>()?, rates))
 }
 
-fn starts(running: &[Running], setting: &Setting, effort: Effort) -> Result<Vec<Vec<f64>>> {
+fn starts(running: &[RunningServer], setting: &Setting, effort: Effort) -> Result<Vec<Vec<f64>>> {
     let mut times = vec![Vec::new(); running.len()];
     for round in 0..=effort.pick(9, 3) {
         for (server, times) in running.iter().zip(&mut times) {
@@ -127,19 +127,19 @@ fn starts(running: &[Running], setting: &Setting, effort: Effort) -> Result<Vec<
     Ok(times)
 }
 
-/// In processes of their own: whoever has seen ten megabytes keeps some of them.
-fn large(running: &[Running], setting: &Setting, effort: Effort) -> Result<Vec<Vec<f64>>> {
+/// In separate processes: one that has handled ten megabytes keeps some of that memory.
+fn large(running: &[RunningServer], setting: &Setting, effort: Effort) -> Result<Vec<Vec<f64>>> {
     let text = large_text(true);
     let frame = masked(TEXT, text.as_bytes());
-    let raw = Role::raw(&setting.world, frame.len(), &frame)?;
-    let mut desk = Desk::start()?;
+    let raw = Role::raw(&setting.hub, frame.len(), &frame)?;
+    let mut desk = LargeChange::start()?;
     let (mut fresh, mut lines, mut times) = (Vec::new(), Vec::new(), Vec::new());
     for server in running {
         times.push(Vec::new());
         lines.push(match server.contender {
             Contender::RawTcp => {
                 let stream = Agent::bare(raw.port)?.into_stream();
-                Some(Line::open(stream, frame.clone(), "", raw.pid())?)
+                Some(TimedConnection::open(stream, frame.clone(), "", raw.pid())?)
             }
             ours if ours.is_ours() => None,
             peer => {
@@ -164,14 +164,14 @@ fn large(running: &[Running], setting: &Setting, effort: Effort) -> Result<Vec<V
     Ok(times)
 }
 
-fn one_client(running: &[Running], effort: Effort) -> Result<Vec<Line>> {
+fn one_client(running: &[RunningServer], effort: Effort) -> Result<Vec<TimedConnection>> {
     let _here = pin_here(Cores::First)?;
     let mut lines = Vec::new();
     for server in running {
         lines.push(server.line().with_context(|| server.name())?);
     }
-    // Short turns: whatever else the machine does meanwhile happens to all of them. The first count for nothing:
-    // what compiles itself while it runs does so in them.
+    // Short turns, so that other load of the machine affects all of them. The first do not count: just-in-time
+    // compilers work in them.
     for round in 0..effort.pick(250, 40) {
         for (server, line) in running.iter().zip(&mut lines) {
             let done = if round < effort.pick(50, 10) { line.warm_up(50) } else { line.round(50) };
@@ -182,7 +182,7 @@ fn one_client(running: &[Running], effort: Effort) -> Result<Vec<Line>> {
 }
 
 /// With its megabytes while all are attached.
-fn many_clients(running: &[Running], effort: Effort) -> Result<Vec<(Side, f64)>> {
+fn many_clients(running: &[RunningServer], effort: Effort) -> Result<Vec<(Side, f64)>> {
     let _here = if count() > 1 { Some(pin_here(Cores::Second)?) } else { None };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut sides = Vec::new();

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::agent::{Agent, hello, ready};
-use crate::call::{Line, post};
+use crate::timed_call::{TimedConnection, post};
 
 const ACCEPT: &str = "Accept: application/json, text/event-stream\r\n";
 
@@ -22,7 +22,7 @@ impl Streamable {
     pub(crate) fn begin(port: u16, headers: &str) -> Result<Streamable> {
         let headers = format!("{ACCEPT}{headers}");
         let stream = Agent::bare(port)?.into_stream();
-        let said = Line::open(stream, post(port, "/mcp", &headers, &hello()), "HTTP/1.1 200", 0)?;
+        let said = TimedConnection::open(stream, post(port, "/mcp", &headers, &hello()), "HTTP/1.1 200", 0)?;
         let head = String::from_utf8_lossy(said.answer()).into_owned();
         let session = head.lines().find_map(|line| {
             let (name, value) = line.split_once(": ")?;
@@ -31,7 +31,7 @@ impl Streamable {
         let session = session.context("the server began no session")?;
         let headers = format!("{headers}Mcp-Session-Id: {session}\r\nMcp-Protocol-Version: 2025-06-18\r\n");
         let (stream, _) = said.into_parts();
-        let said = Line::open(stream, post(port, "/mcp", &headers, &ready()), "HTTP/1.1 202", 0)?;
+        let said = TimedConnection::open(stream, post(port, "/mcp", &headers, &ready()), "HTTP/1.1 202", 0)?;
         let (stream, _) = said.into_parts();
         Ok(Streamable { stream, port, headers })
     }

@@ -1,4 +1,4 @@
-//! What was measured of the servers, as people read it: a table, the targets, and what the chart shows.
+//! The measurements of the servers, for readers: a table, the targets, and what the chart shows.
 
 use std::fmt::Write;
 

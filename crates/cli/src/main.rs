@@ -1,98 +1,52 @@
-//! The `linkspan` program: what it understands, and how a command's end becomes output and an exit code. What
-//! a command does is in the file of its name.
+//! The `linkspan` program: its command line, and how the result of a command becomes output and an exit code. The work
+//! of a command is in `commands`, in the file of its name.
 
-mod accept;
-mod allow;
-mod asks;
-mod attach;
-mod call;
-mod clients;
-mod close;
-mod completions;
-mod config;
-mod context;
-mod decide;
-mod deny;
-mod diagnostics;
-mod diff;
-mod dirty;
-mod doctor;
-mod editors;
-mod exit;
-mod folders;
-mod headless;
-mod history;
-mod hub;
-mod ide;
-mod man;
-mod mcp;
-mod open;
-mod output;
-mod own_window;
-mod page;
-mod path_args;
-mod pins;
-mod reach;
-mod record;
-mod reject;
-mod replay;
-mod review;
-mod review_args;
-mod reviews;
-mod save;
-mod selection;
-mod serve;
-mod show;
-mod shown_diff;
-mod signals;
-mod status;
-mod storage;
-mod tools;
-mod try_it;
-mod undo;
-mod watch;
-mod watch_line;
-mod window;
-mod write_accepted;
+mod cli;
+mod commands;
 
 use std::io;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use linkspan_client::visible;
 
-use exit::{Exit, Failure};
-use output::Report;
-use reach::Reach;
+use cli::context::CliContext;
+use cli::exit::{self, Exit, Failure};
+use cli::output::{self, Report};
+use commands::agents::{allow, asks, clients, deny, hook, mcp};
+use commands::editor::{close, context, diagnostics, dirty, editors, folders, ide, open, save, selection};
+use commands::groups;
+use commands::review::{accept, diff, history, page, reject, reviews, show, terminal_reviewer, undo};
+use commands::scripts::{attach, call, record, replay, tools, watch};
+use commands::setup::{completions, config, doctor, hub, man, reference, serve, status, try_it};
 
-/// The bridge between terminal coding agents and editors.
+/// Review what coding agents change, in your editor, browser or terminal.
 #[derive(Debug, Parser)]
-#[command(name = "linkspan", version, after_help = exit::help())]
+#[command(name = "linkspan", version, after_help = AFTER_HELP, after_long_help = format!("{}\n\n{AFTER_HELP}", exit::help()))]
 struct Args {
     /// Print JSON instead of text.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 900)]
     json: bool,
     #[command(subcommand)]
     command: Command,
 }
 
+const AFTER_HELP: &str = "`linkspan help COMMAND` explains a command. With --json a command prints one JSON document, \
+    and an error as {\"error\":{\"code\",\"message\"}}.";
+
 #[derive(Debug, Subcommand)]
 enum Command {
-    Try(try_it::Args),
-    Serve(serve::Args),
+    Review(terminal_reviewer::Args),
     Page(page::Args),
-    Attach(attach::Args),
-    Mcp(mcp::Args),
-    Status(status::Args),
     Reviews(reviews::Args),
     Show(show::Args),
     Accept(accept::Args),
     Reject(reject::Args),
-    Asks(asks::Args),
-    Allow(allow::Args),
-    Deny(deny::Args),
-    Clients(clients::Args),
     Diff(diff::Args),
+    History(history::Args),
+    Undo(undo::Args),
+
+    Ide(ide::Args),
     Open(open::Args),
     Diagnostics(diagnostics::Args),
     Selection(selection::Args),
@@ -102,95 +56,130 @@ enum Command {
     Save(save::Args),
     Close(close::Args),
     Context(context::Args),
-    Tools(tools::Args),
-    Call(call::Args),
-    Ide(ide::Args),
-    Record(record::Args),
-    Replay(replay::Args),
+
+    Hook(hook::Args),
+    Mcp(mcp::Args),
+    Asks(asks::Args),
+    Allow(allow::Args),
+    Deny(deny::Args),
+    Clients(clients::Args),
+
+    Try(try_it::Args),
+    Serve(serve::Args),
+    Status(status::Args),
     Doctor(doctor::Args),
-    Review(review::Args),
-    Watch(watch::Args),
-    History(history::Args),
-    Undo(undo::Args),
-    #[command(subcommand)]
-    Hub(hub::Args),
     #[command(subcommand)]
     Config(config::Args),
+    #[command(subcommand)]
+    Hub(hub::Args),
     Completions(completions::Args),
     Man(man::Args),
+    #[command(hide = true)]
+    Reference(reference::Args),
+
+    Watch(watch::Args),
+    Tools(tools::Args),
+    Call(call::Args),
+    Attach(attach::Args),
+    Record(record::Args),
+    Replay(replay::Args),
+}
+
+/// The command line that is parsed, documented and completed.
+fn program() -> clap::Command {
+    let program = Args::command().mut_subcommands(|command| match command.get_name() {
+        // Standard output belongs to the protocol, so `--json` is not offered. It is still accepted: an editor extension
+        // or an MCP configuration that passes it has worked so far, and its error would not be seen.
+        attach::NAME | mcp::NAME => {
+            command.arg(Arg::new("json").long("json").action(ArgAction::SetTrue).hide(true))
+        }
+        _ => command,
+    });
+    let template = groups::help_template(&program);
+    program.help_template(template)
 }
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    if let Some(options) = hook::HookOptions::read(std::env::args_os()) {
+        return hook::answer(options);
+    }
+    let parsed = program().try_get_matches().and_then(|matches| Args::from_arg_matches(&matches));
+    let args = match parsed {
         Ok(args) => args,
-        Err(error) => return not_understood(&error),
+        Err(error) => return usage_error(&error),
     };
-    // The standard output of these belongs to their protocol, errors or not.
     let json = args.json && !matches!(args.command, Command::Attach(_) | Command::Mcp(_));
     let exit = match run(&args) {
         Ok(report) => match report.print(json) {
             Ok(()) => report.exit,
-            Err(error) => unheard(&error, report.exit),
+            Err(error) => output_failed(&error, report.exit),
         },
-        Err(failure) => tell(&failure, json),
+        Err(failure) => report_failure(&failure, json),
     };
     ExitCode::from(exit.code())
 }
 
 fn run(args: &Args) -> Result<Report, Failure> {
-    // These are about the program itself, and run also where there is no home: while a package is built.
+    // These are about the program itself, and must work without a home directory: a package is built without one.
     match &args.command {
         Command::Completions(completions) => return Ok(completions::run(completions)),
         Command::Man(man) => return man::run(man),
+        Command::Reference(reference) => return reference::run(reference),
         _ => {}
     }
-    let reach = Reach::find()?;
+    let cli = CliContext::find()?;
     match &args.command {
-        Command::Try(try_it) => try_it::run(try_it, &reach, args.json),
-        Command::Page(page) => page::run(page, &reach),
-        Command::Serve(serve) => serve::run(serve, &reach, args.json),
-        Command::Attach(_) => attach::run(reach),
-        Command::Mcp(mcp) => mcp::run(mcp, &reach),
-        Command::Status(_) => status::run(&reach),
-        Command::Reviews(reviews) => reviews::run(reviews, &reach),
-        Command::Show(show) => show::run(show, &reach),
-        Command::Accept(accept) => accept::run(accept, &reach),
-        Command::Reject(reject) => reject::run(reject, &reach),
-        Command::Asks(_) => asks::run(&reach),
-        Command::Allow(allow) => allow::run(allow, &reach),
-        Command::Deny(deny) => deny::run(deny, &reach),
-        Command::Clients(clients) => clients::run(clients, &reach),
-        Command::Diff(diff) => diff::run(diff, &reach, args.json),
-        Command::Open(open) => open::run(open, &reach),
-        Command::Diagnostics(diagnostics) => diagnostics::run(diagnostics, &reach),
-        Command::Selection(selection) => selection::run(selection, &reach),
-        Command::Editors(editors) => editors::run(editors, &reach),
-        Command::Folders(folders) => folders::run(folders, &reach),
-        Command::Dirty(dirty) => dirty::run(dirty, &reach),
-        Command::Save(save) => save::run(save, &reach),
-        Command::Close(close) => close::run(close, &reach),
-        Command::Context(context) => context::run(context, &reach),
-        Command::Tools(tools) => tools::run(tools, &reach),
-        Command::Call(call) => call::run(call, &reach),
-        Command::Ide(ide) => ide::run(ide, &reach, args.json),
-        Command::Record(record) => record::run(record, args.json),
-        Command::Replay(replay) => replay::run(replay, &reach),
-        Command::Doctor(doctor) => doctor::run(doctor, &reach),
-        Command::Review(review) => review::run(review, &reach, args.json),
-        Command::Watch(watch) => watch::run(watch, &reach, args.json),
-        Command::History(history) => history::run(history, &reach),
-        Command::Undo(undo) => undo::run(undo, &reach, args.json),
-        Command::Hub(hub) => hub::run(hub, &reach, args.json),
-        Command::Config(config) => config::run(config, &reach),
+        Command::Review(review) => terminal_reviewer::run(review, &cli, args.json),
+        Command::Page(page) => page::run(page, &cli),
+        Command::Reviews(reviews) => reviews::run(reviews, &cli),
+        Command::Show(show) => show::run(show, &cli),
+        Command::Accept(accept) => accept::run(accept, &cli),
+        Command::Reject(reject) => reject::run(reject, &cli),
+        Command::Diff(diff) => diff::run(diff, &cli, args.json),
+        Command::History(history) => history::run(history, &cli),
+        Command::Undo(undo) => undo::run(undo, &cli, args.json),
+
+        Command::Ide(ide) => ide::run(ide, &cli, args.json),
+        Command::Open(open) => open::run(open, &cli),
+        Command::Diagnostics(diagnostics) => diagnostics::run(diagnostics, &cli),
+        Command::Selection(selection) => selection::run(selection, &cli),
+        Command::Editors(editors) => editors::run(editors, &cli),
+        Command::Folders(folders) => folders::run(folders, &cli),
+        Command::Dirty(dirty) => dirty::run(dirty, &cli),
+        Command::Save(save) => save::run(save, &cli),
+        Command::Close(close) => close::run(close, &cli),
+        Command::Context(context) => context::run(context, &cli),
+
+        Command::Hook(hook) => hook::run(hook, &cli, args.json),
+        Command::Mcp(mcp) => mcp::run(mcp, &cli),
+        Command::Asks(_) => asks::run(&cli),
+        Command::Allow(allow) => allow::run(allow, &cli),
+        Command::Deny(deny) => deny::run(deny, &cli),
+        Command::Clients(clients) => clients::run(clients, &cli),
+
+        Command::Try(try_it) => try_it::run(try_it, &cli, args.json),
+        Command::Serve(serve) => serve::run(serve, &cli, args.json),
+        Command::Status(_) => status::run(&cli),
+        Command::Doctor(doctor) => doctor::run(doctor, &cli),
+        Command::Config(config) => config::run(config, &cli),
+        Command::Hub(hub) => hub::run(hub, &cli, args.json),
         Command::Completions(completions) => Ok(completions::run(completions)),
         Command::Man(man) => man::run(man),
+        Command::Reference(reference) => reference::run(reference),
+
+        Command::Watch(watch) => watch::run(watch, &cli, args.json),
+        Command::Tools(tools) => tools::run(tools, &cli),
+        Command::Call(call) => call::run(call, &cli),
+        Command::Attach(_) => attach::run(cli),
+        Command::Record(record) => record::run(record, args.json),
+        Command::Replay(replay) => replay::run(replay, &cli),
     }
 }
 
-fn tell(failure: &Failure, json: bool) -> Exit {
+fn report_failure(failure: &Failure, json: bool) -> Exit {
     if json {
         if let Err(error) = output::print(Some(&failure.json()), "") {
-            return unheard(&error, failure.exit);
+            return output_failed(&error, failure.exit);
         }
     } else {
         output::warn(&failure.message);
@@ -198,44 +187,42 @@ fn tell(failure: &Failure, json: bool) -> Exit {
     failure.exit
 }
 
-/// Help and the version are answers; all else goes where the caller looks for it.
-fn not_understood(error: &clap::Error) -> ExitCode {
+/// `--help` and `--version` are errors for clap, and print to standard output.
+fn usage_error(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
         let message = error.render().to_string();
         let message = message.strip_prefix("error: ").unwrap_or(&message).trim_end();
-        return ExitCode::from(tell(&Failure::usage(message), true).code());
+        return ExitCode::from(report_failure(&Failure::usage(message), true).code());
     }
     let exit = match error.print() {
         Ok(()) if error.use_stderr() => Exit::Usage,
         Ok(()) => Exit::Ok,
-        Err(error) => unheard(&error, Exit::Ok),
+        Err(error) => output_failed(&error, Exit::Ok),
     };
     ExitCode::from(exit.code())
 }
 
-/// Whoever closes the pipe has heard enough; the answer is still in the exit code.
-fn unheard(error: &io::Error, exit: Exit) -> Exit {
+/// A reader that closes the pipe has read enough, as `head` does: the exit code is still that of the command.
+fn output_failed(error: &io::Error, exit: Exit) -> Exit {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return exit;
     }
-    output::warn(&format!("the output could not be written: {error}"));
+    output::warn(&format!("cannot write the output: {error}"));
     Exit::Internal
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_arguments_are_well_formed() {
-        Args::command().debug_assert();
+        program().debug_assert();
     }
 
     #[test]
     fn the_help_has_the_exit_codes() {
-        let help = Args::command().render_long_help().to_string();
-        assert!(help.contains("there is no such review"));
+        let help = program().render_long_help().to_string();
+        assert!(help.contains("no such review"));
     }
 }

@@ -1,7 +1,8 @@
 //! Does what an agent does with a tool call: works out the change, asks for it in the editor or here, and writes the
 //! file if nobody has.
 //!
-//! `cargo run -p linkspan-client --example confirm -- edit_file '{"path": "a.txt", "old_string": "x", "new_string": "y"}'`
+//! `cargo run -p linkspan-client --example confirm -- edit_file '{"path": "a.txt", "old_string": "x", "new_string":
+//! "y"}'`
 
 #![expect(clippy::print_stdout, reason = "an example shows what it found")]
 
@@ -9,7 +10,8 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use linkspan_client::confirm::{
-    Confirmation, Console, NoTerminal, PermissionMode, Question, Reviewer, Rules, Terminal, confirm,
+    ConfirmQuestion, Confirmation, Console, NoTerminal, PermissionMode, Reviewer, Rules, TerminalPrompt,
+    confirm,
 };
 use linkspan_client::{AgentInfo, Bridge, BridgeConfig, Surroundings};
 
@@ -19,12 +21,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cwd = std::env::current_dir()?;
 
     // What cannot be done is told to the model, not asked of the person.
-    let question = Question::of_call(&tool, &serde_json::from_str(&call)?, &cwd)?;
+    let question = ConfirmQuestion::of_call(&tool, &serde_json::from_str(&call)?, &cwd)?;
 
     let agent = AgentInfo::new("confirm", "1.0");
     let bridge = Bridge::new(BridgeConfig::default(), agent, Surroundings::of_this_process(&cwd)?);
     let editor = bridge.auto_connect(&cwd).ok().flatten().map(|_| &bridge as &dyn Reviewer);
-    let terminal: Box<dyn Terminal> = match Console::open() {
+    let terminal: Box<dyn TerminalPrompt> = match Console::open() {
         Ok(console) => Box::new(console),
         Err(_) => Box::new(NoTerminal),
     };

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use linkspan_client::discover::Verdict;
+use linkspan_client::discover::CandidateVerdict;
 use linkspan_client::{Surroundings, discover};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -24,8 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for candidate in &discovery.candidates {
         print!("{} ({}, port {})", candidate.editor, candidate.wire.dialect(), candidate.wire.port());
         match &candidate.verdict {
-            Verdict::Usable => println!(": usable, {:?}", candidate.matched),
-            Verdict::Not(reason) => println!(": {reason}. {}", reason.remedy()),
+            CandidateVerdict::Usable => println!(": usable, {:?}", candidate.matched),
+            CandidateVerdict::Not(reason) => println!(": {reason}. {}", reason.remedy()),
         }
     }
     println!("{} candidates, {} removed, {took:?}", discovery.candidates.len(), discovery.removed.len());

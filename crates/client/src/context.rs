@@ -1,5 +1,6 @@
-//! What a model is told about the editor with its prompt: open tabs, counts of errors and warnings, the errors.
-//! Pure. Whatever an editor or a file says stays data: one line each, nothing hidden, nothing denied.
+//! The state of the editor as text for a model's prompt: open tabs, counts of errors and warnings, the errors, the
+//! selection. Pure. Texts of editors and files stay data: without hidden characters, without denied files, one line each
+//! except the selection, whose lines are marked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,41 +8,45 @@ use std::path::{Path, PathBuf};
 use linkspan_editor_api::DenyGlobs;
 
 use crate::bridge::BridgeConfig;
-use crate::connection::{Diagnostic, EditorInfo, Severity};
+use crate::connection::{EditorDiagnostic, EditorInfo, EditorSelection, Severity};
 use crate::visible;
 
-/// The most characters it may have, `...` included.
+/// The most characters it may have, `...` included, without the selection.
 const LONGEST: usize = 800;
+/// The most characters of the selection, `...` included.
+const LONGEST_SELECTION: usize = 2000;
 const LONGEST_NAME: usize = 60;
 const LONGEST_MESSAGE: usize = 200;
 const MOST_TABS: usize = 10;
-/// Of a path, to tell it from another of the same name.
+/// Of a path, to distinguish it from another with the same name.
 const MOST_PARTS: usize = 8;
 const WITHHELD: &str = "(about a file that is kept from agents)";
 
-/// The most errors that are listed, if not said otherwise.
+/// The default for the most errors that are listed.
 pub const MAX_DIAGNOSTICS: usize = 50;
 
-/// What is known about the editor, and what of it may be told.
+/// The state of the editor, and what of it may be included.
 #[derive(Debug, Clone, Copy)]
 pub struct ContextInput<'a> {
     /// The editor's name.
     pub ide_name: &'a str,
     /// Its tabs.
     pub open_editors: &'a [EditorInfo],
-    /// What its language servers say.
-    pub diagnostics: &'a [Diagnostic],
-    /// The switches.
+    /// Its diagnostics.
+    pub diagnostics: &'a [EditorDiagnostic],
+    /// Its selection; a bare cursor is left out.
+    pub selection: Option<&'a EditorSelection>,
+    /// The configuration.
     pub config: &'a BridgeConfig,
     /// The most errors that are listed: [`MAX_DIAGNOSTICS`].
     pub max_diagnostics: usize,
-    /// Files whose names and messages are not told.
+    /// Files whose names and messages are left out.
     pub deny: &'a DenyGlobs,
-    /// The workspace folders that deny globs are written from.
+    /// The workspace folders that deny globs are relative to.
     pub folders: &'a [PathBuf],
 }
 
-/// The text for a model's prompt; `None` when there is nothing to say. Lines count from 1 in it.
+/// The text for a model's prompt; `None` if there is nothing to report. Lines count from 1 in it.
 pub fn format_ide_context(input: &ContextInput<'_>) -> Option<String> {
     if !input.config.enabled {
         return None;
@@ -69,11 +74,17 @@ pub fn format_ide_context(input: &ContextInput<'_>) -> Option<String> {
             lines.push(format!("    {}:{line_number}: {message}", names.name(&error.file_path)));
         }
     }
-    (lines.len() > 1).then(|| shorten(lines.join("\n"), LONGEST, "..."))
+    let selection = input.selection_lines();
+    let has_more = lines.len() > 1 || selection.is_some();
+    let text = shorten(lines.join("\n"), LONGEST, "...");
+    has_more.then(|| match selection {
+        Some(selection) => format!("{text}\n{selection}"),
+        None => text,
+    })
 }
 
 impl<'a> ContextInput<'a> {
-    /// The first tabs that may be told, each file once; and the names of those that may not.
+    /// The first tabs that may be listed, each file once; and the names of those that may not.
     fn tabs(&self) -> (Vec<&'a Path>, BTreeSet<String>) {
         let (mut shown, mut hidden) = (Vec::new(), BTreeSet::new());
         let diagnosed = self.diagnostics.iter().map(|diagnostic| diagnostic.file_path.as_path());
@@ -91,8 +102,8 @@ impl<'a> ContextInput<'a> {
         (shown, hidden)
     }
 
-    /// The errors that may be told, and how many warnings.
-    fn problems(&self) -> (Vec<&'a Diagnostic>, usize) {
+    /// The errors that may be listed, and the number of warnings.
+    fn problems(&self) -> (Vec<&'a EditorDiagnostic>, usize) {
         if !self.config.inject_diagnostics {
             return (Vec::new(), 0);
         }
@@ -101,7 +112,23 @@ impl<'a> ContextInput<'a> {
         (errors, others.iter().filter(|other| other.severity == Severity::Warning).count())
     }
 
-    /// Whether a word of the message is the path of a denied file, or it has the name of one that is open.
+    /// Where the selection is, and its text with a mark before each line: a text cannot pass for anything else here.
+    fn selection_lines(&self) -> Option<String> {
+        let EditorSelection { file_path, text, start_line, end_line, end_character, .. } = self.selection?;
+        if text.is_empty() || self.deny.denies(self.folders, file_path) {
+            return None;
+        }
+        let name = one_line(&last_parts(file_path, 1), LONGEST_NAME);
+        let first = start_line.saturating_add(1);
+        // A selection of whole lines ends before the first character of the next line.
+        let last = if *end_character == 0 { *end_line } else { end_line.saturating_add(1) }.max(first);
+        let place = if first == last { first.to_string() } else { format!("{first}-{last}") };
+        let text = shorten(text.chars().take(LONGEST_SELECTION + 1).collect(), LONGEST_SELECTION, "...");
+        let lines = text.lines().map(|line| format!("\n    | {}", visible::code(line)));
+        Some(format!("  Selected in {name}:{place}:{}", lines.collect::<String>()))
+    }
+
+    /// Whether the message contains the path of a denied file, or the name of an open one.
     fn mentions_denied(&self, message: &str, hidden: &BTreeSet<String>) -> bool {
         let plain = message.replace('\\', "/");
         let around =
@@ -114,7 +141,7 @@ impl<'a> ContextInput<'a> {
     }
 }
 
-/// How each file is called: by its name alone, and by as many folders before it as tell it from the others.
+/// The shortest unique name of each file: its file name with as many parent folders as needed.
 struct Names<'a>(BTreeMap<&'a Path, String>);
 
 impl<'a> Names<'a> {
@@ -160,14 +187,14 @@ fn count(number: usize, what: &str) -> Option<String> {
     }
 }
 
-/// On one line, with nothing in it that cannot be seen.
+/// On one line, without invisible characters.
 fn one_line(text: &str, longest: usize) -> String {
-    // What is far too long is not worth looking at in full.
+    // A text that is far too long is not read in full.
     let words: Vec<&str> = text.split_whitespace().take(longest).collect();
     shorten(visible::name(&words.join(" ")), longest, "…")
 }
 
-/// To so many characters, the mark of shortening included, and not between a letter and its accent.
+/// Cuts to this many characters, including the ellipsis, and not between a letter and its accent.
 fn shorten(text: String, longest: usize, mark: &str) -> String {
     if text.chars().nth(longest).is_none() {
         return text;
@@ -183,7 +210,7 @@ fn shorten(text: String, longest: usize, mark: &str) -> String {
     short
 }
 
-/// Accents and skin colours: what has no meaning without the character before.
+/// Accents and skin tones, which have no meaning without the previous character.
 fn continues(character: char) -> bool {
     matches!(character,
         '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'

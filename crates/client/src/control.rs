@@ -1,5 +1,4 @@
-//! One connection to the hub, for asking it something and waiting for the answer. Each question has a
-//! deadline.
+//! One connection to the hub, for sending requests and waiting for the answers. Each request has a deadline.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -8,17 +7,18 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use linkspan_editor_api::{
-    Decoder, FramingError, HistoryUndo, HubHello, HubHelloResult, Limits, Message, Notification, PROTOCOL,
-    ParseError, Ping, Request, RequestId, ReviewsDecide, RpcError, encode, errors, version_notice,
+    Decoder, FramingError, HistoryUndo, HookReport, HookReportResult, HubHello, HubHelloResult, Limits,
+    Message, Notification, PROTOCOL, ParseError, Ping, Request, RequestId, ReviewsDecide, RpcError, encode,
+    errors, version_notice,
 };
 use serde_json::value::RawValue;
 
 use crate::dial::is_timeout;
 
 const DEADLINE: Duration = Duration::from_secs(10);
-/// On top of it for what an editor may have to save first, with whatever it does on saving.
+/// Added for requests for which an editor may have to save first, with everything that it does on saving.
 const SAVING: Duration = Duration::from_secs(30);
-/// Most answers are smaller, and a command pays for every page of memory that it touches.
+/// Most answers are smaller, and every page of memory costs a command time.
 pub(crate) const READ_BYTES: usize = 8 * 1024;
 
 /// A connection to the hub.
@@ -28,65 +28,65 @@ pub struct Control {
     decoder: Decoder,
     last_id: i64,
     deadline: Duration,
-    /// What was asked and goes out when the first answer is waited for.
+    /// Requests that are sent when the first answer is waited for.
     unsent: Vec<u8>,
-    /// Answers that came before they were waited for.
+    /// Answers that arrived before they were waited for.
     early: BTreeMap<i64, Result<Box<RawValue>, RpcError>>,
 }
 
-/// A question whose answer is to be waited for. Those asked before the first wait go out together.
+/// A pending request. Requests before the first wait are sent together.
 #[must_use]
 #[derive(Debug)]
-pub(crate) struct Asked<R> {
+pub(crate) struct PendingRequest<R> {
     id: i64,
     question: PhantomData<R>,
 }
 
-/// Why a question has no answer.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// The hub says no.
+    /// The hub reports an error.
     #[error("{0}")]
     Answer(RpcError),
-    /// The hub is of a version that would misunderstand us.
+    /// The hub has an incompatible version.
     #[error("{0}")]
     Version(String),
     /// The hub is too slow.
-    #[error("the hub did not answer `{method}` within {seconds} s: look at `linkspan hub log`")]
+    #[error("the hub did not answer `{method}` within {seconds} s: see `linkspan hub log`")]
     Timeout {
-        /// What was asked.
+        /// The method.
         method: &'static str,
         /// How long we waited.
         seconds: u64,
     },
-    /// The hub went away.
-    #[error("the hub closed the connection: look at `linkspan hub log`, then try again")]
+    /// The hub closed the connection.
+    #[error("the hub closed the connection: see `linkspan hub log`, then try again")]
     Closed,
     /// The socket failed.
     #[error("the connection to the hub failed: {0}")]
     Io(#[from] io::Error),
-    /// What came is not framed.
+    /// The bytes are not framed.
     #[error("the hub sent something that is not a message: {0}")]
     Framing(#[from] FramingError),
-    /// What came is not JSON-RPC.
+    /// The message is not JSON-RPC.
     #[error("the hub sent something that is not a message: {0}")]
     Parse(#[from] ParseError),
-    /// The answer is not of its type.
-    #[error("the hub's answer to `{method}` is not understood: {reason}")]
+    /// The answer does not have its type.
+    #[error("the hub's answer to `{method}` is invalid: {reason}")]
     Result {
-        /// What was asked.
+        /// The method.
         method: &'static str,
-        /// What is wrong.
+        /// Why.
         reason: String,
     },
 }
 
-/// Who the hub says it is.
+/// How the hub introduces itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hello {
     /// Its answer.
     pub hub: HubHelloResult,
-    /// What to tell a person when it is of another version that still understands us.
+    /// The notice for the user when it has a different, compatible version.
     pub notice: Option<String>,
 }
 
@@ -102,24 +102,24 @@ impl Control {
         }
     }
 
-    /// The id of the last question.
+    /// The id of the last request.
     pub(crate) fn last_id(&self) -> i64 {
         self.last_id
     }
 
-    /// The socket, and what has been read from it and not been looked at.
+    /// The socket, and the bytes that were read from it and not handled.
     pub(crate) fn into_parts(self) -> (UnixStream, Decoder) {
         (self.stream, self.decoder)
     }
 
-    /// Introduces us, as a `role` for the hub's log, and makes sure that we understand each other.
+    /// Introduces us, as a `role` for the hub's log, and checks that the versions are compatible.
     pub fn hello(&mut self, role: &str) -> Result<Hello, ControlError> {
         let hello = self.ask_hello(role);
         self.answer_to_hello(hello)
     }
 
-    /// Introduces us and asks at once. If the hub does not understand us, its answer is not looked at; what does
-    /// harm then must not be asked so.
+    /// Introduces us and sends a request at once. If the versions are incompatible, its answer is ignored, so do not
+    /// use it for a request that could do harm then.
     pub fn hello_and<R: Request>(
         &mut self,
         role: &str,
@@ -129,12 +129,17 @@ impl Control {
         Ok((self.answer_to_hello(hello)?, self.answer(asked)?))
     }
 
-    pub(crate) fn ask_hello(&mut self, role: &str) -> Asked<HubHello> {
+    /// Introduces us and reports an event of an agent's hooks.
+    pub fn report_hook(&mut self, report: &HookReport) -> Result<HookReportResult, ControlError> {
+        self.hello_and("hook", report).map(|(_, result)| result)
+    }
+
+    pub(crate) fn ask_hello(&mut self, role: &str) -> PendingRequest<HubHello> {
         let version = env!("CARGO_PKG_VERSION").into();
         self.ask(&HubHello { version, protocol: PROTOCOL, role: role.into() })
     }
 
-    pub(crate) fn answer_to_hello(&mut self, hello: Asked<HubHello>) -> Result<Hello, ControlError> {
+    pub(crate) fn answer_to_hello(&mut self, hello: PendingRequest<HubHello>) -> Result<Hello, ControlError> {
         let hub = self.answer(hello)?;
         let notice = version_notice(&hub.version, env!("CARGO_PKG_VERSION"));
         if hub.protocol != PROTOCOL {
@@ -149,22 +154,22 @@ impl Control {
         Ok(Hello { hub, notice })
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the answer.
     pub fn request<R: Request>(&mut self, params: &R) -> Result<R::Result, ControlError> {
         let asked = self.ask(params);
         self.answer(asked)
     }
 
-    /// Asks, and leaves the waiting for later.
-    pub(crate) fn ask<R: Request>(&mut self, params: &R) -> Asked<R> {
+    /// Sends a request without waiting for the answer.
+    pub(crate) fn ask<R: Request>(&mut self, params: &R) -> PendingRequest<R> {
         self.last_id += 1;
         let message = Message::request(RequestId::Number(self.last_id), params);
         self.unsent.extend(encode(&message.to_bytes()));
-        Asked { id: self.last_id, question: PhantomData }
+        PendingRequest { id: self.last_id, question: PhantomData }
     }
 
-    /// Waits for an answer, in the order of the questions.
-    pub(crate) fn answer<R: Request>(&mut self, asked: Asked<R>) -> Result<R::Result, ControlError> {
+    /// Waits for an answer, in the order of the requests.
+    pub(crate) fn answer<R: Request>(&mut self, asked: PendingRequest<R>) -> Result<R::Result, ControlError> {
         let patience = match R::METHOD {
             ReviewsDecide::METHOD | HistoryUndo::METHOD => self.deadline + SAVING,
             _ => self.deadline,
@@ -177,7 +182,7 @@ impl Control {
             self.stream.set_write_timeout(Some(self.deadline))?;
             match self.stream.write_all(&unsent) {
                 Err(error) if is_timeout(&error) => return Err(timeout()),
-                // The hub may have said why before it closed.
+                // The hub may have sent the reason before it closed.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
                 other => other?,
             }
@@ -189,21 +194,21 @@ impl Control {
                     .map_err(|error| ControlError::Result { method: R::METHOD, reason: error.to_string() });
             }
             match self.receive(deadline)?.ok_or_else(timeout)? {
-                // With an older id it is an answer to a question we gave up on.
+                // With an older id it answers a request that timed out.
                 Message::Response { id: Some(RequestId::Number(id)), result }
                     if (asked.id..=self.last_id).contains(&id) =>
                 {
                     self.early.insert(id, result);
                 }
-                // About a message whose id could not be read, which is one of ours.
+                // An error about a message of ours whose id could not be read.
                 Message::Response { id: None, result: Err(error) } => return Err(answer(error)),
                 _ => {}
             }
         }
     }
 
-    /// What the hub tells next of this kind; `None` when it tells nothing within `wait`. Of a kind that a newer
-    /// hub made nothing is heard.
+    /// The next notification of this kind; `None` if there is none within `wait`. Unknown kinds of a newer hub are
+    /// skipped.
     pub fn notification<N: Notification>(&mut self, wait: Duration) -> Result<Option<N>, ControlError> {
         let deadline = Instant::now() + wait;
         loop {
@@ -219,7 +224,7 @@ impl Control {
         }
     }
 
-    /// The next message that is not a request, which are answered here; `None` when the time is up.
+    /// The next message that is not a request; requests are answered here. `None` when the time is up.
     fn receive(&mut self, deadline: Instant) -> Result<Option<Message>, ControlError> {
         loop {
             while let Some(frame) = self.decoder.next()? {
@@ -228,7 +233,7 @@ impl Control {
                         let reply = if method == <Ping as Request>::METHOD {
                             Message::response(id, &())
                         } else {
-                            let message = format!("`{method}` is not answered by a command");
+                            let message = format!("a command does not support `{method}`");
                             Message::error(Some(id), RpcError::new(errors::METHOD_NOT_FOUND, message))
                         };
                         self.stream.write_all(&encode(&reply.to_bytes()))?;
@@ -255,7 +260,7 @@ impl Control {
         }
     }
 
-    /// Waits until the hub closes the connection; `false` when it does not within the deadline.
+    /// Waits until the hub closes the connection; `false` if it does not within the deadline.
     pub fn wait_closed(mut self) -> bool {
         let deadline = Instant::now() + self.deadline;
         let mut buffer = [0; READ_BYTES];
@@ -290,7 +295,7 @@ mod tests {
 
     use super::*;
 
-    /// A hub that reads one message, then says these.
+    /// A hub that reads one message, then sends these.
     fn hub_that_says(replies: Vec<String>) -> Control {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         thread::spawn(move || {
@@ -299,7 +304,7 @@ mod tests {
             for reply in replies {
                 theirs.write_all(&encode(reply.as_bytes())).unwrap();
             }
-            // What we answer to its pings must not meet a closed socket.
+            // Our answers to its pings must not meet a closed socket.
             while matches!(theirs.read(&mut first), Ok(1..)) {}
         });
         Control::new(ours)

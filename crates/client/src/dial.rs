@@ -1,10 +1,11 @@
-//! Dialing an editor's WebSocket on 127.0.0.1 with its token, within a deadline. Knows nothing of what is said
+//! Dialing an editor's WebSocket on 127.0.0.1 with its token, within a deadline. Does not know what is sent
 //! after the upgrade.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use linkspan_editor_api::wire_names::header;
 use tungstenite::client::IntoClientRequest;
 use tungstenite::handshake::HandshakeError;
 use tungstenite::handshake::client::Request;
@@ -16,7 +17,7 @@ use crate::discover::{Secret, Wire};
 /// An open WebSocket to an editor.
 pub(crate) type Socket = WebSocket<TimedStream>;
 
-/// Why there is none.
+/// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub enum DialError {
     /// The port is closed.
@@ -25,45 +26,45 @@ pub enum DialError {
         /// Its port.
         port: u16,
     },
-    /// No word in time.
+    /// No answer in time.
     #[error("port {port} of 127.0.0.1 does not answer")]
     NoAnswer {
         /// Its port.
         port: u16,
     },
-    /// It does not want this token.
-    #[error("the editor on port {port} does not take the token of its lock file (HTTP {status})")]
+    /// It rejects the token.
+    #[error("the editor on port {port} rejects the token of its lock file (HTTP {status})")]
     BadToken {
         /// Its port.
         port: u16,
-        /// What it answered, as HTTP has it.
+        /// The HTTP status of its answer.
         status: u16,
     },
-    /// It is no WebSocket server, or not one that we understand.
-    #[error("what listens on port {port} is not an editor: {reason}")]
+    /// It is not a WebSocket server, or not a compatible one.
+    #[error("the program on port {port} is not an editor: {reason}")]
     NotAnEditor {
         /// Its port.
         port: u16,
-        /// What is wrong with it.
+        /// Why.
         reason: String,
     },
 }
 
-/// What a protocol wants in the request head.
-struct Head<'a> {
+/// The request head of a protocol.
+struct UpgradeHead<'a> {
     token: Option<(&'static str, &'a Secret)>,
     subprotocol: Option<&'static str>,
 }
 
-fn head_of(wire: &Wire) -> Option<Head<'_>> {
+fn head_of(wire: &Wire) -> Option<UpgradeHead<'_>> {
     let named = |header: &'static str| wire.token().map(|token| (header, token));
     match wire {
         Wire::Hub { .. } | Wire::Gemini { .. } | Wire::Ppxai { .. } => None,
         Wire::Claude { .. } => {
-            Some(Head { token: named("x-claude-code-ide-authorization"), subprotocol: Some("mcp") })
+            Some(UpgradeHead { token: named(header::CLAUDE_TOKEN), subprotocol: Some("mcp") })
         }
-        Wire::Nexus3 { .. } => Some(Head { token: named("x-nexus3-ide-authorization"), subprotocol: None }),
-        Wire::Clio { .. } => Some(Head { token: None, subprotocol: None }),
+        Wire::Nexus3 { .. } => Some(UpgradeHead { token: named(header::NEXUS3_TOKEN), subprotocol: None }),
+        Wire::Clio { .. } => Some(UpgradeHead { token: None, subprotocol: None }),
     }
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn dial(wire: &Wire, deadline: Instant) -> Result<Socket, DialError> 
         Err(error) if is_timeout(&error) => return Err(DialError::NoAnswer { port }),
         Err(error) => return Err(not_an_editor(error.to_string())),
     };
-    // Small messages both ways: waiting to fill a packet only makes them late.
+    // Small messages both ways: waiting to fill a packet only delays them.
     stream.set_nodelay(true).map_err(|error| not_an_editor(error.to_string()))?;
     let stream = TimedStream { stream, deadline: Some(deadline) };
 
@@ -92,7 +93,7 @@ pub(crate) fn dial(wire: &Wire, deadline: Instant) -> Result<Socket, DialError> 
             status @ (StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
                 Err(DialError::BadToken { port, status: status.as_u16() })
             }
-            status => Err(not_an_editor(format!("it answers HTTP {status}"))),
+            status => Err(not_an_editor(format!("it returned HTTP {status}"))),
         },
         Err(HandshakeError::Failure(error)) => Err(not_an_editor(error.to_string())),
     }
@@ -102,7 +103,7 @@ fn connect(port: u16, timeout: Duration) -> io::Result<TcpStream> {
     TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), timeout)
 }
 
-/// Nobody listens there right now; a port that neither takes nor refuses calls is not closed.
+/// Nothing listens there right now; a port that neither accepts nor refuses connections is not closed.
 pub(crate) fn is_closed(port: u16) -> bool {
     let called = connect(port, Duration::from_millis(100));
     called.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
@@ -111,7 +112,7 @@ pub(crate) fn is_closed(port: u16) -> bool {
 fn request(wire: &Wire) -> Result<Request, String> {
     let uri = format!("ws://127.0.0.1:{}/", wire.port());
     let mut request = uri.into_client_request().map_err(|error| error.to_string())?;
-    let Head { token, subprotocol } = head_of(wire).ok_or("this editor is not reached by a WebSocket")?;
+    let UpgradeHead { token, subprotocol } = head_of(wire).ok_or("this editor has no WebSocket")?;
     if let Some((header, token)) = token {
         let mut value = HeaderValue::from_str(token.reveal())
             .map_err(|_| "its token cannot be sent in a request head".to_owned())?;
@@ -125,7 +126,7 @@ fn request(wire: &Wire) -> Result<Request, String> {
     Ok(request)
 }
 
-/// A stream whose reads and writes end at a moment, however little arrives at a time.
+/// A stream with a deadline for reads and writes, however little arrives at a time.
 #[derive(Debug)]
 pub(crate) struct TimedStream {
     stream: TcpStream,
@@ -169,7 +170,7 @@ impl Write for TimedStream {
     }
 }
 
-/// What is left until then; never nothing, which the system would take for no limit.
+/// The time that is left; never zero, which the system would treat as no limit.
 fn left(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }

@@ -1,5 +1,5 @@
-//! Finding the running hub, or starting one so that ten starters make one. How a hub process is made is the
-//! caller's business.
+//! Finding the running hub, or starting one, so that ten processes start only one. How a hub process is started is up
+//! to the caller.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -18,23 +18,23 @@ use crate::runtime_dir::{self, RuntimeDirError};
 const START_DEADLINE: Duration = Duration::from_secs(10);
 const LOCK_DEADLINE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(10);
-/// Before another hub process is started in place of one that met a hub.
+/// Pause before another hub process is started instead of one that found a running hub.
 const MEETING_PAUSE: Duration = Duration::from_millis(30);
 
-/// Starts a hub process. One that finds another hub in its place ends with success.
+/// Starts a hub process. If another hub is already running, it exits with success.
 pub type Start<'a> = &'a dyn Fn() -> io::Result<Child>;
 
 /// The one hub of a user.
 #[derive(Debug)]
-pub struct Hub;
+pub struct HubLauncher;
 
 /// Why there is no connection to a hub.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// There is no place for its socket.
+    /// There is no directory for its socket.
     #[error(transparent)]
     Places(#[from] PlacesError),
-    /// The place is not safe.
+    /// The directory is not safe.
     #[error(transparent)]
     RuntimeDir(#[from] RuntimeDirError),
     /// None is running.
@@ -43,7 +43,7 @@ pub enum ConnectError {
         /// Where it would be.
         socket: PathBuf,
     },
-    /// The socket does not let us in.
+    /// The socket cannot be used.
     #[error("the hub's socket {} cannot be used: {error}", socket.display())]
     Socket {
         /// Which.
@@ -52,10 +52,9 @@ pub enum ConnectError {
         #[source]
         error: io::Error,
     },
-    /// Somebody else's process answers there.
+    /// A process of another user answers there.
     #[error(
-        "the socket {} is served by user {owner}, not by you, so nothing is said to it: remove it, and find out who put \
-         it there",
+        "the socket {} is served by a process of user {owner}, so it is not used: find out who created it, and remove it",
         socket.display()
     )]
     OtherUser {
@@ -64,7 +63,7 @@ pub enum ConnectError {
         /// Whose process listens.
         owner: u32,
     },
-    /// The start lock cannot be had.
+    /// The start lock cannot be taken.
     #[error("the start lock {} cannot be taken: {error}", lock.display())]
     Lock {
         /// Which.
@@ -73,10 +72,10 @@ pub enum ConnectError {
         #[source]
         error: io::Error,
     },
-    /// There is no process to be a hub.
+    /// The hub process cannot be started.
     #[error("the hub cannot be started: {0}")]
     Start(#[source] io::Error),
-    /// The process that should be the hub ended.
+    /// The hub process exited.
     #[error("the hub ended at once ({status}): {last} (more in its log {})", log.display())]
     Died {
         /// How.
@@ -86,7 +85,7 @@ pub enum ConnectError {
         /// Its log.
         log: PathBuf,
     },
-    /// Another hub holds the state directory, and does not answer.
+    /// Another hub holds the state directory and does not answer.
     #[error(
         "the hub with pid {pid} has {} and does not answer at {}: end it with `kill {pid}` (`kill -9 {pid}` if it \
          stays), then try again",
@@ -96,14 +95,14 @@ pub enum ConnectError {
     Held {
         /// Its process id.
         pid: u32,
-        /// Where it says that it listens.
+        /// Its socket, as it reports.
         socket: PathBuf,
-        /// What it holds.
+        /// The state directory.
         state: PathBuf,
     },
-    /// The process that should be the hub does not answer.
+    /// The hub process does not answer.
     #[error(
-        "the hub was started but does not answer after {} s: look at its log {}",
+        "the hub was started but does not answer after {} s: see its log {}",
         START_DEADLINE.as_secs(),
         log.display()
     )]
@@ -114,13 +113,13 @@ pub enum ConnectError {
 }
 
 impl ConnectError {
-    /// Waiting and trying again can not help: a person has to change something first.
+    /// Trying again does not help: the user has to change something first.
     pub fn is_lasting(&self) -> bool {
         matches!(self, ConnectError::Places(_) | ConnectError::RuntimeDir(_) | ConnectError::OtherUser { .. })
     }
 }
 
-impl Hub {
+impl HubLauncher {
     /// Connects to the running hub; never starts one. A hub that was started with another runtime directory is found
     /// by the lock in the state directory.
     pub fn connect(places: &Places) -> Result<Control, ConnectError> {
@@ -142,22 +141,22 @@ impl Hub {
 
     /// Connects to the running hub, and starts one if there is none.
     pub fn connect_or_start(places: &Places, start: Start<'_>) -> Result<Control, ConnectError> {
-        match Hub::connect(places) {
+        match HubLauncher::connect(places) {
             Err(ConnectError::NoHub { .. }) => {}
             other => return other,
         }
         runtime_dir::ensure(&places.runtime)?;
         let _lock = take_lock(&places.start_lock())?;
-        match Hub::connect(places) {
+        match HubLauncher::connect(places) {
             Err(ConnectError::NoHub { .. }) => start_and_connect(places, start),
-            // Another starter was first.
+            // Another process was first.
             other => other,
         }
     }
 }
 
-/// Makes sure that a process of this user listens on the socket. Its directory may have been open to others before we
-/// looked, and then the socket may be anybody's.
+/// Makes sure that a process of this user listens on the socket. Its directory may have been open to others before it
+/// was checked, and then any user may have created the socket.
 fn served_by(stream: &UnixStream, socket: &Path, user: u32) -> Result<(), ConnectError> {
     let socket = socket.to_owned();
     match listener_of(stream, &socket) {
@@ -173,7 +172,7 @@ fn listener_of(stream: &UnixStream, _socket: &Path) -> io::Result<u32> {
     Ok(rustix::net::sockopt::socket_peercred(stream)?.uid.as_raw())
 }
 
-/// Elsewhere, the user who made the socket.
+/// On other systems, the user who created the socket.
 #[cfg(not(target_os = "linux"))]
 fn listener_of(_stream: &UnixStream, socket: &Path) -> io::Result<u32> {
     use std::os::unix::fs::MetadataExt;
@@ -186,7 +185,7 @@ fn connect_to(socket: &Path) -> Result<Control, ConnectError> {
             served_by(&stream, socket, rustix::process::geteuid().as_raw())?;
             Ok(Control::new(stream))
         }
-        // Refused: the socket outlived its hub.
+        // Refused: the socket is left over from an old hub.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
             Err(ConnectError::NoHub { socket: socket.into() })
         }
@@ -194,7 +193,8 @@ fn connect_to(socket: &Path) -> Result<Control, ConnectError> {
     }
 }
 
-/// The socket of the hub that holds our state directory, if it is another one and in a directory that is ours alone.
+/// The socket of the hub that holds our state directory, if it is a different one in a directory that only we can
+/// access.
 fn elsewhere(places: &Places, own: &Path) -> Option<PathBuf> {
     let HubLock { socket, .. } = runtime_dir::holder(&places.state_lock())?;
     (socket != own && runtime_dir::is_ours_alone(socket.parent()?)).then_some(socket)
@@ -204,9 +204,9 @@ fn start_and_connect(places: &Places, start: Start<'_>) -> Result<Control, Conne
     let deadline = Instant::now() + START_DEADLINE;
     let mut child = start().map_err(ConnectError::Start)?;
     loop {
-        // Asked before connecting, so that a hub that answered and ended is not taken for a dead one.
+        // Checked before connecting, so that a hub that answered and exited does not count as dead.
         let ended = child.try_wait().map_err(ConnectError::Start)?;
-        match Hub::connect(places) {
+        match HubLauncher::connect(places) {
             Err(ConnectError::NoHub { .. }) => {}
             other => {
                 reap(child);
@@ -218,7 +218,7 @@ fn start_and_connect(places: &Places, start: Start<'_>) -> Result<Control, Conne
                 let log = places.log();
                 return Err(ConnectError::Died { status, last: last_line(&log), log });
             }
-            // It met another hub, which may be on its way in or out.
+            // It found another hub, which may be starting or stopping.
             Some(_) if Instant::now() < deadline => {
                 thread::sleep(MEETING_PAUSE);
                 child = start().map_err(ConnectError::Start)?;
@@ -238,15 +238,15 @@ fn start_and_connect(places: &Places, start: Start<'_>) -> Result<Control, Conne
     }
 }
 
-/// Why it ended, as it told its log.
+/// Why it exited, from its log.
 fn last_line(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    let line = text.lines().next_back().unwrap_or("it said nothing");
+    let line = text.lines().next_back().unwrap_or("it logged nothing");
     line.strip_prefix("linkspan: ").unwrap_or(line).to_owned()
 }
 
-/// The starter may outlive the hub, which must not stay behind as a zombie then.
+/// This process may outlive the hub, which must not become a zombie then.
 fn reap(mut child: Child) {
     thread::spawn(move || child.wait());
 }
@@ -293,7 +293,7 @@ mod tests {
     fn connecting_starts_nothing_and_makes_nothing() {
         let root = tempfile::tempdir().unwrap();
         let places = places(root.path());
-        assert!(matches!(Hub::connect(&places), Err(ConnectError::NoHub { .. })));
+        assert!(matches!(HubLauncher::connect(&places), Err(ConnectError::NoHub { .. })));
         assert!(!places.runtime.exists());
     }
 
@@ -303,7 +303,7 @@ mod tests {
         let places = places(root.path());
         runtime_dir::ensure(&places.runtime).unwrap();
         drop(UnixListener::bind(places.socket().unwrap()).unwrap());
-        assert!(matches!(Hub::connect(&places), Err(ConnectError::NoHub { .. })));
+        assert!(matches!(HubLauncher::connect(&places), Err(ConnectError::NoHub { .. })));
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
         };
         thread::scope(|scope| {
             for _ in 0..10 {
-                scope.spawn(|| Hub::connect_or_start(&places, &start).unwrap());
+                scope.spawn(|| HubLauncher::connect_or_start(&places, &start).unwrap());
             }
         });
         assert_eq!(starts.load(Ordering::SeqCst), 1);
@@ -350,7 +350,7 @@ mod tests {
             }
             Command::new("true").spawn()
         };
-        Hub::connect_or_start(&places, &start).unwrap();
+        HubLauncher::connect_or_start(&places, &start).unwrap();
         assert_eq!(starts.load(Ordering::SeqCst), 2);
     }
 
@@ -358,7 +358,7 @@ mod tests {
     fn a_hub_that_ends_at_once_is_not_waited_for() {
         let root = tempfile::tempdir().unwrap();
         let places = places(root.path());
-        let error = Hub::connect_or_start(&places, &|| Command::new("false").spawn()).unwrap_err();
+        let error = HubLauncher::connect_or_start(&places, &|| Command::new("false").spawn()).unwrap_err();
         assert!(matches!(error, ConnectError::Died { .. }));
         assert!(error.to_string().contains("hub.log"));
     }

@@ -1,5 +1,5 @@
-//! The directory of the hub's socket and locks: ours alone, or not used at all. Whoever can write there could
-//! pose as the hub.
+//! The directory of the hub's socket and locks: only our user may access it, or it is not used. Anyone who can write
+//! there could impersonate the hub.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
@@ -11,7 +11,7 @@ use linkspan_editor_api::HubLock;
 /// Why the runtime directory is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeDirError {
-    /// It could not be made or looked at.
+    /// It could not be created or checked.
     #[error("the runtime directory {} cannot be used: {error}", path.display())]
     Io {
         /// Which.
@@ -22,14 +22,14 @@ pub enum RuntimeDirError {
     },
     /// It is a symlink, a file, or something else.
     #[error(
-        "the runtime directory {} is not a directory of its own: remove it, or set XDG_RUNTIME_DIR",
+        "the runtime directory {} is not a directory: remove it, or set XDG_RUNTIME_DIR",
         path.display()
     )]
     NotADirectory {
         /// Which.
         path: PathBuf,
     },
-    /// It is somebody else's.
+    /// It belongs to another user.
     #[error(
         "the runtime directory {} belongs to user {owner}: set XDG_RUNTIME_DIR to a directory of yours",
         path.display()
@@ -40,9 +40,9 @@ pub enum RuntimeDirError {
         /// Whose.
         owner: u32,
     },
-    /// Others may enter it, and that cannot be changed.
+    /// Other users can access it, and that cannot be changed.
     #[error(
-        "the runtime directory {} is open to others and stays so: set XDG_RUNTIME_DIR to one that is not",
+        "the runtime directory {} is accessible to other users: set XDG_RUNTIME_DIR to a private directory",
         path.display()
     )]
     Open {
@@ -51,9 +51,9 @@ pub enum RuntimeDirError {
     },
 }
 
-/// Makes the directory if there is none, and makes sure that it is ours alone.
+/// Creates the directory if it does not exist, and makes sure that only we can access it.
 pub(crate) fn ensure(path: &Path) -> Result<(), RuntimeDirError> {
-    // Parents too: a careful user's XDG_RUNTIME_DIR may not exist yet, and the specification wants it 0700.
+    // Parents too: XDG_RUNTIME_DIR may not exist yet, and the specification requires 0700.
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => RuntimeDirError::NotADirectory { path: path.into() },
         _ => RuntimeDirError::Io { path: path.into(), error },
@@ -61,7 +61,7 @@ pub(crate) fn ensure(path: &Path) -> Result<(), RuntimeDirError> {
     check(path).map(|_| ())
 }
 
-/// Makes sure that the directory is ours alone; `false` when there is none.
+/// Makes sure that only we can access the directory; `false` if there is none.
 pub(crate) fn check(path: &Path) -> Result<bool, RuntimeDirError> {
     let io_error = |error| RuntimeDirError::Io { path: path.into(), error };
     let found = match fs::symlink_metadata(path) {
@@ -83,14 +83,14 @@ pub(crate) fn check(path: &Path) -> Result<bool, RuntimeDirError> {
     Ok(true)
 }
 
-/// Whether this is a directory of ours that nobody else may enter. Changes nothing: it may not be a place of Linkspan's.
+/// Whether this is a directory of ours that no one else can access. Changes nothing: it may not belong to Linkspan.
 pub(crate) fn is_ours_alone(path: &Path) -> bool {
     let ours = rustix::process::geteuid().as_raw();
     fs::symlink_metadata(path)
         .is_ok_and(|found| found.is_dir() && found.uid() == ours && !open_to_others(&found))
 }
 
-/// The hub that holds this lock, as it says itself; nothing that another user wrote is believed.
+/// The hub that holds this lock, as it reports itself; a file of another user is not trusted.
 pub(crate) fn holder(lock: &Path) -> Option<HubLock> {
     let ours = rustix::process::geteuid().as_raw();
     let found = fs::symlink_metadata(lock).ok()?;

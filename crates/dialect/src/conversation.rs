@@ -1,125 +1,163 @@
-//! One agent's conversation, whatever it speaks: frames in, steps out; answers in, frames out. Knows what all
-//! dialects have in common, and no wire.
+//! One agent's conversation in any dialect: frames in, steps out; answers in, frames out. Knows what all dialects have
+//! in common, and no wire format.
 
 use std::fmt::Debug;
+use std::path::PathBuf;
 
 use linkspan_editor_api::Capabilities;
 
+use crate::answer::{Answer, EditorEvent};
 use crate::dialect::Dialect;
-use crate::folders::Folders;
-use crate::meaning::{Answer, EditorEvent, Request};
+use crate::folders::WindowFolders;
+use crate::request::Request;
 
-/// A call of a session that waits for its answer.
+/// A pending call of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(pub(crate) u64);
 
-/// One HTTP request of an agent: what answers it goes back there, and nowhere else.
+/// The number of one HTTP request of an agent. Its answer goes back there, and nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Exchange(pub u64);
+pub struct ExchangeId(pub u64);
 
-/// What goes to an agent.
+/// A frame for an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
+pub struct AgentFrame {
     pub text: String,
-    /// The request it answers, where the wire has such; none: it goes out by itself.
-    pub answers: Option<Exchange>,
+    /// The HTTP request it answers, on a wire that has them; none: it is sent on the socket or stream.
+    pub answers: Option<ExchangeId>,
 }
 
-/// What a frame asks of the hub.
+/// What the hub has to do for a frame.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// To be answered once, with [`Session::answer`].
+    /// Answer it once, with [`Session::answer`].
     Call {
         call: CallId,
         request: Request,
     },
     /// Send this back, as the answer to this frame.
     Reply(String),
-    /// It is no frame of this dialect; send this back, which says why.
+    /// It is not a frame of this dialect; send this error back.
     Malformed(String),
-    /// The agent said who it is; send the frame back.
+    /// The agent introduced itself; send the frame back.
     Introduced {
         name: String,
         version: String,
         reply: String,
     },
-    /// The agent said which process it is.
+    /// The agent reported its process id.
     Pid(u32),
     /// The agent answered [`Session::ping`].
     Pong(u64),
-    /// This agent speaks another dialect, one that asks for a token. It is let go without an answer.
+    /// This agent speaks another dialect, one that needs a token. Close the connection without an answer.
     NeedsToken,
-    /// The agent leaves, and takes back what is open.
+    /// The agent leaves, and withdraws its open calls.
     Goodbye,
-    /// The agent no longer wants that answer. The call is open only where the dialect answers it all the same.
+    /// The agent no longer wants that answer. The call stays open only if the dialect answers it anyway.
     Cancelled(CallId),
+    /// The agent works in this folder. If that is a folder of the window, answer with [`Session::follow_thread`].
+    Thread {
+        thread: String,
+        cwd: PathBuf,
+    },
+    /// The agent has received [`Session::decline`]: what was accepted may be written now. If it was `applied`, somebody
+    /// else was first and the agent wrote everything.
+    Declined {
+        call: CallId,
+        applied: bool,
+    },
     Nothing,
 }
 
-/// What the session says about our side.
+/// How the session introduces our side.
 #[derive(Debug, Clone)]
-pub struct Server {
+pub struct ServerFacts {
     pub version: String,
     pub editor_name: String,
-    /// What the editor can do: tools that it has no use for are not listed.
+    /// What the editor can do: tools that need more are not listed.
     pub capabilities: Capabilities,
 }
 
-/// What a dialect's conversation has to do. Each call is answered once or not at all.
+/// The conversation of one dialect. Each call is answered once or not at all.
 pub(crate) trait Conversation: Debug + Send {
-    /// `exchange`: the request that this frame came with, on a wire that has such.
-    fn receive(&mut self, frame: &str, exchange: Option<Exchange>) -> Step;
+    /// `exchange`: the HTTP request that this frame came with, on a wire that has them.
+    fn receive(&mut self, frame: &str, exchange: Option<ExchangeId>) -> Step;
 
-    /// Said once a proposed change waits for a person, where the dialect answers the call then and tells the
-    /// decision later.
-    fn shown(&mut self, _call: CallId) -> Option<Frame> {
+    /// The connection is open, in a dialect in which our side speaks first.
+    fn begin(&mut self) {}
+
+    /// What else the last frame leads to.
+    fn next_step(&mut self) -> Option<Step> {
         None
     }
 
-    /// How long the agent waits for a person. A change that is not decided by then is taken back: told later, the
-    /// decision would be taken for the answer to something else.
-    fn patience_ms(&self, _call: CallId) -> Option<u64> {
+    /// Frames to send, in this order, after the answer that was returned last.
+    fn take_frames(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The changes of that thread are for this window.
+    fn follow_thread(&mut self, _thread: &str) {}
+
+    /// Tells the agent not to apply its patch, before the hub writes the accepted part. The call stays open.
+    fn decline(&mut self, _call: CallId) -> Option<AgentFrame> {
         None
     }
 
-    /// A change of this name that was proposed before this conversation was taken up again: its call is answered, and
-    /// the decision is still to be told. None where the dialect has no such word.
-    fn adopt(&mut self, _name: &str) -> Option<CallId> {
+    /// The answer to a call whose change is pending now, in a dialect that sends the decision later.
+    fn acknowledge_shown(&mut self, _call: CallId) -> Option<AgentFrame> {
         None
     }
 
-    /// The agent waits for that change no more: once its call is answered, nothing is told later.
-    fn hush(&mut self, _call: CallId) {}
+    /// How long the agent waits for a decision. A change that is not decided by then is withdrawn: the agent would take
+    /// a later decision for the answer to another request.
+    fn wait_limit_ms(&self, _call: CallId) -> Option<u64> {
+        None
+    }
 
-    /// The handshake was made with an earlier hub.
+    /// Registers a change of this name that was proposed before this conversation was resumed: its call is answered,
+    /// and the decision still has to be sent. None in a dialect that sends no decision later.
+    fn readopt_call(&mut self, _name: &str) -> Option<CallId> {
+        None
+    }
+
+    /// The agent no longer waits for that change: once its call is answered, no decision is sent.
+    fn suppress_outcome(&mut self, _call: CallId) {}
+
+    /// The handshake took place with an earlier hub.
     fn resume(&mut self) {}
 
-    /// None when the call is not open any more, or when this dialect says nothing to it.
-    fn answer(&mut self, call: CallId, answer: &Answer) -> Option<Frame>;
+    /// None if the call is no longer open, or if this dialect has no answer to it.
+    fn answer(&mut self, call: CallId, answer: &Answer) -> Option<AgentFrame>;
 
-    /// None where the dialect has no word for it, or not yet.
+    /// None if the dialect has no message for it, or not before the handshake.
     fn event(&self, event: &EditorEvent) -> Option<String>;
 
-    /// A question of ours that only a living agent answers, with [`Step::Pong`]. Numbers only grow.
+    /// A ping; the agent answers with [`Step::Pong`]. Numbers only grow.
     fn ping(&mut self, _number: u64) -> Option<String> {
         None
     }
 
-    /// The answer to a frame that is not text.
-    fn not_text(&self) -> String;
+    /// The answer to a frame that is not text, if it gets any.
+    fn not_text(&self) -> Option<String>;
 
-    /// Whether that changed what tools there are.
+    /// Whether that changed the list of tools.
     fn set_capabilities(&mut self, _now: Capabilities) -> bool {
         false
     }
 
-    /// What paths are written from, in a dialect that has them relative.
-    fn set_folders(&mut self, _now: &Folders) {}
+    /// The folders that paths are relative to, in a dialect with relative paths.
+    fn set_folders(&mut self, _now: &WindowFolders) {}
 
     fn open_calls(&self) -> Box<dyn Iterator<Item = CallId> + '_>;
 
-    /// Proposed changes that wait for their answer, with the name that the agent takes each back by.
+    /// Pending changes, with the name by which the agent withdraws each.
     fn open_changes(&self) -> Box<dyn Iterator<Item = (CallId, &str)> + '_>;
+
+    /// Whether that HTTP request will be answered with the decision on a change.
+    fn decides_in(&self, _exchange: ExchangeId) -> bool {
+        false
+    }
 }
 
 /// One agent's conversation.
@@ -130,7 +168,7 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn new(dialect: &'static Dialect, server: Server) -> Session {
+    pub fn new(dialect: &'static Dialect, server: ServerFacts) -> Session {
         Session { dialect, conversation: (dialect.converse)(dialect, server) }
     }
 
@@ -138,67 +176,92 @@ impl Session {
         self.dialect
     }
 
+    /// The connection is open: the first frames are ready if this dialect's agents do not speak first.
+    pub fn begin(&mut self) {
+        self.conversation.begin();
+    }
+
     pub fn receive(&mut self, frame: &str) -> Step {
         self.conversation.receive(frame, None)
     }
 
-    /// The same for a frame that came as an HTTP request.
-    pub fn receive_in(&mut self, exchange: Option<Exchange>, frame: &str) -> Step {
+    /// What else the last frame leads to, until none is returned.
+    pub fn next_step(&mut self) -> Option<Step> {
+        self.conversation.next_step()
+    }
+
+    /// Frames to send now. There may be some after every other call.
+    pub fn take_frames(&mut self) -> Vec<String> {
+        self.conversation.take_frames()
+    }
+
+    /// The answer to [`Step::Thread`], if this window is the one for it.
+    pub fn follow_thread(&mut self, thread: &str) {
+        self.conversation.follow_thread(thread);
+    }
+
+    /// Tells the agent not to apply its patch. [`Step::Declined`] follows, and then the call is answered.
+    pub fn decline(&mut self, call: CallId) -> Option<AgentFrame> {
+        self.conversation.decline(call)
+    }
+
+    /// Receives a frame that came as an HTTP request.
+    pub fn receive_in(&mut self, exchange: Option<ExchangeId>, frame: &str) -> Step {
         self.conversation.receive(frame, exchange)
     }
 
-    /// The frame for a change that waits for a person from now on; none where its call is answered only later.
-    pub fn shown(&mut self, call: CallId) -> Option<Frame> {
-        self.conversation.shown(call)
+    /// The frame for a change that is pending from now on; none if its call is answered with the decision.
+    pub fn acknowledge_shown(&mut self, call: CallId) -> Option<AgentFrame> {
+        self.conversation.acknowledge_shown(call)
     }
 
-    /// How long the agent waits for a person, where it does not wait for ever.
-    pub fn patience_ms(&self, call: CallId) -> Option<u64> {
-        self.conversation.patience_ms(call)
+    /// How long the agent waits for a decision; none if it waits without limit.
+    pub fn wait_limit_ms(&self, call: CallId) -> Option<u64> {
+        self.conversation.wait_limit_ms(call)
     }
 
-    /// Goes on with an agent that an earlier hub knew.
+    /// Continues with an agent that was connected to an earlier hub.
     pub fn resume(&mut self) {
         self.conversation.resume();
     }
 
-    /// A change that an agent waits for since before [`Session::resume`], by the name it takes it back by.
-    pub fn adopt(&mut self, name: &str) -> Option<CallId> {
-        self.conversation.adopt(name)
+    /// Registers a change that was pending before [`Session::resume`], by the name by which the agent withdraws it.
+    pub fn readopt_call(&mut self, name: &str) -> Option<CallId> {
+        self.conversation.readopt_call(name)
     }
 
-    /// What becomes of that change is of no use to the agent any more; a call that is not answered yet still is.
-    pub fn hush(&mut self, call: CallId) {
-        self.conversation.hush(call);
+    /// Sends no decision about that change later. A call that is not answered yet still gets its answer.
+    pub fn suppress_outcome(&mut self, call: CallId) {
+        self.conversation.suppress_outcome(call);
     }
 
     /// The frame that answers the call; none when it is no longer open.
-    pub fn answer(&mut self, call: CallId, answer: &Answer) -> Option<Frame> {
+    pub fn answer(&mut self, call: CallId, answer: &Answer) -> Option<AgentFrame> {
         self.conversation.answer(call, answer)
     }
 
-    /// The frame that tells of the event; none before the handshake is over, or when this dialect has no word for it.
+    /// The frame for an event; none before the handshake is complete, or if this dialect has no message for it.
     pub fn event(&self, event: &EditorEvent) -> Option<String> {
         self.conversation.event(event)
     }
 
-    /// A question of ours, on a wire that has no pings of its own.
+    /// A ping, on a wire that has no pings of its own.
     pub fn ping(&mut self, number: u64) -> Option<String> {
         self.conversation.ping(number)
     }
 
-    /// The answer to a frame that is not text.
-    pub fn not_text(&self) -> String {
+    /// The answer to a frame that is not text, if it gets any.
+    pub fn not_text(&self) -> Option<String> {
         self.conversation.not_text()
     }
 
-    /// Whether that changed what tools there are.
+    /// Whether that changed the list of tools.
     pub fn set_capabilities(&mut self, now: Capabilities) -> bool {
         self.conversation.set_capabilities(now)
     }
 
     /// The folders of the window.
-    pub fn set_folders(&mut self, now: &Folders) {
+    pub fn set_folders(&mut self, now: &WindowFolders) {
         self.conversation.set_folders(now);
     }
 
@@ -206,8 +269,13 @@ impl Session {
         self.conversation.open_calls()
     }
 
-    /// Proposed changes that wait for their answer, with the name that the agent takes each back by.
+    /// Pending changes, with the name by which the agent withdraws each.
     pub fn open_changes(&self) -> impl Iterator<Item = (CallId, &str)> {
         self.conversation.open_changes()
+    }
+
+    /// Whether that HTTP request will be answered with the decision on a change.
+    pub fn decides_in(&self, exchange: ExchangeId) -> bool {
+        self.conversation.decides_in(exchange)
     }
 }

@@ -1,64 +1,81 @@
-//! The one table of dialects. Knows what a dialect consists of, nothing of any one of them.
+//! The table of dialects. Knows the parts of a dialect, but none of them in particular.
 
 use std::ffi::OsString;
 use std::fmt;
 
 use linkspan_review::Writer;
 
-use crate::conversation::{Conversation, Server};
+use crate::conversation::{Conversation, ServerFacts};
 use crate::discovery::{DiscoveryFile, Lookup, WindowFacts};
-use crate::{claude, clio, gemini, nexus3, own, ppxai};
+use crate::receives::DialectReceives;
+use crate::{claude, clio, codex, copilot, gemini, nexus3, own, ppxai};
 
-/// Every dialect spoken on a window's port. Adding one is adding a folder and a line here.
-pub static ALL: &[&Dialect] =
-    &[&claude::DIALECT, &nexus3::DIALECT, &clio::DIALECT, &gemini::DIALECT, &ppxai::DIALECT];
+/// Every dialect on a window's port or socket. To add one, add a folder and a line here.
+pub static ALL: &[&Dialect] = &[
+    &claude::DIALECT,
+    &nexus3::DIALECT,
+    &clio::DIALECT,
+    &gemini::DIALECT,
+    &copilot::DIALECT,
+    &ppxai::DIALECT,
+];
 
-/// Our own, spoken on the hub's socket: no guard asks for its token and no file announces it.
+/// Our own, used on the hub's socket: it needs no token and has no discovery file.
 pub static OWN: &Dialect = &own::DIALECT;
 
-/// One wire protocol that agents speak.
+/// The daemon of Codex, to which the hub connects.
+pub static CODEX: &Dialect = &codex::DIALECT;
+
+/// One wire protocol of agents.
 pub struct Dialect {
     pub name: &'static str,
-    pub door: Door,
+    pub endpoint: Endpoint,
     /// Who writes the file after an accept.
     pub writer: Writer,
     /// Paths may be relative to the workspace.
     pub relative_paths: bool,
-    pub(crate) converse: fn(&'static Dialect, Server) -> Box<dyn Conversation>,
+    /// What of a decision reaches the models of its agents.
+    pub receives: DialectReceives,
+    pub(crate) converse: fn(&'static Dialect, ServerFacts) -> Box<dyn Conversation>,
     pub(crate) discovery: fn(&WindowFacts<'_>, Lookup<'_>) -> Vec<DiscoveryFile>,
     pub(crate) terminal_environment: fn(&WindowFacts<'_>) -> Vec<(String, String)>,
 }
 
-/// How this dialect's agents come in, and by what they are told from others.
+/// How agents of a dialect connect, and how the hub tells them from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
+pub enum Endpoint {
     /// A WebSocket at `/`, with the window's token in a header (in lower case).
     WebSocket {
         token_header: &'static str,
-        /// What to answer in `Sec-WebSocket-Protocol` when the agent offers it.
+        /// The answer in `Sec-WebSocket-Protocol` if the agent offers it.
         subprotocol: Option<&'static str>,
     },
-    /// A WebSocket at `/` of a dialect that knows no token.
+    /// A WebSocket at `/` of a dialect without tokens.
     OpenWebSocket,
     /// Requests by POST and a stream of events by GET at this path, with the window's token as bearer.
     Stream { path: &'static str },
-    /// Requests that are answered one by one. A token is asked for where one is set, in this header.
-    Calls { token_header: &'static str, routes: &'static [Route] },
+    /// Like a stream, but on a Unix socket of the window, with the window's token as nonce. The agent chooses the id of
+    /// its session, and a proposal is answered with the decision.
+    SocketStream { path: &'static str },
+    /// HTTP requests that are answered one by one. If a token is configured, it is expected in this header.
+    HttpRpc { token_header: &'static str, routes: &'static [Route] },
     /// The hub's own socket.
     Local,
+    /// A daemon of the user, to which the hub connects.
+    Daemon,
 }
 
-/// What one path of a [`Door::Calls`] is for.
+/// One path of an [`Endpoint::HttpRpc`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
     pub path: &'static str,
-    /// The frame that a GET of this path stands for; without one, the frame is the body of a POST.
+    /// The frame that a GET of this path becomes; none: the frame is the body of a POST.
     pub frame: Option<&'static str>,
 }
 
 impl Dialect {
-    /// The files by which this dialect's agents find the window; none when `lookup` (the environment)
-    /// names no place for them.
+    /// The discovery files of the window for this dialect's agents; none if `lookup` (the environment) names no
+    /// directory for them.
     pub fn discovery_files(
         &self,
         window: &WindowFacts<'_>,
@@ -90,5 +107,5 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 fn every() -> impl Iterator<Item = &'static Dialect> {
-    ALL.iter().copied().chain([OWN])
+    ALL.iter().copied().chain([OWN, CODEX])
 }

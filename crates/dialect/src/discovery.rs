@@ -1,26 +1,28 @@
-//! The files by which agents find a window: their place, name and contents.
-//! Writing, replacing and removing them is the hub's.
+//! Discovery files, by which agents find a window: their paths and contents. The hub writes, replaces and removes them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use linkspan_editor_api::wire_names::{CLAUDE_DIRECTORY, COPILOT_DIRECTORY, IDE_DIRECTORY, lock_file_name};
 use serde::Serialize;
 
-/// What a discovery file tells about a window.
+/// The facts about a window in a discovery file.
 #[derive(Debug, Clone, Copy)]
 pub struct WindowFacts<'a> {
     pub port: u16,
+    /// The Unix socket for agents that connect to one; none if it could not be made.
+    pub socket: Option<&'a Path>,
     pub token: &'a str,
-    /// The editor's own process: agents take a dead one for a stale file, and compare it with their ancestors.
+    /// The editor's own process. Agents compare it with their ancestors, and consider the file stale if it is dead.
     pub pid: u32,
     pub editor_name: &'a str,
     pub folders: &'a [PathBuf],
-    /// Where the port is a port, as `linkspan_editor_api::port_space` names it: marks the file as ours, for who
-    /// finds it after the hub was killed.
+    /// The machine or container of the port, as `linkspan_editor_api::port_space` names it. Marks the file as ours, so
+    /// that it can be removed after the hub was killed.
     pub port_space: Option<&'a str>,
-    /// A word by which a file without the token is known to be this window's; it tells nothing of the token.
+    /// An id by which a file without a token is recognised as this window's. It reveals nothing about the token.
     pub mark: &'a str,
-    /// Now, since 1970.
+    /// The current time, since 1970.
     pub unix_ms: u64,
 }
 
@@ -29,7 +31,7 @@ pub struct DiscoveryFile {
     pub directory: PathBuf,
     pub file_name: String,
     pub contents: Vec<u8>,
-    /// There is only one such file, for the window that was focused last.
+    /// There is only one such file, for the window that had the focus last.
     pub shared: bool,
 }
 
@@ -42,16 +44,18 @@ impl DiscoveryFile {
 /// The environment, injected so that nothing here reads the real one.
 pub(crate) type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// A directory that a variable names. Unset, empty and relative mean that there is none: a relative one
-/// would be another place for the hub than for the agent.
+/// A directory that a variable names. Unset, empty and relative values count as none: a relative path would be a
+/// different directory for the hub than for the agent.
 pub(crate) fn directory(lookup: Lookup<'_>, variable: &str) -> Option<PathBuf> {
     lookup(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
-/// The folders in which discovery files stand, those of other programs among them. They hold the tokens of windows.
+/// The directories of discovery files, including those of other programs. They hold the tokens of windows.
 pub fn discovery_folders(lookup: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let nobody = WindowFacts {
         port: 0,
+        // Any: without one, some dialects have no file.
+        socket: Some(Path::new("")),
         token: "",
         pid: 0,
         editor_name: "",
@@ -62,8 +66,10 @@ pub fn discovery_folders(lookup: impl Fn(&str) -> Option<OsString>) -> Vec<PathB
     };
     let files = crate::ALL.iter().flat_map(|dialect| dialect.discovery_files(&nobody, &lookup));
     let home = directory(&lookup, "HOME");
-    // Also where they would be without the variables that this process happens to have.
-    let usual = home.iter().flat_map(|home| [".claude", ".copilot"].map(|name| home.join(name).join("ide")));
+    // Also the directories that are used without the environment variables of this process.
+    let usual = home.iter().flat_map(|home| {
+        [CLAUDE_DIRECTORY, COPILOT_DIRECTORY].map(|name| home.join(name).join(IDE_DIRECTORY))
+    });
     files.map(|file| file.directory).chain(usual).collect()
 }
 
@@ -81,7 +87,7 @@ struct Lock<'a> {
     linkspan: Option<&'a str>,
 }
 
-/// The lock file that the claude dialect began and nexus3 took over, but for one key.
+/// The lock file of the claude dialect, which nexus3 copied except for one key.
 pub(crate) fn lock_file(
     directory: PathBuf,
     window: &WindowFacts<'_>,
@@ -89,7 +95,7 @@ pub(crate) fn lock_file(
 ) -> DiscoveryFile {
     let lock = Lock {
         pid: window.pid,
-        // JSON cannot name a folder that is not UTF-8, and a garbled name could match someone else's.
+        // JSON cannot name a folder that is not UTF-8, and a garbled name could match a different folder.
         workspace_folders: window.folders.iter().map(PathBuf::as_path).filter_map(Path::to_str).collect(),
         ide_name: window.editor_name,
         transport: "ws",
@@ -99,7 +105,7 @@ pub(crate) fn lock_file(
     };
     DiscoveryFile {
         directory,
-        file_name: format!("{}.lock", window.port),
+        file_name: lock_file_name(window.port),
         contents: crate::mcp::json(&lock).into_bytes(),
         shared: false,
     }

@@ -1,20 +1,20 @@
-//! The folders of a window, and how paths are written from them.
+//! The folders of a window, and paths relative to them.
 
 use std::path::{Path, PathBuf};
 
-/// As the editor names them and, symlinks followed, as they really are.
+/// As the editor names them, and with symlinks resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Folders {
+pub struct WindowFolders {
     pub named: Vec<PathBuf>,
     pub real: Vec<PathBuf>,
 }
 
-impl Folders {
-    /// From its folder, as VS Code's `asRelativePath` has it: with several folders, the folder's name stands before.
-    /// What is in none of them stays as it is.
+impl WindowFolders {
+    /// The path relative to its folder, as VS Code's `asRelativePath` writes it: with several folders, it begins with
+    /// the name of the folder. A path outside all of them is kept.
     pub(crate) fn relative(&self, path: &Path) -> String {
         let inside = |(index, folder): (usize, &PathBuf)| Some((index, path.strip_prefix(folder).ok()?));
-        // Folders that are not there have no real name; then the two lists do not pair up.
+        // Folders that do not exist have no resolved name; then the two lists do not match.
         let paired = self.named.len() == self.real.len();
         let named = self.named.iter().enumerate().find_map(inside);
         let found = named.or_else(|| self.real.iter().enumerate().filter(|_| paired).find_map(inside));
@@ -33,9 +33,9 @@ impl Folders {
 mod tests {
     use super::*;
 
-    fn folders(named: &[&str], real: &[&str]) -> Folders {
+    fn folders(named: &[&str], real: &[&str]) -> WindowFolders {
         let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect();
-        Folders { named: paths(named), real: paths(real) }
+        WindowFolders { named: paths(named), real: paths(real) }
     }
 
     #[test]
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn with_several_folders_the_name_of_the_folder_stands_before() {
+    fn with_several_folders_a_path_begins_with_the_name_of_its_folder() {
         let two = folders(&["/w/app", "/w/lib"], &["/w/app", "/data/lib-2"]);
         assert_eq!(two.relative(Path::new("/w/app/a")), "app/a");
         assert_eq!(two.relative(Path::new("/data/lib-2/a")), "lib/a");

@@ -1,4 +1,4 @@
-//! What agents ask about a program, and what the editor's language servers know. Nothing here changes a file.
+//! Questions of agents for the editor's language servers, and their answers. None of them changes a file.
 
 use std::path::PathBuf;
 
@@ -7,9 +7,9 @@ use linkspan_editor_api::{
     LanguageSymbolsResult, Position,
 };
 
-/// About one file.
+/// A question about one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Question {
+pub enum LanguageQuery {
     Hover(Position),
     Definition(Position),
     References(Position),
@@ -18,7 +18,7 @@ pub enum Question {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Known {
+pub enum LanguageAnswer {
     Hover(LanguageHoverResult),
     Definition(LanguageDefinitionResult),
     References(LanguageReferencesResult),

@@ -1,37 +1,43 @@
-//! The wire protocols that agents speak: bytes in, meaning out, and back.
+//! The wire protocols of agents: frames are decoded into requests, and answers encoded into frames.
 //!
-//! Nothing in this crate knows a socket, a clock or a file. A dialect is one folder and one line in
-//! [`ALL`], but for [`OWN`], which is spoken on the hub's own socket; what they share by being MCP is in `mcp`.
+//! Nothing in this crate knows a socket, a clock or a file. A dialect is one folder and one line in [`ALL`], except
+//! [`OWN`], which agents use on the hub's own socket, and [`CODEX`], to whose daemon the hub connects. `mcp` has the parts that the MCP dialects share.
 
+mod answer;
 mod claude;
 mod clio;
+mod codex;
 mod conversation;
-mod decided;
+mod copilot;
 mod dialect;
 mod discovery;
 mod folders;
 mod gemini;
+pub mod hooks;
 mod language;
 mod mcp;
-mod meaning;
-mod nearest;
 mod nexus3;
 mod open_calls;
+mod outcome;
 mod own;
+mod patch;
 mod ppxai;
-mod work;
+mod receives;
+mod request;
+mod spelling;
 
 use linkspan_editor_api::file_uri;
 
-pub use conversation::{CallId, Exchange, Frame, Server, Session, Step};
-pub use decided::{Accepted, DecidedHunk, Rejected};
-pub use dialect::{ALL, Dialect, Door, OWN, Route, by_name, names};
+pub use answer::{ActiveFile, Answer, EditorEvent, Failure, FailureKind, OpenFile, TerminalContents};
+pub use codex::{IdeContext, IdeFile, IdeRequest};
+pub use conversation::{AgentFrame, CallId, ExchangeId, ServerFacts, Session, Step};
+pub use dialect::{ALL, CODEX, Dialect, Endpoint, OWN, Route, by_name, names};
 pub use discovery::{DiscoveryFile, WindowFacts, discovery_folders};
-pub use folders::Folders;
-pub use language::{Known, Question};
-pub use mcp::{begins_session, speaks};
-pub use meaning::{
-    ActiveFile, Answer, EditorEvent, Failure, FailureKind, FileEdit, OpenFile, Request, Target,
-};
+pub use folders::WindowFolders;
+pub use language::{LanguageAnswer, LanguageQuery};
+pub use mcp::{answer_before_session, begins_session, speaks};
+pub use outcome::{Accepted, DecidedHunk, Rejected};
+pub use patch::{PatchChange, PatchError, PatchFile, PatchedText};
 pub use ppxai::tools_page as ppxai_tools_page;
-pub use work::{Active, Printed, Work};
+pub use receives::{DialectReceives, KnownAgent};
+pub use request::{ActiveFileRequest, FileEdit, OpenSelection, Request, WorkspaceRequest};

@@ -1,20 +1,22 @@
-//! How an agent joins a window on the hub's own socket. What is said after that is MCP, and not of this crate.
+//! How an agent joins a window on the hub's own socket. The messages after that are MCP, which this crate does not
+//! know.
 
 use serde::{Deserialize, Serialize};
 
+use crate::receives::Receives;
 use crate::window::Editor;
 
-/// Joins a window as an agent. From the answer on, every message on this connection is MCP of the dialect
-/// `linkspan`, both ways.
+/// Joins a window as an agent. After the answer, every message on this connection is MCP of the dialect `linkspan`, in
+/// both directions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentJoin {
     /// Id of the window, such as `w3`: `hub/windows` lists them.
     pub window: String,
-    /// A random word of 1 to 64 letters, digits, `-` and `_` that the agent keeps over reconnects, and nobody
-    /// else uses: by it, its name and its window an agent finds its own changes again. An older connection with
-    /// the same three is taken for lost.
+    /// A random string of 1 to 64 letters, digits, `-` and `_` that the agent keeps across reconnects and that no other
+    /// agent uses. With it, its name and its window, an agent finds its own changes again. An older connection with the
+    /// same three is considered lost.
     pub session: String,
     /// What the agent calls itself.
     pub name: String,
@@ -23,6 +25,25 @@ pub struct AgentJoin {
     /// Its process id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
+    /// What its model learns of a decision, if that is less than everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receives: Option<Receives>,
+    /// Set by a command that another agent runs for one event of its hooks, such as `linkspan hook`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<HookJoin>,
+}
+
+/// The agent behind a hook. The joined process lives as long as the question that it asks: when its connection ends, its
+/// pending changes and questions are withdrawn at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct HookJoin {
+    /// What the agent that runs the hook calls itself, such as `Claude Code`; 1 to 200 bytes.
+    pub agent: String,
+    /// That agent's own id of its session; 1 to 200 bytes. Permissions for a session last as long as it, across all
+    /// processes that join with it.
+    pub session: String,
 }
 
 /// The window the agent is in now.
@@ -40,8 +61,8 @@ pub struct AgentJoinResult {
     pub folders: Vec<String>,
 }
 
-/// Says goodbye: what the agent has open is withdrawn, and the hub hangs up. A connection that ends without it
-/// may come back for its answers.
+/// Leaves: the open changes and calls of the agent are withdrawn, and the hub closes the connection. After a connection
+/// that ends without it, the agent may reconnect for its answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]

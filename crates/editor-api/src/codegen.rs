@@ -1,4 +1,4 @@
-//! The protocol as others read it: TypeScript declarations for shims, and the reference page. Both come from
+//! The protocol for other readers: TypeScript declarations for shims, and the reference page. Both come from
 //! the types and their doc comments, in the order of the method table, so that equal types give equal files.
 
 mod layout;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use ts_rs::{Config, TS, TypeVisitor};
 
-use crate::method::{self, Direction, Kind, Notification, Request};
+use crate::method::{self, Direction, MethodKind, Notification, Request};
 
 pub use page::protocol_page;
 pub use typescript::typescript;
@@ -28,7 +28,7 @@ pub(crate) trait Visitor {
 struct MethodEntry {
     name: &'static str,
     direction: Direction,
-    kind: Kind,
+    kind: MethodKind,
     docs: String,
     params: String,
     /// `null` for a request that is only acknowledged; empty for a notification.
@@ -58,7 +58,13 @@ impl Protocol {
         protocol
     }
 
-    fn add<P: TS + 'static>(&mut self, name: &'static str, direction: Direction, kind: Kind, result: String) {
+    fn add<P: TS + 'static>(
+        &mut self,
+        name: &'static str,
+        direction: Direction,
+        kind: MethodKind,
+        result: String,
+    ) {
         self.visit::<P>();
         self.methods.push(MethodEntry {
             name,
@@ -78,13 +84,13 @@ impl Visitor for Protocol {
         R::Result: TS + 'static,
     {
         let result = <R::Result as TS>::name(&self.config);
-        self.add::<R>(R::METHOD, direction, Kind::Request, result);
+        self.add::<R>(R::METHOD, direction, MethodKind::Request, result);
         self.visit::<R::Result>();
         <R::Result as TS>::visit_generics(self);
     }
 
     fn notification<N: Notification + TS + 'static>(&mut self, direction: Direction) {
-        self.add::<N>(N::METHOD, direction, Kind::Notification, String::new());
+        self.add::<N>(N::METHOD, direction, MethodKind::Notification, String::new());
     }
 }
 

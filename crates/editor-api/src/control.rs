@@ -1,5 +1,4 @@
-//! What `linkspan` commands ask the hub about itself, and how they stop it. What they ask about reviews is in
-//! `reviews`.
+//! Requests of `linkspan` commands about the hub itself, and stopping it. Requests about reviews are in `reviews`.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::window::Editor;
 
-/// Says who is calling and asks which hub this is. The one request that never changes its shape, because it
-/// is how two versions find out about each other.
+/// Identifies the caller and asks which hub this is. This request never changes its shape, because two versions find
+/// out about each other with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -17,7 +16,7 @@ pub struct HubHello {
     pub version: String,
     /// The protocol version the caller speaks.
     pub protocol: u32,
-    /// What the caller is, such as `attach`, `serve` or `command`: for the log, so any word will do.
+    /// The kind of caller, such as `attach`, `serve` or `command`. Only for the log.
     #[serde(default)]
     pub role: String,
 }
@@ -56,20 +55,20 @@ pub struct HubStatusResult {
     pub uptime_ms: u64,
     /// Path of its socket.
     pub socket: String,
-    /// Memory it occupies, if the system says.
+    /// Memory that it uses, if the system reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resident_bytes: Option<u64>,
     /// The windows, oldest first.
     pub windows: Vec<WindowStatus>,
-    /// Attempts to come in that were refused, counted by reason.
+    /// Number of rejected connections, by reason.
     #[serde(default)]
     pub refused: BTreeMap<String, u64>,
-    /// What does not work right now, each with what to do.
+    /// Current problems, each with a remedy.
     #[serde(default)]
     pub problems: Vec<String>,
 }
 
-/// Asks which windows there are. Quicker than `hub/status`: no agent is asked for a sign of life.
+/// Asks which windows there are. Faster than `hub/status`: agents are not pinged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -101,15 +100,15 @@ pub struct WindowStatus {
     pub port: u16,
     /// The protocols spoken on that port.
     pub dialects: Vec<DialectStatus>,
-    /// The editor is connected. If not, the window is kept for a while, for it to come back.
+    /// The editor is connected. If not, the window is kept for a while, in case it comes back.
     pub attached: bool,
     /// The agents connected to it, oldest first.
     pub agents: Vec<AgentStatus>,
-    /// Agents whose connection broke and that came back by themselves, but have asked for nothing since. Gemini CLI and
+    /// Agents that reconnected by themselves after a broken connection and have sent no request since. Gemini CLI and
     /// Qwen Code show themselves as disconnected then, until the user types `/ide enable`.
     #[serde(default)]
     pub returned_agents: Vec<AgentStatus>,
-    /// Reviews that wait for a person.
+    /// Pending reviews.
     pub pending_reviews: u32,
 }
 
@@ -120,13 +119,13 @@ pub struct WindowStatus {
 pub struct DialectStatus {
     /// Its name, such as `claude`.
     pub name: String,
-    /// The port that its agents know by heart, if it leads to this window.
+    /// The well-known port of its agents, if it leads to this window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// The files by which its agents find the window, as far as they are there.
+    /// The discovery files of the window that exist.
     #[serde(default)]
     pub discovery_files: Vec<String>,
-    /// Why its agents do not find the window by a file, though they should.
+    /// Why a discovery file is missing.
     #[serde(default)]
     pub problems: Vec<String>,
 }
@@ -138,22 +137,22 @@ pub struct DialectStatus {
 pub struct AgentStatus {
     /// Id of the connection, such as `a4`.
     pub agent: String,
-    /// What it calls itself.
+    /// Its name.
     pub name: String,
-    /// The version it says it has.
+    /// The version that it reports.
     pub version: String,
     /// The protocol it speaks.
     pub dialect: String,
-    /// Its process id, if it told.
+    /// Its process id, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// How long it has been connected.
     pub connected_ms: u64,
-    /// Its reviews that are not settled.
+    /// Its reviews that are not closed.
     pub open_reviews: u32,
 }
 
-/// Stops the hub. It starts again by itself when somebody needs it.
+/// Stops the hub. It starts again when it is needed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -173,6 +172,6 @@ pub struct HubStopResult {
     /// Why it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Reviews that wait for a person.
+    /// Pending reviews.
     pub pending: u32,
 }

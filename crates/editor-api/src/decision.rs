@@ -1,15 +1,15 @@
-//! What a person decides about a review, the same wherever she decides it.
+//! The decision on a review, the same for every surface.
 
 use serde::{Deserialize, Serialize};
 
-/// What a person decided.
+/// The decision of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
     /// Yes or no, and to what.
     pub verdict: Verdict,
-    /// What she says about single lines.
+    /// Comments on single lines.
     #[serde(default)]
     pub comments: Vec<ReviewComment>,
     /// If the agent that should write the file no longer waits, the hub writes it instead. Without this, accepting
@@ -33,19 +33,19 @@ pub enum Verdict {
     },
     /// This text instead.
     AcceptEdited {
-        /// The whole text the file shall hold.
+        /// The whole text that the file will hold.
         text: String,
     },
     /// None of it.
     Reject {
-        /// What the agent is told.
+        /// Reason for the agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
 impl Verdict {
-    /// Its name alone.
+    /// The name of this verdict.
     pub fn kind(&self) -> VerdictKind {
         match self {
             Verdict::Accept => VerdictKind::Accept,
@@ -65,19 +65,19 @@ pub enum VerdictKind {
     Accept,
     /// Some hunks.
     AcceptHunks,
-    /// A text of the person's own.
+    /// A text that the user edited.
     AcceptEdited,
     /// None of it.
     Reject,
 }
 
-/// A word about one line.
+/// A comment on one line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewComment {
     /// Line number in the proposed side as shown, from 1.
     pub line: u32,
-    /// What is said.
+    /// The comment.
     pub text: String,
 }

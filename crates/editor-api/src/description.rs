@@ -1,23 +1,23 @@
-//! What an agent says about a change, where its label says more than the name of the file. The page has the same rule in
-//! `editors/web/src/description.ts`.
+//! The agent's description of a change, when its label says more than the name of the file. The page has the same rule
+//! in `editors/web/src/list/description.ts`.
 
 use crate::{ReviewShow, ReviewSummary};
 
 impl ReviewSummary {
-    /// What the agent says about the change.
+    /// The agent's description of the change, if its label is one.
     pub fn description(&self) -> Option<&str> {
         description(&self.label, &self.path)
     }
 }
 
 impl ReviewShow {
-    /// What the agent says about the change.
+    /// The agent's description of the change, if its label is one.
     pub fn description(&self) -> Option<&str> {
         description(&self.label, &self.path)
     }
 }
 
-/// Most agents name a tab by its file, with a few marks of their own around it: that says nothing more.
+/// Most agents name a tab after its file, with a few marks around it, which describes nothing.
 fn description<'a>(label: &'a str, path: &str) -> Option<&'a str> {
     let label = label.trim();
     let name = path.rsplit('/').next().unwrap_or(path);

@@ -12,7 +12,7 @@ pub struct DiagnosticsGet {
     /// Absolute path of one file; missing: all files that have any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Wait at most this long for the language servers to come to rest.
+    /// Wait at most this many milliseconds for the language servers to finish.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u32>,
 }
@@ -22,7 +22,7 @@ pub struct DiagnosticsGet {
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DiagnosticsGetResult {
-    /// A file that was asked for by its path is here even if it has none.
+    /// A file that was requested by its path is listed even if it has none.
     pub files: Vec<FileDiagnostics>,
 }
 
@@ -36,7 +36,7 @@ pub struct FileDiagnostics {
     /// Version of the document they are about, if the editor knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<i64>,
-    /// They are about the text as it is now; false: the language server may still be at work.
+    /// They describe the current text. False: the language server may still be working.
     #[serde(default)]
     pub settled: bool,
     /// The diagnostics, in the order of their ranges.
@@ -48,13 +48,13 @@ pub struct FileDiagnostics {
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct Diagnostic {
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// Where it is.
     pub range: Range,
-    /// Who says so, such as `rustc` or `eslint`.
+    /// The tool that reports it, such as `rustc` or `eslint`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Its code, such as `E0308`.
@@ -62,18 +62,18 @@ pub struct Diagnostic {
     pub code: Option<String>,
 }
 
-/// How bad a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
-    /// Wrong.
+    /// An error.
     Error,
-    /// Suspicious.
+    /// A warning.
     Warning,
-    /// Worth knowing.
+    /// Information.
     Info,
-    /// Could be nicer.
+    /// A suggestion.
     Hint,
 }
 

@@ -28,12 +28,12 @@ pub struct DocumentsListResult {
 pub struct OpenDocument {
     /// Absolute path, or the editor's name for a document that has no file yet.
     pub path: String,
-    /// What the tab says.
+    /// The title of the tab.
     pub label: String,
-    /// The document the person looks at, or looked at last.
+    /// The active document, or the last one that was active.
     #[serde(default)]
     pub active: bool,
-    /// It has changes that are not saved.
+    /// It has unsaved changes.
     #[serde(default)]
     pub dirty: bool,
     /// It has no file yet.
@@ -74,7 +74,7 @@ pub struct OpenDocument {
 #[serde(rename_all = "camelCase")]
 pub struct DocumentsChanged {}
 
-/// Asks for the text an editor holds for a file, saved or not.
+/// Asks for the text that an editor holds for a file, saved or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -88,9 +88,9 @@ pub struct DocumentText {
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentTextResult {
-    /// The editor has the file open. If not, the file on disk is the truth.
+    /// The editor has the file open. If not, the file on disk counts.
     pub open: bool,
-    /// It has changes that are not saved.
+    /// It has unsaved changes.
     #[serde(default)]
     pub dirty: bool,
     /// Grows with each change to the text.
@@ -104,7 +104,7 @@ pub struct DocumentTextResult {
     pub text: Option<String>,
 }
 
-/// Asks whether a document has changes that are not saved.
+/// Asks whether a document has unsaved changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -113,14 +113,14 @@ pub struct DocumentDirty {
     pub path: String,
 }
 
-/// Whether the document has changes that are not saved.
+/// Whether the document has unsaved changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentDirtyResult {
     /// The editor has the file open.
     pub open: bool,
-    /// It has changes that are not saved.
+    /// It has unsaved changes.
     #[serde(default)]
     pub dirty: bool,
     /// It has no file yet.
@@ -137,7 +137,7 @@ pub struct DocumentSave {
     pub path: String,
 }
 
-/// What came of saving.
+/// The result of saving.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -160,12 +160,12 @@ pub struct DocumentClose {
     pub path: String,
 }
 
-/// What came of closing.
+/// The result of closing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentCloseResult {
-    /// No tab shows the document any more.
+    /// No tab shows the document now.
     pub closed: bool,
 }
 
@@ -179,7 +179,7 @@ pub struct DocumentOpen {
     /// Open it as a preview that the next opened file replaces.
     #[serde(default)]
     pub preview: bool,
-    /// Give it the focus. Without, the person keeps typing where she was.
+    /// Give it the focus. Without it, the focus stays where it is.
     #[serde(default)]
     pub focus: bool,
     /// What to select and scroll to.
@@ -226,18 +226,18 @@ pub struct DocumentOpenResult {
     pub selected: Option<Range>,
 }
 
-/// Scrolls an open document so that a range is seen.
+/// Scrolls an open document so that a range is visible.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentReveal {
     /// Absolute path of the file.
     pub path: String,
-    /// What shall be seen.
+    /// The range to show.
     pub range: Range,
 }
 
-/// What came of scrolling.
+/// The result of scrolling.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]

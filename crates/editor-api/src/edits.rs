@@ -1,4 +1,4 @@
-//! Changing the text of a document on behalf of the hub. Whether it may be changed is decided elsewhere.
+//! Changing the text of a document for the hub. Whether it may be changed is decided elsewhere.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,11 +45,11 @@ pub enum Edits {
 pub struct TextEdit {
     /// What is replaced; empty to insert.
     pub range: Range,
-    /// What stands there afterwards; empty to delete.
+    /// The new text; empty to delete.
     pub new_text: String,
 }
 
-/// What came of the edits.
+/// The result of the edits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -59,16 +59,15 @@ pub struct EditsApplyResult {
     /// The document's version now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<i64>,
-    /// The file holds it too.
+    /// The file on disk holds it too.
     #[serde(default)]
     pub saved: bool,
-    /// What the document holds after saving, where the editor's own rules for saving made it something else than was
-    /// asked for.
+    /// The text of the document after saving, if the editor's own rules for saving changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// Asks what the formatter that the editor has for a document would change. Nothing is changed by asking.
+/// Asks what the editor's formatter would change in a document. Changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -85,6 +84,6 @@ pub struct DocumentFormat {
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentFormatResult {
-    /// The replacements, all referring to the text before; empty when it is in order.
+    /// The replacements, all referring to the text before; empty when there is nothing to change.
     pub edits: Vec<TextEdit>,
 }

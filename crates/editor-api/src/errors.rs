@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An error answer. What JSON-RPC allows beside these two, `data`, is not read and not sent.
+/// An error response. JSON-RPC's third member, `data`, is neither read nor sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct RpcError {
-    /// Which kind of error, for programs.
+    /// The kind of error, for programs.
     pub code: i64,
     /// What happened, to what, and what to do next, for people.
     pub message: String,
@@ -32,13 +32,13 @@ macro_rules! codes {
 codes! {
     /// The message is not JSON.
     PARSE = -32700;
-    /// The message is JSON, but no request, notification or response.
+    /// The message is JSON, but not a request, notification or response.
     INVALID_REQUEST = -32600;
     /// There is no such method.
     METHOD_NOT_FOUND = -32601;
     /// The parameters do not fit the method.
     INVALID_PARAMS = -32602;
-    /// A fault of the answering side.
+    /// A bug in the answering program.
     INTERNAL = -32603;
     /// The connection has not sent `attach` yet.
     NOT_ATTACHED = -32010;
@@ -58,9 +58,9 @@ codes! {
     TIMEOUT = -32017;
     /// It is larger than the limit.
     TOO_LARGE = -32018;
-    /// There is no such change, or nothing to take back.
+    /// There is no such change, or nothing to undo.
     UNKNOWN_CHANGE = -32021;
-    /// The file is not what it would have to be.
+    /// The file does not hold the expected bytes.
     CONFLICT = -32022;
     /// There is no such window.
     UNKNOWN_WINDOW = -32019;

@@ -1,4 +1,4 @@
-//! `file:` URIs and paths, both ways, byte for byte. Knows no file system.
+//! `file:` URIs and paths, both ways, byte for byte. Does not touch the file system.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-/// The `file://` URI of an absolute path; every byte but unreserved ones and `/` is percent-encoded.
+/// The `file://` URI of an absolute path. Every byte is percent-encoded, except unreserved characters and `/`.
 pub fn of(path: &Path) -> String {
     let mut uri = String::from("file://");
     for &byte in path.as_os_str().as_bytes() {
@@ -24,7 +24,7 @@ pub fn of(path: &Path) -> String {
 
 /// The path that an agent means by a file URI or by a plain path; none for another scheme or host.
 ///
-/// Agents also glue `file://` to a bare path. So a `%` that begins no escape is itself, and `?` and `#`
+/// Agents also put `file://` in front of a plain path. So a `%` that does not begin an escape is kept, and `?` and `#`
 /// belong to the name: a file has neither query nor fragment.
 pub fn to_path(text: &str) -> Option<PathBuf> {
     let Some((scheme, rest)) = text.split_once("://") else { return Some(PathBuf::from(text)) };

@@ -1,9 +1,9 @@
-//! Content-Length framing, as in the Language Server Protocol. Knows bytes and lengths, not what they say.
+//! Content-Length framing, as in the Language Server Protocol. Knows bytes and lengths, not messages.
 
 use thiserror::Error;
 
 const HEADER_END: &[u8] = b"\r\n\r\n";
-/// Above this, an emptied buffer gives its memory back: one large message must not cost its size for ever.
+/// Above this, an empty buffer releases its memory, so that one large message does not cost its size forever.
 const KEEP_CAPACITY: usize = 64 * 1024;
 
 /// How much a peer may send.
@@ -16,10 +16,10 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Between our own hub and those it trusts: both sides of the largest file under review are one message.
+    /// Between our own hub and its trusted peers: both sides of the largest file under review fit in one message.
     pub const OF_A_HUB: Limits = Limits { header: 4 * 1024, body: 1024 * 1024 * 1024 };
 
-    /// What an editor has to take.
+    /// The messages that an editor has to accept.
     pub const OF_AN_EDITOR: Limits = Limits { header: 4 * 1024, body: 64 * 1024 * 1024 };
 }
 
@@ -29,8 +29,8 @@ impl Default for Limits {
     }
 }
 
-/// Why bytes are not a framed message. There is no way to find the next message after one of these: the
-/// connection is to be closed.
+/// Why bytes are not a framed message. The next message cannot be found after such an error, so the connection has to
+/// be closed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FramingError {
     /// The header block does not end.
@@ -45,16 +45,16 @@ pub enum FramingError {
         /// The line, shortened.
         line: String,
     },
-    /// No header line says how long the message is.
+    /// No header line has the length of the message.
     #[error("a message header has no Content-Length")]
     NoLength,
-    /// Two header lines say how long the message is.
+    /// Two header lines have the length of the message.
     #[error("a message header has two Content-Lengths")]
     TwoLengths,
     /// The message is longer than allowed.
     #[error("a message of {length} bytes is longer than the limit of {limit} bytes")]
     BodyTooLong {
-        /// What the header announced.
+        /// The announced length.
         length: usize,
         /// The limit.
         limit: usize,
@@ -70,7 +70,7 @@ pub fn encode(body: &[u8]) -> Vec<u8> {
     framed
 }
 
-/// What stands in front of a message.
+/// The header of a message.
 pub fn header(body: &[u8]) -> String {
     format!("Content-Length: {}\r\n\r\n", body.len())
 }
@@ -82,7 +82,7 @@ pub struct Decoder {
     buffer: Vec<u8>,
     /// Bytes at the front of `buffer` that have been handed out.
     taken: usize,
-    /// Bytes after `taken` that are known to hold no end of a header.
+    /// Bytes after `taken` that do not hold the end of a header.
     searched: usize,
     /// Length of the body that begins at `taken`, once its header has been read.
     body: Option<usize>,
@@ -110,17 +110,31 @@ impl Decoder {
             },
         };
         self.body = Some(length);
-        let Some(body) = self.pending().get(..length).map(<[u8]>::to_vec) else {
+        if self.pending().len() < length {
             return Ok(None);
-        };
+        }
         self.body = None;
-        self.taken += length;
-        self.reclaim();
-        Ok(Some(body))
+        Ok(Some(self.take(length)))
     }
 
-    /// Gives up the room of what was handed out. Moving less than that each time keeps the whole cost linear
-    /// in the bytes received.
+    /// Hands out a large message in the memory that it was received in, because a copy would need as much again. What
+    /// follows it is copied instead, if that is less.
+    fn take(&mut self, length: usize) -> Vec<u8> {
+        let after = self.pending().len() - length;
+        if length > KEEP_CAPACITY && after < length {
+            self.buffer.drain(..self.taken);
+            self.taken = 0;
+            let rest = self.buffer.split_off(length);
+            return std::mem::replace(&mut self.buffer, rest);
+        }
+        let body = self.pending().get(..length).unwrap_or_default().to_vec();
+        self.taken += length;
+        self.reclaim();
+        body
+    }
+
+    /// Removes the bytes that were handed out. Moving less than that each time keeps the total cost linear in the bytes
+    /// received.
     fn reclaim(&mut self) {
         if self.taken == self.buffer.len() && self.buffer.capacity() > KEEP_CAPACITY {
             self.buffer = Vec::new();
@@ -135,7 +149,7 @@ impl Decoder {
         self.buffer.get(self.taken..).unwrap_or_default()
     }
 
-    /// Takes a header off the front, if it is whole, and gives the length it announces.
+    /// Removes a complete header from the front and returns the length that it announces.
     fn read_header(&mut self) -> Result<Option<usize>, FramingError> {
         let pending = self.pending();
         // The end of the header may straddle what was searched and what arrived.

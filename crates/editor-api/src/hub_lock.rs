@@ -1,5 +1,5 @@
-//! What the lock file in the state directory says of the hub that holds it. Who has another runtime directory finds the
-//! hub by it.
+//! The contents of the lock file in the state directory. A process with a different runtime directory finds the hub by
+//! it.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ impl HubLock {
         serde_json::to_vec(self)
     }
 
-    /// `None` for anything else than what `to_bytes` gives, such as the empty file of a hub that is just starting.
+    /// `None` for anything that `to_bytes` does not write, such as the empty file of a hub that is just starting.
     pub fn from_bytes(bytes: &[u8]) -> Option<HubLock> {
         serde_json::from_slice(bytes).ok().filter(|lock: &HubLock| lock.socket.is_absolute())
     }

@@ -1,12 +1,12 @@
-//! What the editor's language servers know. Nothing here changes a file: a rename gives the edits back, so
-//! that they can be reviewed.
+//! Requests to the editor's language servers. None of them changes a file: a rename returns edits, so that they can be
+//! reviewed.
 
 use serde::{Deserialize, Serialize};
 
 use crate::edits::TextEdit;
 use crate::position::{Location, Position, Range};
 
-/// Asks what is known about the thing at a position.
+/// Asks for the type and documentation of the symbol at a position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -17,19 +17,19 @@ pub struct LanguageHover {
     pub position: Position,
 }
 
-/// What is known about it.
+/// Type and documentation of a symbol.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct LanguageHoverResult {
     /// Markdown, one entry for each source; empty when nothing is known.
     pub contents: Vec<String>,
-    /// What it is about.
+    /// The range that it describes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
 }
 
-/// Asks where the thing at a position is defined.
+/// Asks where the symbol at a position is defined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -49,7 +49,7 @@ pub struct LanguageDefinitionResult {
     pub locations: Vec<Location>,
 }
 
-/// Asks where the thing at a position is used.
+/// Asks where the symbol at a position is used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -58,7 +58,7 @@ pub struct LanguageReferences {
     pub path: String,
     /// Where.
     pub position: Position,
-    /// Count its declaration too.
+    /// Include its declaration.
     #[serde(default)]
     pub include_declaration: bool,
 }
@@ -98,23 +98,23 @@ pub struct LanguageSymbolsResult {
     pub symbols: Vec<Symbol>,
 }
 
-/// Something that has a name in a program.
+/// A named item of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct Symbol {
     /// Its name.
     pub name: String,
-    /// What it is, such as `function` or `struct`, as the editor says it.
+    /// Its kind, such as `function` or `struct`, as the editor names it.
     pub symbol_kind: String,
-    /// Where it is, all of it.
+    /// Its full range.
     pub location: Location,
-    /// What it is inside of.
+    /// The symbol that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
 }
 
-/// Asks what renaming the thing at a position would change. Nothing is changed by asking.
+/// Asks what renaming the symbol at a position would change. Changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -123,7 +123,7 @@ pub struct LanguageRename {
     pub path: String,
     /// Where.
     pub position: Position,
-    /// What it shall be called.
+    /// Its new name.
     pub new_name: String,
 }
 

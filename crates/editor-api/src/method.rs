@@ -1,4 +1,4 @@
-//! The one table of all methods: their names, who sends them to whom, and the types that belong to them.
+//! The one table of all methods: their names, who sends and receives them, and the types that belong to them.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -8,7 +8,7 @@ use crate::*;
 pub trait Request: Serialize + DeserializeOwned {
     /// Its name on the wire.
     const METHOD: &'static str;
-    /// What it is answered with.
+    /// Type of the answer.
     type Result: Serialize + DeserializeOwned;
 }
 
@@ -18,7 +18,7 @@ pub trait Notification: Serialize + DeserializeOwned {
     const METHOD: &'static str;
 }
 
-/// Who sends a method to whom.
+/// The sender and receiver of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// An editor to the hub.
@@ -39,10 +39,10 @@ pub enum Direction {
 
 /// Whether a method is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// It is.
+pub enum MethodKind {
+    /// It is answered.
     Request,
-    /// It is not.
+    /// It is not answered.
     Notification,
 }
 
@@ -51,10 +51,10 @@ pub enum Kind {
 pub struct Method {
     /// Its name on the wire.
     pub name: &'static str,
-    /// Who sends it to whom.
+    /// Its sender and receiver.
     pub direction: Direction,
     /// Whether it is answered.
-    pub kind: Kind,
+    pub kind: MethodKind,
     /// Name of the type of its parameters.
     pub params: &'static str,
 }
@@ -71,8 +71,8 @@ macro_rules! methods {
             type Result = $result;
         }
     };
-    (@kind) => { Kind::Notification };
-    (@kind $result:ty) => { Kind::Request };
+    (@kind) => { MethodKind::Notification };
+    (@kind $result:ty) => { MethodKind::Request };
     (@visit $visitor:ident $direction:ident $params:ident) => {
         $visitor.notification::<$params>(Direction::$direction)
     };
@@ -173,6 +173,7 @@ methods! {
     AgentToHub {
         "agent/join" AgentJoin -> AgentJoinResult;
         "agent/leave" AgentLeave;
+        "hook/report" HookReport -> HookReportResult;
     }
     Both {
         "ping" Ping -> ();

@@ -1,19 +1,19 @@
-//! How `linkspan` commands let a browser in, and take that back.
+//! How `linkspan` commands grant a browser access to the page, and revoke it.
 
 use serde::{Deserialize, Serialize};
 
-/// Asks for a link that lets one browser see and decide reviews.
+/// Asks for a link that gives one browser access to the reviews.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct PageLink {}
 
-/// A link that is good once.
+/// A link that can be used once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct PageLinkResult {
-    /// The link; what follows `#` is a secret.
+    /// The link. The part after `#` is a secret.
     pub url: String,
     /// Port on 127.0.0.1 where the page is served: the one to forward.
     pub port: u16,
@@ -21,19 +21,19 @@ pub struct PageLinkResult {
     pub expires_in_seconds: u64,
 }
 
-/// Takes back the access of every browser, and every link that was not used.
+/// Revokes the access of every browser, and every unused link.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct PageRevoke {}
 
-/// What was taken back.
+/// What was revoked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct PageRevokeResult {
     /// Browsers that had access.
     pub sessions: u32,
-    /// Links that nobody had used.
+    /// Unused links.
     pub links: u32,
 }

@@ -1,5 +1,5 @@
 //! Where the hub's socket, journal, log and configuration are, by the rules of the XDG base directories.
-//! Only names places, and makes none.
+//! Only names paths; creates none of them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ const SOCKET_PATH_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 }
 pub struct Places {
     /// The user's home, where agents look for their discovery files.
     pub home: PathBuf,
-    /// What lives as long as the hub does: its socket and locks. Must be 0700.
+    /// Files that live as long as the hub: its socket and locks. Must be 0700.
     pub runtime: PathBuf,
-    /// What must survive: the journal and the log.
+    /// Files that must survive: the journal and the log.
     pub state: PathBuf,
-    /// What the user writes.
+    /// Files that the user writes.
     pub config: PathBuf,
 }
 
-/// Why there is no place.
+/// Why the directories cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlacesError {
     /// There is no home directory to start from.
@@ -63,25 +63,31 @@ impl Places {
 
     /// The hub's socket.
     pub fn socket(&self) -> Result<PathBuf, PlacesError> {
-        let path = self.runtime.join("hub.sock");
-        match byte_length(&path) {
-            length if length > SOCKET_PATH_MAX => Err(PlacesError::SocketPathTooLong { path, length }),
-            _ => Ok(path),
-        }
+        usable_socket(self.runtime.join("hub.sock"))
     }
 
-    /// Held by the hub as long as it runs: one hub for each runtime directory, so that no two have one socket.
+    /// Where the sockets of windows are, for agents that connect to one. Must be 0700.
+    pub fn agent_sockets(&self) -> PathBuf {
+        self.runtime.join("agents")
+    }
+
+    /// The socket of this window.
+    pub fn agent_socket(&self, window: &str) -> Result<PathBuf, PlacesError> {
+        usable_socket(self.agent_sockets().join(format!("{window}.sock")))
+    }
+
+    /// Held by the hub as long as it runs: one hub for each runtime directory, so that no two hubs share a socket.
     pub fn lock(&self) -> PathBuf {
         self.runtime.join("hub.lock")
     }
 
-    /// Held by the hub as long as it runs: one hub for each state directory, so that no two have one journal. Its
-    /// content says where that hub listens ([`HubLock`](crate::HubLock)).
+    /// Held by the hub as long as it runs: one hub for each state directory, so that no two hubs share a journal. Its
+    /// contents say where that hub listens ([`HubLock`](crate::HubLock)).
     pub fn state_lock(&self) -> PathBuf {
         self.state.join("hub.lock")
     }
 
-    /// Held while somebody starts a hub, so that ten starters make one.
+    /// Held while a process starts a hub, so that ten processes start only one.
     pub fn start_lock(&self) -> PathBuf {
         self.runtime.join("start.lock")
     }
@@ -101,19 +107,26 @@ impl Places {
         self.config.join("config.toml")
     }
 
-    /// What the person has allowed agents for good.
+    /// The permissions that the user gave to agents permanently.
     pub fn clients_file(&self) -> PathBuf {
         self.config.join("clients.toml")
     }
 }
 
-/// A variable of this process. Agents start their servers with next to no environment: where the runtime directory
-/// that a login has is there, it is used all the same, or there would be a second hub on the same journal.
+/// A variable of this process. Agents start their servers with almost no environment. If the runtime directory of a
+/// login session exists, it is used anyway; otherwise there would be a second hub on the same journal.
 pub fn variable(name: &str, uid: u32) -> Option<OsString> {
     std::env::var_os(name).or_else(|| {
         let standard = (name == "XDG_RUNTIME_DIR").then(|| standard_runtime(uid))?;
         standard.is_dir().then(|| standard.into_os_string())
     })
+}
+
+fn usable_socket(path: PathBuf) -> Result<PathBuf, PlacesError> {
+    match byte_length(&path) {
+        length if length > SOCKET_PATH_MAX => Err(PlacesError::SocketPathTooLong { path, length }),
+        _ => Ok(path),
+    }
 }
 
 fn standard_runtime(uid: u32) -> PathBuf {
@@ -188,5 +201,14 @@ mod tests {
         let message = with(SOCKET_PATH_MAX + 1).unwrap_err().to_string();
         assert!(message.contains(&format!("has {} bytes", SOCKET_PATH_MAX + 1)), "{message}");
         assert!(message.contains("XDG_RUNTIME_DIR"), "{message}");
+    }
+
+    #[test]
+    fn the_socket_of_a_window_may_be_too_long_where_the_hubs_own_is_not() {
+        let runtime = format!("/{}", "x".repeat(SOCKET_PATH_MAX - "//linkspan/hub.sock".len()));
+        let places = places(&[("HOME", "/h"), ("XDG_RUNTIME_DIR", &runtime)]).unwrap();
+        assert!(places.socket().is_ok());
+        let message = places.agent_socket("w1").unwrap_err().to_string();
+        assert!(message.contains("agents/w1.sock has ") && message.contains("shorter"), "{message}");
     }
 }

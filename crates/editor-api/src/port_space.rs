@@ -1,15 +1,15 @@
-//! Which ports are meant by a number: a home directory may be seen from several machines and containers, and each
-//! has its own. Names the files that tell; reads none of them.
+//! Which machine or container a port number belongs to: several of them may share a home directory, and each has its
+//! own ports. Names the files that identify it; reads none of them.
 
 use std::path::Path;
 
-/// Holds a word for this start of the machine.
+/// Holds an id of the current boot.
 pub const PORT_SPACE_BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
-/// Is a link that names the network of this process.
+/// A link that names the network namespace of this process.
 pub const PORT_SPACE_NETWORK: &str = "/proc/self/ns/net";
 
-/// A word that is the same for two processes only if a port is the same for both; of what the two files above hold.
+/// An id that two processes share only if they share ports, made from the contents of the two files above.
 pub fn port_space(boot: &str, network: &Path) -> Option<String> {
     let (boot, network) = (boot.trim(), network.to_str()?);
     (!boot.is_empty() && !network.is_empty()).then(|| format!("{boot} {network}"))

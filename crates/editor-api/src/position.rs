@@ -1,9 +1,8 @@
-//! Where something is in a text. Everything counts from 0, and columns are UTF-16 code units, because that
-//! is what editors count.
+//! Positions in a text. Everything counts from 0, and columns are UTF-16 code units, because editors count them so.
 
 use serde::{Deserialize, Serialize};
 
-/// A place between two characters of a document.
+/// A position between two characters of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
 pub struct Position {
@@ -13,7 +12,7 @@ pub struct Position {
     pub character: u32,
 }
 
-/// A stretch of a document, from `start` up to but not including `end`.
+/// A range of a document, from `start` up to but not including `end`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
 pub struct Range {
@@ -24,7 +23,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Whether nothing is inside: a bare cursor.
+    /// Whether it is empty: a bare cursor.
     pub fn is_empty(&self) -> bool {
         self.start == self.end
     }
@@ -40,7 +39,7 @@ pub struct LineRange {
     pub last: u32,
 }
 
-/// A stretch of a file.
+/// A range of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]

@@ -1,19 +1,20 @@
-//! Showing a review to a person and hearing what she decided. No request waits for her: showing is answered
-//! at once and the decision comes back as a request of its own.
+//! Showing a review to the user and receiving the decision. No request waits for the user: showing is answered at once,
+//! and the decision comes back as a separate request.
 
 use serde::{Deserialize, Serialize};
 
 use crate::decision::{Decision, VerdictKind};
 use crate::position::Range;
+use crate::receives::{Receives, ReceivesNotes};
 
-/// Shows a review, or a newer revision of one that is shown. Answered at once, before the person looks.
+/// Shows a review, or a newer revision of one that is shown. Answered at once, before the user looks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewShow {
     /// Id of the review, such as `r12`.
     pub review: String,
-    /// Which state of it this is. A decision names the revision it was made on.
+    /// Number of this version of the review. A decision names the revision that it was made on.
     pub revision: u32,
     /// Names exactly what is shown: the review, its file, the text before and the text after. A decision sends it back,
     /// and does not count if it was made on anything else.
@@ -30,45 +31,51 @@ pub struct ReviewShow {
     pub dialect: String,
     /// Absolute path of the file.
     pub path: String,
-    /// What the agent calls it; a name for people, never an identity.
+    /// The agent's name for it; for people, never an identity.
     pub label: String,
     /// The file does not exist yet.
     #[serde(default)]
     pub new_file: bool,
     /// The text before; empty for a new file.
     pub base: String,
-    /// The text after, with the person's own edits.
+    /// The text after, with the user's edits.
     pub proposed: String,
     /// How the file is encoded, such as `UTF-8` or `UTF-16LE`.
     pub encoding: String,
-    /// A word for people about line endings that are not plain LF.
+    /// A note for people about line endings that are not plain LF.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_endings: Option<String>,
     /// The differences, in the order of the file.
     pub hunks: Vec<ReviewHunk>,
-    /// Where the file changed meanwhile and the person has to look again.
+    /// Where the file changed in the meantime and the user has to look again.
     #[serde(default)]
     pub conflicts: Vec<ReviewConflict>,
     /// Bring it to the front.
     #[serde(default)]
     pub focus: bool,
     /// The texts are too large for a message: `base` and `proposed` are empty and there are no hunks. It can only be
-    /// taken or refused as a whole, or looked at elsewhere.
+    /// accepted or rejected as a whole, or reviewed elsewhere.
     #[serde(default)]
     pub omitted: bool,
-    /// Its agent asked for it to be shown in the file itself, where the editor can.
+    /// Its agent wants it shown in the file itself, if the editor can do that.
     #[serde(default)]
     pub inline: bool,
     /// After an accept the agent writes the file, not the hub.
     #[serde(default)]
     pub agent_writes: bool,
-    /// The agent does not wait for the answer: it is gone, away, or came back without its question. If `agentWrites`
+    /// The agent does not wait for the answer: it is gone, away, or reconnected without asking again. If `agentWrites`
     /// is set too, an accept needs `writeHere`.
     #[serde(default)]
     pub owner_gone: bool,
+    /// What the agent's model learns of the decision. Missing: unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receives: Option<Receives>,
+    /// Sentences about what it will not learn, to show before the user types. Missing: there is nothing to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receives_notes: Option<ReceivesNotes>,
 }
 
-/// One difference, which can be decided by itself.
+/// One difference, which can be decided separately.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -99,7 +106,7 @@ pub struct ReviewWords {
     pub after: Range,
 }
 
-/// A place that both the agent and someone else changed.
+/// A place that both the agent and another party changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -114,18 +121,18 @@ pub struct ReviewConflict {
     pub after_count: u32,
 }
 
-/// Says whether the agent of a review that is shown still waits for the answer.
+/// Notifies whether the agent of a shown review still waits for the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewWaiting {
     /// Id of the review.
     pub review: String,
-    /// The same as in `review/show`, as it is now.
+    /// The current value of the member of that name in `review/show`.
     pub owner_gone: bool,
 }
 
-/// Takes a review off the screen.
+/// Removes a review from the screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -136,19 +143,19 @@ pub struct ReviewHide {
     pub reason: HideReason,
 }
 
-/// Why a review is taken off the screen.
+/// Why a review is removed from the screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum HideReason {
-    /// Somebody decided it.
+    /// It was decided.
     Decided {
         /// Where it was decided, for people.
         by: String,
-        /// What was decided.
+        /// The decision.
         verdict: VerdictKind,
     },
-    /// Its agent took it back.
+    /// Its agent withdrew it.
     Withdrawn,
     /// Its agent proposed something newer for the same file.
     Superseded,
@@ -159,7 +166,7 @@ pub enum HideReason {
     },
 }
 
-/// The review is on the person's screen.
+/// The review is visible to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -170,7 +177,7 @@ pub struct ReviewShown {
     pub revision: u32,
 }
 
-/// The person closed the tab. That is no decision: the review stays pending.
+/// The user closed the tab. That is not a decision: the review stays pending.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -179,7 +186,7 @@ pub struct ReviewClosed {
     pub review: String,
 }
 
-/// The person edited the proposed side without deciding yet.
+/// The user edited the proposed side without deciding yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -195,12 +202,12 @@ pub struct ReviewEdited {
     pub text: String,
 }
 
-/// What became of an edit.
+/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ReviewEditedResult {
-    /// It is the proposed side now, and recorded.
+    /// It is the proposed side now, and is recorded.
     Taken {
         /// The revision now: the next edit and the decision name it.
         revision: u32,
@@ -210,60 +217,60 @@ pub enum ReviewEditedResult {
         /// The differences between `base` and the edited text, in the order of the file.
         hunks: Vec<ReviewHunk>,
     },
-    /// It was made on an older revision, and nothing was taken; `review/show` with what there is now follows.
+    /// It was made on an older revision and was discarded. `review/show` with the current revision follows.
     Stale,
-    /// The review does not wait for a decision any more, or cannot be edited.
+    /// The review is no longer pending, or cannot be edited.
     NotPending,
 }
 
-/// The person decided.
+/// The user decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewDecided {
     /// Id of the review.
     pub review: String,
-    /// The revision that was on her screen.
+    /// The revision that was on the screen.
     pub revision: u32,
     /// The `digest` of what was on the screen. Missing from older editors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What she decided.
+    /// The decision.
     pub decision: Decision,
 }
 
-/// What became of a decision. After `stale` and `askAgain`, `review/show` with the newer revision follows.
+/// The result of a decision. After `stale` and `askAgain`, `review/show` with the newer revision follows.
 /// After `refused`, the review is still pending unless `review/hide` follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ReviewDecidedResult {
-    /// It holds, and is recorded.
+    /// It counts, and is recorded.
     Taken,
-    /// It was made on an older revision, or on something else than this review shows; `review/show` with what there is
-    /// now follows.
+    /// It was made on an older revision, or on something that this review does not show. `review/show` with the current
+    /// revision follows.
     Stale {
         /// The revision now.
         revision: u32,
     },
-    /// Somebody else was first.
+    /// Another decision was first.
     AlreadyDecided {
         /// Where it was decided, for people.
         by: String,
     },
-    /// The review does not wait for a decision any more.
+    /// The review is no longer pending.
     NotPending,
-    /// The file changed meanwhile and does not merge; `review/show` with the conflicts follows.
+    /// The file changed in the meantime and does not merge. `review/show` with the conflicts follows.
     AskAgain {
         /// How many places conflict.
         conflicts: u32,
     },
-    /// It cannot be done.
+    /// It cannot be carried out.
     Refused {
         /// Why, and what to do.
         message: String,
-        /// The agent that should write the file no longer waits. The same decision with `writeHere` makes the hub
-        /// write it.
+        /// The agent that should write the file no longer waits. Send the same decision with `writeHere` to make the
+        /// hub write it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "codegen", ts(as = "Option<bool>"))]
         can_write_here: bool,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decision::{Decision, ReviewComment};
+use crate::receives::Receives;
 use crate::review::ReviewShow;
 
 /// Asks for the reviews.
@@ -10,7 +11,7 @@ use crate::review::ReviewShow;
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewsList {
-    /// Also those that are decided and whose agent has not heard of it yet.
+    /// Include decided reviews whose outcome has not been delivered.
     #[serde(default)]
     pub all: bool,
 }
@@ -42,9 +43,9 @@ pub struct ReviewSummary {
     pub dialect: String,
     /// Absolute path of the file.
     pub path: String,
-    /// What the agent calls it.
+    /// The agent's name for it.
     pub label: String,
-    /// Where it is in its life, such as `pending`.
+    /// Its phase, such as `pending`.
     pub phase: String,
     /// How long ago it was proposed.
     pub age_ms: u64,
@@ -57,24 +58,27 @@ pub struct ReviewSummary {
     /// Length of the larger of both texts, in bytes of UTF-8.
     #[serde(default)]
     pub bytes: u64,
-    /// Which state of it this is: a decision on a review that is not fetched names it.
+    /// Its current revision: a decision on a review that was not fetched names it.
     #[serde(default)]
     pub revision: u32,
-    /// Names exactly what a decision on it would be about: see `review/show`.
+    /// Identifies exactly what a decision on it would be about: see `review/show`.
     #[serde(default)]
     pub digest: String,
     /// The file does not exist yet.
     pub new_file: bool,
     /// Number of places that conflict.
     pub conflicts: u32,
-    /// Its agent does not wait for the answer: it is gone, away, or came back without its question.
+    /// Its agent does not wait for the answer: it is gone, away, or reconnected without asking again.
     pub owner_gone: bool,
     /// After an accept the agent writes the file, not the hub.
     #[serde(default)]
     pub agent_writes: bool,
+    /// What the agent's model learns of the decision. Missing: unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receives: Option<Receives>,
 }
 
-/// Asks for all of a review.
+/// Asks for one review in full.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -83,14 +87,14 @@ pub struct ReviewsGet {
     pub review: String,
 }
 
-/// All of a review.
+/// One review in full.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewsGetResult {
-    /// What an editor would show.
+    /// The review as an editor shows it.
     pub shown: ReviewShow,
-    /// Where it is in its life, such as `pending`.
+    /// Its phase, such as `pending`.
     pub phase: String,
     /// Unified diff from the text before to the text after.
     pub diff: String,
@@ -106,10 +110,10 @@ pub struct ReviewsGetResult {
 pub struct ReviewOutcome {
     /// The end.
     pub ended: ReviewEnded,
-    /// What was said about single lines.
+    /// Comments on single lines.
     #[serde(default)]
     pub comments: Vec<ReviewComment>,
-    /// The agent has the answer.
+    /// The agent received the answer.
     pub delivered: bool,
 }
 
@@ -118,21 +122,21 @@ pub struct ReviewOutcome {
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ReviewEnded {
-    /// Taken, all or in part.
+    /// Accepted, in full or in part.
     Accepted {
         /// How much of the proposal.
-        taken: Taken,
+        taken: AcceptedPart,
         /// Unified diff from the proposal to what was accepted; missing when they are equal.
         #[serde(skip_serializing_if = "Option::is_none")]
         person_diff: Option<String>,
     },
-    /// Not taken.
+    /// Rejected.
     Rejected {
-        /// What the agent is told.
+        /// Reason for the agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// Its agent took it back.
+    /// Its agent withdrew it.
     Withdrawn,
     /// Its agent proposed something newer.
     Superseded {
@@ -150,12 +154,12 @@ pub enum ReviewEnded {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
-pub enum Taken {
+pub enum AcceptedPart {
     /// All of it.
     All,
     /// Some hunks.
     Some,
-    /// With the person's own edits.
+    /// With the user's edits.
     Edited,
 }
 
@@ -166,12 +170,12 @@ pub enum Taken {
 pub struct ReviewsDecide {
     /// Id of the review, or `latest`.
     pub review: String,
-    /// The revision the person saw; missing: whatever is current.
+    /// The revision that the user saw. Default: the current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u32>,
-    /// The `digest` of what was shown; missing: whatever is current.
+    /// The `digest` of what was shown. Default: the current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What she decided.
+    /// The decision.
     pub decision: Decision,
 }

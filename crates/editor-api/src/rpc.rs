@@ -1,4 +1,6 @@
-//! The JSON-RPC 2.0 envelope. Parameters and results stay raw text until someone knows their type.
+//! The JSON-RPC 2.0 envelope. Parameters and results stay raw text until their type is known.
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
@@ -6,10 +8,10 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::errors::{self, RpcError};
 use crate::method::{Notification, Request};
 
-/// Longest string that is taken as an id.
+/// Longest string that is accepted as an id.
 const MAX_ID_BYTES: usize = 256;
 
-/// What ties a response to its request.
+/// Ties a response to its request.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum RequestId {
@@ -22,16 +24,16 @@ pub enum RequestId {
 /// One message.
 #[derive(Debug, Clone)]
 pub enum Message {
-    /// Asks for an answer.
+    /// Expects an answer.
     Request {
-        /// What the answer will carry.
+        /// The id that the answer carries.
         id: RequestId,
         /// Name of the method.
         method: String,
         /// Its parameters; `{}` when there were none.
         params: Box<RawValue>,
     },
-    /// Asks for none.
+    /// Expects no answer.
     Notification {
         /// Name of the method.
         method: String,
@@ -44,6 +46,34 @@ pub enum Message {
         id: Option<RequestId>,
         /// The answer.
         result: Result<Box<RawValue>, RpcError>,
+    },
+}
+
+/// One message in the bytes that were received: a large one is not copied.
+#[derive(Debug, Clone)]
+pub enum MessageRef<'a> {
+    /// Expects an answer.
+    Request {
+        /// The id that the answer carries.
+        id: RequestId,
+        /// Name of the method.
+        method: String,
+        /// Its parameters; `{}` when there were none.
+        params: Cow<'a, RawValue>,
+    },
+    /// Expects no answer.
+    Notification {
+        /// Name of the method.
+        method: String,
+        /// Its parameters; `{}` when there were none.
+        params: Cow<'a, RawValue>,
+    },
+    /// An answer.
+    Response {
+        /// The request it answers; `None` in an error about a message whose id could not be read.
+        id: Option<RequestId>,
+        /// The answer.
+        result: Result<&'a RawValue, RpcError>,
     },
 }
 
@@ -96,10 +126,10 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-impl Message {
+impl<'a> MessageRef<'a> {
     /// Reads one message.
-    pub fn parse(bytes: &[u8]) -> Result<Message, ParseError> {
-        let envelope: Envelope<'_> =
+    pub fn parse(bytes: &'a [u8]) -> Result<MessageRef<'a>, ParseError> {
+        let envelope: Envelope<'a> =
             serde_json::from_slice(bytes).map_err(|error| match error.classify() {
                 serde_json::error::Category::Data => {
                     ParseError::Invalid { id: None, reason: error.to_string() }
@@ -125,13 +155,13 @@ impl Message {
             let method =
                 serde_json::from_str(method.get()).map_err(|_| invalid("`method` is not a string"))?;
             let params = match envelope.params {
-                Some(params) if params.get().starts_with(['{', '[']) => params.to_owned(),
+                Some(params) if params.get().starts_with(['{', '[']) => Cow::Borrowed(params),
                 Some(_) => return Err(invalid("`params` is not an object or array")),
-                None => raw(&serde_json::Map::new()),
+                None => Cow::Owned(raw(&serde_json::Map::new())),
             };
             return match (id, envelope.id) {
-                (Some(id), _) => Ok(Message::Request { id, method, params }),
-                (None, None) => Ok(Message::Notification { method, params }),
+                (Some(id), _) => Ok(MessageRef::Request { id, method, params }),
+                (None, None) => Ok(MessageRef::Notification { method, params }),
                 (None, Some(_)) => {
                     Err(ParseError::Invalid { id: None, reason: "`id` of a request is null".into() })
                 }
@@ -140,13 +170,36 @@ impl Message {
         let result = match (envelope.result, envelope.error) {
             (_, Some(error)) => Err(serde_json::from_str(error.get())
                 .map_err(|_| invalid("`error` is not an object with `code` and `message`"))?),
-            (Some(result), None) => Ok(result.to_owned()),
+            (Some(result), None) => Ok(result),
             (None, None) => return Err(invalid("there is no `method`, `result` or `error`")),
         };
         if envelope.id.is_none() {
             return Err(invalid("a response has no `id`"));
         }
-        Ok(Message::Response { id, result })
+        Ok(MessageRef::Response { id, result })
+    }
+}
+
+impl From<MessageRef<'_>> for Message {
+    fn from(message: MessageRef<'_>) -> Message {
+        match message {
+            MessageRef::Request { id, method, params } => {
+                Message::Request { id, method, params: params.into_owned() }
+            }
+            MessageRef::Notification { method, params } => {
+                Message::Notification { method, params: params.into_owned() }
+            }
+            MessageRef::Response { id, result } => {
+                Message::Response { id, result: result.map(RawValue::to_owned) }
+            }
+        }
+    }
+}
+
+impl Message {
+    /// Reads one message.
+    pub fn parse(bytes: &[u8]) -> Result<Message, ParseError> {
+        MessageRef::parse(bytes).map(Message::from)
     }
 
     /// A request.
@@ -154,8 +207,8 @@ impl Message {
         Message::Request { id, method: R::METHOD.into(), params: raw(params) }
     }
 
-    /// A request as JSON, without framing: for parameters too large to be written twice. `room` is how long they are
-    /// about: what grows while it is written is moved again and again.
+    /// A request as JSON, without framing, for parameters that are too large to be written twice. `room` is their
+    /// approximate length: a buffer that grows while it is written is moved again and again.
     pub fn request_bytes<R: Request>(id: &RequestId, params: &R, room: usize) -> Vec<u8> {
         let request = WireRequest { jsonrpc: "2.0", id, method: R::METHOD, params };
         let mut bytes = Vec::with_capacity(room.saturating_add(128));
@@ -177,7 +230,7 @@ impl Message {
         Message::Response { id: Some(id), result }
     }
 
-    /// An answer that says why there is none; without an id if the request's could not be read.
+    /// An error answer; without an id if the id of the request could not be read.
     pub fn error(id: Option<RequestId>, error: RpcError) -> Message {
         Message::Response { id, result: Err(error) }
     }
@@ -185,17 +238,20 @@ impl Message {
     /// The message as JSON, without framing.
     pub fn to_bytes(&self) -> Vec<u8> {
         let wire = match self {
-            Message::Request { id, method, params } => {
-                Wire { id: Some(Some(id)), method: Some(method), params: Some(params), ..Wire::EMPTY }
-            }
+            Message::Request { id, method, params } => WireMessage {
+                id: Some(Some(id)),
+                method: Some(method),
+                params: Some(params),
+                ..WireMessage::EMPTY
+            },
             Message::Notification { method, params } => {
-                Wire { method: Some(method), params: Some(params), ..Wire::EMPTY }
+                WireMessage { method: Some(method), params: Some(params), ..WireMessage::EMPTY }
             }
-            Message::Response { id, result } => Wire {
+            Message::Response { id, result } => WireMessage {
                 id: Some(id.as_ref()),
                 result: result.as_deref().ok(),
                 error: result.as_ref().err(),
-                ..Wire::EMPTY
+                ..WireMessage::EMPTY
             },
         };
         // Strings, numbers and JSON that was valid before: writing these to memory does not fail.
@@ -212,7 +268,7 @@ struct WireRequest<'a, R> {
 }
 
 #[derive(Serialize)]
-struct Wire<'a> {
+struct WireMessage<'a> {
     jsonrpc: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<Option<&'a RequestId>>,
@@ -226,9 +282,9 @@ struct Wire<'a> {
     error: Option<&'a RpcError>,
 }
 
-impl Wire<'_> {
+impl WireMessage<'_> {
     const EMPTY: Self =
-        Wire { jsonrpc: "2.0", id: None, method: None, params: None, result: None, error: None };
+        WireMessage { jsonrpc: "2.0", id: None, method: None, params: None, result: None, error: None };
 }
 
 /// Reads the parameters of a method whose type is known.
@@ -237,7 +293,7 @@ pub fn decode<T: DeserializeOwned>(params: &RawValue) -> Result<T, RpcError> {
         .map_err(|error| RpcError::new(errors::INVALID_PARAMS, error.to_string()))
 }
 
-/// Our own types have string keys and no failing parts, so `null` never stands in for one of them.
+/// Our own types have string keys and parts that cannot fail, so `null` never replaces one of them.
 fn raw<T: Serialize>(value: &T) -> Box<RawValue> {
     to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -1,4 +1,4 @@
-//! What the person has selected, and what she pointed an agent at.
+//! The selection, and files that the user pointed an agent at.
 
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ pub struct SelectionCurrent {}
 #[serde(rename_all = "camelCase")]
 pub struct SelectionLatest {}
 
-/// The selection in the active document changed. Sent when it has come to rest, not for each step.
+/// The selection in the active document changed. Sent when it has settled, not for each step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -56,7 +56,7 @@ pub struct SelectionChanged {
     pub selection: Selection,
 }
 
-/// The person pointed the agents at a file, or some of its lines.
+/// The user pointed the agents at a file, or at some of its lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct TerminalCreate {
-    /// What its tab says.
+    /// Title of its tab.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Absolute path of the directory it starts in.
@@ -32,12 +32,12 @@ pub struct TerminalCreateResult {
     pub terminal: String,
 }
 
-/// Runs a command in an integrated terminal and waits for its end.
+/// Runs a command in an integrated terminal and waits until it exits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct TerminalRun {
-    /// The command, as the shell reads it.
+    /// The command line for the shell.
     pub command: String,
     /// Absolute path of the directory to run it in.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,28 +45,28 @@ pub struct TerminalRun {
     /// Id of the terminal; missing: a new one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal: Option<String>,
-    /// Answer at the latest after this time; the command goes on.
+    /// Answer after this many milliseconds at the latest. The command keeps running.
     pub timeout_ms: u32,
 }
 
-/// What the command did.
+/// The result of the command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct TerminalRunResult {
     /// Id of the terminal it ran in.
     pub terminal: String,
-    /// What it printed, without escape sequences.
+    /// Its output, without escape sequences.
     pub output: String,
-    /// Its exit code; missing while it runs, or if the editor cannot know.
+    /// Its exit code; missing while it runs, or if the editor does not know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// It was still running when the time was over.
+    /// It was still running when the time was up.
     #[serde(default)]
     pub timed_out: bool,
 }
 
-/// Asks for what the last command in a terminal printed so far.
+/// Asks for the output of the last command in a terminal so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -75,14 +75,14 @@ pub struct TerminalOutput {
     pub terminal: String,
 }
 
-/// What it printed so far.
+/// The output so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct TerminalOutputResult {
     /// The output, without escape sequences.
     pub output: String,
-    /// The command still runs.
+    /// The command is still running.
     #[serde(default)]
     pub running: bool,
     /// Its exit code, if it has ended and the editor knows it.
@@ -99,7 +99,7 @@ pub struct CodeExecute {
     pub code: String,
 }
 
-/// What the code gave.
+/// The result of the code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]

@@ -1,38 +1,38 @@
-//! Words to the person outside of a review.
+//! Messages and permission prompts for the user.
 
 use serde::{Deserialize, Serialize};
 
-/// Tells the person something, without asking for an answer.
+/// Shows the user a message that needs no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct StatusMessage {
     /// One sentence.
     pub text: String,
-    /// How loud.
+    /// Its level.
     pub level: MessageLevel,
 }
 
-/// How loud a message is.
+/// The level of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub enum MessageLevel {
-    /// In passing.
+    /// Information.
     Info,
-    /// She should know.
+    /// A warning.
     Warning,
-    /// Something does not work.
+    /// An error.
     Error,
 }
 
-/// Asks the person for permission. Answered at once, before she looks; what she says comes back as `user/answered`.
-/// A question with an id that is on her screen already is the same one.
+/// Asks the user for permission. Answered at once, before the user looks; the user's answer comes back as
+/// `user/answered`. If a question with this id is already on the screen, it is the same one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct UserAsk {
-    /// Id of the question, which no later question has.
+    /// Id of the question; never used again.
     pub ask: String,
     /// One sentence, ending with a question mark.
     pub question: String,
@@ -43,7 +43,7 @@ pub struct UserAsk {
     pub options: Vec<AskOption>,
 }
 
-/// An answer the person can give.
+/// An answer that the user can give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -58,41 +58,41 @@ pub enum AskOption {
     Deny,
 }
 
-/// What the person said. Closing the question is no answer.
+/// The user's answer. Closing the question is not an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum UserAskResult {
-    /// She chose.
+    /// The user chose an option.
     Answered {
-        /// What she chose.
+        /// The option.
         option: AskOption,
     },
-    /// She closed the question.
+    /// The user closed the question.
     Dismissed,
 }
 
-/// The person answered a question, or closed it. The first answer counts.
+/// The user answered a question, or closed it. The first answer counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct UserAnswered {
     /// Id of the question.
     pub ask: String,
-    /// What she said.
+    /// The answer.
     pub result: UserAskResult,
 }
 
-/// What became of an answer.
+/// The result of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct UserAnsweredResult {
-    /// Whether it counts. If not, the question was over: answered before, or nobody waits for it any more.
+    /// Whether it counts. If not, the question was already answered or is no longer pending.
     pub taken: bool,
 }
 
-/// Takes a question off the screen: it was answered elsewhere, or nobody waits for its answer any more.
+/// Removes a question from the screen: it was answered elsewhere, or is no longer pending.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]

@@ -1,10 +1,10 @@
-//! Which protocol this is, and what to say when the running hub is another version.
+//! The version of the protocol, and the notice about a running hub that has a different version.
 
-/// Version of the protocol. Grows when an older peer could misunderstand a message; a new method or a new
-/// optional field is no reason.
+/// Version of the protocol. Increases when an older peer could misunderstand a message, not for a new method or a new
+/// optional field.
 pub const PROTOCOL: u32 = 1;
 
-/// What to tell a person when the running hub is not of our version; `None` when it is.
+/// The notice for the user when the running hub has a different version; `None` when it has ours.
 pub fn version_notice(hub: &str, ours: &str) -> Option<String> {
     (hub != ours).then(|| {
         format!(

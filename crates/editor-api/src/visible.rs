@@ -1,7 +1,7 @@
 //! Makes text from files, agents and editors safe to print: nothing in it can move the cursor, change
-//! colours, or read differently from what it is. Everything that shows such text to a person goes through here.
+//! colours, or read differently from what it is. Everything that shows such text to people goes through here.
 
-/// One line for people: also tabs and line ends are made visible.
+/// One line for people: tabs and line ends are made visible too.
 pub fn name(text: &str) -> String {
     escape(text, |_| false)
 }
@@ -28,7 +28,7 @@ fn escape(text: &str, keep: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// Controls, and what takes no room or turns the direction of the text.
+/// Control characters, and characters that have no width or change the direction of the text.
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,

@@ -1,22 +1,22 @@
-//! What a command hears as it happens: reviews, and what goes on in windows.
+//! Events that a watching command receives: about reviews and about windows.
 
 use serde::{Deserialize, Serialize};
 
-use crate::consent::AskSummary;
 use crate::decision::VerdictKind;
+use crate::permissions::AskSummary;
 use crate::position::LineRange;
 use crate::reviews::ReviewSummary;
 use crate::selection::Selection;
 use crate::user::AskOption;
 use crate::window::Editor;
 
-/// Asks for `hub/event` from now on. What is there already is asked for afterwards, with `hub/status` and
-/// `reviews/list`: then nothing is missed in between. A watcher that does not read what it is sent is closed.
+/// Asks for `hub/event` from now on. Ask for the current state afterwards, with `hub/status` and `reviews/list`, so
+/// that nothing is missed in between. The connection of a watcher that does not read is closed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct HubWatch {
-    /// Id of the window to hear about; missing: all of them, also those that come later.
+    /// Id of the window to watch. Default: all windows, including later ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
 }
@@ -32,29 +32,29 @@ pub struct HubEvent {
     pub what: WindowEvent,
 }
 
-/// What can happen in a window. A kind that is not known comes from a newer hub and is skipped.
+/// An event in a window. Skip unknown kinds: they come from a newer hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum WindowEvent {
-    /// Its editor joined, or came back.
+    /// Its editor attached, or reattached.
     Attached {
         /// The editor.
         editor: Editor,
         /// Absolute paths of its workspace folders.
         folders: Vec<String>,
     },
-    /// Its editor is gone; the window is kept for a while, for it to come back.
+    /// Its editor is gone. The window is kept for a while, in case it comes back.
     Away,
     /// The window is closed.
     Closed,
-    /// An agent said who it is.
+    /// An agent introduced itself.
     AgentJoined {
         /// Id of the connection, such as `a4`.
         agent: String,
         /// What it calls itself.
         name: String,
-        /// The version it says it has.
+        /// The version that it reports.
         version: String,
         /// The protocol it speaks.
         dialect: String,
@@ -66,12 +66,24 @@ pub enum WindowEvent {
         /// What it called itself.
         name: String,
     },
-    /// The person selected something, or moved the cursor.
+    /// An agent waits for the user, as its hook reports.
+    AgentWaiting {
+        /// What it calls itself.
+        name: String,
+        /// What it waits for, in its own words; may be empty.
+        message: String,
+    },
+    /// An agent ended its turn, as its hook reports.
+    AgentDone {
+        /// What it calls itself.
+        name: String,
+    },
+    /// The user selected something, or moved the cursor.
     Selection {
         /// The selection now.
         selection: Selection,
     },
-    /// The person pointed the agents at a file, or some of its lines.
+    /// The user pointed the agents at a file, or at some of its lines.
     Mentioned {
         /// Absolute path of the file.
         path: String,
@@ -90,33 +102,33 @@ pub enum WindowEvent {
         review: String,
         /// Absolute path of its file.
         path: String,
-        /// What became of it.
+        /// The change of the review.
         change: ReviewChange,
-        /// The review as it is now; missing once the hub has forgotten it.
+        /// The review as it is now; missing once the hub has discarded it.
         #[serde(skip_serializing_if = "Option::is_none")]
         summary: Option<ReviewSummary>,
     },
-    /// An accepted change was taken back, or put in again.
+    /// An accepted change was undone, or redone.
     Undone {
         /// Id of the change, such as `c17`.
         change: String,
         /// Absolute path of its file.
         path: String,
-        /// What to give `history/undo` to have it the other way again.
+        /// The id to pass to `history/undo` to reverse it.
         redo: String,
     },
-    /// An agent waits for the person's word.
+    /// An agent waits for permission.
     Asked {
         /// The question.
         asked: AskSummary,
     },
-    /// A question is over.
+    /// A question is closed.
     AskOver {
         /// Id of the question.
         ask: String,
         /// What the agent calls itself.
         agent: String,
-        /// The answer; missing: there was none, and nobody waits for it any more.
+        /// The answer; missing if there was none and it is no longer pending.
         #[serde(skip_serializing_if = "Option::is_none")]
         option: Option<AskOption>,
         /// Where it was answered, for people.
@@ -125,31 +137,31 @@ pub enum WindowEvent {
     },
 }
 
-/// What can become of a review.
+/// A change in the state of a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ReviewChange {
-    /// It waits for a person.
+    /// It waits for a decision.
     Proposed,
-    /// An editor has it on the screen.
+    /// An editor shows it.
     Shown {
         /// The revision that is shown.
         revision: u32,
     },
-    /// A person edited the proposed side.
+    /// The user edited the proposed side.
     Edited {
         /// The revision now.
         revision: u32,
     },
-    /// The file changed under it: it waits for a person with what the file holds now.
+    /// The file changed: the review is pending with the current contents of the file.
     Rebased {
         /// The revision now.
         revision: u32,
         /// How many places conflict.
         conflicts: u32,
     },
-    /// A person decided.
+    /// The user decided.
     Decided {
         /// What.
         verdict: VerdictKind,
@@ -158,20 +170,20 @@ pub enum ReviewChange {
     },
     /// The accepted change is in the file. Only where the agent does not write it itself.
     Written,
-    /// The agent was told to write the accepted change, and the file holds it now.
+    /// The agent had to write the accepted change, and the file holds it now.
     OnDisk,
-    /// The agent was told to write the accepted change some seconds ago, and the file does not hold it.
+    /// The agent had to write the accepted change some seconds ago, and the file does not hold it.
     NotOnDisk,
     /// Its agent no longer waits for the answer. It may come back and ask again.
     AgentGone,
     /// Its agent waits for the answer again.
     AgentBack,
-    /// The decision could not be carried out, nor that be recorded: it waits for a person again.
+    /// The decision could not be carried out, and the failure could not be recorded: the review is pending again.
     Reopened {
         /// Why.
         error: String,
     },
-    /// Its agent took it back, or did not come back for it.
+    /// Its agent withdrew it, or did not come back for it.
     Withdrawn,
     /// Its agent proposed something newer.
     Superseded {
@@ -183,6 +195,6 @@ pub enum ReviewChange {
         /// Why.
         error: String,
     },
-    /// Its agent has the answer, or it is too old to be asked for: it is history.
+    /// Its agent received the answer, or it is too old to be delivered: it is history now.
     Delivered,
 }

@@ -1,10 +1,10 @@
-//! An editor window: how it joins the hub, what it can do, and its folders and focus.
+//! An editor window: how it attaches to the hub, its capabilities, folders and focus.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Joins the hub. Needed before everything else that an editor says.
+/// Attaches an editor window to the hub. Required before every other message of an editor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -19,11 +19,11 @@ pub struct Attach {
     pub pid: u32,
     /// Absolute paths of the workspace folders, main one first.
     pub folders: Vec<String>,
-    /// An id the editor keeps over reloads. With it, or else with the same folders, a window gets its port,
-    /// its agents and its pending reviews back.
+    /// An id that the editor keeps across reloads. With it, or else with the same folders, a window gets its port, its
+    /// agents and its pending reviews back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_id: Option<String>,
-    /// The folder that `CLAUDE_CONFIG_DIR` names in the editor's process. `linkspan attach` fills it in: the hub may have
+    /// The folder in `CLAUDE_CONFIG_DIR` of the editor's process. `linkspan attach` fills it in: the hub may have
     /// been started where the variable is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claude_config_dir: Option<String>,
@@ -48,7 +48,7 @@ pub struct Editor {
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
 #[serde(default, rename_all = "camelCase")]
 pub struct Capabilities {
-    /// `documents/list` and `document/…` but for `document/format`.
+    /// `documents/list` and `document/…`, except `document/format`.
     pub documents: bool,
     /// `selection/current` and `selection/latest`.
     pub selection: bool,
@@ -72,7 +72,7 @@ pub struct Capabilities {
     pub execute_code: bool,
 }
 
-/// The window the hub made, or found again.
+/// The window that the hub created, or found again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -90,8 +90,8 @@ pub struct AttachResult {
     pub environment: BTreeMap<String, String>,
 }
 
-/// The hub cannot be reached. Said by `linkspan attach` itself, which goes on trying: what the editor asks
-/// meanwhile waits.
+/// The hub cannot be reached. Sent by `linkspan attach` itself, which keeps trying. Requests of the editor wait in the
+/// meantime.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -100,13 +100,13 @@ pub struct HubLost {
     pub reason: String,
 }
 
-/// A hub is there and the window is in it again. Said by `linkspan attach` itself; the environment, and even the port,
-/// may be others than before. Reviews that are pending are shown again, others are over.
+/// The hub can be reached, and the window is attached again. Sent by `linkspan attach` itself. The environment, and
+/// even the port, may have changed. Pending reviews are shown again; all others are closed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS))]
 pub struct HubBack(pub AttachResult);
 
-/// Leaves the hub for good. A connection that ends without it may come back.
+/// Detaches for good. A window whose connection ends without it may come back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -130,7 +130,7 @@ pub struct FocusChanged {
     pub focused: bool,
 }
 
-/// Asks whether the other side is there.
+/// Asks whether the other side is alive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]

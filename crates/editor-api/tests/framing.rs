@@ -72,6 +72,24 @@ fn a_header_without_end_is_refused_at_the_limit() {
 }
 
 #[test]
+fn large_messages_are_whole_whatever_comes_before_and_after_them() {
+    let sizes = [3, 200_000, 1, 70_000, 70_000, 300_000, 0, 90_000];
+    let bodies: Vec<Vec<u8>> = (1..).zip(sizes).map(|(number, size)| vec![number; size]).collect();
+    let stream: Vec<u8> = bodies.iter().flat_map(|body| encode(body)).collect();
+    for piece in [stream.len(), 100_000, 16 * 1024, 999] {
+        let mut decoder = Decoder::new(Limits::default());
+        let mut read = Vec::new();
+        for bytes in stream.chunks(piece) {
+            decoder.push(bytes);
+            while let Some(body) = decoder.next().unwrap() {
+                read.push(body);
+            }
+        }
+        assert!(read == bodies, "pieces of {piece}");
+    }
+}
+
+#[test]
 fn a_long_message_is_refused_by_its_header_alone() {
     let refused = Some(FramingError::BodyTooLong { length: 1001, limit: 1000 });
     assert_eq!(error_of("Content-Length: 1001\r\n\r\n"), refused);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use linkspan_editor_api::{Direction, Kind, METHODS, Method};
+use linkspan_editor_api::{Direction, METHODS, Method, MethodKind};
 
 /// `review/show` as `ReviewShow`.
 fn type_name(method: &str) -> String {
@@ -28,7 +28,7 @@ fn every_method_is_named_like_its_type() {
 
 #[test]
 fn the_hub_only_asks_of_editors_what_is_answered() {
-    let told = |method: &&Method| method.kind == Kind::Notification;
+    let told = |method: &&Method| method.kind == MethodKind::Notification;
     for method in METHODS.iter().filter(told) {
         assert_ne!(method.direction, Direction::HubToEditor, "{}", method.name);
     }

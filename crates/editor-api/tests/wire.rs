@@ -150,9 +150,16 @@ fn a_review_carries_all_that_is_needed_to_show_it() {
         inline: true,
         agent_writes: true,
         owner_gone: false,
+        receives: None,
+        receives_notes: None,
     };
     let expected = r#"{"review":"r12","revision":1,"digest":"af13","window":"w3","agent":"claude-code","dialect":"claude","path":"/w/a.rs","label":"a.rs","newFile":false,"base":"a\n","proposed":"b\n","encoding":"UTF-8","hunks":[{"id":"h1","beforeStart":0,"beforeCount":1,"afterStart":0,"afterCount":1,"words":[{"before":RANGE,"after":RANGE}]}],"conflicts":[{"beforeStart":0,"beforeCount":1,"afterStart":0,"afterCount":1}],"focus":true,"omitted":false,"inline":true,"agentWrites":true,"ownerGone":false}"#;
     check(&show, &expected.replace("RANGE", RANGE));
+    let notes = ReceivesNotes { all: "x".into(), reason: Some("y".into()), ..ReceivesNotes::default() };
+    let receives = Receives { hunks: true, ..Receives::NOTHING };
+    let known = ReviewShow { receives: Some(receives), receives_notes: Some(notes), ..show };
+    let more = r#""ownerGone":false,"receives":{"reason":false,"comments":false,"hunks":true,"edited":false},"receivesNotes":{"all":"x","reason":"y"}}"#;
+    check(&known, &expected.replace("RANGE", RANGE).replace(r#""ownerGone":false}"#, more));
 }
 
 #[test]

@@ -1,29 +1,29 @@
-//! For fuzz targets only: what the hub makes of foreign bytes, without the files and sockets they come from.
+//! For fuzz targets only: the hub's parsers of foreign bytes, without the files and sockets that those come from.
 
 use std::path::Path;
 
 use crate::core::Introduction;
-use crate::edge::session_id::SessionIds;
-use crate::page::access::Digest;
-use crate::page::kept::{Before, Kept};
+use crate::edge::http::sse::session_id::SessionIds;
+use crate::edge::page::access::Digest;
+use crate::edge::page::persisted::{PageFile, SavedPage};
 use crate::token::Token;
 
-/// The port and the sessions that `page.json` in this folder names. What it cannot use, it removes.
-pub fn page_before(folder: &Path) -> Option<(u16, Vec<Digest>)> {
-    Kept::new(folder, None).read().map(|Before { port, sessions }| (port, sessions))
+/// The port and the sessions in `page.json` of this folder. An invalid file is removed.
+pub fn read_page_file(folder: &Path) -> Option<(u16, Vec<Digest>)> {
+    PageFile::new(folder, None).read().map(|SavedPage { port, sessions }| (port, sessions))
 }
 
 /// Writes such a file.
-pub fn keep_page(folder: &Path, port: u16, sessions: &[Digest]) -> Result<(), String> {
-    Kept::new(folder, None).write(port, sessions.iter().copied())
+pub fn write_page_file(folder: &Path, port: u16, sessions: &[Digest]) -> Result<(), String> {
+    PageFile::new(folder, None).write(port, sessions.iter().copied())
 }
 
-/// The name of a session of that window.
-pub fn session_name(token: &Token, key: &str, who: &Introduction) -> String {
-    SessionIds::of(token).name(key, who)
+/// The id of a session of that window.
+pub fn encode_session_id(token: &Token, key: &str, who: &Introduction) -> String {
+    SessionIds::of(token).encode(key, who)
 }
 
-/// The session that a name proves.
-pub fn recognise_session(token: &Token, id: &str) -> Option<(String, Introduction)> {
-    SessionIds::of(token).recognise(id)
+/// The session that an id proves.
+pub fn verify_session_id(token: &Token, id: &str) -> Option<(String, Introduction)> {
+    SessionIds::of(token).verify(id)
 }

@@ -1,21 +1,17 @@
-//! The one process per user that agents and editors meet in: sockets, guard, windows, journal.
+//! The hub: the one process per user that agents and editors connect to.
 //!
-//! `core` decides everything and does nothing; `edge` does everything and decides nothing.
+//! `core` decides everything and does no I/O; `edge` does all I/O and decides nothing. `config` is what the user can
+//! set, `token` the secret of a window.
 
 pub mod config;
 pub mod core;
 mod edge;
-pub mod files;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-pub mod guard;
-mod held;
-pub mod journal;
-mod keeping;
-pub mod page;
-pub mod peer;
 pub mod token;
-pub mod work;
 
+pub use edge::http::guard;
+pub use edge::jobs;
 pub use edge::{RunError, run};
+pub use edge::{disk, journal, page, peer};

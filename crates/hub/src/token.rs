@@ -1,13 +1,13 @@
-//! The secret of a window: made from the system's randomness, compared in constant time.
+//! The secret of a window: random bytes from the system, compared in constant time.
 
 use std::fmt;
 
-/// Never printed by `Debug`: a log line must not give it away.
+/// Never printed by `Debug`: it must not get into a log.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// A random UUID (version 4): what the dialects' own lock files hold.
+    /// A random UUID (version 4), as in the dialects' own lock files.
     pub fn mint() -> Result<Token, getrandom::Error> {
         let mut bytes = [0u8; 16];
         getrandom::fill(&mut bytes)?;
@@ -23,7 +23,7 @@ impl Token {
         Ok(Token(text))
     }
 
-    /// One that was minted earlier and remembered.
+    /// One that was minted earlier and stored.
     pub fn remembered(text: String) -> Token {
         Token(text)
     }
@@ -33,7 +33,7 @@ impl Token {
         &self.0
     }
 
-    /// A word that is known to belong to this token, and does not help to find it.
+    /// Proves that a file belongs to this token, and does not reveal the token.
     pub fn mark(&self) -> String {
         blake3::hash(self.0.as_bytes()).to_hex().chars().take(16).collect()
     }

@@ -1,9 +1,9 @@
-//! The base with some of the hunks put in, and nothing else touched.
+//! The base with some of the hunks applied, and nothing else changed.
 
 use crate::hunk::{Hunk, HunkId};
 use crate::lines::Lines;
 
-/// `hunks` must be those of [`hunks`](crate::hunks) for these two texts.
+/// `hunks` must be the result of [`hunks`](crate::hunks) for these two texts.
 pub fn compose(base: &str, proposed: &str, hunks: &[Hunk], take: impl Fn(&HunkId) -> bool) -> String {
     let (base, proposed) = (Lines::new(base), Lines::new(proposed));
     let mut text = String::new();

@@ -1,16 +1,16 @@
-//! The one place that knows the diff library: two runs of tokens in, the ranges that differ out.
+//! The only module that knows the diff library: two sequences of tokens in, the ranges that differ out.
 
 pub(crate) use gix_imara_diff::Hunk as Change;
-/// As `split_inclusive('\n')`, several times as fast.
+/// Like `split_inclusive('\n')`, but several times as fast.
 pub(crate) use gix_imara_diff::sources::lines as split_lines;
 use gix_imara_diff::{Algorithm, Diff, InternedInput, Token};
 
-/// Histogram reads best but looks at the whole rest again for each common run it finds: its time grows with
-/// lines times changes. From this many lines on, what differs is left to Myers, as git does by default.
+/// Histogram diffs read best, but the algorithm scans the whole rest again for each common run it finds: its time grows
+/// with lines times changes. With more differing lines than this, Myers is used, as git does by default.
 const MOST_HISTOGRAM_LINES: usize = 8_000;
 
-/// What must be replaced to get from one run of lines to the other, in order; between two changes lies at
-/// least one common line.
+/// The replacements that turn one sequence of lines into the other, in order; at least one common line is between two
+/// changes.
 pub(crate) fn changed_lines<'a>(
     before: impl Iterator<Item = &'a str>,
     after: impl Iterator<Item = &'a str>,
@@ -26,7 +26,7 @@ pub(crate) fn changed_lines<'a>(
     diff.hunks().collect()
 }
 
-/// As [`changed_lines`]. Words are few and often repeated, which is where Myers does better.
+/// Like [`changed_lines`], for words: they are few and often repeated, where Myers does better.
 pub(crate) fn changed_words<'a>(
     before: impl Iterator<Item = &'a str>,
     after: impl Iterator<Item = &'a str>,
@@ -37,8 +37,8 @@ pub(crate) fn changed_words<'a>(
     diff.hunks().collect()
 }
 
-/// Gives equal tokens to equal pieces. Most pieces of `after` are the next one of `before`: comparing those
-/// two first costs far less than looking each one up.
+/// Assigns equal tokens to equal pieces. Most pieces of `after` equal the next one of `before`: comparing those two
+/// first costs far less than a lookup for each.
 fn intern<'a>(
     before: impl Iterator<Item = &'a str>,
     after: impl Iterator<Item = &'a str>,
@@ -48,7 +48,7 @@ fn intern<'a>(
     input.before.reserve(expected);
     input.after.reserve(after.size_hint().0);
     input.interner.reserve(expected);
-    // Tokens count up from 0: where each one stands first in `before`.
+    // Tokens count up from 0; this is the first position of each in `before`.
     let mut first_at = Vec::with_capacity(expected);
     for (at, piece) in before.enumerate() {
         let token = input.interner.intern(piece);
@@ -77,7 +77,7 @@ fn intern<'a>(
     input
 }
 
-/// How many lines lie between the common start and the common end, on both sides together.
+/// The number of lines between the common start and the common end, on both sides together.
 fn differing(before: &[Token], after: &[Token]) -> usize {
     let start = before.iter().zip(after).take_while(|(one, other)| one == other).count();
     let (before, after) = (before.iter().skip(start), after.iter().skip(start));

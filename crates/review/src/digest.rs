@@ -1,4 +1,4 @@
-//! The name of some exact bytes: equal digests mean equal bytes.
+//! Identifies exact bytes: equal digests mean equal bytes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,8 +12,8 @@ impl Digest {
         Digest(*blake3::hash(bytes).as_bytes())
     }
 
-    /// The digest of all parts together, where the cuts between them count.
-    pub(crate) fn of_parts(parts: &[&[u8]]) -> Digest {
+    /// The digest of all parts together; the boundaries between them count.
+    pub fn of_parts(parts: &[&[u8]]) -> Digest {
         let mut hasher = blake3::Hasher::new();
         for part in parts {
             hasher.update(&part.len().to_le_bytes()).update(part);
@@ -33,25 +33,25 @@ impl Digest {
 /// The text is not a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a digest is {} lowercase hexadecimal digits", 2 * size_of::<Digest>())]
-pub struct NoDigest;
+pub struct DigestError;
 
 impl FromStr for Digest {
-    type Err = NoDigest;
+    type Err = DigestError;
 
-    /// Takes what `Display` prints.
-    fn from_str(text: &str) -> Result<Digest, NoDigest> {
+    /// Parses the output of `Display`.
+    fn from_str(text: &str) -> Result<Digest, DigestError> {
         let digits = text.as_bytes();
         let mut bytes = [0; 32];
         if digits.len() != 2 * bytes.len() {
-            return Err(NoDigest);
+            return Err(DigestError);
         }
         let value = |digit: u8| match digit {
             b'0'..=b'9' => Ok(digit - b'0'),
             b'a'..=b'f' => Ok(digit - b'a' + 10),
-            _ => Err(NoDigest),
+            _ => Err(DigestError),
         };
         for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            let [high, low] = pair else { return Err(NoDigest) };
+            let [high, low] = pair else { return Err(DigestError) };
             *byte = value(*high)? << 4 | value(*low)?;
         }
         Ok(Digest(bytes))
@@ -88,12 +88,12 @@ mod tests {
             &printed.to_uppercase(),
             &printed.replace('a', "g"),
         ] {
-            assert_eq!(bad.parse::<Digest>(), Err(NoDigest), "{bad}");
+            assert_eq!(bad.parse::<Digest>(), Err(DigestError), "{bad}");
         }
     }
 
     #[test]
-    fn the_same_bytes_cut_elsewhere_have_another_digest() {
+    fn the_same_bytes_split_elsewhere_have_a_different_digest() {
         assert_ne!(Digest::of_parts(&[b"ab", b"c"]), Digest::of_parts(&[b"a", b"bc"]));
     }
 }

@@ -1,4 +1,4 @@
-//! Line endings: an agent that speaks LF about a file with CRLF, or with both. Knows nothing of encodings.
+//! Line endings: an agent that uses LF for a file with CRLF, or with both. Knows nothing of encodings.
 
 use std::borrow::Cow;
 
@@ -7,17 +7,17 @@ use crate::lines::Lines;
 
 const CRLF: &str = "\r\n";
 
-/// How an agent talks about a file.
+/// The line endings an agent uses for a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Convention {
-    /// With the endings the file has.
+    /// The endings of the file.
     AsIs,
-    /// With LF, whatever the file has.
+    /// LF, whatever the file has.
     Lf,
 }
 
 impl Convention {
-    /// The file's text as the agent would write it.
+    /// The file's text as the agent would send it.
     pub fn for_agent<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self {
             Convention::Lf if has_crlf(text) => Cow::Owned(text.replace(CRLF, "\n")),
@@ -26,17 +26,17 @@ impl Convention {
     }
 }
 
-/// Gives the proposed text in the file's own endings, and how to talk back to the agent.
+/// Returns the proposed text in the file's own endings, and the convention for answers to the agent.
 ///
-/// Where the base has CRLF and the proposal none, each line keeps the ending it has in the base, and a new
-/// line takes that of the line it replaces or follows. Whether the last line has an ending is the agent's
-/// word. Everything else is left as it is.
+/// If the base has CRLF and the proposal none, each line keeps the ending it has in the base, and a new line gets that
+/// of the line it replaces or follows. Whether the last line has an ending is up to the agent. Everything else is left
+/// unchanged.
 pub fn adopt_endings<'a>(base: &str, proposed: impl Into<Cow<'a, str>>) -> (String, Convention) {
     let proposed = proposed.into();
     if !has_crlf(base) {
         return (proposed.into_owned(), Convention::AsIs);
     }
-    // Said apart because a line that holds a lone CR before its CRLF still shows a CRLF when spoken in LF.
+    // A separate case because a line with a lone CR before its CRLF still has a CRLF after the conversion to LF.
     if Convention::Lf.for_agent(base) == proposed {
         return (base.to_owned(), Convention::Lf);
     }
@@ -51,12 +51,12 @@ pub fn adopt_endings<'a>(base: &str, proposed: impl Into<Cow<'a, str>>) -> (Stri
     (text, Convention::Lf)
 }
 
-/// Most texts have not one CR, and the search for a byte is many times as fast as that for two.
+/// Most texts have no CR at all, and searching for one byte is many times as fast as searching for two.
 fn has_crlf(text: &str) -> bool {
     text.as_bytes().contains(&b'\r') && text.contains(CRLF)
 }
 
-/// Whether all lines of both texts end the same way. Editors that hold a text line by line keep only such.
+/// Whether all lines of both texts end the same way. Editors that hold a text as lines preserve only such texts.
 pub fn same_endings(one: &str, other: &str) -> bool {
     let count = |what: &str| one.matches(what).count() + other.matches(what).count();
     let crlf = count(CRLF);
@@ -100,7 +100,7 @@ fn content(line: &str) -> &str {
     line.strip_suffix(CRLF).or_else(|| line.strip_suffix('\n')).unwrap_or(line)
 }
 
-/// The ending of this line of the base; its last line may have none, then that of the line before.
+/// The ending of this line of the base; if its last line has none, that of the previous line.
 fn ending(base: &Lines<'_>, line: u32) -> &'static str {
     let line = match base.line(line) {
         model if model.ends_with('\n') => model,
@@ -129,12 +129,12 @@ mod tests {
     }
 
     #[test]
-    fn a_crlf_file_stays_crlf_when_the_agent_speaks_lf() {
+    fn a_crlf_file_stays_crlf_when_the_agent_uses_lf() {
         check("a\r\nb\r\n", "a\nx\nb\n", "a\r\nx\r\nb\r\n", Convention::Lf);
     }
 
     #[test]
-    fn an_lf_file_and_an_agent_that_speaks_crlf_are_left_alone() {
+    fn an_lf_file_and_an_agent_that_uses_crlf_are_left_alone() {
         check("a\nb\n", "a\r\nb\r\n", "a\r\nb\r\n", Convention::AsIs);
         check("a\r\nb\n", "a\r\nx\n", "a\r\nx\n", Convention::AsIs);
         check("", "a\n", "a\n", Convention::AsIs);

@@ -1,5 +1,5 @@
-//! How a file's bytes map to text: the encodings and byte order marks we write back exactly. Knows nothing
-//! of how a file's format is found out.
+//! How a file's bytes map to text: the encodings and byte order marks that are written back exactly. Detecting a file's
+//! format is not done here, but in `text`.
 
 use std::borrow::Cow;
 
@@ -14,39 +14,38 @@ pub(crate) const MARK: char = '\u{feff}';
 
 /// How a file's bytes map to text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Format(Kind);
+pub struct Format(FormatKind);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum FormatKind {
     Utf8,
     Utf8Bom,
     Utf16Le,
     Utf16Be,
-    /// One for which [`Format::legacy`] says yes.
+    /// An encoding that [`Format::legacy`] accepts.
     Legacy(&'static Encoding),
 }
 
 impl Format {
-    pub const UTF8: Format = Format(Kind::Utf8);
-    pub(crate) const UTF8_BOM: Format = Format(Kind::Utf8Bom);
-    pub(crate) const UTF16_LE: Format = Format(Kind::Utf16Le);
-    pub(crate) const UTF16_BE: Format = Format(Kind::Utf16Be);
+    pub const UTF8: Format = Format(FormatKind::Utf8);
+    pub(crate) const UTF8_BOM: Format = Format(FormatKind::Utf8Bom);
+    pub(crate) const UTF16_LE: Format = Format(FormatKind::Utf16Le);
+    pub(crate) const UTF16_BE: Format = Format(FormatKind::Utf16Be);
 
-    /// Encodings that keep ASCII as it is and have no state, so that each character's bytes are the same
-    /// wherever it stands.
+    /// Encodings that preserve ASCII and are stateless, so that each character's bytes are the same everywhere.
     pub(crate) fn legacy(encoding: &'static Encoding) -> Option<Format> {
         let stateless = encoding.is_single_byte() && encoding != X_USER_DEFINED
             || [BIG5, EUC_JP, EUC_KR, GB18030, GBK, SHIFT_JIS].contains(&encoding);
-        stateless.then_some(Format(Kind::Legacy(encoding)))
+        stateless.then_some(Format(FormatKind::Legacy(encoding)))
     }
 
     pub fn name(&self) -> &'static str {
         match self.0 {
-            Kind::Utf8 => "UTF-8",
-            Kind::Utf8Bom => "UTF-8 with BOM",
-            Kind::Utf16Le => "UTF-16LE",
-            Kind::Utf16Be => "UTF-16BE",
-            Kind::Legacy(encoding) => encoding.name(),
+            FormatKind::Utf8 => "UTF-8",
+            FormatKind::Utf8Bom => "UTF-8 with BOM",
+            FormatKind::Utf16Le => "UTF-16LE",
+            FormatKind::Utf16Be => "UTF-16BE",
+            FormatKind::Legacy(encoding) => encoding.name(),
         }
     }
 
@@ -59,42 +58,42 @@ impl Format {
             .find(|format| format.name() == name)
     }
 
-    /// Whether the file starts with a byte order mark, which is no part of its text.
+    /// Whether the file starts with a byte order mark, which is not part of its text.
     pub fn has_bom(&self) -> bool {
         !self.bom().is_empty()
     }
 
     pub(crate) fn bom(&self) -> &'static [u8] {
         match self.0 {
-            Kind::Utf8 | Kind::Legacy(_) => b"",
-            Kind::Utf8Bom => b"\xEF\xBB\xBF",
-            Kind::Utf16Le => b"\xFF\xFE",
-            Kind::Utf16Be => b"\xFE\xFF",
+            FormatKind::Utf8 | FormatKind::Legacy(_) => b"",
+            FormatKind::Utf8Bom => b"\xEF\xBB\xBF",
+            FormatKind::Utf16Le => b"\xFF\xFE",
+            FormatKind::Utf16Be => b"\xFE\xFF",
         }
     }
 
-    /// As [`Format::encode`], without a copy where the bytes are those of the text.
+    /// Like [`Format::encode`], without a copy if the bytes are those of the text.
     pub fn encode_shared(&self, text: &SharedText) -> Result<SharedBytes, TextError> {
         match self.0 {
-            Kind::Utf8 => Ok(text.clone().into()),
+            FormatKind::Utf8 => Ok(text.clone().into()),
             _ => self.encode(text).map(SharedBytes::from),
         }
     }
 
-    /// The bytes a file of this format holds for this text, its byte order mark included.
+    /// The bytes of a file in this format with this text, including the byte order mark.
     pub fn encode(&self, text: &str) -> Result<Vec<u8>, TextError> {
         let mut bytes = self.bom().to_vec();
         match self.0 {
-            Kind::Utf8 | Kind::Utf8Bom => bytes.extend_from_slice(text.as_bytes()),
-            Kind::Utf16Le => bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
-            Kind::Utf16Be => bytes.extend(text.encode_utf16().flat_map(u16::to_be_bytes)),
-            Kind::Legacy(encoding) => bytes = encode_legacy(encoding, text)?,
+            FormatKind::Utf8 | FormatKind::Utf8Bom => bytes.extend_from_slice(text.as_bytes()),
+            FormatKind::Utf16Le => bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
+            FormatKind::Utf16Be => bytes.extend(text.encode_utf16().flat_map(u16::to_be_bytes)),
+            FormatKind::Legacy(encoding) => bytes = encode_legacy(encoding, text)?,
         }
         Ok(bytes)
     }
 }
 
-/// Refuses what does not come back: some encoders write `¥` as `\`, or U+FFFD as if it were a character.
+/// Refuses characters that do not survive the round trip: some encoders write `¥` as `\`, or U+FFFD as a character.
 fn encode_legacy(encoding: &'static Encoding, text: &str) -> Result<Vec<u8>, TextError> {
     let refuse = |(at, character): (usize, char)| TextError::Unencodable {
         character,
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_leads_back_to_its_format() {
+    fn every_name_maps_back_to_its_format() {
         for name in [
             "UTF-8",
             "UTF-8 with BOM",
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_that_is_no_name_and_an_encoding_with_state_are_not_known() {
+    fn a_label_that_is_not_a_name_and_a_stateful_encoding_are_unknown() {
         for name in ["latin1", "utf8", "ISO-2022-JP", "replacement", "x-user-defined", "UTF-32", ""] {
             assert_eq!(Format::from_name(name), None, "{name}");
         }
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_that_would_come_back_as_another_is_refused() {
+    fn a_character_that_would_be_read_back_as_another_is_refused() {
         let error = TextError::Unencodable { character: '¥', line: LineNumber(1), encoding: "Shift_JIS" };
         assert_eq!(format("Shift_JIS").encode("価格 ¥100"), Err(error));
     }

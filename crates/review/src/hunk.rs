@@ -1,4 +1,4 @@
-//! One contiguous difference between base and proposal, which can be decided by itself, and its name.
+//! One contiguous difference between base and proposal, which can be decided on its own, and its id.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -10,12 +10,12 @@ use crate::digest::Digest;
 use crate::lines::Lines;
 use crate::words::{WordChange, word_changes};
 
-/// The name of a hunk, made from what it removes and adds: another hunk that appears or goes elsewhere in
-/// the file does not rename it. Only hunks of identical content are numbered among themselves.
+/// The id of a hunk, derived from the text it removes and adds: another hunk that appears or disappears elsewhere in the
+/// file does not change it. Only hunks of identical content are numbered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HunkId(u64);
 
-/// Enough that a collision is rare, short enough to read aloud.
+/// Long enough that a collision is rare, short enough to read aloud.
 const ID_HEX_DIGITS: usize = 10;
 
 impl HunkId {
@@ -38,9 +38,9 @@ impl fmt::Debug for HunkId {
     }
 }
 
-/// Some text that names no hunk.
+/// The text is not a hunk id.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{0}` is no hunk id; one looks like h03f9a2c17e, as the list of hunks shows it")]
+#[error("`{0}` is not a hunk id; one looks like h03f9a2c17e, as in the list of hunks")]
 pub struct HunkIdError(String);
 
 impl FromStr for HunkId {
@@ -62,11 +62,11 @@ pub struct Hunk {
     pub id: HunkId,
     pub before: Range<u32>,
     pub after: Range<u32>,
-    /// Which words differ. Empty when the hunk only adds or only removes, or is too large for words to help.
+    /// Which words differ. Empty if the hunk only adds or only removes, or is too large for words to help.
     pub words: Vec<WordChange>,
 }
 
-/// The differences between two texts, in order. At least one common line lies between two hunks.
+/// The differences between two texts, in order. At least one common line is between two hunks.
 pub fn hunks(base: &str, proposed: &str) -> Vec<Hunk> {
     if base == proposed {
         return Vec::new();

@@ -1,5 +1,4 @@
-//! The names of things: numbers minted by the hub, each its own type. No path, title or file name is
-//! ever an identity.
+//! Ids: numbers assigned by the hub, each its own type. A path, title or file name is never an identity.
 
 use std::{fmt, num::ParseIntError, str::FromStr};
 
@@ -28,12 +27,12 @@ id!(
     "s"
 );
 id!(
-    /// One live connection of an agent; gone with it.
+    /// One live connection of an agent; it ends with the connection.
     AgentId,
     "a"
 );
 id!(
-    /// One connected place where a person decides; gone with its connection.
+    /// One connected user interface; it ends with its connection.
     SurfaceId,
     "f"
 );
@@ -43,12 +42,12 @@ id!(
     "w"
 );
 id!(
-    /// One change of a file on disk, as the journal counts them: an accepted one, or an undo.
+    /// One change of a file on disk, as the journal counts them: an accepted change or an undo.
     ChangeId,
     "c"
 );
 
-/// Counts what a review has shown; a decision names the one it is about.
+/// Counts the versions of a review that were shown; a decision names the one it is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(pub u32);
 
@@ -67,7 +66,7 @@ impl fmt::Display for Revision {
 impl FromStr for ReviewId {
     type Err = ParseIntError;
 
-    /// Takes what `Display` prints, and the bare number.
+    /// Parses the output of `Display`, and the bare number.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         text.strip_prefix('r').unwrap_or(text).parse().map(ReviewId)
     }
@@ -76,7 +75,7 @@ impl FromStr for ReviewId {
 impl FromStr for ChangeId {
     type Err = ParseIntError;
 
-    /// Takes what `Display` prints. A bare number would be a review's.
+    /// Parses the output of `Display`. A bare number would be a review's.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         text.strip_prefix('c').unwrap_or_default().parse().map(ChangeId)
     }

@@ -1,5 +1,5 @@
-//! Lines of a text, and the two ways of counting them. A line ends with `\n` and includes it; the last
-//! one may lack it. A lone `\r` ends nothing.
+//! Lines of a text, and the two ways of counting them. A line includes its final `\n`; the last line may lack it. A lone
+//! `\r` does not end a line.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::diff::split_lines;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LineIndex(pub u32);
 
-/// A line, counted from 1, as people and editors' status bars do.
+/// A line, counted from 1, as people and the status bars of editors do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LineNumber(pub u32);
 
@@ -26,20 +26,20 @@ impl From<LineIndex> for LineNumber {
 }
 
 impl From<LineNumber> for LineIndex {
-    /// Line number 0 names no line; it is taken as the first.
+    /// Line number 0 does not exist; it is treated as the first line.
     fn from(number: LineNumber) -> LineIndex {
         LineIndex(number.0.saturating_sub(1))
     }
 }
 
-/// A text with the places where its lines end.
+/// A text with the ends of its lines.
 #[derive(Debug)]
 pub(crate) struct Lines<'a> {
     text: &'a str,
     ends: Vec<usize>,
 }
 
-/// Where the lines of a text begin; behind a final `\n` begins one more.
+/// The starts of the lines of a text; one more starts after a final `\n`.
 pub fn line_starts(text: &str) -> Vec<usize> {
     let mut starts = Vec::with_capacity(1 + text.len() / 32);
     starts.push(0);
@@ -55,7 +55,7 @@ pub fn line_starts(text: &str) -> Vec<usize> {
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(text: &'a str) -> Lines<'a> {
-        // A guess at the usual length of a line saves most of the growing.
+        // A guess at the usual length of a line avoids most reallocations.
         let mut ends = Vec::with_capacity(text.len() / 32);
         let mut end = 0;
         for line in split_lines(text) {
@@ -69,7 +69,7 @@ impl<'a> Lines<'a> {
         u32::try_from(self.ends.len()).unwrap_or(u32::MAX)
     }
 
-    /// The text of these lines; what lies beyond the end is empty.
+    /// The text of these lines; lines beyond the end are empty.
     pub(crate) fn slice(&self, lines: Range<u32>) -> &'a str {
         self.text.get(self.start(lines.start)..self.start(lines.end)).unwrap_or_default()
     }

@@ -1,29 +1,29 @@
-//! Three texts into one, by lines: what two sides made of the same base. Changes that overlap or touch are
-//! one place; a place that both sides changed differently is a conflict, never a guess.
+//! A three-way merge by lines. Changes that overlap or touch are one region; a region that both sides changed
+//! differently is a conflict, never a guess.
 
 use std::ops::Range;
 
 use crate::diff::{Change, changed_lines};
 use crate::lines::Lines;
 
-/// A place where both sides changed the base, differently. All ranges count lines from 0.
+/// A region that both sides changed differently. All ranges count lines from 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conflict {
     pub base: Range<u32>,
     pub ours: Range<u32>,
     pub theirs: Range<u32>,
-    /// Where `theirs` stands in [`Merge::text`].
+    /// The position of `theirs` in [`Merge::text`].
     pub merged: Range<u32>,
 }
 
-/// Clean when there are no conflicts; else `text` holds *theirs* at each, to be shown and asked about.
+/// Clean if there are no conflicts; otherwise `text` has *theirs* at each, for the user to review.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Merge {
     pub text: String,
     pub conflicts: Vec<Conflict>,
 }
 
-/// `ours` is what the file holds now, `theirs` is what somebody wants it to hold.
+/// `ours` is the current content of the file, `theirs` the wanted one.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Merge {
     if let Some(text) = one_sided(base, ours, theirs) {
         return Merge { text: text.to_owned(), conflicts: Vec::new() };
@@ -33,25 +33,25 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Merge {
     let mut theirs = Side::new(&base, theirs);
     let mut merge = Merge { text: String::new(), conflicts: Vec::new() };
     let mut copied = 0;
-    // How far the merged text's line count is ahead of the base's at `copied`.
+    // The line of the merged text that corresponds to `copied` in the base.
     let mut merged_line = 0;
 
-    while let Some(place) = next_place(&mut ours, &mut theirs) {
-        merge.text.push_str(base.slice(copied..place.base.start));
-        merged_line += place.base.start - copied;
-        copied = place.base.end;
+    while let Some(region) = next_region(&mut ours, &mut theirs) {
+        merge.text.push_str(base.slice(copied..region.base.start));
+        merged_line += region.base.start - copied;
+        copied = region.base.end;
 
         let (our_text, their_text) =
-            (ours.lines.slice(place.ours.clone()), theirs.lines.slice(place.theirs.clone()));
-        let taken = if place.changed_by_theirs { &place.theirs } else { &place.ours };
-        merge.text.push_str(if place.changed_by_theirs { their_text } else { our_text });
+            (ours.lines.slice(region.ours.clone()), theirs.lines.slice(region.theirs.clone()));
+        let taken = if region.changed_by_theirs { &region.theirs } else { &region.ours };
+        merge.text.push_str(if region.changed_by_theirs { their_text } else { our_text });
         let start = merged_line;
         merged_line += taken.end - taken.start;
-        if place.changed_by_ours && place.changed_by_theirs && our_text != their_text {
+        if region.changed_by_ours && region.changed_by_theirs && our_text != their_text {
             merge.conflicts.push(Conflict {
-                base: place.base,
-                ours: place.ours,
-                theirs: place.theirs,
+                base: region.base,
+                ours: region.ours,
+                theirs: region.theirs,
                 merged: start..merged_line,
             });
         }
@@ -70,11 +70,11 @@ fn one_sided<'a>(base: &str, ours: &'a str, theirs: &'a str) -> Option<&'a str> 
     }
 }
 
-/// One side's lines and what is left of its changes.
+/// One side's lines and its remaining changes.
 struct Side<'a> {
     lines: Lines<'a>,
     changes: std::iter::Peekable<std::vec::IntoIter<Change>>,
-    /// The end of the last change taken, in the base and on this side: from there on both run in step.
+    /// The end of the last consumed change, in the base and on this side: from there on, their lines correspond.
     base_end: u32,
     side_end: u32,
 }
@@ -90,20 +90,20 @@ impl<'a> Side<'a> {
         self.changes.peek().map(|change| change.before.start)
     }
 
-    /// Takes the next change if it overlaps or touches what ends at `end`; gives where it ends.
+    /// Consumes the next change if it overlaps or touches a region that ends at `end`; returns its end.
     fn take_up_to(&mut self, end: u32) -> Option<u32> {
         let change = self.changes.next_if(|change| change.before.start <= end)?;
         (self.base_end, self.side_end) = (change.before.end, change.after.end);
         Some(self.base_end)
     }
 
-    /// The line of this side that a base line outside of all changes left corresponds to.
+    /// The line of this side for a base line outside of all remaining changes.
     fn line_of(&self, base_line: u32) -> u32 {
         self.side_end + (base_line - self.base_end)
     }
 }
 
-struct Place {
+struct MergeRegion {
     base: Range<u32>,
     ours: Range<u32>,
     theirs: Range<u32>,
@@ -111,8 +111,8 @@ struct Place {
     changed_by_theirs: bool,
 }
 
-/// The next part of the base that somebody changed, as large as the changes hang together.
-fn next_place(ours: &mut Side<'_>, theirs: &mut Side<'_>) -> Option<Place> {
+/// The next changed part of the base, extended over all changes that overlap or touch.
+fn next_region(ours: &mut Side<'_>, theirs: &mut Side<'_>) -> Option<MergeRegion> {
     let start = match (ours.next_start(), theirs.next_start()) {
         (Some(our_start), Some(their_start)) => our_start.min(their_start),
         (our_start, their_start) => our_start.or(their_start)?,
@@ -131,7 +131,7 @@ fn next_place(ours: &mut Side<'_>, theirs: &mut Side<'_>) -> Option<Place> {
             break;
         }
     }
-    Some(Place {
+    Some(MergeRegion {
         base: start..end,
         ours: our_start..ours.line_of(end),
         theirs: their_start..theirs.line_of(end),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conflict_holds_theirs_and_says_where() {
+    fn a_conflict_has_theirs_and_its_position() {
         let merge = merge("a\nb\nc\nd\ne\n", "0\na\nb\nOURS\nd\ne\n", "a\nb\nT1\nT2\nd\ne\n");
         assert_eq!(merge.text, "0\na\nb\nT1\nT2\nd\ne\n");
         let conflict = Conflict { base: 2..3, ours: 3..4, theirs: 2..4, merged: 3..5 };

@@ -1,46 +1,47 @@
-//! What an agent asks for: a new content for one file.
+//! A proposal of an agent: new content for one file.
 
 use std::path::PathBuf;
 
 use crate::{AgentId, Digest, SetId, SharedText, Text, WindowId};
 
-/// Who writes the file after an accept. The dialect or the agent says which; it is never both.
+/// Who writes the file after an accept: exactly one. The dialect or the agent determines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
     Agent,
-    /// The agent, but only what it proposed, byte for byte: after a yes it runs its own tool, which knows nothing of
-    /// what the user changed. Any other accepted text is for the hub to write (`Review::written_here`).
+    /// The agent, but only its proposal, byte for byte: after an accept it runs its own tool, which does not know the
+    /// user's edits. The hub writes any other accepted text (`Review::written_here`).
     AgentAsProposed,
-    Editor,
-    /// Two given texts are compared under the file's name, whatever the file holds.
+    Hub,
+    /// No one: two given texts are compared under the file's name, whatever the file holds.
     Nobody,
-    /// The agent wrote the file before it asked. Accepting keeps what it wrote; we put back what is not kept.
+    /// The agent wrote the file before it asked. An accept keeps the new content; the hub restores everything that is
+    /// not accepted.
     AgentFirst,
 }
 
 impl Writer {
-    /// An accept is written by the agent, unless the hub has to do it in its place.
+    /// The agent writes an accepted text, unless the hub has to do it instead.
     pub fn is_agent(self) -> bool {
         matches!(self, Writer::Agent | Writer::AgentAsProposed)
     }
 }
 
-/// Who asks.
+/// The agent that proposes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     pub agent: AgentId,
-    /// What survives a reconnect, such as `claude:claude-code`.
+    /// Identifies the agent across reconnects, such as `claude:claude-code`.
     pub key: String,
 }
 
 impl Proposal {
-    /// What the file holds now.
+    /// The current content of the file.
     pub fn held(&self) -> Option<Text> {
         held(self.writer, self.base.as_ref(), || self.proposed.as_str().into())
     }
 }
 
-/// What a file holds of which this was read and that is proposed.
+/// The current content of a file, given the text that was read and the proposed one.
 pub(crate) fn held(
     writer: Writer,
     base: Option<&Text>,
@@ -60,14 +61,14 @@ pub struct Proposal {
     pub path: PathBuf,
     pub label: String,
     pub writer: Writer,
-    /// What the file or its live buffer holds now; `None` where there is no file. With [`Writer::Nobody`], the
-    /// given text before; with [`Writer::AgentFirst`], the text before the agent wrote.
+    /// The content of the file or its open buffer; `None` if there is no file. With [`Writer::Nobody`], the given base
+    /// text; with [`Writer::AgentFirst`], the text before the agent wrote.
     pub base: Option<Text>,
-    /// Shown on the left in place of what the file holds: the text of another file.
+    /// Shown on the left instead of the file's content: the text of another file.
     pub left: Option<SharedText>,
-    /// The whole new text, as the agent sent it, or as its edits give it.
+    /// The complete new text, as the agent sent it, or the result of its edits.
     pub proposed: String,
-    /// What identifies the question, where it is not the whole new text: the edits as the agent sent them. They
-    /// give another text once the file has moved, and are the same question.
+    /// Identifies the request if that is not the complete new text: the edits as the agent sent them. Their result
+    /// differs once the file has changed, and the request is still the same.
     pub asked: Option<Digest>,
 }

@@ -1,5 +1,5 @@
-//! One review: what is proposed for which file, what the person made of it, and how far it got. It
-//! knows how to move onto a file that changed; it does not know events or effects.
+//! One review: what is proposed for which file, the user's draft, and its phase. Knows how to rebase onto a file that
+//! changed; does not know events or effects.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::format::MARK;
 use crate::proposal::held;
 use crate::{
-    AgentId, Conflict, Convention, Digest, Ended, Hunk, Merge, Outcome, ReviewId, Revision, SetId,
+    AgentId, Conflict, Convention, Digest, Hunk, Merge, Outcome, ReviewEnd, ReviewId, Revision, SetId,
     SharedBytes, SharedText, Text, WindowId, Writer, adopt_endings, hunks, merge,
 };
 
@@ -20,43 +20,43 @@ pub struct Review {
     pub path: PathBuf,
     pub label: String,
     pub writer: Writer,
-    /// The hub writes in place of the agent: the agent no longer waits and the user let the hub write, or the agent
-    /// would write something else than what was accepted. Set with the decision.
+    /// The hub writes instead of the agent: the agent no longer waits and the user let the hub write, or the agent would
+    /// write something other than the accepted text. Set with the decision.
     pub written_here: bool,
     pub owner_key: String,
-    /// `None`: gone.
+    /// `None`: the agent is gone.
     pub owner: Option<AgentId>,
     pub base: Option<Text>,
-    /// Shown on the left in place of `base`: the text of another file, in the line endings of `proposed`. Hunks are
-    /// computed from it. What is written is bound to `base` all the same.
+    /// Shown on the left instead of `base`: the text of another file, in the line endings of `proposed`. Hunks are
+    /// computed from it. A write is still bound to `base`.
     pub left: Option<SharedText>,
     /// In the file's own line endings.
     pub proposed: SharedText,
     pub convention: Convention,
     /// The agent sends the file's byte order mark with its text, and wants it back.
     pub marked: bool,
-    /// Of the proposal as sent, to find it again.
+    /// The digest of the proposal as sent, to recognise a repetition.
     pub original: Digest,
-    /// The person's own edits of the proposed side.
+    /// The user's edits of the proposed side.
     pub draft: Option<SharedText>,
-    /// Where the file moved under the change, in lines of `side()`; the person is asked about these.
+    /// Where the file changed under the proposal, in lines of `side()`; the user has to resolve these.
     pub conflicts: Vec<Conflict>,
     pub revision: Revision,
     pub phase: Phase,
 }
 
-/// How far a review got. A phase that waits for its record is stored as such: found in the journal, it
-/// *was* recorded, and `State::restore` goes on from there.
+/// The phase of a review. A phase that waits for its record is stored as such: found in the journal, it *was* recorded,
+/// and `State::restore` continues from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Proposed, not yet durable: shown to nobody.
+    /// Proposed, not yet durable: not shown anywhere.
     Recording,
     Pending,
-    /// A person decided; not yet durable: told to nobody.
-    Deciding(Box<Decided>),
-    /// Durable, and the editor side is writing the file.
-    Writing(Box<Decided>),
-    /// Written (`Accepted`), or ended without a person (all others); that fact is not yet durable.
+    /// The user decided; not yet durable: not reported to anyone.
+    Deciding(Box<ResolvedDecision>),
+    /// Durable, and the hub or its editor is writing the file.
+    Writing(Box<ResolvedDecision>),
+    /// Written (`Accepted`), or ended without a decision (all others); that fact is not yet durable.
     Settling(Box<Outcome>),
     Settled {
         outcome: Box<Outcome>,
@@ -64,23 +64,23 @@ pub enum Phase {
     },
 }
 
-/// A person's decision, worked out to the byte.
+/// The user's decision, resolved to exact bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decided {
-    /// What the agent will be told.
+pub struct ResolvedDecision {
+    /// The outcome that the agent will receive.
     pub outcome: Outcome,
-    /// The accepted text in the file's own endings, from which a merge can start; empty when rejected.
+    /// The accepted text in the file's own endings, as the input of a merge; empty if rejected.
     pub text: SharedText,
 }
 
-impl Decided {
+impl ResolvedDecision {
     pub(crate) fn is_accepted(&self) -> bool {
-        matches!(self.outcome.ended, Ended::Accepted(_))
+        matches!(self.outcome.ended, ReviewEnd::Accepted(_))
     }
 }
 
 impl Review {
-    /// The proposed side as shown: the person's draft where there is one.
+    /// The proposed side as shown: the user's draft if there is one.
     pub fn side(&self) -> &str {
         self.shared_side()
     }
@@ -89,17 +89,17 @@ impl Review {
         self.draft.as_ref().unwrap_or(&self.proposed)
     }
 
-    /// The left side as shown: what the file holds, or the text of another file.
+    /// The left side as shown: the file's content, or the text of another file.
     pub fn base_text(&self) -> &str {
         self.left.as_deref().unwrap_or_else(|| self.file_text())
     }
 
-    /// What the file itself holds; empty where there is no file.
+    /// The file's own content; empty if there is no file.
     pub fn file_text(&self) -> &str {
         self.base.as_ref().map_or("", |base| &base.text)
     }
 
-    /// What the file held when this was shown; `None`: there was no file.
+    /// The file's content when this was shown; `None`: there was no file.
     pub fn held(&self) -> Option<Text> {
         held(self.writer, self.base.as_ref(), || self.proposed.clone())
     }
@@ -108,9 +108,9 @@ impl Review {
         self.base.as_ref().map(Text::digest)
     }
 
-    /// Names exactly what is shown: this review, its file, what that holds, what is shown in place of that, and what it
-    /// would hold. A decision that has
-    /// it is about this and about nothing else, whatever else has the same id and revision.
+    /// Identifies exactly what is shown: this review, its file, the file's content, the text shown instead of that, and
+    /// the new content. A decision with this digest is about exactly this, even if something else has the same id and
+    /// revision.
     pub fn shown_digest(&self) -> Digest {
         let (format, base) = match &self.base {
             Some(base) => (base.format.name(), Some(base.text.digest())),
@@ -129,7 +129,7 @@ impl Review {
         Digest::of_parts(&parts)
     }
 
-    /// What the file must hold for a write of the result; `None`: it must not exist.
+    /// The content that the file must have for the result to be written; `None`: it must not exist.
     pub fn held_digest(&self) -> Option<Digest> {
         self.held().as_ref().map(Text::digest)
     }
@@ -143,7 +143,7 @@ impl Review {
         !matches!(self.phase, Phase::Settled { .. })
     }
 
-    /// The outcome, once a person or anyone else brought it about, told or not.
+    /// The outcome, once there is one, reported or not.
     pub fn outcome(&self) -> Option<&Outcome> {
         match &self.phase {
             Phase::Recording | Phase::Pending => None,
@@ -165,41 +165,41 @@ impl Review {
         self.base.as_ref().is_some_and(|base| base.format.has_bom())
     }
 
-    /// The file has a byte order mark that the agent does not send: if the agent writes, it may have to put it there.
+    /// The file has a byte order mark that the agent does not send: if the agent writes, it may have to add it.
     pub fn has_unsent_mark(&self) -> bool {
         !self.marked && self.base_has_mark()
     }
 
-    /// Whether this outcome means that the editor side writes the file.
+    /// Whether this outcome means that the hub or its editor writes the file.
     pub(crate) fn will_write(&self, outcome: &Outcome) -> bool {
         match self.writer {
-            // What is kept is there already, and the write finds that out.
-            Writer::AgentFirst => outcome.ended.by_a_person(),
-            _ => self.hub_writes() && matches!(outcome.ended, Ended::Accepted(_)),
+            // The accepted content is already there, and the write detects that.
+            Writer::AgentFirst => outcome.ended.is_by_user(),
+            _ => self.hub_writes() && matches!(outcome.ended, ReviewEnd::Accepted(_)),
         }
     }
 
-    /// What the file shall hold, where the editor side writes it.
-    pub(crate) fn result(&self, decided: &Decided) -> Option<SharedBytes> {
+    /// The new content of the file, if the hub or its editor writes it.
+    pub(crate) fn result(&self, decided: &ResolvedDecision) -> Option<SharedBytes> {
         match &decided.outcome.ended {
-            Ended::Accepted(accepted) => Some(accepted.bytes.clone()),
-            Ended::Rejected { .. } => self.base.as_ref()?.format.encode_shared(&decided.text).ok(),
-            Ended::Withdrawn | Ended::Superseded { .. } | Ended::Failed { .. } => None,
+            ReviewEnd::Accepted(accepted) => Some(accepted.bytes.clone()),
+            ReviewEnd::Rejected { .. } => self.base.as_ref()?.format.encode_shared(&decided.text).ok(),
+            ReviewEnd::Withdrawn | ReviewEnd::Superseded { .. } | ReviewEnd::Failed { .. } => None,
         }
     }
 
-    /// The hub or its editor writes what was decided, not the agent.
+    /// The hub or its editor writes the result, not the agent.
     pub fn hub_writes(&self) -> bool {
-        matches!(self.writer, Writer::Editor | Writer::AgentFirst) || self.written_here
+        matches!(self.writer, Writer::Hub | Writer::AgentFirst) || self.written_here
     }
 
-    /// An accept would come to nothing: the agent should write, and does not wait for the answer.
-    pub fn nobody_would_write(&self) -> bool {
+    /// No one would write after an accept: the agent should, but no longer waits for the answer.
+    pub fn lacks_writer(&self) -> bool {
         self.writer.is_agent() && self.owner.is_none()
     }
 
-    /// Carries a text made for the base over to what the file holds now. A file that turned to CRLF
-    /// meanwhile is not a conflict on every line. A text that was made for another file is not merged.
+    /// Rebases a text made for the base onto the file's current content. A file that was converted to CRLF in the
+    /// meantime does not conflict on every line. A text that was shown next to another file's is not merged.
     pub(crate) fn carry(&self, text: &str, now: Option<&Text>) -> Merge {
         let whole = |text: String| Merge { text, conflicts: Vec::new() };
         let Some(now) = now else { return whole(text.to_owned()) };
@@ -213,7 +213,7 @@ impl Review {
         }
     }
 
-    /// The text in the endings of a file that has CRLF by now, where both base and text knew of none.
+    /// The text in the endings of a file that has CRLF now, if neither base nor text had any.
     fn in_the_endings_of(&self, now: &Text, text: &str) -> Option<String> {
         if self.file_text().contains("\r\n") {
             return None;
@@ -222,9 +222,9 @@ impl Review {
         (convention == Convention::Lf).then_some(text)
     }
 
-    /// Moves the review onto what the file holds now. The proposal and the draft are carried along; what
-    /// is shown changes, and so does the revision. The text of another file is no longer shown: the user has to see
-    /// what would be overwritten.
+    /// Rebases the review onto the file's current content. The proposal and the draft are rebased too; the shown content
+    /// changes, and so does the revision. The text of another file is no longer shown: the user has to see what would
+    /// be overwritten.
     pub(crate) fn move_to(&mut self, now: Option<Text>) {
         if self.writer == Writer::AgentFirst {
             if let Some(now) = now {
@@ -248,8 +248,8 @@ impl Review {
         self.revision = self.revision.next();
     }
 
-    /// The same, where the file holds the proposed side: what it holds now is that side, and what others changed is in
-    /// the text before as well. Where that cannot be, it stays as it was, and the count of conflicts is given.
+    /// Rebases a review whose file holds the proposed side: the current content becomes that side, and changes by others
+    /// are merged into the base as well. If that conflicts, the base stays as it was; returns the number of conflicts.
     pub(crate) fn follow(&mut self, now: Text) -> usize {
         let before = merge(&self.proposed, &now.text, self.file_text());
         if let Some(base) = &mut self.base {

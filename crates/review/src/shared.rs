@@ -1,5 +1,5 @@
-//! Texts and bytes that several owners hold at once: the review, its record on the way to disk, the answer. A large one
-//! is copied for none of them, and hashed once for all.
+//! Texts and bytes with several owners: the review, its record on the way to disk, the answer. They are never copied for
+//! an owner, and hashed at most once.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,7 +11,7 @@ use crate::digest::Digest;
 #[derive(Clone, Default)]
 pub struct SharedText(Arc<Hashed<String>>);
 
-/// Bytes that are cheap to clone. Those of a text are that text.
+/// Bytes that are cheap to clone. The bytes of a text share its memory.
 #[derive(Clone)]
 pub struct SharedBytes(Bytes);
 
@@ -21,7 +21,7 @@ enum Bytes {
     Other(Arc<Hashed<Vec<u8>>>),
 }
 
-/// With its name, once somebody asked for that.
+/// Content with its digest, computed on first use.
 #[derive(Default)]
 struct Hashed<T> {
     content: T,
@@ -47,7 +47,7 @@ impl SharedText {
         self
     }
 
-    /// Copied only where somebody else holds it too.
+    /// Copies only if there is another owner.
     pub fn into_string(self) -> String {
         match Arc::try_unwrap(self.0) {
             Ok(only) => only.content,
@@ -174,11 +174,11 @@ mod tests {
         assert_eq!(again.into_string(), "a\n");
         let address = text.as_ptr();
         let last = text.into_string();
-        assert_eq!(last.as_ptr(), address, "the last owner has it for itself");
+        assert_eq!(last.as_ptr(), address, "the last owner takes the memory over");
     }
 
     #[test]
-    fn what_is_equal_and_what_it_is_called_depends_on_the_bytes_alone() {
+    fn equality_and_digest_depend_on_the_bytes_alone() {
         let text = SharedText::from("a\n");
         assert_eq!(text, SharedText::from("a\n".to_owned()));
         assert_ne!(text, SharedText::from("b\n"));

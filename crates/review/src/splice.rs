@@ -1,23 +1,23 @@
-//! Replacements by place in a text, as editors and agents name places: lines from 0, UTF-16 code units from the
+//! Replacements by position in a text, as editors and agents count positions: lines from 0, UTF-16 code units from the
 //! start of the line.
 
 use std::ops::Range;
 
-/// A place between two characters.
+/// A position between two characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct TextPosition {
     pub line: u32,
     /// Beyond the end of the line means its end, as in every editor.
     pub character: u32,
 }
 
-/// Puts `text` where `from..to` is. All splices of one change speak of the text before any of them.
+/// Replaces `from..to` by `text`. The positions of all splices of one change refer to the text before any of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Splice {
-    pub from: Place,
-    pub to: Place,
+    pub from: TextPosition,
+    pub to: TextPosition,
     pub text: String,
-    /// What has to be there.
+    /// The text that must be at `from..to`.
     pub expects: Option<String>,
 }
 
@@ -26,11 +26,11 @@ pub struct Splice {
 pub enum SpliceError {
     #[error("edit {edit} ends before it starts")]
     Backwards { edit: usize },
-    #[error("edit {edit} starts on line {line}, and the text has {lines}")]
+    #[error("edit {edit} starts on line {line}, but the text has {lines}")]
     BeyondEnd { edit: usize, line: u32, lines: usize },
     #[error("edits {one} and {other} overlap")]
     Overlap { one: usize, other: usize },
-    #[error("edit {edit} expects {expected:?} on line {line}, and there is {found:?}")]
+    #[error("edit {edit} expects {expected:?} on line {line}, but found {found:?}")]
     Stale { edit: usize, line: u32, expected: String, found: String },
 }
 
@@ -38,7 +38,7 @@ pub enum SpliceError {
 pub fn splice(text: &str, splices: &[Splice]) -> Result<String, SpliceError> {
     let starts: Vec<usize> =
         std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-    let wanted: Vec<Place> = splices.iter().flat_map(|splice| [splice.from, splice.to]).collect();
+    let wanted: Vec<TextPosition> = splices.iter().flat_map(|splice| [splice.from, splice.to]).collect();
     let found = offsets(text, &starts, &wanted);
     let mut places = Vec::with_capacity(splices.len());
     for ((edit, splice), ends) in (1..).zip(splices).zip(found.chunks(2)) {
@@ -48,7 +48,7 @@ pub fn splice(text: &str, splices: &[Splice]) -> Result<String, SpliceError> {
         let beyond =
             || SpliceError::BeyondEnd { edit, line: splice.from.line.saturating_add(1), lines: starts.len() };
         let from = ends.first().copied().flatten().ok_or_else(beyond)?;
-        // A range may end after the last line: that is its end.
+        // A range that ends after the last line ends with the text.
         let to = ends.get(1).copied().flatten().unwrap_or(text.len());
         let found = text.get(from..to).unwrap_or_default();
         if let Some(expected) = splice.expects.as_ref().filter(|expected| !same(expected, found)) {
@@ -61,7 +61,7 @@ pub fn splice(text: &str, splices: &[Splice]) -> Result<String, SpliceError> {
         }
         places.push((from..to, edit, splice.text.as_str()));
     }
-    // Insertions at one place stay in their order.
+    // Insertions at one position keep their order.
     places.sort_by_key(|(place, edit, _)| (place.start, place.end, *edit));
     let mut result = String::with_capacity(text.len());
     let mut done: (usize, usize) = (0, 0);
@@ -76,7 +76,7 @@ pub fn splice(text: &str, splices: &[Splice]) -> Result<String, SpliceError> {
     Ok(in_its_own_endings(text, result))
 }
 
-/// Agents write LF into files that have CRLF everywhere.
+/// Agents insert LF into files that have CRLF everywhere.
 fn in_its_own_endings(before: &str, after: String) -> String {
     let crlf = before.matches("\r\n").count();
     if crlf == 0 || crlf != before.matches('\n').count() {
@@ -89,7 +89,7 @@ fn same(expected: &str, found: &str) -> bool {
     expected == found || expected.replace("\r\n", "\n") == found.replace("\r\n", "\n")
 }
 
-/// As much of it as an error repeats.
+/// The beginning of a text, for an error message.
 fn shown(text: &str) -> String {
     const LONGEST: usize = 80;
     let mut shown: String = text.chars().take(LONGEST).collect();
@@ -99,8 +99,8 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// Where each place is. Each line is walked once, however many places it has.
-fn offsets(text: &str, starts: &[usize], places: &[Place]) -> Vec<Option<usize>> {
+/// The byte offset of each position. Each line is scanned once, however many positions it has.
+fn offsets(text: &str, starts: &[usize], places: &[TextPosition]) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by_key(|at| places.get(*at));
     let mut found = vec![None; places.len()];
@@ -111,7 +111,7 @@ fn offsets(text: &str, starts: &[usize], places: &[Place]) -> Vec<Option<usize>>
             Some((line, here)) if line == place.line => here,
             _ => match Walk::along(text, starts, place.line) {
                 Some(here) => here,
-                // Nor are there any lines behind it.
+                // Later positions are beyond the end as well.
                 None => break,
             },
         };
@@ -123,7 +123,7 @@ fn offsets(text: &str, starts: &[usize], places: &[Place]) -> Vec<Option<usize>>
     found
 }
 
-/// A way along one line, from left to right.
+/// A scan of one line, from left to right.
 struct Walk<'a> {
     start: usize,
     content: &'a str,
@@ -144,7 +144,7 @@ impl<'a> Walk<'a> {
     fn to(&mut self, character: u32) -> usize {
         while let Some((at, next)) = self.rest.peek() {
             let units = self.units.saturating_add(u32::try_from(next.len_utf16()).unwrap_or(2));
-            // In the middle of a pair there is no place; its start is the nearest.
+            // There is no position inside a surrogate pair; its start is the nearest.
             if units > character {
                 return self.start + at;
             }
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     fn at(from: (u32, u32), to: (u32, u32), text: &str) -> Splice {
-        let place = |(line, character)| Place { line, character };
+        let place = |(line, character)| TextPosition { line, character };
         Splice { from: place(from), to: place(to), text: text.to_owned(), expects: None }
     }
 
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn all_edits_speak_of_the_text_before_in_whatever_order_they_come() {
+    fn all_edits_refer_to_the_original_text_in_any_order() {
         let edits = [at((2, 0), (2, 1), "C"), at((0, 0), (0, 0), "1"), at((0, 0), (0, 0), "2")];
         assert_eq!(splice("a\nb\nc\n", &edits).unwrap(), "12a\nb\nC\n");
     }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expected_has_to_be_there_whatever_its_line_ends() {
+    fn the_expected_text_must_be_there_whatever_its_line_endings() {
         let edit = at((0, 0), (1, 1), "x\ny");
         assert_eq!(splice("a\r\nb\r\n", &[expecting(edit.clone(), "a\nb")]).unwrap(), "x\r\ny\r\n");
         let stale = splice("a\nB\n", &[expecting(edit, "a\nb")]).unwrap_err();

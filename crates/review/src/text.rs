@@ -1,5 +1,5 @@
-//! Bytes to text without losing one: finding out a file's format, and refusing by name what would not come
-//! back exactly.
+//! Decodes bytes to text without loss: detects a file's format, and refuses content that would not be written back
+//! exactly.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 
@@ -15,7 +15,7 @@ pub struct Text {
     pub text: SharedText,
 }
 
-/// Why some bytes are no text, or some text no bytes.
+/// Why bytes cannot be decoded, or a text cannot be encoded.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TextError {
     #[error("the file is binary (NUL at byte {offset}); only text can be reviewed")]
@@ -29,7 +29,7 @@ pub enum TextError {
     )]
     LoneSurrogate { encoding: &'static str, offset: usize },
     #[error(
-        "the file is not UTF-8 (first wrong byte at {offset}) and no other encoding gives its bytes back \
+        "the file is not UTF-8 (first invalid byte at {offset}) and no other encoding reproduces its bytes \
          exactly; repair it or convert it to UTF-8 first"
     )]
     Undecodable { offset: usize },
@@ -49,7 +49,7 @@ impl Text {
         self.format.encode_shared(&self.text)
     }
 
-    /// Of the encoded bytes. A text that its format cannot express has a digest that no file has.
+    /// The digest of the encoded bytes. A text that its format cannot express has a digest that no file has.
     pub fn digest(&self) -> Digest {
         match self.encode() {
             Ok(bytes) => bytes.digest(),
@@ -58,12 +58,12 @@ impl Text {
     }
 }
 
-/// Reads a file's bytes; encoding the result gives the same bytes.
+/// Decodes a file's bytes; encoding the result gives the same bytes.
 pub fn decode(bytes: &[u8]) -> Result<Text, TextError> {
     decode_owned(bytes.to_vec())
 }
 
-/// The same without a copy where the file is UTF-8.
+/// Like [`decode`], without a copy if the file is UTF-8.
 pub fn decode_owned(bytes: Vec<u8>) -> Result<Text, TextError> {
     if bytes.starts_with(b"\xFF\xFE\0\0") || bytes.starts_with(b"\0\0\xFE\xFF") {
         return Err(TextError::Utf32);
@@ -75,7 +75,7 @@ pub fn decode_owned(bytes: Vec<u8>) -> Result<Text, TextError> {
             return decode_utf16(body, format, unit);
         }
     }
-    // The search for a byte is many times as fast as finding out where it is.
+    // `contains` is many times as fast as `position`.
     if bytes.contains(&0)
         && let Some(offset) = bytes.iter().position(|byte| *byte == 0)
     {
@@ -84,7 +84,7 @@ pub fn decode_owned(bytes: Vec<u8>) -> Result<Text, TextError> {
     let format = if bytes.starts_with(Format::UTF8_BOM.bom()) { Format::UTF8_BOM } else { Format::UTF8 };
     match String::from_utf8(bytes) {
         Ok(mut text) => {
-            // The mark is a character of its own.
+            // The byte order mark is one character.
             text.drain(..format.bom().len());
             Ok(Text { format, text: text.into() })
         }
@@ -120,7 +120,7 @@ fn decode_utf16(body: &[u8], format: Format, unit: fn([u8; 2]) -> u16) -> Result
     Ok(Text { format, text: text.into() })
 }
 
-/// Bytes that are not UTF-8 and have no mark: the detector's guess, if it explains every byte.
+/// Bytes that are not UTF-8 and have no byte order mark: the detector's guess, if it decodes every byte.
 fn decode_legacy(bytes: &[u8]) -> Option<Text> {
     if is_broken_utf8(bytes) {
         return None;
@@ -130,7 +130,7 @@ fn decode_legacy(bytes: &[u8]) -> Option<Text> {
     let encoding = detector.guess(None, Utf8Detection::Deny);
     let format = Format::legacy(encoding)?;
     let text = encoding.decode_without_bom_handling_and_without_replacement(bytes)?;
-    // No text editor writes these: a sign of a binary file, or of a wrong guess.
+    // Text files do not contain these: a sign of a binary file or of a wrong guess.
     if text
         .chars()
         .any(|character| character.is_control() && !matches!(character, '\t' | '\n' | '\r' | '\x0C'))
@@ -141,8 +141,8 @@ fn decode_legacy(bytes: &[u8]) -> Option<Text> {
     text.encode().is_ok_and(|encoded| *encoded == *bytes).then_some(text)
 }
 
-/// Mostly UTF-8 with some damage. A legacy encoding would give its bytes back too, but as other characters
-/// than those the agent read, so that an edit would damage the rest.
+/// Mostly UTF-8 with some damage. A legacy encoding would reproduce its bytes too, but as other characters than the
+/// agent read, so that an edit would damage the rest.
 fn is_broken_utf8(bytes: &[u8]) -> bool {
     let (mut characters, mut wrong) = (0_usize, 0_usize);
     for chunk in bytes.utf8_chunks() {
@@ -175,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn a_legacy_text_is_read_in_the_encoding_its_bytes_speak() {
+    fn a_legacy_text_is_decoded_in_the_detected_encoding() {
         check(b"Stra\xDFe nach K\xF6ln, sch\xF6n\r\n", "windows-1252", "Straße nach Köln, schön\r\n");
         let russian = b"\xCF\xF0\xE8\xE2\xE5\xF2, \xEA\xE0\xEA \xE4\xE5\xEB\xE0?\n";
         check(russian, "windows-1251", "Привет, как дела?\n");
     }
 
     #[test]
-    fn what_is_no_text_is_refused_by_name() {
+    fn each_kind_of_undecodable_content_has_its_own_error() {
         let refused = |bytes: &[u8], error: TextError| assert_eq!(decode(bytes), Err(error));
         refused(b"a\0b", TextError::Binary { offset: 1 });
         refused(b"\xEF\xBB\xBFa\0", TextError::Binary { offset: 4 });
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_utf8_is_not_taken_for_a_legacy_text() {
+    fn damaged_utf8_is_not_decoded_as_a_legacy_text() {
         let damaged = "né à Orléans, été".bytes().chain(*b" \xE9\n").collect::<Vec<_>>();
         assert_eq!(decode(&damaged), Err(TextError::Undecodable { offset: damaged.len() - 2 }));
     }

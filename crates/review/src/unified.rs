@@ -1,4 +1,4 @@
-//! The unified diff that `git apply` and `patch` take.
+//! The unified diff format that `git apply` and `patch` accept.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -7,8 +7,7 @@ use std::ops::Range;
 use crate::diff::{Change, changed_lines};
 use crate::lines::Lines;
 
-/// The labels are what stands after `---` and `+++`: `a/path` and `b/path`, or `/dev/null` for no file.
-/// `""` when both texts are equal.
+/// The labels follow `---` and `+++`: `a/path` and `b/path`, or `/dev/null` for no file. `""` if both texts are equal.
 pub fn unified(old: &str, new: &str, old_label: &str, new_label: &str, context: usize) -> String {
     if old == new {
         return String::new();
@@ -65,7 +64,7 @@ fn write_lines(out: &mut String, sign: char, lines: &Lines<'_>, range: Range<u32
     }
 }
 
-/// As git writes it: quoted where it would break the line, closed by a tab where it holds a space.
+/// As git writes it: quoted if it would break the line, followed by a tab if it contains a space.
 fn label(label: &str) -> Cow<'_, str> {
     if label.chars().any(|character| character.is_ascii_control() || matches!(character, '"' | '\\')) {
         let mut quoted = String::from('"');
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_final_newline_is_said() {
+    fn a_missing_final_newline_is_marked() {
         check(
             "a\nb",
             "a\nb\n",

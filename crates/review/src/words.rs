@@ -1,4 +1,4 @@
-//! Which words differ inside a hunk, for showing; deciding and composing never look at it.
+//! The words that differ inside a hunk, for display only; decisions and compositions do not use them.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub struct WordChange {
     pub after: Range<usize>,
 }
 
-/// Removed and added text together; beyond it a reader sees a rewrite, and the time is better spent.
+/// The limit of removed and added text together; a larger hunk reads as a rewrite, and the time is better spent.
 const MOST_BYTES: usize = 16 * 1024;
 
 /// Empty when one side is empty, or when both together exceed [`MOST_BYTES`].
@@ -31,8 +31,8 @@ pub(crate) fn word_changes(removed: &str, added: &str) -> Vec<WordChange> {
 
 #[derive(PartialEq, Eq)]
 enum Class {
-    /// All that is not ASCII counts as part of a word: a combining mark or a joiner alone would be half a
-    /// character on the screen.
+    /// Everything that is not ASCII counts as part of a word: a combining mark or a joiner alone would be half a character
+    /// on the screen.
     Word,
     Blank,
     LineEnd,
@@ -52,7 +52,7 @@ impl Class {
     }
 }
 
-/// Where each word, blank, line ending or sign ends.
+/// The ends of the words, blanks, line endings and symbols.
 fn ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut characters = text.char_indices().map(|(at, character)| (at, Class::of(character))).peekable();

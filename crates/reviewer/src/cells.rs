@@ -1,5 +1,5 @@
-//! One line of a file as what a terminal can show of it: tabs become blanks, hidden characters become
-//! visible, wide ones keep their width, and what lies outside the window is never looked at twice.
+//! One line of a file as terminal cells: tabs become spaces, hidden characters become visible, wide ones keep their
+//! width, and text outside the window is never examined twice.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ const TAB: usize = 4;
 /// Part of a line that looks different; sorted and free of overlap within one layer.
 pub(crate) type Layer<'a> = &'a [(Range<usize>, Style)];
 
-/// Which columns of a line are seen, and how it looks.
+/// Which columns of a line are visible, and its styles.
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
     /// The first column.
@@ -24,9 +24,9 @@ pub(crate) struct Window<'a> {
     pub(crate) base: Style,
     /// Later layers win.
     pub(crate) layers: &'a [Layer<'a>],
-    /// What hidden characters look like.
+    /// The style of hidden characters.
     pub(crate) hidden: Style,
-    /// What says that the line goes on.
+    /// The style of the sign that the line continues.
     pub(crate) more: Style,
 }
 
@@ -74,7 +74,7 @@ struct Spans {
 }
 
 impl Spans {
-    /// Puts a character at a column if it is in the window; gives the column after it.
+    /// Puts a character at a column if it is in the window; returns the column after it.
     fn put(
         &mut self,
         character: char,
@@ -88,7 +88,7 @@ impl Spans {
         if column >= window.left && after <= end {
             self.push(character, width, style);
         } else if after > window.left && column < end {
-            // Half of a wide character is none.
+            // Half of a wide character cannot be shown.
             for _ in column.max(window.left)..after.min(end) {
                 self.push(' ', 1, style);
             }
@@ -104,7 +104,7 @@ impl Spans {
         }
     }
 
-    /// Gives the last column to a sign that there is more.
+    /// Replaces the last column by a sign that there is more.
     fn cut(&mut self, window: &Window<'_>) {
         if window.width == 0 {
             return;

@@ -1,20 +1,20 @@
-//! One review as it lies before the person: its rows, where the cursor is, what is folded, and what she marked
-//! and said so far. Decides nothing; a newer revision keeps all that still fits.
+//! One review on the screen: its rows, the cursor, the folds, and the user's marks and comments so far. Decides
+//! nothing; a newer revision keeps everything that still fits.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use linkspan_editor_api::{Range as TextRange, ReviewComment, ReviewShow};
+use linkspan_editor_api::{Range as TextRange, ReceivesNotes, ReviewComment, ReviewShow};
 
 use crate::lines::Lines;
 use crate::paint::Ink;
 use crate::rows::{Mode, Row, Shape};
 
-/// What the person wants of one hunk.
+/// The user's choice for one hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    Take,
-    Leave,
+    Include,
+    Exclude,
 }
 
 /// One of the two texts.
@@ -24,11 +24,11 @@ pub(crate) enum Side {
     After,
 }
 
-/// A text of the person's own.
+/// The user's own text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Draft {
     pub(crate) text: String,
-    /// What she had seen of the review when she made it: on any other it would undo what changed since.
+    /// The revision it was made from: applied to any other it would undo what changed since.
     pub(crate) revision: u32,
 }
 
@@ -40,17 +40,17 @@ pub(crate) struct Document {
     pub(crate) shown: ReviewShow,
     pub(crate) before: Lines,
     pub(crate) after: Lines,
-    /// Each line ends with CR LF, so that it says nothing.
+    /// Every line ends with CR LF, so the CRs are not shown.
     pub(crate) hide_cr: bool,
     /// By the id of the hunk.
     pub(crate) marks: BTreeMap<String, Mark>,
     pub(crate) comments: Vec<ReviewComment>,
-    /// The person's own text, until it is accepted.
+    /// The user's own text, until it is accepted.
     pub(crate) draft: Option<Draft>,
     pub(crate) rows: Vec<Row>,
     pub(crate) mode: Mode,
     unfolded: Vec<bool>,
-    /// The row the person is at.
+    /// The row of the cursor.
     pub(crate) cursor: usize,
     /// The first row and column on the screen.
     pub(crate) top: usize,
@@ -96,7 +96,7 @@ impl Document {
         document
     }
 
-    /// The same review in a newer state: what was marked and said stays, the eye stays where it was.
+    /// The same review in a newer revision: marks, comments and the scroll position stay.
     pub(crate) fn renewed(self, shown: ReviewShow) -> Document {
         let line = self.after_line();
         let mut new = Document::new(shown, self.mode);
@@ -116,9 +116,20 @@ impl Document {
         new
     }
 
-    /// The person's own text was made before the review became what it is.
+    /// Whether the user's own text was made from an older revision.
     pub(crate) fn has_old_draft(&self) -> bool {
         self.draft.as_ref().is_some_and(|draft| draft.revision != self.shown.revision)
+    }
+
+    /// What its agent will not receive.
+    pub(crate) fn notes(&self) -> Option<&ReceivesNotes> {
+        self.shown.receives_notes.as_ref()
+    }
+
+    /// The note for a choice of hunks, once some are marked to be left out.
+    pub(crate) fn hunks_note(&self) -> Option<&str> {
+        let is_partial = self.marks.values().any(|mark| *mark == Mark::Exclude);
+        self.notes().filter(|_| is_partial).and_then(|notes| notes.hunks.as_deref())
     }
 
     pub(crate) fn shape(&self) -> Shape<'_> {
@@ -169,7 +180,7 @@ impl Document {
         self.change(|document| document.unfolded.fill(unfold));
     }
 
-    /// Puts a comment on a line, in place of the one there; an empty one takes it away.
+    /// Sets the comment of a line; an empty one removes it.
     pub(crate) fn comment(&mut self, line_number: u32, text: &str) {
         let text = text.trim();
         self.change(|document| {
@@ -186,7 +197,7 @@ impl Document {
         Some(&comment.text)
     }
 
-    /// The number of the line a comment made here is about: on the proposed side, from 1.
+    /// The line number that a comment made here is about: on the proposed side, from 1.
     pub(crate) fn comment_line(&self) -> u32 {
         if let Some(Row::Comment(index)) = self.rows.get(self.cursor)
             && let Some(comment) = self.comments.get(*index)
@@ -214,7 +225,7 @@ impl Document {
         })
     }
 
-    /// The hunk the cursor is at: the one whose head was last passed.
+    /// The hunk at the cursor: the one whose header is the nearest at or above it.
     pub(crate) fn hunk(&self) -> Option<usize> {
         let passed = self.rows.iter().take(self.cursor + 1).rev().find_map(|row| match row {
             Row::Hunk(index) => Some(*index),
@@ -246,7 +257,7 @@ impl Document {
         self.cursor = self.cursor.saturating_add_signed(rows).min(self.rows.len().saturating_sub(1));
     }
 
-    /// Brings the cursor onto a screen of so many rows.
+    /// Scrolls so that the cursor is on a screen of this many rows.
     pub(crate) fn follow(&mut self, height: usize) {
         let margin = (height / 6).min(3);
         let (first, last) = (self.cursor.saturating_sub(margin), self.cursor + margin + 1);
@@ -315,13 +326,13 @@ mod tests {
     #[test]
     fn a_newer_revision_keeps_what_still_fits() {
         let mut document = document();
-        document.mark(0, Some(Mark::Take));
-        document.mark(1, Some(Mark::Leave));
+        document.mark(0, Some(Mark::Include));
+        document.mark(1, Some(Mark::Exclude));
         document.comment(11, "why?");
         document.go_to_hunk(1);
         let newer = shown("r1", &numbered(40, &[]), &numbered(40, &[30]), vec![hunk("hb", (30, 1), (30, 1))]);
         let document = document.renewed(newer);
-        assert_eq!(document.marks.get("hb"), Some(&Mark::Leave));
+        assert_eq!(document.marks.get("hb"), Some(&Mark::Exclude));
         assert_eq!((document.marks.len(), document.comments.len()), (1, 1));
         assert_eq!(document.hunk(), Some(0));
     }

@@ -1,8 +1,8 @@
-//! One line of text that a person types: a reason, a comment, what to search for.
+//! One line of text input: a reason, a comment, a search.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// Longer than anybody types; a paste is cut there.
+/// More than anyone types; a paste is cut there.
 const LIMIT: usize = 4000;
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl InputLine {
         (&self.before, &self.after)
     }
 
-    /// Line ends become blanks: it is one line.
+    /// Line endings become spaces: it is one line.
     pub(crate) fn paste(&mut self, text: &str) {
         for character in text.trim_end().chars() {
             self.put(if character.is_control() { ' ' } else { character });

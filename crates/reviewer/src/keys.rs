@@ -1,8 +1,8 @@
-//! What each key does: the one table that both the keyboard and the help page read.
+//! The key bindings: one table for both the keyboard and the help page.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// What a person can ask for with one key.
+/// What one key can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Down,
@@ -27,8 +27,8 @@ pub(crate) enum Action {
     Search,
     NextMatch,
     PreviousMatch,
-    Take,
-    Leave,
+    IncludeHunk,
+    ExcludeHunk,
     Toggle,
     Submit,
     Accept,
@@ -38,7 +38,7 @@ pub(crate) enum Action {
     RejectAll,
     Edit,
     Comment,
-    Questions,
+    ShowPrompts,
     Help,
     Redraw,
     Suspend,
@@ -73,18 +73,18 @@ pub(crate) const PARTS: [(&str, &[Binding]); 4] = [
     (
         "Decide",
         &[
-            row(Action::Accept, &[Char('a')], "a", "accept this change, all of it"),
-            row(Action::Reject, &[Char('r')], "r", "reject it"),
-            row(Action::RejectWithReason, &[Char('R')], "R", "reject it and say why"),
-            row(Action::Take, &[Char('y')], "y", "mark this hunk: take it"),
-            row(Action::Leave, &[Char('x')], "x", "mark this hunk: leave it out"),
-            row(Action::Toggle, &[Char(' ')], "space", "mark this hunk the other way, or not at all"),
+            row(Action::Accept, &[Char('a')], "a", "accept the whole change"),
+            row(Action::Reject, &[Char('r')], "r", "reject the change"),
+            row(Action::RejectWithReason, &[Char('R')], "R", "reject with a reason"),
+            row(Action::IncludeHunk, &[Char('y')], "y", "mark the hunk: include"),
+            row(Action::ExcludeHunk, &[Char('x')], "x", "mark the hunk: exclude"),
+            row(Action::Toggle, &[Char(' ')], "space", "mark the hunk: include, exclude, no mark"),
             row(Action::Submit, &[Char('s')], "s", "submit the marks"),
             row(Action::Comment, &[Char('c')], "c", "comment on this line"),
             row(Action::Edit, &[Char('e')], "e", "edit the new text in $VISUAL or $EDITOR"),
-            row(Action::Questions, &[Char('!')], "!", "what agents ask you to allow"),
-            row(Action::AcceptAll, &[Char('A')], "A", "accept all that wait, or this change set"),
-            row(Action::RejectAll, &[Char('X')], "X", "reject all that wait, or this change set"),
+            row(Action::ShowPrompts, &[Char('!')], "!", "show permission requests"),
+            row(Action::AcceptAll, &[Char('A')], "A", "accept all pending, or this change set"),
+            row(Action::RejectAll, &[Char('X')], "X", "reject all pending, or this change set"),
         ],
     ),
     (
@@ -108,7 +108,7 @@ pub(crate) const PARTS: [(&str, &[Binding]); 4] = [
         ],
     ),
     (
-        "Look",
+        "View",
         &[
             row(Action::Open, &[Code(KeyCode::Enter), Char('o')], "Enter  o", "open the fold at the cursor"),
             row(Action::UnfoldAll, &[Char('z')], "z", "open all folds, or close them"),
@@ -120,12 +120,12 @@ pub(crate) const PARTS: [(&str, &[Binding]); 4] = [
         ],
     ),
     (
-        "Leave",
+        "Other",
         &[
             row(Action::Help, &[Char('?'), Code(KeyCode::F(1))], "?  F1", "this page"),
             row(Action::Redraw, &[Ctrl('l')], "^L", "draw the screen again"),
             row(Action::Suspend, &[Ctrl('z')], "^Z", "back to the shell for a while"),
-            row(Action::Quit, &[Char('q'), Ctrl('c')], "q  ^C", "quit; what is not decided goes on waiting"),
+            row(Action::Quit, &[Char('q'), Ctrl('c')], "q  ^C", "quit; undecided reviews stay pending"),
         ],
     ),
 ];

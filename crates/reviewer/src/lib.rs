@@ -1,9 +1,8 @@
-//! The terminal reviewer: what is on the screen and what keys do, as a pure state (`Screen`), how that is drawn
+//! The terminal reviewer: a pure state machine of what is on the screen and what keys do (`Screen`), how it is drawn
 //! (`draw`), and the loop that connects both with a terminal and the hub (`run`).
 //!
-//! Also the words and the care with foreign text that everything on a terminal shares.
+//! Also the labels and the escaping of foreign text that all terminal output shares.
 
-mod asked;
 mod cells;
 mod document;
 mod draw;
@@ -14,22 +13,22 @@ mod lines;
 mod list;
 mod paint;
 mod palette;
-mod patient;
+mod prompt_layout;
 mod regions;
+mod retrying_client;
 mod rows;
 #[cfg(test)]
 mod sample;
 mod screen;
 use linkspan_client::visible;
-mod wording;
-mod words;
+mod labels;
+mod word_diff;
+mod word_wrap;
 
 pub use draw::draw;
 pub use edge::{RunError, run};
+pub use labels::{IN_CONFLICT, is_in_conflict, place_of, relative};
 pub use palette::{Depth, Ground, Palette};
-pub use patient::{Connect, Patient};
-pub use screen::{Command, Input, News, Screen, Wishes};
-pub use wording::{
-    IN_CONFLICT, accepted, age, change, count, decided, ended, is_in_conflict, place_of, relative,
-};
-pub use words::emphasised;
+pub use retrying_client::{Connect, RetryingControl};
+pub use screen::{Command, HubUpdate, Input, ReviewerOptions, Screen};
+pub use word_diff::emphasised;

@@ -1,4 +1,4 @@
-//! One side of a change as lines, found in constant time however large it is. Knows nothing of diffs.
+//! One side of a change as lines, each found in constant time. Knows nothing of diffs.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ impl Lines {
     pub(crate) fn of(text: &str) -> Lines {
         let mut starts: Vec<usize> =
             std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        // What follows the last line end is a line only if there is something.
+        // Text after the last line ending is a line only if it is not empty.
         if starts.last() == Some(&text.len()) {
             starts.pop();
         }
@@ -28,25 +28,25 @@ impl Lines {
         Arc::clone(&self.text)
     }
 
-    /// A line with its end.
+    /// A line with its ending.
     pub(crate) fn whole(&self, line_index: usize) -> &str {
         let Some(start) = self.starts.get(line_index) else { return "" };
         let end = self.starts.get(line_index + 1).copied().unwrap_or(self.text.len());
         self.text.get(*start..end).unwrap_or_default()
     }
 
-    /// A line without LF; a CR stays, because only the whole change can say whether it means something.
+    /// A line without LF; a CR stays, because only the whole change tells whether it matters.
     pub(crate) fn line(&self, line_index: usize) -> &str {
         let line = self.whole(line_index);
         line.strip_suffix('\n').unwrap_or(line)
     }
 
-    /// The last line, when nothing ends it.
+    /// The last line, if it has no line ending.
     pub(crate) fn lacks_final_newline(&self, line_index: usize) -> bool {
         line_index + 1 == self.count() && !self.text.ends_with('\n')
     }
 
-    /// Every line that has an end has this one.
+    /// Whether all line endings are this one.
     pub(crate) fn all_end_with_crlf(&self) -> bool {
         (0..self.count()).all(|line| {
             let line = self.whole(line);

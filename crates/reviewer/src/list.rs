@@ -1,5 +1,5 @@
-//! The reviews in the order they are listed: by agent and change set, and never in another order than before.
-//! What is new goes to the end of its group.
+//! The reviews in list order: by agent and change set. Existing entries never change their order; a new one goes to
+//! the end of its group.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use crate::document::Document;
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) summary: ReviewSummary,
-    /// When the summary was made: its age counts from there.
+    /// When the summary was received: its age counts from there.
     pub(crate) listed_at: Duration,
-    /// The newest revision that was fetched, also when its text was not kept.
+    /// The newest fetched revision, even if its text was not kept.
     pub(crate) revision: Option<u32>,
-    /// The digest of what was fetched then.
+    /// The digest of that revision.
     pub(crate) digest: Option<String>,
     pub(crate) document: Option<Box<Document>>,
     /// It is being fetched.
     pub(crate) fetching: bool,
-    /// Our decision is on its way.
+    /// Our decision, while it is being sent.
     pub(crate) sent: Option<Verdict>,
-    /// How it ended, when that was not our doing; and since when that is known.
+    /// How it ended, if not by our decision, and since when that is known.
     pub(crate) ended: Option<(String, Duration)>,
-    /// It came while the person was here and has not been looked at.
+    /// It arrived while the reviewer was running and has not been selected yet.
     pub(crate) new: bool,
 }
 
@@ -52,17 +52,17 @@ impl Entry {
         self.summary.age_ms.saturating_add(since)
     }
 
-    /// It waits for a person.
+    /// It is pending.
     pub(crate) fn is_open(&self) -> bool {
         self.ended.is_none() && self.sent.is_none() && is_waiting(&self.summary)
     }
 
-    /// Its agent should write the file and does not wait for the answer: only the hub would write it.
+    /// Its agent should write the file but no longer waits for the answer: only the hub would write it.
     pub(crate) fn needs_writing(&self) -> bool {
         self.summary.owner_gone && self.summary.agent_writes
     }
 
-    /// Listed together: one change set, or what one agent proposed one by one.
+    /// Whether both are in one group: one change set, or one agent's single proposals.
     pub(crate) fn is_with(&self, other: &ReviewSummary) -> bool {
         let ours = &self.summary;
         (&ours.agent, &ours.dialect, &ours.window, &ours.set)
@@ -70,7 +70,7 @@ impl Entry {
     }
 }
 
-/// Neither on its way into the journal nor out of it.
+/// Neither being recorded nor being settled.
 fn is_waiting(summary: &ReviewSummary) -> bool {
     matches!(summary.phase.as_str(), "pending" | "conflict")
 }
@@ -93,7 +93,7 @@ impl List {
         self.entries.iter().position(|entry| entry.id() == review)
     }
 
-    /// Takes in what the hub lists now; gives the ids of those that are new.
+    /// Applies the hub's current list; returns the ids of new reviews.
     pub(crate) fn update(&mut self, listed: &[ReviewSummary], now: Duration) -> Vec<String> {
         let mut new = Vec::new();
         for summary in listed {

@@ -1,5 +1,5 @@
-//! Syntax colours, as meanings rather than colours: which bytes of a line are a keyword, a string, a comment.
-//! Works on a thread of its own and only on what is asked for, because a grammar may be slow and a file large.
+//! Syntax highlighting as categories rather than colours: which bytes of a line are a keyword, a string, a comment. Runs
+//! on a thread of its own and only for requested lines, because a grammar may be slow and a file large.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,9 +15,9 @@ use crate::document::{Painted, Side};
 pub(crate) const CHUNK: usize = 128;
 /// A longer line is data rather than code.
 const LONG_LINE: usize = 2000;
-/// So many chunks before the wanted one are parsed for exactness; further away a fresh start is close enough.
+/// How many chunks before the requested one are parsed for exactness; further away a fresh start is close enough.
 const LOOK_BACK: usize = 16;
-/// Sides whose states are kept.
+/// How many sides keep their parser states.
 const KEPT: usize = 16;
 
 /// What a piece of code is.
@@ -81,18 +81,18 @@ pub struct PaintedChunk {
     pub(crate) lines: Vec<Painted>,
 }
 
-/// Paints what is asked for, the newest wish first, until nobody asks any more.
-pub(crate) fn paint(wishes: &Receiver<PaintRequest>, done: impl Fn(PaintedChunk) -> bool) {
+/// Highlights requested lines, the newest request first, until the senders are gone.
+pub(crate) fn paint(options: &Receiver<PaintRequest>, done: impl Fn(PaintedChunk) -> bool) {
     let mut painter = Painter::new();
     let mut waiting: Vec<PaintRequest> = Vec::new();
     loop {
         if waiting.is_empty() {
-            match wishes.recv() {
+            match options.recv() {
                 Ok(wish) => waiting.push(wish),
                 Err(_) => return,
             }
         }
-        waiting.extend(wishes.try_iter());
+        waiting.extend(options.try_iter());
         if let Some(wish) = waiting.pop()
             && let Some(lines) = painter.lines(&wish)
             && !done(PaintedChunk { page: wish.page, start: wish.chunk * CHUNK, lines })
@@ -106,7 +106,7 @@ pub(crate) fn paint(wishes: &Receiver<PaintRequest>, done: impl Fn(PaintedChunk)
 struct Painter {
     grammars: SyntaxSet,
     inks: Vec<(Scope, Ink)>,
-    /// What the parser knew at the start of each chunk it has seen.
+    /// The parser state at the start of each parsed chunk.
     states: HashMap<Page, HashMap<usize, State>>,
 }
 
@@ -174,7 +174,7 @@ fn paint_line(line: &str, state: &mut State, grammars: &SyntaxSet, inks: &[(Scop
     for (offset, change) in changes {
         put(at..offset, &state.scopes);
         at = offset.max(at);
-        // A grammar that leaves a scope it never entered costs colours, nothing else.
+        // A grammar that leaves a scope it never entered costs only colours.
         let _ = state.scopes.apply(&change);
     }
     put(at..line.len(), &state.scopes);

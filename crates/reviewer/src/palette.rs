@@ -1,5 +1,5 @@
-//! The colours, for what the terminal can show and for dark and light ones. Without colours everything is still
-//! told apart: by signs, bold, underline and inverse.
+//! The colours, by the terminal's colour depth and for dark and light backgrounds. Without colours everything is still
+//! distinguishable: by signs, bold, underline and inverse.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -8,18 +8,18 @@ use crate::paint::Ink;
 /// How many colours the terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// None, or none wanted.
+    /// No colours, or none wanted.
     None,
-    /// The sixteen that the person chose for her terminal.
+    /// The sixteen colours of the terminal's theme.
     Sixteen,
-    /// The fixed 256.
+    /// The fixed 256 colours.
     Indexed,
-    /// Any.
+    /// True colour.
     True,
 }
 
 impl Depth {
-    /// What the environment says, by the conventions everybody follows.
+    /// From the environment, by the usual conventions.
     pub fn from_env(variable: impl Fn(&str) -> Option<String>) -> Depth {
         let term = variable("TERM").unwrap_or_default();
         let colorterm = variable("COLORTERM").unwrap_or_default();
@@ -36,7 +36,7 @@ impl Depth {
     }
 }
 
-/// What the terminal's own background is.
+/// The terminal's background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ground {
     /// Light on dark.
@@ -46,7 +46,7 @@ pub enum Ground {
 }
 
 impl Ground {
-    /// `COLORFGBG`, which some terminals set; dark where nothing is said.
+    /// From `COLORFGBG`, which some terminals set; dark if it is not set.
     pub fn from_env(variable: impl Fn(&str) -> Option<String>) -> Ground {
         let value = variable("COLORFGBG").unwrap_or_default();
         match value.rsplit(';').next() {
@@ -56,7 +56,7 @@ impl Ground {
     }
 }
 
-/// How each thing looks.
+/// The style of each element.
 #[derive(Debug, Clone)]
 pub struct Palette {
     pub(crate) plain: Style,
@@ -231,7 +231,7 @@ impl Palette {
     }
 }
 
-/// The nearest of the 256 colours that terminals agree about: the cube and the greys.
+/// The nearest of the 256 colours that all terminals share: the cube and the greys.
 fn indexed(red: u8, green: u8, blue: u8) -> Color {
     let level = |value: u8| match value {
         0..48 => 0,

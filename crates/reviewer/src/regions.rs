@@ -1,18 +1,22 @@
-//! Where everything is on the screen, for drawing and for the mouse alike.
+//! Where everything is on the screen, for both drawing and the mouse.
 
 use ratatui::layout::Rect;
 
+use crate::document::Document;
 use crate::list::Entry;
 use crate::rows::Mode;
 use crate::screen::Screen;
 use crate::visible;
-use crate::wording::count;
+use crate::word_wrap::wrapped;
+use linkspan_editor_api::labels::count;
 
-/// From this width on the list stands beside the diff rather than above it.
+/// From this width on, the list is to the left of the diff rather than above it.
 const WIDE: u16 = 100;
-/// From this width of the diff on both sides fit.
+/// From this width of the diff on, both sides fit.
 const BOTH_SIDES: u16 = 110;
-/// Where the box of a hunk's mark is in its head.
+/// The note takes at most this part of the height of the diff.
+const NOTE_SHARE: u16 = 6;
+/// The columns of a hunk's mark box in its header.
 pub(crate) const MARK: std::ops::Range<u16> = 0..4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +27,8 @@ pub(crate) struct Regions {
     pub(crate) rule: Rect,
     /// The name of the file.
     pub(crate) title: Rect,
+    /// What the agent will not receive; empty if there is nothing to say.
+    pub(crate) note: Rect,
     pub(crate) diff: Rect,
     pub(crate) foot: Rect,
 }
@@ -42,7 +48,7 @@ impl Regions {
             let rule = Rect { x: width, width: 1, ..body };
             (list, rule, Rect { x: width + 1, width: body.width - width - 1, ..body })
         } else {
-            // Of a fixed height, so that what comes does not move the diff under the person's hands.
+            // A fixed height, so that new reviews do not move the diff while the user works in it.
             let height = (area.height / 5).clamp(2, 7).min(body.height);
             let list = Rect { height, ..body };
             let rule = Rect { y: body.y + height, height: 1, ..body }.intersection(body);
@@ -50,18 +56,29 @@ impl Regions {
             (list, rule, Rect { y: body.y + used, height: body.height - used, ..body })
         };
         let title = Rect { height: 1, ..rest }.intersection(rest);
-        let diff = Rect { y: rest.y + title.height, height: rest.height - title.height, ..rest };
-        Regions { head, list, rule, title, diff, foot }
+        let rest = Rect { y: rest.y + title.height, height: rest.height - title.height, ..rest };
+        let rows = note_rows(screen, rest).len();
+        let note = Rect { height: u16::try_from(rows).unwrap_or_default(), ..rest };
+        let diff = Rect { y: rest.y + note.height, height: rest.height - note.height, ..rest };
+        Regions { head, list, rule, title, note, diff, foot }
     }
 
     pub(crate) fn is_beside(&self) -> bool {
         self.rule.width == 1
     }
 
-    /// What fits.
+    /// The layout that fits.
     pub(crate) fn mode(&self) -> Mode {
         if self.diff.width >= BOTH_SIDES { Mode::SideBySide } else { Mode::Unified }
     }
+}
+
+/// What the agent of the open review will not receive, in as many rows as this part of the screen can spare.
+pub(crate) fn note_rows(screen: &Screen, rest: Rect) -> Vec<String> {
+    let Some(entry) = screen.current().filter(|entry| entry.ended.is_none()) else { return Vec::new() };
+    let Some(notes) = entry.document.as_deref().and_then(Document::notes) else { return Vec::new() };
+    let width = usize::from(rest.width).saturating_sub(2).max(1);
+    wrapped(&visible::name(&notes.all), width, usize::from(rest.height / NOTE_SHARE))
 }
 
 /// One row of the list.
@@ -71,7 +88,7 @@ pub(crate) enum ListRow {
     Review(usize),
 }
 
-/// The rows of the list that fit, with the one that is looked at among them.
+/// The rows of the list that fit, including the selected one.
 pub(crate) fn list_rows(screen: &Screen, height: usize) -> Vec<ListRow> {
     let entries = &screen.list.entries;
     let mut rows = Vec::new();

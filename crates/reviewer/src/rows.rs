@@ -1,5 +1,5 @@
-//! The rows of a diff: hunks with their context, folds where nothing changed, comments below their line. Made
-//! of line numbers only, so that a hundred thousand rows are a few milliseconds; knows no text and no colours.
+//! The rows of a diff: hunks with their context, folds where nothing changed, comments below their line. Made of line
+//! numbers only, so that a hundred thousand rows take a few milliseconds; knows no text and no colours.
 
 use std::ops::Range;
 
@@ -44,7 +44,7 @@ pub(crate) enum Row {
         before: Option<usize>,
         after: Option<usize>,
     },
-    /// A comment of the person, by its place in the list of comments.
+    /// A comment, by its index in the list of comments.
     Comment(usize),
 }
 
@@ -98,7 +98,7 @@ impl Shape<'_> {
         start..end.clamp(start, self.after_lines.max(start))
     }
 
-    /// Those of a gap that are folded away: all but the context of the hunks around it.
+    /// The folded lines of a gap: all but the context of the hunks around it.
     pub(crate) fn folded_lines(&self, gap: usize) -> Range<usize> {
         let lines = self.gap_lines(gap);
         let (first, last) = (gap == 0, gap == self.hunks.len());
@@ -114,7 +114,7 @@ impl Shape<'_> {
         let context = |after: usize| Row::Context { before: before_start + (after - lines.start), after };
         let folded = self.folded_lines(gap);
         let whole = self.unfolded.get(gap).copied().unwrap_or_default();
-        // The head stands above the hunk's own context, as in any diff.
+        // The header is above the hunk's own context, as in any diff.
         let head_at = lines.end.saturating_sub(CONTEXT).max(lines.start);
         let head = (gap < self.hunks.len()).then_some(Row::Hunk(gap));
         if folded.is_empty() || whole {

@@ -36,6 +36,8 @@ pub(crate) fn shown(review: &str, base: &str, proposed: &str, hunks: Vec<ReviewH
         inline: false,
         agent_writes: true,
         owner_gone: false,
+        receives: None,
+        receives_notes: None,
     }
 }
 
@@ -60,6 +62,7 @@ pub(crate) fn summary(shown: &ReviewShow) -> ReviewSummary {
         conflicts: 0,
         owner_gone: shown.owner_gone,
         agent_writes: shown.agent_writes,
+        receives: shown.receives,
     }
 }
 

@@ -1,10 +1,10 @@
-//! How work is stopped from outside, and how long it may take.
+//! Cancellation and deadlines.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Shared with whoever may take a request back. Once cancelled it stays so.
+/// Shared with the code that may cancel the request. Once cancelled it stays so.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
@@ -14,25 +14,25 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// What runs with this ends as soon as it can.
+    /// Work that runs with this ends as soon as it can.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether nobody wants the answer any more.
+    /// Whether the result is no longer wanted.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// The end of the time that something may take.
+/// The end of the time that an operation may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline(Instant);
 
 impl Deadline {
     pub(crate) fn after(time: Duration) -> Deadline {
         let now = Instant::now();
-        // A time too long to be added is as good as a day.
+        // A duration too long to be added counts as a day.
         Deadline(now.checked_add(time).unwrap_or(now + Duration::from_secs(86_400)))
     }
 

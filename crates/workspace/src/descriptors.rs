@@ -1,5 +1,5 @@
-//! How many files a process may have open at once. The hub takes more for itself; what it runs gets what the hub was
-//! given, because some programs go through all that they might have, or cannot use high numbers at all.
+//! The limit of open files. The hub raises its own; programs it runs get the original limit, because some iterate over
+//! all possible descriptors, or cannot use high numbers at all.
 
 use std::io;
 use std::sync::OnceLock;
@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// A limit belongs to the process as a whole. Not set: nothing was raised.
+/// The original limit. Global, because the limit belongs to the process. Not set: it was not raised.
 static GIVEN: OnceLock<Rlimit> = OnceLock::new();
 
-/// Raises this process's own limit to so many, or as far as it may.
+/// Raises this process's own limit to this number, or as far as allowed.
 pub fn raise(wanted: u64) -> io::Result<()> {
     let limit = getrlimit(Resource::Nofile);
     let wanted = limit.maximum.map_or(wanted, |most| most.min(wanted));
@@ -21,13 +21,13 @@ pub fn raise(wanted: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether that is why something failed.
+/// Whether an error means that the limit was reached.
 pub fn are_none_left(error: &io::Error) -> bool {
     Errno::from_io_error(error).is_some_and(|errno| [Errno::MFILE, Errno::NFILE].contains(&errno))
 }
 
-/// For a program that was started just now. It begins with our own limit for a moment; a shell in between could set it
-/// before, but would drop variables whose names it does not like.
+/// Restores the original limit for a program that was just started. It starts with our own limit for a moment; a shell
+/// in between could set it earlier, but would drop environment variables whose names it does not accept.
 pub(crate) fn give_back(child: u32) {
     if let Some(given) = GIVEN.get() {
         limit(child, *given);
@@ -39,7 +39,7 @@ fn limit(child: u32, given: Rlimit) {
     use rustix::process::{Pid, prlimit};
 
     if let Some(child) = i32::try_from(child).ok().and_then(Pid::from_raw) {
-        // It may have ended by now.
+        // It may have ended already.
         let _ = prlimit(Some(child), Resource::Nofile, given);
     }
 }

@@ -1,37 +1,37 @@
-//! What can go wrong in a workspace, each with what to do about it.
+//! Errors of workspace operations, each with what to do about it.
 
 use std::path::{Path, PathBuf};
 
-/// Why a request could not be carried out.
+/// Why an operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkspaceError {
-    /// The request was taken back.
+    /// The request was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// Nothing is open.
+    /// The window has no folder.
     #[error("the window has no folder open; open one and try again")]
     NoFolder,
-    /// A glob that is none.
+    /// An invalid glob.
     #[error("`{glob}` is not a glob: {reason}. Globs look like `**/*.py`, `src/**` or `*.{{md,txt}}`")]
     BadGlob {
-        /// As it was written.
+        /// The glob as given.
         glob: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// A query that cannot be searched for.
+    /// An invalid query.
     #[error("cannot search for `{query}`: {reason}")]
     BadQuery {
-        /// As it was written, cut where it is long.
+        /// The query as given, cut if it is long.
         query: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// A path that leads out of the workspace.
+    /// A path outside the workspace.
     #[error("{} is not inside the workspace; name a path in one of its folders", .0.display())]
     Outside(PathBuf),
-    /// A path that the person keeps from agents.
+    /// A path that the configuration denies to agents.
     #[error("{} is denied by the configuration; leave it out", .0.display())]
     Denied(PathBuf),
     /// There is no program called git.
@@ -46,23 +46,23 @@ pub enum WorkspaceError {
          its own files", .0.display()
     )]
     FilesElsewhere(PathBuf),
-    /// A folder that points to a repository which knows nothing of it.
+    /// A folder that points to a repository which does not point back.
     #[error(
         "{} points to a repository outside of the workspace that does not name this folder as its own, so it is not \
          used; if it is a worktree that was moved, run `git worktree repair`, else open the repository's folder too", .0.display()
     )]
     RepositoryElsewhere(PathBuf),
     /// A commit without a message.
-    #[error("a commit needs a message; say what it does and why")]
+    #[error("a commit needs a message; describe what it does and why")]
     EmptyMessage,
-    /// A commit that would hold nothing.
-    #[error("there is nothing to commit; stage what is to be in it, or commit all changes of tracked files")]
+    /// An empty commit.
+    #[error("there is nothing to commit; stage changes first, or commit all changes of tracked files")]
     NothingToCommit,
-    /// A merge that is not finished.
+    /// An unfinished merge.
     #[error("these files have conflicts: {}. Resolve them, stage them, then commit", .0.join(", "))]
     Conflicts(Vec<String>),
-    /// A hook said no.
-    #[error("a hook of the repository refused the commit, nothing was committed. It said:\n{0}")]
+    /// A hook refused the commit.
+    #[error("a hook of the repository refused the commit; nothing was committed. Its output:\n{0}")]
     HookRefused(String),
     /// Git does not know who commits.
     #[error(
@@ -70,44 +70,44 @@ pub enum WorkspaceError {
          `git config --global user.email you@example.com`"
     )]
     NoIdentity,
-    /// Git took longer than it may.
+    /// Git timed out.
     #[error(
-        "`git {what}` took longer than {seconds} s and was stopped; try it in a terminal to see what it waits for"
+        "`git {what}` took longer than {seconds} s and was stopped; run it in a terminal to see what it waits for"
     )]
     GitTooSlow {
         /// The subcommand.
         what: String,
-        /// How long it had.
+        /// The time limit.
         seconds: u64,
     },
-    /// Git said more than is read.
-    #[error("`git {what}` had more to say than is read here; ask for less, for example for one folder")]
+    /// The output of git exceeds the limit.
+    #[error("the output of `git {what}` is too large; request less, for example one folder")]
     GitTooMuch {
         /// The subcommand.
         what: String,
     },
-    /// Git failed in its own way.
+    /// Git failed.
     #[error("`git {what}` failed: {said}")]
     Git {
         /// The subcommand.
         what: String,
-        /// Its own words.
+        /// Its output.
         said: String,
     },
     /// A terminal runs one command at a time.
     #[error("the terminal {name} still runs `{command}`; wait for it, stop it, or use another terminal")]
     Busy {
-        /// Of the terminal.
+        /// The terminal's name.
         name: String,
-        /// What it runs.
+        /// The running command.
         command: String,
     },
-    /// The system said no.
+    /// A system call failed.
     #[error("cannot {what}: {error}")]
     System {
         /// What was tried.
         what: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         error: std::io::Error,
     },

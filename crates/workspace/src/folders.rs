@@ -1,4 +1,4 @@
-//! The folders of a workspace, how files in them are named, and which paths are inside.
+//! The folders of a workspace, the names of files in them, and which paths are inside.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -6,19 +6,19 @@ use linkspan_editor_api::DenyGlobs;
 
 use crate::error::WorkspaceError;
 
-/// Where an agent may look.
+/// The files an agent may access.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     /// Real paths, the main one first.
     pub folders: Vec<PathBuf>,
-    /// What is kept from agents.
+    /// Globs of files denied to agents.
     pub deny: DenyGlobs,
-    /// Files and folders that are kept from them as well, whatever the globs say; real paths.
+    /// Files and folders that are always denied, whatever the globs say; real paths.
     pub kept: Vec<PathBuf>,
 }
 
 impl Workspace {
-    /// What stands before the paths of files in a folder, as VS Code's `asRelativePath` has it.
+    /// The prefix of paths in a folder, like VS Code's `asRelativePath`.
     pub(crate) fn prefix(&self, folder: &Path) -> String {
         match folder.file_name() {
             Some(name) if self.folders.len() > 1 => format!("{}/", name.to_string_lossy()),
@@ -26,8 +26,8 @@ impl Workspace {
         }
     }
 
-    /// The file that a path means, from `base` if it is relative: inside the workspace and not denied. Nothing is
-    /// looked up on the disk, because what git speaks of may be gone from it.
+    /// Resolves a path, relative to `base`: it must be inside the workspace and not denied. Does not access the disk,
+    /// because a file that git names may no longer exist.
     pub(crate) fn inside(&self, base: &Path, path: &Path) -> Result<PathBuf, WorkspaceError> {
         let mut plain = PathBuf::new();
         for part in base.join(path).components() {
@@ -46,12 +46,12 @@ impl Workspace {
         Ok(plain)
     }
 
-    /// Whether a file is kept from agents, by itself or with a folder that it is in.
+    /// Whether a file is denied, by itself or by a folder that contains it.
     pub(crate) fn denies(&self, path: &Path) -> bool {
         self.kept.iter().any(|kept| path.starts_with(kept)) || self.deny.denies(&self.folders, path)
     }
 
-    /// The highest folder on the way to a denied file that is denied as a whole, or the file itself.
+    /// The topmost denied folder above a denied file, or the file itself.
     pub(crate) fn denied_part<'a>(&self, path: &'a Path) -> Option<&'a Path> {
         path.ancestors().take_while(|path| self.denies(path)).last()
     }

@@ -1,5 +1,5 @@
-//! Globs as VS Code writes them: matched against the whole path from the workspace folder, so that `*.py` means the
-//! folder itself and `**/*.py` everything below it.
+//! Globs in VS Code's syntax: matched against the whole path from the workspace folder, so that `*.py` matches only in
+//! the folder itself and `**/*.py` everywhere below it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,20 +7,20 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::error::WorkspaceError;
 
-/// More is no glob that anyone wrote by hand.
+/// Longer than any glob written by hand.
 const LONGEST: usize = 2000;
 const DEEPEST_BRACES: usize = 20;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
-    /// A set of one, because only a set says it when the glob is too much for the regular expression behind it.
+    /// A set of one glob, because only a set reports an error if the glob's regular expression becomes too large.
     matcher: GlobSet,
-    /// The folders it begins with, as far as they are written out.
+    /// The leading folders without wildcards.
     base: PathBuf,
 }
 
 impl Pattern {
-    /// Nothing where nothing was asked for.
+    /// `None` for no glob or a blank one.
     pub(crate) fn read(glob: Option<&str>) -> Result<Option<Pattern>, WorkspaceError> {
         let Some(glob) = glob.map(str::trim).filter(|glob| !glob.is_empty()) else { return Ok(None) };
         let bad = |reason: String| WorkspaceError::BadGlob { glob: shortened(glob), reason };
@@ -37,18 +37,18 @@ impl Pattern {
         Ok(Some(Pattern { matcher, base: base(plain) }))
     }
 
-    /// `path` is written from the workspace folder.
+    /// `path` is relative to the workspace folder.
     pub(crate) fn is_match(&self, path: &Path) -> bool {
         self.matcher.is_match(path)
     }
 
-    /// Whether a file in this folder, or further down, can match at all.
+    /// Whether a file in or below this folder can match.
     pub(crate) fn may_match_in(&self, folder: &Path) -> bool {
         self.base.starts_with(folder) || folder.starts_with(&self.base)
     }
 }
 
-/// How deep braces stand in each other; those that mean themselves count too, as nobody writes so many.
+/// The nesting depth of braces; escaped ones count too, because no real glob has that many.
 fn depth(glob: &str) -> usize {
     let depths = glob.chars().scan(0_usize, |depth, character| {
         match character {
@@ -63,14 +63,14 @@ fn depth(glob: &str) -> usize {
 
 fn base(glob: &str) -> PathBuf {
     let folders = glob.rsplit_once('/').map_or("", |(folders, _)| folders);
-    // A brace may hold a slash, so nothing after it can be told apart any more.
+    // A brace may contain a slash, so folders after it are not known.
     folders
         .split('/')
         .take_while(|folder| !folder.contains(['*', '?', '[', ']', '{', '}', '\\', ',']))
         .collect()
 }
 
-/// Enough of a foreign text to recognise it in a message.
+/// The beginning of a foreign text, for an error message.
 pub(crate) fn shortened(text: &str) -> String {
     const ENOUGH: usize = 100;
     match text.char_indices().nth(ENOUGH).and_then(|(end, _)| text.get(..end)) {

@@ -1,6 +1,5 @@
-//! What is done in a workspace on behalf of an agent: listing and searching files, git, commands in a terminal of
-//! our own. Every function blocks, has limits and can be cancelled. It knows no protocol and no person: who may ask
-//! for what is decided before it is called.
+//! Work in a workspace on behalf of an agent: listing and searching files, git, commands in a terminal of our own. Every
+//! function blocks, has limits and can be cancelled. Knows no protocol and no permissions: the caller checks those first.
 
 mod cancel;
 pub mod descriptors;
@@ -8,11 +7,11 @@ mod error;
 mod folders;
 pub mod git;
 mod glob;
-mod group;
 mod language;
 mod list;
+mod open_nofollow;
+mod process_group;
 mod search;
-mod straight;
 pub mod terminal;
 mod walk;
 
@@ -20,6 +19,6 @@ pub use cancel::Cancel;
 pub use error::WorkspaceError;
 pub use folders::Workspace;
 pub use language::language_of;
-pub use list::{Files, ListFiles, list_files};
+pub use list::{FileList, ListFiles, list_files};
+pub use open_nofollow::open_nofollow;
 pub use search::{Found, Match, SearchFiles, search_files};
-pub use straight::open_straight;

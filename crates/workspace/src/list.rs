@@ -1,4 +1,4 @@
-//! The files of a workspace, by name.
+//! Lists the files of a workspace.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -13,26 +13,26 @@ use crate::descriptors;
 use crate::error::WorkspaceError;
 use crate::folders::Workspace;
 use crate::glob::Pattern;
-use crate::straight::open_straight;
+use crate::open_nofollow::open_nofollow;
 use crate::walk::{File, Selection, Stop, Worker, walk};
 
 /// Which files to list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListFiles {
-    /// A glob from each folder; missing: all files.
+    /// A glob relative to each folder; `None`: all files.
     pub pattern: Option<String>,
-    /// A glob of what to leave out; a folder that matches is left out with all that is in it.
+    /// A glob of files to skip; a matching folder is skipped with everything in it.
     pub exclude: Option<String>,
-    /// Also what ignore files leave out.
+    /// Include ignored files.
     pub ignored: bool,
-    /// How many at most.
+    /// The maximum number of files.
     pub limit: usize,
 }
 
 impl ListFiles {
-    /// Where nobody says how many.
+    /// The default limit.
     pub const LIMIT: usize = 10_000;
-    /// Nobody gets more.
+    /// The highest limit.
     pub const MOST: usize = 100_000;
 }
 
@@ -42,12 +42,12 @@ impl Default for ListFiles {
     }
 }
 
-/// The files that are there.
+/// The result of a listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Files {
-    /// From their folder, with `/`, sorted; with more than one folder its name stands before each.
+pub struct FileList {
+    /// Relative to their folder, with `/`, sorted; with more than one folder, each has its folder's name as a prefix.
     pub paths: Vec<String>,
-    /// There are more, or the time was up.
+    /// There are more files, or the time limit was reached.
     pub truncated: bool,
 }
 
@@ -56,7 +56,7 @@ pub fn list_files(
     workspace: &Workspace,
     asked: &ListFiles,
     cancel: &Cancel,
-) -> Result<Files, WorkspaceError> {
+) -> Result<FileList, WorkspaceError> {
     let selection = Selection {
         pattern: Pattern::read(asked.pattern.as_deref())?,
         exclude: Pattern::read(asked.exclude.as_deref())?,
@@ -64,27 +64,27 @@ pub fn list_files(
     };
     let limit = asked.limit.min(ListFiles::MOST);
     let count = AtomicUsize::new(0);
-    let naming = || Naming { count: &count, limit, held: None };
+    let naming = || FileLister { count: &count, limit, held: None };
     let (mut paths, truncated) = walk(workspace, &selection, cancel, naming)?;
     paths.sort_unstable();
-    Ok(Files { paths, truncated })
+    Ok(FileList { paths, truncated })
 }
 
-struct Naming<'a> {
+struct FileLister<'a> {
     count: &'a AtomicUsize,
     limit: usize,
-    /// The folder of the file before: most of the time the next is in it, too.
+    /// The folder of the previous file: the next file is usually in it, too.
     held: Option<(PathBuf, OwnedFd)>,
 }
 
-impl Naming<'_> {
-    /// Whether it is there without a symlink on the way. The walk has read its folder by a path, and whoever put a
-    /// symlink there at that moment had it read names from outside. An error: nobody can tell.
+impl FileLister<'_> {
+    /// Whether the file exists without a symlink in its path. The walk read its folder by path, and a symlink put there
+    /// at that moment would have made it read names from outside. An error means that it is unknown.
     fn is_there(&mut self, path: &Path) -> io::Result<bool> {
         let Some((folder, name)) = path.parent().zip(path.file_name()) else { return Ok(false) };
         if self.held.as_ref().is_none_or(|(held, _)| held != folder) {
             self.held = None;
-            match open_straight(folder, OFlags::RDONLY | OFlags::DIRECTORY) {
+            match open_nofollow(folder, OFlags::RDONLY | OFlags::DIRECTORY) {
                 Ok(opened) => self.held = Some((folder.to_owned(), opened)),
                 Err(error) if descriptors::are_none_left(&error) => return Err(error),
                 Err(_) => {}
@@ -96,10 +96,10 @@ impl Naming<'_> {
     }
 }
 
-impl Worker for Naming<'_> {
+impl Worker for FileLister<'_> {
     type Item = String;
 
-    fn look(&mut self, file: &File<'_>, found: &mut Vec<String>, stop: &Stop<'_>) {
+    fn visit(&mut self, file: &File<'_>, found: &mut Vec<String>, stop: &Stop<'_>) {
         match self.is_there(file.path) {
             Ok(true) => {}
             Ok(false) => return,
@@ -129,7 +129,7 @@ mod tests {
         symlink("folder", home.join("link")).unwrap();
         symlink("file", home.join("folder/other")).unwrap();
         let count = AtomicUsize::new(0);
-        let mut naming = Naming { count: &count, limit: 1, held: None };
+        let mut naming = FileLister { count: &count, limit: 1, held: None };
         let mut is_there = |name: &str| naming.is_there(&home.join(name)).unwrap();
         assert!(is_there("folder/file"));
         for name in ["folder/gone", "folder/other", "folder", "link/file"] {

@@ -1,5 +1,5 @@
-//! Going through the files of a workspace on all cores: ignore files respected, denied and excluded folders never
-//! entered, links never followed, each file seen once.
+//! Walks the files of a workspace on all cores: respects ignore files, never enters denied and excluded folders, never
+//! follows links, visits each file once.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use crate::glob::Pattern;
 
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// Which files are meant.
+/// Which files to visit.
 #[derive(Debug)]
 pub(crate) struct Selection {
     pub(crate) pattern: Option<Pattern>,
@@ -24,13 +24,13 @@ pub(crate) struct Selection {
     pub(crate) ignored: bool,
 }
 
-/// When all threads stop, and whether something was left out because of it.
+/// When all threads stop, and whether the result is incomplete because of it.
 #[derive(Debug)]
 pub(crate) struct Stop<'a> {
     cancel: &'a Cancel,
     deadline: Deadline,
     full: AtomicBool,
-    /// One file was not looked at to its end; the others are.
+    /// One file was not read to its end; the others were.
     incomplete: AtomicBool,
 }
 
@@ -39,7 +39,7 @@ impl Stop<'_> {
         self.incomplete.store(true, Ordering::Relaxed);
     }
 
-    /// There is no room for more.
+    /// The limit is reached.
     pub(crate) fn leave_out_the_rest(&self) {
         self.full.store(true, Ordering::Relaxed);
     }
@@ -52,7 +52,7 @@ impl Stop<'_> {
     }
 }
 
-/// A file, as it is opened and as it is called.
+/// A file's path and display name.
 #[derive(Debug)]
 pub(crate) struct File<'a> {
     pub(crate) path: &'a Path,
@@ -67,13 +67,13 @@ impl File<'_> {
     }
 }
 
-/// What one thread does with files; it collects for itself and gives all of it away at its end.
+/// The work of one thread; it collects its own results, which are merged when it ends.
 pub(crate) trait Worker: Send {
     type Item: Send;
-    fn look(&mut self, file: &File<'_>, found: &mut Vec<Self::Item>, stop: &Stop<'_>);
+    fn visit(&mut self, file: &File<'_>, found: &mut Vec<Self::Item>, stop: &Stop<'_>);
 }
 
-/// Everything the workers found, in no order, and whether something was left out.
+/// The results of all workers, unordered, and whether they are incomplete.
 pub(crate) fn walk<W: Worker>(
     workspace: &Workspace,
     selection: &Selection,
@@ -97,8 +97,8 @@ pub(crate) fn walk<W: Worker>(
         }
         std::fs::read_dir(folder)
             .map_err(|error| WorkspaceError::system(format!("list {}", folder.display()), error))?;
-        let place = Place::new(workspace, selection, folder, &stop);
-        let mut threads = Threads { place: &place, worker: &worker, found: &found };
+        let root = WalkRoot::new(workspace, selection, folder, &stop);
+        let mut threads = Threads { root: &root, worker: &worker, found: &found };
         walker(folder, selection).visit(&mut threads);
     }
     if cancel.is_cancelled() {
@@ -118,29 +118,29 @@ fn walker(folder: &Path, selection: &Selection) -> ignore::WalkParallel {
     walker.build_parallel()
 }
 
-/// One folder of the workspace, and what is left out of it.
-struct Place<'a> {
+/// One folder of the workspace, and what to skip in it.
+struct WalkRoot<'a> {
     folder: &'a Path,
     prefix: String,
     selection: &'a Selection,
     deny: &'a DenyGlobs,
     kept: &'a [PathBuf],
-    /// Folders of the workspace that this one is in; a deny glob is written from each.
+    /// Workspace folders that contain this one; deny globs are relative to each of them.
     around: Vec<&'a Path>,
-    /// Those inside this one, which are walked by themselves.
+    /// Workspace folders inside this one, which are walked on their own.
     within: Vec<&'a PathBuf>,
     stop: &'a Stop<'a>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> WalkRoot<'a> {
     fn new(
         workspace: &'a Workspace,
         selection: &'a Selection,
         folder: &'a Path,
         stop: &'a Stop<'a>,
-    ) -> Place<'a> {
+    ) -> WalkRoot<'a> {
         let others = || workspace.folders.iter().filter(|other| *other != folder);
-        Place {
+        WalkRoot {
             folder,
             prefix: workspace.prefix(folder),
             selection,
@@ -152,7 +152,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Folders above were looked at on the way here, so only the path itself is matched.
+    /// Parent folders were checked on the way here, so only the path itself is matched.
     fn is_left_out(&self, path: &Path, from_folder: &Path) -> bool {
         let from_around = self.around.iter().filter_map(|folder| path.strip_prefix(folder).ok());
         let from_root = path.strip_prefix("/").unwrap_or(path);
@@ -163,19 +163,19 @@ impl<'a> Place<'a> {
 }
 
 struct Threads<'a, W: Worker, F> {
-    place: &'a Place<'a>,
+    root: &'a WalkRoot<'a>,
     worker: &'a F,
     found: &'a Mutex<Vec<W::Item>>,
 }
 
 impl<'s, W: Worker + 's, F: Fn() -> W> ParallelVisitorBuilder<'s> for Threads<'s, W, F> {
     fn build(&mut self) -> Box<dyn ParallelVisitor + 's> {
-        Box::new(Thread { place: self.place, worker: (self.worker)(), own: Vec::new(), found: self.found })
+        Box::new(Thread { root: self.root, worker: (self.worker)(), own: Vec::new(), found: self.found })
     }
 }
 
 struct Thread<'a, W: Worker> {
-    place: &'a Place<'a>,
+    root: &'a WalkRoot<'a>,
     worker: W,
     own: Vec<W::Item>,
     found: &'a Mutex<Vec<W::Item>>,
@@ -183,33 +183,33 @@ struct Thread<'a, W: Worker> {
 
 impl<W: Worker> ParallelVisitor for Thread<'_, W> {
     fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
-        if self.place.stop.is_due() {
+        if self.root.stop.is_due() {
             return WalkState::Quit;
         }
-        // What cannot be read is passed over, as ripgrep does after saying so.
+        // Unreadable entries are skipped, as ripgrep does after a warning.
         let Ok(entry) = entry else { return WalkState::Continue };
         let (path, kind) = (entry.path(), entry.file_type());
-        let Ok(from_folder) = path.strip_prefix(self.place.folder) else { return WalkState::Skip };
+        let Ok(from_folder) = path.strip_prefix(self.root.folder) else { return WalkState::Skip };
         if entry.depth() == 0 {
             return WalkState::Continue;
         }
-        let selection = self.place.selection;
+        let selection = self.root.selection;
         let is_folder = kind.is_some_and(|kind| kind.is_dir());
         let is_meant = match &selection.pattern {
             Some(pattern) if is_folder => pattern.may_match_in(from_folder),
             Some(pattern) => pattern.is_match(from_folder),
             None => true,
         };
-        // What is not meant need not be asked about further: of most files that is all there is to do.
-        if !is_meant || entry.file_name() == ".git" || self.place.is_left_out(path, from_folder) {
+        // The pattern is checked first: for most files nothing else is needed.
+        if !is_meant || entry.file_name() == ".git" || self.root.is_left_out(path, from_folder) {
             return WalkState::Skip;
         }
-        if is_folder && self.place.within.iter().any(|folder| *folder == path) {
+        if is_folder && self.root.within.iter().any(|folder| *folder == path) {
             return WalkState::Skip;
         }
         if kind.is_some_and(|kind| kind.is_file()) {
-            let file = File { path, from_folder, prefix: &self.place.prefix };
-            self.worker.look(&file, &mut self.own, self.place.stop);
+            let file = File { path, from_folder, prefix: &self.root.prefix };
+            self.worker.visit(&file, &mut self.own, self.root.stop);
         }
         WalkState::Continue
     }

@@ -1,20 +1,20 @@
-// Errors and warnings, as the language servers tell them, and whether they are about the text as it is now.
+// Errors and warnings from the language servers, and whether they are about the current text.
 
 import * as vscode from "vscode";
 import type { Diagnostic, FileDiagnostics, Severity } from "../../protocol";
-import { until } from "./background";
+import { until } from "./promises";
 import type { Hub } from "./hub";
-import { documentOf, fromRange, isOnDisk, pathOf, uriOf } from "./places";
+import { documentOf, fromRange, isOnDisk, pathOf, uriOf } from "./uris";
 
-/** A server that has spoken since the last change is done after this much silence. */
+/** A server that has reported since the last change is done when it stays quiet for this long. */
 const QUIET_MS = 250;
-/** One that has not spoken since has nothing to say after this much. */
+/** One that has not reported since the last change has nothing to report after this long. */
 const SILENT_MS = 2_000;
-/** One that never spoke of the file may still be starting. */
+/** One that never reported on the file may still be starting. */
 const STARTING_MS = 10_000;
 const DEFAULT_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 60_000;
-/** Servers tell of many files at once. */
+/** Servers report on many files at once. */
 const COLLECT_MS = 150;
 
 const SEVERITIES: Record<vscode.DiagnosticSeverity, Severity> = {
@@ -26,14 +26,14 @@ const SEVERITIES: Record<vscode.DiagnosticSeverity, Severity> = {
 
 export function diagnostics(context: vscode.ExtensionContext, hub: Hub): void {
   const startedAt = Date.now();
-  /** By path: when the text last changed (or was loaded), and when its diagnostics did. */
-  const [changedAt, heardAt] = [new Map<string, number>(), new Map<string, number>()];
-  const news = new Set<string>();
+  /** By path: when the text last changed (or was loaded), and when its diagnostics last changed. */
+  const [changedAt, reportedAt] = [new Map<string, number>(), new Map<string, number>()];
+  const unsent = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  const tell = () => {
+  const send = () => {
     timer = undefined;
-    hub.tell("diagnostics/changed", { files: [...news].map((path) => ({ path, ...versionOf(path) })) });
-    news.clear();
+    hub.notify("diagnostics/changed", { files: [...unsent].map((path) => ({ path, ...versionOf(path) })) });
+    unsent.clear();
   };
   const changed = ({ uri }: vscode.TextDocument) => isOnDisk(uri) && changedAt.set(pathOf(uri), Date.now());
   context.subscriptions.push(
@@ -42,9 +42,9 @@ export function diagnostics(context: vscode.ExtensionContext, hub: Hub): void {
     vscode.workspace.onDidChangeTextDocument((event) => event.contentChanges.length > 0 && changed(event.document)),
     vscode.languages.onDidChangeDiagnostics(({ uris }) => {
       for (const path of uris.filter(isOnDisk).map(pathOf)) {
-        heardAt.set(path, Date.now());
-        news.add(path);
-        timer ??= setTimeout(tell, COLLECT_MS);
+        reportedAt.set(path, Date.now());
+        unsent.add(path);
+        timer ??= setTimeout(send, COLLECT_MS);
       }
     }),
   );
@@ -53,13 +53,13 @@ export function diagnostics(context: vscode.ExtensionContext, hub: Hub): void {
     if (documentOf(path) === undefined) {
       return vscode.languages.getDiagnostics(uriOf(path)).length > 0;
     }
-    const [changed, heard] = [changedAt.get(path) ?? startedAt, heardAt.get(path)];
-    const patience = heard === undefined ? STARTING_MS : heard > changed ? QUIET_MS : SILENT_MS;
-    return Date.now() - Math.max(changed, heard ?? 0) >= patience;
+    const [changed, reported] = [changedAt.get(path) ?? startedAt, reportedAt.get(path)];
+    const waitMs = reported === undefined ? STARTING_MS : reported > changed ? QUIET_MS : SILENT_MS;
+    return Date.now() - Math.max(changed, reported ?? 0) >= waitMs;
   };
-  hub.answers("diagnostics/get", async ({ path, waitMs = path === undefined ? 0 : DEFAULT_WAIT_MS }) => {
+  hub.onRequest("diagnostics/get", async ({ path, waitMs = path === undefined ? 0 : DEFAULT_WAIT_MS }) => {
     const paths = () => (path === undefined ? pathsWithAny() : [path]);
-    // For a file that is not open nobody is at work.
+    // No server works on a file that is not open.
     const isDone = (each: string) => documentOf(each) === undefined || isSettled(each);
     await until(Math.min(waitMs, LONGEST_WAIT_MS), () => paths().every(isDone));
     return { files: paths().map((each) => describe(each, isSettled(each))) };

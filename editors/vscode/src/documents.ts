@@ -1,41 +1,41 @@
-// The documents that are open: what they are, what they hold, opening, revealing, saving and closing them.
+// The open documents: listing, reading, opening, revealing, saving and closing them.
 
 import * as vscode from "vscode";
 import type { DocumentOpen, DocumentOpenResult, OpenDocument, OpenTarget } from "../../protocol";
 import { ERRORS } from "../../protocol";
-import { atRest, messageOf } from "./background";
+import { debounce, messageOf } from "./promises";
 import { type Hub, Refusal } from "./hub";
-import { documentOf, editorOf, fromRange, fromSelection, isOnDisk, pathOf, toRange, uriOf } from "./places";
+import { documentOf, editorOf, fromRange, fromSelection, isOnDisk, pathOf, toRange, uriOf } from "./uris";
 
-const REST_MS = 50;
-/** VS Code keeps larger ones from extensions. */
+const DEBOUNCE_MS = 50;
+/** VS Code does not give larger documents to extensions. */
 const LARGEST_DOCUMENT = 50 * 1024 * 1024;
 
-/** A tab with a text of hers; a review is none. */
+/** A tab with a text document. The tab of a review does not count. */
 interface TextTab {
   tab: vscode.Tab;
   path: string;
 }
 
 export function documents(context: vscode.ExtensionContext, hub: Hub): void {
-  const changed = atRest(context, REST_MS, () => hub.tell("documents/changed", {}));
-  let lastLookedAt: string | undefined;
-  const look = () => {
+  const changed = debounce(context, DEBOUNCE_MS, () => hub.notify("documents/changed", {}));
+  let lastActivePath: string | undefined;
+  const update = () => {
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
-    lastLookedAt = (tab && textTab(tab)[0]?.path) ?? lastLookedAt;
+    lastActivePath = (tab && textTab(tab)[0]?.path) ?? lastActivePath;
     changed();
   };
-  look();
+  update();
   const { tabGroups } = vscode.window;
-  context.subscriptions.push(tabGroups.onDidChangeTabs(look), tabGroups.onDidChangeTabGroups(look));
+  context.subscriptions.push(tabGroups.onDidChangeTabs(update), tabGroups.onDidChangeTabGroups(update));
 
-  hub.answers("documents/list", () => {
+  hub.onRequest("documents/list", () => {
     const tabs = textTabs();
     const front = tabs.find(({ tab }) => tab.isActive && tab.group.isActive);
-    const active = front ?? tabs.find(({ path }) => path === lastLookedAt);
+    const active = front ?? tabs.find(({ path }) => path === lastActivePath);
     return { documents: tabs.map((tab) => describe(tab, tab === active)) };
   });
-  hub.answers("document/text", async ({ path }) => {
+  hub.onRequest("document/text", async ({ path }) => {
     const document = await openDocument(path);
     if (document === undefined) {
       return { open: false, dirty: false };
@@ -43,35 +43,35 @@ export function documents(context: vscode.ExtensionContext, hub: Hub): void {
     const { isDirty: dirty, version, languageId: language } = document;
     return { open: true, dirty, version, language, text: document.getText() };
   });
-  hub.answers("document/dirty", ({ path }) => {
+  hub.onRequest("document/dirty", ({ path }) => {
     const [document, tabs] = [documentOf(path), tabsOf(path)];
     const dirty = document?.isDirty === true || tabs.some((tab) => tab.isDirty);
     return { open: dirty || tabs.length > 0, dirty, untitled: document?.isUntitled === true };
   });
-  hub.answers("document/save", async ({ path }) => {
+  hub.onRequest("document/save", async ({ path }) => {
     const document = await openDocument(path);
     if (document === undefined) {
       return { open: false, saved: false };
     }
     if (document.isUntitled) {
-      return { open: true, saved: false, message: `${path} has no file yet: save it in the editor` };
+      return { open: true, saved: false, message: `${path} is untitled: save it in the editor first` };
     }
     const saved = await document.save();
-    return { open: true, saved, ...(!saved && { message: `the editor could not save ${path}: it says why there` }) };
+    return { open: true, saved, ...(!saved && { message: `the editor could not save ${path}: see its message there` }) };
   });
-  hub.answers("document/close", async ({ path }) => {
+  hub.onRequest("document/close", async ({ path }) => {
     const clean = tabsOf(path).filter((tab) => !tab.isDirty);
     await vscode.window.tabGroups.close(clean, true);
     return { closed: tabsOf(path).length === 0 };
   });
-  hub.answers("document/open", open);
-  hub.answers("document/reveal", ({ path, range }) => {
+  hub.onRequest("document/open", open);
+  hub.onRequest("document/reveal", ({ path, range }) => {
     const editor = editorOf(documentOf(path));
     editor?.revealRange(toRange(range), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
     return { revealed: editor !== undefined };
   });
-  hub.answers("document/visibleRange", ({ path }) => {
-    // Folded lines cut it into several.
+  hub.onRequest("document/visibleRange", ({ path }) => {
+    // Folded lines split the visible range.
     const [first, ...rest] = editorOf(documentOf(path))?.visibleRanges ?? [];
     return first === undefined ? {} : { range: fromRange(rest.reduce((whole, part) => whole.union(part), first)) };
   });
@@ -90,7 +90,7 @@ function tabsOf(path: string): vscode.Tab[] {
   return textTabs().flatMap((shown) => (shown.path === path ? [shown.tab] : []));
 }
 
-/** A document the person has open. One that is loaded only for a look may be behind its file, which is the truth. */
+/** A document that the user has open. One that VS Code loaded only for reading may be older than the file. */
 async function openDocument(path: string): Promise<vscode.TextDocument | undefined> {
   const [document, tabs] = [documentOf(path), tabsOf(path)];
   if (document !== undefined) {
@@ -99,7 +99,7 @@ async function openDocument(path: string): Promise<vscode.TextDocument | undefin
   try {
     return tabs.some((tab) => tab.isDirty) ? await vscode.workspace.openTextDocument(uriOf(path)) : undefined;
   } catch (error) {
-    const why = `${path} has unsaved changes that the editor does not give out: save it first`;
+    const why = `${path} has unsaved changes that the editor does not share: save it first`;
     throw new Refusal(ERRORS.TOO_LARGE, `${why} (${messageOf(error)})`);
   }
 }
@@ -127,10 +127,10 @@ function describe({ tab, path }: TextTab, active: boolean): OpenDocument {
 
 async function open({ path, preview, focus, target }: DocumentOpen): Promise<DocumentOpenResult> {
   const document = documentOf(path) ?? (await load(path));
-  const typing = vscode.window.activeTextEditor;
+  const active = vscode.window.activeTextEditor;
   const column = tabsOf(path)[0]?.group.viewColumn ?? vscode.ViewColumn.Active;
-  // In the group she types in, it would take her place.
-  const viewColumn = focus || typing === undefined ? column : vscode.ViewColumn.Beside;
+  // In the user's own group it would replace the file they are editing.
+  const viewColumn = focus || active === undefined ? column : vscode.ViewColumn.Beside;
   const shown = { viewColumn: editorOf(document)?.viewColumn ?? viewColumn, preview, preserveFocus: !focus };
   const editor = await vscode.window.showTextDocument(document, shown);
   const { languageId: language, lineCount } = document;
@@ -139,8 +139,8 @@ async function open({ path, preview, focus, target }: DocumentOpen): Promise<Doc
     return { language, lineCount };
   }
   editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
-  // Where she is typing, her cursor stays.
-  if (!focus && editor === typing) {
+  // The cursor stays in the editor that the user types in.
+  if (!focus && editor === active) {
     return { language, lineCount };
   }
   editor.selection = new vscode.Selection(range.start, range.end);
@@ -166,8 +166,8 @@ function find(document: vscode.TextDocument, target: OpenTarget): vscode.Range |
     return document.validateRange(toRange(target.range));
   }
   const text = document.getText();
-  const asHere = (part: string) => part.replaceAll(/\r?\n/g, document.eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n");
-  const [start, end] = [asHere(target.start), asHere(target.end ?? "")];
+  const withDocumentEol = (part: string) => part.replaceAll(/\r?\n/g, document.eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n");
+  const [start, end] = [withDocumentEol(target.start), withDocumentEol(target.end ?? "")];
   const from = text.indexOf(start);
   const last = text.indexOf(end, from + start.length);
   if (from < 0 || last < 0) {

@@ -1,4 +1,4 @@
-// Changing a document's text in the editor, so that undo works there, and what formatting would change.
+// Changes a document's text in the editor, so that undo works there, and reports what formatting would change.
 
 import * as vscode from "vscode";
 import {
@@ -8,18 +8,18 @@ import {
   type EditsApply,
   type EditsApplyResult,
 } from "../../protocol";
-import { until } from "./background";
+import { until } from "./promises";
 import { type Hub, Refusal } from "./hub";
-import { documentOf, editorOf, fromRange, toRange } from "./places";
+import { documentOf, editorOf, fromRange, toRange } from "./uris";
 
-/** Some formatters are there only once their server has started. */
+/** Some formatters are registered only after their server has started. */
 const FORMATTER_MS = 3_000;
-/** Languages that were formatted: VS Code says the same of a text that is in order and of a formatter that is not. */
+/** Languages with a known formatter: VS Code returns nothing both for formatted text and for a missing formatter. */
 const formatted = new Set<string>();
 
 export function edits(_context: vscode.ExtensionContext, hub: Hub): void {
-  hub.answers("edits/apply", apply);
-  hub.answers("document/format", format);
+  hub.onRequest("edits/apply", apply);
+  hub.onRequest("document/format", format);
 }
 
 async function apply({ path, version, edits, save }: EditsApply): Promise<EditsApplyResult> {
@@ -34,11 +34,11 @@ async function apply({ path, version, edits, save }: EditsApply): Promise<EditsA
   const applied = await applyTo(document, changes);
   const saved = applied && save && (await document.save()) && !document.isDirty;
   const text = document.getText();
-  const isOther = applied && edits.kind === "text" && text !== edits.text;
-  return { applied, saved, version: document.version, ...(isOther && { text }) };
+  const isDifferent = applied && edits.kind === "text" && text !== edits.text;
+  return { applied, saved, version: document.version, ...(isDifferent && { text }) };
 }
 
-/** Changes nothing: what would change is reviewed. */
+/** Returns the edits without applying them: they are reviewed first. */
 async function format({ path, range }: DocumentFormat): Promise<DocumentFormatResult> {
   const document = documentOf(path);
   if (document === undefined) {
@@ -59,7 +59,7 @@ async function format({ path, range }: DocumentFormat): Promise<DocumentFormatRe
     formatted.add(languageId);
   } else if (!formatted.has(languageId)) {
     const why = `the editor has no formatter for ${languageId}, or nothing to change`;
-    throw new Refusal(ERRORS.UNSUPPORTED, `${path} is as it was: ${why}`);
+    throw new Refusal(ERRORS.UNSUPPORTED, `${path} was not changed: ${why}`);
   }
   if (document.version !== version) {
     throw new Refusal(ERRORS.CONFLICT, `${path} changed while it was being formatted: try again`);
@@ -69,7 +69,7 @@ async function format({ path, range }: DocumentFormat): Promise<DocumentFormatRe
   return { edits: differ.map(({ range: place, newText }) => ({ range: fromRange(place), newText })) };
 }
 
-/** As one undo step. VS Code itself refuses it when the document has moved on. */
+/** Applies the changes as one undo step. VS Code rejects them when the document has changed since. */
 export async function applyTo(document: vscode.TextDocument, changes: vscode.TextEdit[]): Promise<boolean> {
   if (changes.length === 0) {
     return true;
@@ -92,8 +92,8 @@ export async function applyTo(document: vscode.TextDocument, changes: vscode.Tex
   });
 }
 
-/** From the document to a text: only the lines from the first to the last that differ, so that cursors, folds and
- * breakpoints elsewhere stay; and the line endings, if they are others. */
+/** The edits that turn the document into the text: only the lines from the first to the last difference, so that
+ * cursors, folds and breakpoints elsewhere stay; and the line endings, if they differ. */
 export function differences(document: vscode.TextDocument, text: string): vscode.TextEdit[] {
   const [before, after] = [linesOf(document.getText()), linesOf(text)];
   const shorter = Math.min(before.length, after.length);
@@ -109,7 +109,7 @@ export function differences(document: vscode.TextDocument, text: string): vscode
   if (head === before.length && head === after.length) {
     return endings;
   }
-  // No line end follows the last line: where that changes, it has to be part of what is replaced.
+  // The last line has no line ending: if that changes, it must be part of the replaced range.
   const first = tail === 0 ? Math.min(head, shorter - 1) : head;
   const range = new vscode.Range(first, 0, before.length - tail, 0);
   const lines = after.slice(first, after.length - tail);
@@ -121,7 +121,7 @@ function linesOf(text: string): string[] {
   return text.split(/\r\n|\r|\n/);
 }
 
-/** None if there is no line end, or if they are mixed, which no document of VS Code can hold. */
+/** Undefined if there is no line ending, or if they are mixed, which a VS Code document cannot hold. */
 function endOfLineOf(text: string): vscode.EndOfLine | undefined {
   const [all, windows] = [text.split("\n").length, text.split("\r\n").length];
   if (all === 1 || (windows > 1 && windows < all)) {

@@ -1,34 +1,34 @@
-// The extension's beginning: makes the line to the hub and lets every part join it. It ends with the window.
+// Entry point: creates the connection to the hub and registers every part with it.
 
 import * as vscode from "vscode";
-import { messageOf } from "./background";
+import { messageOf } from "./promises";
 import { diagnostics } from "./diagnostics";
 import { documents } from "./documents";
 import { edits } from "./edits";
 import { environment } from "./environment";
 import { history } from "./history";
-import { folders } from "./introduction";
+import { folders } from "./attach_params";
 import { language } from "./language";
 import { notebook } from "./notebook";
-import { Program } from "./program";
+import { AttachProcess } from "./attach_process";
 import { reviews } from "./reviews";
 import { selection } from "./selection";
 import { status } from "./status";
 import { terminal } from "./terminal";
 import { user } from "./user";
 
-/** Names that other agents' extensions gave to the same things. */
+/** Command names of other agents' extensions for the same actions. */
 const ALIASES = {
   "nexus3.diffAccept": "linkspan.accept",
   "nexus3.diffReject": "linkspan.reject",
   "ppxai.showBridgeStatus": "linkspan.bridgeStatus",
 };
 
-export function activate(context: vscode.ExtensionContext): { ask: Program["answer"] } | undefined {
+export function activate(context: vscode.ExtensionContext): { handle: AttachProcess["handle"] } | undefined {
   const log = vscode.window.createOutputChannel("Linkspan", { log: true });
-  const hub = new Program(context.extensionPath, log);
+  const hub = new AttachProcess(context.extensionPath, log);
   context.subscriptions.push(log, hub);
-  hub.answers("ping", () => null);
+  hub.onRequest("ping", () => null);
   for (const part of [documents, edits, selection, diagnostics, language, terminal, notebook, user]) {
     part(context, hub, log);
   }
@@ -44,7 +44,7 @@ export function activate(context: vscode.ExtensionContext): { ask: Program["answ
     try {
       context.subscriptions.push(vscode.commands.registerCommand(alias, perform));
     } catch (error) {
-      log.info(`The extension that \`${alias}\` comes from keeps it: ${messageOf(error)}`);
+      log.info(`\`${alias}\` is already registered by another extension: ${messageOf(error)}`);
     }
   }
   context.subscriptions.push(
@@ -55,21 +55,21 @@ export function activate(context: vscode.ExtensionContext): { ask: Program["answ
         hub.restart();
       }
     }),
-    // Only a trusted folder may have commands run in it, which is said on attaching.
+    // Capabilities depend on trust and are sent on attach.
     vscode.workspace.onDidGrantWorkspaceTrust(() => hub.restart()),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => hub.tell("folders/changed", { folders: folders() })),
-    vscode.window.onDidChangeWindowState(({ focused }) => hub.tell("focus/changed", { focused })),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => hub.notify("folders/changed", { folders: folders() })),
+    vscode.window.onDidChangeWindowState(({ focused }) => hub.notify("focus/changed", { focused })),
     hub.onState(({ kind }) => {
       if (kind === "attached") {
-        hub.tell("focus/changed", { focused: vscode.window.state.focused });
+        hub.notify("focus/changed", { focused: vscode.window.state.focused });
       }
     }),
   );
   hub.start();
-  return context.extensionMode === vscode.ExtensionMode.Test ? { ask: hub.answer.bind(hub) } : undefined;
+  return context.extensionMode === vscode.ExtensionMode.Test ? { handle: hub.handle.bind(hub) } : undefined;
 }
 
-/** What a manifest says of commands may be one or many. */
+/** `contributes.commands` may be one command or a list. */
 function hasCommand({ packageJSON }: vscode.Extension<unknown>, command: string): boolean {
   const { contributes } = packageJSON as { contributes?: { commands?: unknown } };
   return JSON.stringify(contributes?.commands ?? []).includes(`"command":"${command}"`);

@@ -1,5 +1,5 @@
-// What the parts of this extension know of the hub: they answer what it asks, ask, and tell. How it is reached is
-// `program.ts`'s business.
+// The hub as the parts of this extension see it: requests in both directions, notifications to it, and its state. The
+// connection itself is in `attach_process.ts`.
 
 import type * as vscode from "vscode";
 import type {
@@ -9,24 +9,24 @@ import type {
   HubToEditorRequests,
 } from "../../protocol";
 
-type Asked = HubToEditorRequests;
-type Asking = EditorToHubRequests & CommandToHubRequests;
-type Told = EditorToHubNotifications;
+type Incoming = HubToEditorRequests;
+type Outgoing = EditorToHubRequests & CommandToHubRequests;
+type Notifications = EditorToHubNotifications;
 
-/** How things stand with the hub. */
+/** The state of the connection to the hub. */
 export type HubState =
   | { kind: "starting" }
-  /** Comes anew each time a hub has let the window in. `environment` is for integrated terminals. */
+  /** Set on every attach. `environment` is for integrated terminals. */
   | { kind: "attached"; window: string; port: number; environment: Record<string, string> }
-  /** There is no hub, or no program, and it is being looked for. With a remedy the person has to know. */
+  /** The hub or the program is gone and is being started again. If there is a remedy, the user is notified. */
   | { kind: "away"; why: string; remedy?: Remedy }
-  /** Nothing happens any more until the person does something. */
+  /** No further attempt is made until the user acts. */
   | { kind: "failed"; why: string; remedy: Remedy };
 
-/** What a person can do about it. */
+/** What the user can do about it. */
 export type Remedy = "settings" | "log" | "reconnect";
 
-/** Why a request of the hub cannot be answered: one of `ERRORS`, and a sentence for people. */
+/** Why a request from the hub fails: one of `ERRORS`, and a message. */
 export class Refusal extends Error {
   constructor(
     readonly code: number,
@@ -36,17 +36,17 @@ export class Refusal extends Error {
   }
 }
 
-/** The line to the hub. */
+/** The connection to the hub. */
 export interface Hub {
   readonly state: HubState;
   readonly onState: vscode.Event<HubState>;
-  /** Says how a request of the hub is answered; each method has one answer. */
-  answers<M extends keyof Asked>(
+  /** Registers the handler of a request from the hub; each method has one. */
+  onRequest<M extends keyof Incoming>(
     method: M,
-    answer: (params: Asked[M]["params"]) => Asked[M]["result"] | Promise<Asked[M]["result"]>,
+    handler: (params: Incoming[M]["params"]) => Incoming[M]["result"] | Promise<Incoming[M]["result"]>,
   ): void;
-  /** Asks the hub. While it or the program is away the question waits; it fails when the window closes. */
-  ask<M extends keyof Asking>(method: M, params: Asking[M]["params"]): Promise<Asking[M]["result"]>;
-  /** Tells the hub; what cannot be told is dropped. */
-  tell<M extends keyof Told>(method: M, params: Told[M]["params"]): void;
+  /** Sends a request. It waits while the hub or the program is away, and fails when the window closes. */
+  request<M extends keyof Outgoing>(method: M, params: Outgoing[M]["params"]): Promise<Outgoing[M]["result"]>;
+  /** Sends a notification; dropped while there is no connection. */
+  notify<M extends keyof Notifications>(method: M, params: Notifications[M]["params"]): void;
 }

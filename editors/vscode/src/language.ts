@@ -1,38 +1,38 @@
-// What language servers know, asked through the editor's own commands.
+// Hover, definitions, references, symbols and rename from language servers, through VS Code's own commands.
 
 import * as vscode from "vscode";
 import { ERRORS, type Location, type Position, type Symbol } from "../../protocol";
-import { messageOf } from "./background";
+import { messageOf } from "./promises";
 import { type Hub, Refusal } from "./hub";
-import { fromRange, isOnDisk, pathOf, toPosition, toRange, uriOf } from "./places";
+import { fromRange, isOnDisk, pathOf, toPosition, toRange, uriOf } from "./uris";
 
 type Place = vscode.Location | vscode.LocationLink;
 type Found = vscode.SymbolInformation | vscode.DocumentSymbol;
 
 export function language(_context: vscode.ExtensionContext, hub: Hub, log: vscode.LogOutputChannel): void {
-  hub.answers("language/hover", async ({ path, position }) => {
+  hub.onRequest("language/hover", async ({ path, position }) => {
     const hovers = await askServers<vscode.Hover[]>("HoverProvider", path, position);
     const range = hovers?.find((hover) => hover.range !== undefined)?.range;
     const contents = (hovers ?? []).map((hover) => {
-      // VS Code gives all of them in this form.
+      // VS Code converts all of them to this form.
       const parts = hover.contents.flatMap((part) => (part instanceof vscode.MarkdownString ? [part.value] : []));
       return parts.filter((part) => part.trim() !== "").join("\n\n");
     });
     return { contents: contents.filter((text) => text !== ""), ...(range && { range: fromRange(range) }) };
   });
-  hub.answers("language/definition", async ({ path, position }) => {
+  hub.onRequest("language/definition", async ({ path, position }) => {
     return { locations: locationsOf(await askServers<Place[]>("DefinitionProvider", path, position)) };
   });
-  hub.answers("language/references", async ({ path, position, includeDeclaration }) => {
+  hub.onRequest("language/references", async ({ path, position, includeDeclaration }) => {
     const locations = locationsOf(await askServers<Place[]>("ReferenceProvider", path, position));
     if (includeDeclaration) {
       return { locations };
     }
-    // VS Code asks its servers for the declarations too.
+    // VS Code always includes the declarations.
     const declared = locationsOf(await askServers<Place[]>("DefinitionProvider", path, position));
     return { locations: locations.filter((use) => !declared.some((declaration) => isInside(use, declaration))) };
   });
-  hub.answers("language/symbols", async (asked) => {
+  hub.onRequest("language/symbols", async (asked) => {
     if (asked.kind === "document") {
       const found = await askServers<Found[]>("DocumentSymbolProvider", asked.path);
       return { symbols: (found ?? []).flatMap((symbol) => flatten(symbol, asked.path)) };
@@ -42,7 +42,7 @@ export function language(_context: vscode.ExtensionContext, hub: Hub, log: vscod
     const reachable = (found ?? []).filter((symbol) => isOnDisk(symbol.location.uri));
     return { symbols: reachable.flatMap((symbol) => flatten(symbol, pathOf(symbol.location.uri))) };
   });
-  hub.answers("language/rename", async ({ path, position, newName }) => {
+  hub.onRequest("language/rename", async ({ path, position, newName }) => {
     try {
       const edit = await askServers<vscode.WorkspaceEdit>("DocumentRenameProvider", path, position, newName);
       const entries = (edit?.entries() ?? []).filter(([uri, edits]) => isOnDisk(uri) && edits.length > 0);
@@ -52,13 +52,13 @@ export function language(_context: vscode.ExtensionContext, hub: Hub, log: vscod
       }));
       return { files };
     } catch (error) {
-      log.debug(`renaming in ${path}: ${messageOf(error)}`);
+      log.debug(`rename in ${path}: ${messageOf(error)}`);
       return { files: [] };
     }
   });
 }
 
-/** Servers answer for loaded documents only: it is loaded, unseen. */
+/** Servers answer for loaded documents only, so the document is loaded without showing it. */
 async function askServers<T>(what: string, path: string, at?: Position, newName?: string): Promise<T | undefined> {
   const document = await vscode.workspace.openTextDocument(uriOf(path)).then(undefined, (error: unknown) => {
     throw new Refusal(ERRORS.NOT_FOUND, `the editor cannot open ${path}: ${messageOf(error)}`);
@@ -81,7 +81,7 @@ function isInside(use: Location, declaration: Location): boolean {
   return use.path === declaration.path && toRange(declaration.range).contains(toRange(use.range));
 }
 
-/** A symbol and those inside of it, in the order of the file. */
+/** A symbol and those inside it, in file order. */
 function flatten(symbol: Found, path: string, inside = ""): Symbol[] {
   const range = "location" in symbol ? symbol.location.range : symbol.range;
   const container = "location" in symbol ? symbol.containerName : inside;

@@ -1,23 +1,23 @@
-// Code for the kernel of the notebook in front: a cell at its end, so that the person sees what ran.
+// Runs code in the kernel of the active notebook: in a new cell at its end, where the user sees what ran.
 
 import * as vscode from "vscode";
 import { ERRORS } from "../../protocol";
-import { until } from "./background";
+import { until } from "./promises";
 import { type Hub, Refusal } from "./hub";
-import { refuseUntrusted } from "./introduction";
+import { refuseUntrusted } from "./attach_params";
 
-/** Below the time within which the hub expects an answer. */
+/** Below the hub's own time limit for the response. */
 const LONGEST_MS = 60_000;
 const ERROR = "application/vnd.code.notebook.error";
-/** Plain forms of an output. */
+/** Output types that are plain text. */
 const FORMS = ["application/vnd.code.notebook.stdout", "application/vnd.code.notebook.stderr", ERROR, "text/plain"];
 
 export function notebook(_context: vscode.ExtensionContext, hub: Hub): void {
-  hub.answers("code/execute", async ({ code }) => {
+  hub.onRequest("code/execute", async ({ code }) => {
     refuseUntrusted();
     const document = vscode.window.activeNotebookEditor?.notebook;
     if (document === undefined) {
-      throw new Refusal(ERRORS.NOT_FOUND, "no notebook is in front: open one and choose its kernel");
+      throw new Refusal(ERRORS.NOT_FOUND, "no notebook is active: open one and choose its kernel");
     }
     const cell = await appendCell(document, code);
     const ranges = [{ start: cell.index, end: cell.index + 1 }];
@@ -25,7 +25,7 @@ export function notebook(_context: vscode.ExtensionContext, hub: Hub): void {
     const isDone = () => cell.executionSummary?.success !== undefined;
     await until(LONGEST_MS, isDone);
     if (!isDone()) {
-      throw new Refusal(ERRORS.TIMEOUT, "the cell at the notebook's end still runs, or has no kernel: look there");
+      throw new Refusal(ERRORS.TIMEOUT, "the last cell of the notebook is still running, or has no kernel; see the notebook");
     }
     return { outputs: cell.outputs.map(textOf) };
   });
@@ -33,8 +33,8 @@ export function notebook(_context: vscode.ExtensionContext, hub: Hub): void {
 
 async function appendCell(document: vscode.NotebookDocument, code: string): Promise<vscode.NotebookCell> {
   const index = document.cellCount;
-  const kin = document.getCells().findLast((cell) => cell.kind === vscode.NotebookCellKind.Code);
-  const data = new vscode.NotebookCellData(vscode.NotebookCellKind.Code, code, kin?.document.languageId ?? "python");
+  const lastCode = document.getCells().findLast((cell) => cell.kind === vscode.NotebookCellKind.Code);
+  const data = new vscode.NotebookCellData(vscode.NotebookCellKind.Code, code, lastCode?.document.languageId ?? "python");
   const edit = new vscode.WorkspaceEdit();
   edit.set(document.uri, [vscode.NotebookEdit.insertCells(index, [data])]);
   if (!(await vscode.workspace.applyEdit(edit))) {

@@ -1,33 +1,33 @@
-// The status bar item, its menu, and what has to be said once when something is not as it should be.
+// The status bar item, its menu, and one-time warnings about the connection and the folders.
 
 import * as vscode from "vscode";
-import { inBackground } from "./background";
+import { inBackground } from "./promises";
 import type { Hub, HubState, Remedy } from "./hub";
-import { isOnDisk } from "./places";
-import { plain } from "./wording";
+import { isOnDisk } from "./uris";
+import { plain } from "./plain_text";
 
-/** How many reviews wait for the person. */
-export interface Waiting {
+/** How many reviews are pending. */
+export interface PendingCount {
   readonly pending: number;
   readonly onPending: vscode.Event<number>;
 }
 
-/** What can be done by a click: a label, a command, what it is given. */
+/** A button or menu item: label, command, arguments. */
 type Action = [label: string, command: string, ...given: unknown[]];
 
 const BRIEFLY_MS = 6_000;
 const LOG: Action = ["Show Log", "linkspan.showLog"];
 const RECONNECT: Action = ["Reconnect", "linkspan.restart"];
-/** Where the program runs, its settings are: the machine's own, or those of the machine that the window is on. */
+/** The settings of the machine that the program runs on: the local one, or the remote one of this window. */
 const SETTINGS = `workbench.action.open${vscode.env.remoteName === undefined ? "" : "Remote"}Settings`;
 const REMEDIES: Record<Remedy, Action[]> = {
   settings: [["Open Settings", SETTINGS, { query: "linkspan.binary" }], LOG],
   log: [LOG, RECONNECT],
   reconnect: [RECONNECT, LOG],
 };
-let page: vscode.OutputChannel | undefined;
+let textChannel: vscode.OutputChannel | undefined;
 const OPEN_FOLDER: Action = ["Open Folder", "workbench.action.files.openFolder"];
-const NO_FOLDER_TOLD = "noFolderTold";
+const NO_FOLDER_SHOWN = "noFolderTold";
 const MENU: Action[] = [
   ["$(checklist) Reviews", "linkspan.reviews.focus"],
   ["$(history) History", "linkspan.history"],
@@ -44,29 +44,29 @@ const TEXTS: Record<HubState["kind"], string> = {
   failed: "$(error) Linkspan",
 };
 
-/** Says it in the status bar, for a moment. */
-export function sayBriefly(text: string): void {
+/** Shows a message in the status bar for a few seconds. */
+export function showBriefly(text: string): void {
   vscode.window.setStatusBarMessage(text, BRIEFLY_MS);
 }
 
-/** Shows a long text. Not in the log, which leaves out what is below her level. */
+/** Shows a long text in an output channel of its own: the log hides what is below its level. */
 export function showText(text: string): void {
-  page ??= vscode.window.createOutputChannel("Linkspan: Text");
-  page.replace(text);
-  page.show(true);
+  textChannel ??= vscode.window.createOutputChannel("Linkspan: Text");
+  textChannel.replace(text);
+  textChannel.show(true);
 }
 
 export function status(
   context: vscode.ExtensionContext,
   hub: Hub,
   log: vscode.LogOutputChannel,
-  waiting: Waiting,
+  reviews: PendingCount,
 ): void {
   const item = vscode.window.createStatusBarItem("linkspan.status", vscode.StatusBarAlignment.Left);
   item.name = "Linkspan";
   item.command = "linkspan.menu";
   const update = () => {
-    const { pending } = waiting;
+    const { pending } = reviews;
     item.text = pending > 0 && hub.state.kind === "attached" ? `$(bell-dot) ${pending}` : TEXTS[hub.state.kind];
     item.tooltip = describe(hub.state, pending);
     item.accessibilityInformation = { label: item.tooltip };
@@ -76,54 +76,54 @@ export function status(
   update();
   item.show();
 
-  const say = (message: string, actions: Action[]) => {
+  const warn = (message: string, actions: Action[]) => {
     const labels = actions.map(([label]) => label);
     const chosen = vscode.window.showWarningMessage(`Linkspan: ${plain(message)}`, ...labels);
     inBackground(log, chosen.then((label) => perform(actions, label)));
   };
-  let told: string | undefined;
-  const tell = (state: HubState) => {
+  let lastWarning: string | undefined;
+  const warnAboutHub = (state: HubState) => {
     if (state.kind === "attached") {
-      told = undefined;
-    } else if ("remedy" in state && state.why !== told) {
-      told = state.why;
-      say(state.why, REMEDIES[state.remedy]);
+      lastWarning = undefined;
+    } else if ("remedy" in state && state.why !== lastWarning) {
+      lastWarning = state.why;
+      warn(state.why, REMEDIES[state.remedy]);
     }
   };
-  const tellOfFolders = () => {
+  const warnAboutFolders = () => {
     const folders = vscode.workspace.workspaceFolders ?? [];
-    const elsewhere = folders.filter((folder) => !isOnDisk(folder.uri)).map((folder) => folder.name);
-    if (elsewhere.length > 0) {
-      say(`agents cannot reach ${elsewhere.join(", ")}: it is not on this machine's disk.`, [OPEN_FOLDER]);
-    } else if (folders.length === 0 && !context.globalState.get<boolean>(NO_FOLDER_TOLD, false)) {
-      // An empty window is nothing unusual: once is enough for all of them.
-      inBackground(log, context.globalState.update(NO_FOLDER_TOLD, true));
-      say("no folder is open, so agents do not find this window. Open the one they work in.", [OPEN_FOLDER]);
+    const unreachable = folders.filter((folder) => !isOnDisk(folder.uri)).map((folder) => folder.name);
+    if (unreachable.length > 0) {
+      warn(`agents cannot reach ${unreachable.join(", ")}: not on this machine's disk.`, [OPEN_FOLDER]);
+    } else if (folders.length === 0 && !context.globalState.get<boolean>(NO_FOLDER_SHOWN, false)) {
+      // Empty windows are common: one notice for all of them is enough.
+      inBackground(log, context.globalState.update(NO_FOLDER_SHOWN, true));
+      warn("no folder is open, so agents cannot find this window. Open the folder they work in.", [OPEN_FOLDER]);
     }
   };
-  tellOfFolders();
+  warnAboutFolders();
   context.subscriptions.push(
     item,
     hub.onState(update),
-    hub.onState(tell),
-    waiting.onPending(update),
-    vscode.workspace.onDidChangeWorkspaceFolders(tellOfFolders),
+    hub.onState(warnAboutHub),
+    reviews.onPending(update),
+    vscode.workspace.onDidChangeWorkspaceFolders(warnAboutFolders),
     vscode.commands.registerCommand("linkspan.menu", async () => {
-      const title = describe(hub.state, waiting.pending);
+      const title = describe(hub.state, reviews.pending);
       await perform(MENU, await vscode.window.showQuickPick(MENU.map(([label]) => label), { title }));
     }),
     vscode.commands.registerCommand("linkspan.bridgeStatus", () => {
       const address = hub.state.kind === "attached" ? `http://127.0.0.1:${hub.state.port}` : "";
-      const said = `Linkspan runs on ${address}. Connect from the terminal with: /ide connect ${address}`;
-      inBackground(log, vscode.window.showInformationMessage(address === "" ? describe(hub.state, 0) : said));
+      const message = `Linkspan runs on ${address}. Connect from the terminal with: /ide connect ${address}`;
+      inBackground(log, vscode.window.showInformationMessage(address === "" ? describe(hub.state, 0) : message));
     }),
   );
 }
 
 function describe(state: HubState, pending: number): string {
   if (state.kind === "attached") {
-    const waits = pending === 0 ? "nothing waits for you" : `${pending} to review`;
-    return `Linkspan: ${waits} (window ${state.window}, port ${state.port})`;
+    const summary = pending === 0 ? "nothing to review" : `${pending} to review`;
+    return `Linkspan: ${summary} (window ${state.window}, port ${state.port})`;
   }
   return state.kind === "starting" ? "Linkspan is starting" : `Linkspan: ${state.why}`;
 }

@@ -1,14 +1,14 @@
-// Telling the person something, and asking her for permission. Nothing here takes her focus.
+// Messages and permission prompts for the user. Nothing here takes the focus.
 
 import * as vscode from "vscode";
 import type { AskOption, UserAsk, UserAskResult } from "../../protocol";
-import { inBackground } from "./background";
+import { inBackground } from "./promises";
 import type { Hub } from "./hub";
-import { sayBriefly, showText } from "./status";
-import { plain } from "./wording";
+import { showBriefly, showText } from "./status";
+import { plain } from "./plain_text";
 
-/** VS Code cuts a notification at 1,000 characters without a word; what is asked for must not hide behind that. */
-const LONGEST = 900;
+/** VS Code silently cuts a notification at 1,000 characters; no part of a permission prompt may be hidden that way. */
+const MAX_LENGTH = 900;
 const SHOW_ALL = "Show All";
 const TITLES: Record<AskOption, string> = {
   allowOnce: "Allow once",
@@ -16,14 +16,14 @@ const TITLES: Record<AskOption, string> = {
   allowAlways: "Always allow",
   deny: "Deny",
 };
-/** On the screen now. */
-const texts = new Set<string>();
+/** The notifications on the screen now. */
+const visibleTexts = new Set<string>();
 
 export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.LogOutputChannel): void {
-  hub.answers("status/message", ({ text, level }) => {
+  hub.onRequest("status/message", ({ text, level }) => {
     const message = `Linkspan: ${plain(text)}`;
     if (level === "info") {
-      sayBriefly(message);
+      showBriefly(message);
     } else {
       const { showErrorMessage, showWarningMessage } = vscode.window;
       inBackground(log, (level === "error" ? showErrorMessage : showWarningMessage)(message));
@@ -31,11 +31,11 @@ export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.Log
     return null;
   });
 
-  /** Those that somebody waits for, and those on the screen, which VS Code cannot take off it. */
+  /** The prompts that are pending, and those on the screen, which VS Code cannot remove. */
   const [open, shown] = [new Set<string>(), new Set<string>()];
-  // A notification hides itself after some seconds; the question stays.
+  // A notification hides after a few seconds; the prompt stays pending.
   const reminder = vscode.window.createStatusBarItem("linkspan.questions", vscode.StatusBarAlignment.Left);
-  reminder.name = "Linkspan: Questions";
+  reminder.name = "Linkspan: Permission Prompts";
   reminder.tooltip = "An agent asks for your permission";
   reminder.command = "notifications.showList";
   const remind = () => {
@@ -51,50 +51,50 @@ export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.Log
     remind();
     return wasOpen;
   };
-  const ask = async (asked: UserAsk): Promise<void> => {
+  const prompt = async (asked: UserAsk): Promise<void> => {
     shown.add(asked.ask);
     const result = await choose(asked);
     shown.delete(asked.ask);
-    const isTaken = settle(asked.ask) && (await hub.ask("user/answered", { ask: asked.ask, result })).taken;
+    const isTaken = settle(asked.ask) && (await hub.request("user/answered", { ask: asked.ask, result })).taken;
     if (!isTaken && result.kind === "answered") {
-      sayBriefly("That question was over");
+      showBriefly("That prompt is no longer pending");
     }
   };
   context.subscriptions.push(
     reminder,
     hub.onState(({ kind }) => {
-      // It asks again what it still wants to know.
+      // The hub sends the prompts that are still pending again.
       if (kind === "attached") {
         open.clear();
         remind();
       }
     }),
   );
-  hub.answers("user/ask", (asked) => {
+  hub.onRequest("user/ask", (asked) => {
     open.add(asked.ask);
     remind();
     if (!shown.has(asked.ask)) {
-      inBackground(log, ask(asked));
+      inBackground(log, prompt(asked));
     }
     return null;
   });
-  hub.answers("user/unask", ({ ask: id }) => {
+  hub.onRequest("user/unask", ({ ask: id }) => {
     settle(id);
     return null;
   });
 }
 
 async function choose({ question, detail, options }: UserAsk): Promise<UserAskResult> {
-  const [asks, about] = [plain(question), plain(detail ?? "")];
-  // Both are as long as the agent likes: neither takes the other's room.
-  const asked = cut(asks, Math.max(LONGEST / 2, LONGEST - about.length));
-  const part = cut(about, LONGEST - Math.min(asked.length, LONGEST / 2));
-  const isWhole = asked === asks && part === about;
-  const titles = [...options.map((option) => TITLES[option]), ...(isWhole ? [] : [SHOW_ALL])];
+  const [title, body] = [plain(question), plain(detail ?? "")];
+  // The agent controls the length of both, so each has half of the space for sure.
+  const shownTitle = cut(title, Math.max(MAX_LENGTH / 2, MAX_LENGTH - body.length));
+  const shownBody = cut(body, MAX_LENGTH - Math.min(shownTitle.length, MAX_LENGTH / 2));
+  const isWhole = shownTitle === title && shownBody === body;
+  const buttons = [...options.map((option) => TITLES[option]), ...(isWhole ? [] : [SHOW_ALL])];
   for (;;) {
-    const title = await warn(`${asked} ${part}`, titles);
-    if (title !== SHOW_ALL) {
-      const option = options.find((each) => TITLES[each] === title);
+    const button = await warn(`${shownTitle} ${shownBody}`, buttons);
+    if (button !== SHOW_ALL) {
+      const option = options.find((each) => TITLES[each] === button);
       return option === undefined ? { kind: "dismissed" } : { kind: "answered", option };
     }
     showText(`${question}\n${detail ?? ""}`);
@@ -103,17 +103,18 @@ async function choose({ question, detail, options }: UserAsk): Promise<UserAskRe
 
 function cut(text: string, longest: number): string {
   const more = text.length - longest;
-  return more > 0 ? `${text.slice(0, longest)}… (${more} characters more)` : text;
+  return more > 0 ? `${text.slice(0, longest)}… (${more} more characters)` : text;
 }
 
-/** VS Code puts away a notification when the same text comes again, as if she had closed it: no two are the same. */
-async function warn(text: string, titles: string[]): Promise<string | undefined> {
+/** VS Code closes a notification when the same text is shown again, as if the user had dismissed it, so each text is
+ * made unique. */
+async function warn(text: string, buttons: string[]): Promise<string | undefined> {
   let distinct = text;
-  for (let count = 2; texts.has(distinct); count += 1) {
+  for (let count = 2; visibleTexts.has(distinct); count += 1) {
     distinct = `${text} (${count})`;
   }
-  texts.add(distinct);
-  const title = await vscode.window.showWarningMessage(distinct, ...titles);
-  texts.delete(distinct);
-  return title;
+  visibleTexts.add(distinct);
+  const button = await vscode.window.showWarningMessage(distinct, ...buttons);
+  visibleTexts.delete(distinct);
+  return button;
 }

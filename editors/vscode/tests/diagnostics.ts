@@ -1,8 +1,8 @@
-// Diagnostics: what is said of a file, and whether it is about the text as it is now.
+// Diagnostics of a file, and whether they are about the current text.
 
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
-import { ask, at, closeEverything, file, pause, show, type } from "./asking";
+import { request, at, closeEverything, file, pause, show, type } from "./harness";
 
 export function diagnostics(): void {
   let server: vscode.DiagnosticCollection;
@@ -14,22 +14,22 @@ export function diagnostics(): void {
     await closeEverything();
   });
 
-  const says = (path: string, ...found: vscode.Diagnostic[]) => server.set(vscode.Uri.file(path), found);
+  const report = (path: string, ...found: vscode.Diagnostic[]) => server.set(vscode.Uri.file(path), found);
   const one = async (path: string, waitMs?: number) => {
-    const { files } = await ask("diagnostics/get", waitMs === undefined ? { path } : { path, waitMs });
+    const { files } = await request("diagnostics/get", waitMs === undefined ? { path } : { path, waitMs });
     assert.equal(files.length, 1);
     assert.equal(files[0]?.path, path);
     return files[0];
   };
 
-  it("gives them in the order of the file, with all that is known", async () => {
+  it("returns them in file order, with all fields", async () => {
     const path = file("known.txt", "one\ntwo\n");
     await show(path);
     const late = diagnostic("late", 1, vscode.DiagnosticSeverity.Hint);
     const early = diagnostic("early", 0, vscode.DiagnosticSeverity.Error);
     early.source = "test";
     early.code = { value: "E1", target: vscode.Uri.parse("https://example.org/E1") };
-    says(path, late, early);
+    report(path, late, early);
     const found = await one(path);
     assert.deepEqual(found.diagnostics, [
       {
@@ -47,35 +47,35 @@ export function diagnostics(): void {
     ]);
   });
 
-  it("names a file that has none, and lists only files that have some", async () => {
+  it("returns a requested file without any, and otherwise lists only files with some", async () => {
     const [good, bad] = [file("good.txt", "x\n"), file("bad.txt", "x\n")];
     await show(good);
     await show(bad);
-    says(bad, diagnostic("wrong", 0));
+    report(bad, diagnostic("wrong", 0));
     assert.deepEqual((await one(good)).diagnostics, []);
-    const { files } = await ask("diagnostics/get", {});
+    const { files } = await request("diagnostics/get", {});
     const paths = files.map(({ path }) => path);
     assert.ok(paths.includes(bad));
     assert.ok(!paths.includes(good));
   });
 
-  it("waits for what is said of the new text, and says of which version it is", async () => {
+  it("waits for diagnostics of the new text, and returns its version", async () => {
     const path = file("settles.txt", "x\n");
     const editor = await show(path);
-    says(path, diagnostic("old", 0));
+    report(path, diagnostic("old", 0));
     await type(editor, at(0, 0), "y");
     const answer = one(path, 5_000);
     await pause(200);
-    says(path, diagnostic("new", 0));
+    report(path, diagnostic("new", 0));
     const found = await answer;
     assert.deepEqual(found.diagnostics.map(({ message }) => message), ["new"]);
     assert.deepEqual([found.settled, found.version], [true, editor.document.version]);
   });
 
-  it("says that it is not settled when nothing comes in time", async () => {
+  it("is not settled when nothing arrives in time", async () => {
     const path = file("silent.txt", "x\n");
     const editor = await show(path);
-    says(path, diagnostic("old", 0));
+    report(path, diagnostic("old", 0));
     await pause(1_500);
     await type(editor, at(0, 0), "y");
     const started = Date.now();
@@ -84,17 +84,17 @@ export function diagnostics(): void {
     assert.equal(found.settled, false);
   });
 
-  it("does not take what was said of the text before for the text now", async () => {
+  it("does not return diagnostics of the old text for the new one", async () => {
     const path = file("moves.txt", "x\n");
     const editor = await show(path);
-    says(path, diagnostic("first", 0));
+    report(path, diagnostic("first", 0));
     await type(editor, at(0, 0), "y");
     const answer = one(path, 5_000);
     await pause(100);
-    says(path, diagnostic("second", 0));
+    report(path, diagnostic("second", 0));
     await type(editor, at(0, 0), "z");
     await pause(100);
-    says(path, diagnostic("third", 0));
+    report(path, diagnostic("third", 0));
     const found = await answer;
     assert.deepEqual(found.diagnostics.map(({ message }) => message), ["third"]);
     assert.equal(found.version, editor.document.version);

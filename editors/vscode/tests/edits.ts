@@ -1,16 +1,17 @@
-// Edits from the hub: to the byte, one undo step, saved by the editor's own rules, and only on the version they are for.
+// Edits from the hub: exact to the byte, one undo step, saved with the editor's own save actions, and only on the version
+// they are made for.
 
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
-import { ask, at, closeEverything, file, onDisk, setting, show, type, until } from "./asking";
+import { request, at, closeEverything, file, onDisk, setting, show, type, until } from "./harness";
 
 export function edits(): void {
   afterEach(closeEverything);
 
   const whole = (path: string, text: string, save = true) =>
-    ask("edits/apply", { path, edits: { kind: "text", text }, save });
+    request("edits/apply", { path, edits: { kind: "text", text }, save });
 
-  it("puts a whole text in, saves it, and one undo takes it back", async () => {
+  it("replaces the whole text, saves it, and one undo restores it", async () => {
     const path = file("whole.txt", "one\ntwo\nthree\nfour\n");
     const { document } = await show(path);
     const result = await whole(path, "one\n2\nthree\n4\nfive\n");
@@ -20,7 +21,7 @@ export function edits(): void {
     await until("the old text is back", () => document.getText() === "one\ntwo\nthree\nfour\n" || undefined);
   });
 
-  it("leaves what it does not change alone: the cursor stays on its word", async () => {
+  it("leaves the rest unchanged: the cursor stays on its word", async () => {
     const path = file("cursor.txt", "head\nmiddle\ntail\n");
     const editor = await show(path);
     editor.selection = new vscode.Selection(at(2, 0), at(2, 4));
@@ -53,18 +54,18 @@ export function edits(): void {
     assert.equal(onDisk(path), "\uFEFFone\r\nzwei\r\n");
   });
 
-  it("does nothing to a document whose version moved on", async () => {
+  it("does not change a document with a newer version", async () => {
     const path = file("moved.txt", "old\n");
     const editor = await show(path);
     const { version } = editor.document;
     await type(editor, at(0, 0), "mine ");
-    const result = await ask("edits/apply", { path, version, edits: { kind: "text", text: "new\n" }, save: true });
+    const result = await request("edits/apply", { path, version, edits: { kind: "text", text: "new\n" }, save: true });
     assert.deepEqual([result.applied, result.saved], [false, false]);
     assert.equal(editor.document.getText(), "mine old\n");
     assert.equal(onDisk(path), "old\n");
   });
 
-  it("does not save where it is not asked to", async () => {
+  it("saves only on request", async () => {
     const path = file("unsaved.txt", "old\n");
     const { document } = await show(path);
     const result = await whole(path, "new\n", false);
@@ -72,7 +73,7 @@ export function edits(): void {
     assert.equal(onDisk(path), "old\n");
   });
 
-  it("changes single ranges, all of them places in the text before", async () => {
+  it("changes single ranges, all of them positions in the old text", async () => {
     const path = file("ranges.txt", "one\ntwo\nthree\n");
     await show(path);
     const range = (line: number, start: number, end: number) => ({
@@ -83,7 +84,7 @@ export function edits(): void {
       { range: range(0, 0, 3), newText: "1\n1.5" },
       { range: range(2, 0, 5), newText: "3" },
     ];
-    const result = await ask("edits/apply", { path, edits: { kind: "ranges", edits: changes }, save: true });
+    const result = await request("edits/apply", { path, edits: { kind: "ranges", edits: changes }, save: true });
     assert.deepEqual([result.applied, result.saved], [true, true]);
     assert.equal(onDisk(path), "1\n1.5\ntwo\n3\n");
   });
@@ -94,7 +95,7 @@ export function edits(): void {
     assert.equal(onDisk(path), "old\n");
   });
 
-  it("tells what the editor's own rules for saving made of it", async () => {
+  it("returns the text after the editor's own save actions", async () => {
     const path = file("trim.txt", "old\n");
     const { document } = await show(path);
     const restore = await setting("files.trimTrailingWhitespace", true);
@@ -109,7 +110,7 @@ export function edits(): void {
     }
   });
 
-  it("changes a document in the background without opening a tab or moving the person", async () => {
+  it("changes a document in the background without opening a tab or moving the focus", async () => {
     const [mine, other] = [file("mine.txt", "mine\n"), file("other.txt", "old\n")];
     await show(other);
     await show(mine);

@@ -1,10 +1,10 @@
-// What VS Code runs inside its extension host: every suite, and a report in the workspace for
-// whoever started it.
+// Entry point inside VS Code's extension host: runs every suite and writes a report into the workspace, which the Rust test
+// reads.
 
 import { appendFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import Mocha from "mocha";
-import { workspace } from "./asking";
+import { workspace } from "./harness";
 import { diagnostics } from "./diagnostics";
 import { documents } from "./documents";
 import { edits } from "./edits";
@@ -17,7 +17,7 @@ import { user } from "./user";
 
 const SUITES = { documents, edits, selection, diagnostics, language, terminal, notebook, user, reviews };
 
-/** The name is VS Code's. Fails if a test does. */
+/** VS Code calls this function. It fails if a test fails. */
 export async function run(): Promise<void> {
   const mocha = new Mocha({ ui: "bdd", timeout: 20_000, color: false });
   mocha.suite.emit("pre-require", globalThis, "", mocha);
@@ -25,19 +25,19 @@ export async function run(): Promise<void> {
     describe(name, suite);
   }
   const path = join(workspace(), "report.txt");
-  const say = (line: string) => appendFileSync(`${path}.part`, `${line}\n`);
+  const write = (line: string) => appendFileSync(`${path}.part`, `${line}\n`);
   const failures = await new Promise<number>((resolve) => {
     const runner = mocha.run(resolve);
-    runner.on("test", (test) => say(`begun: ${test.fullTitle()}`));
-    runner.on("pass", (test) => say(`ok (${test.duration ?? 0} ms)`));
+    runner.on("test", (test) => write(`started: ${test.fullTitle()}`));
+    runner.on("pass", (test) => write(`ok (${test.duration ?? 0} ms)`));
     runner.on("fail", (test, error: unknown) => {
       const why = error instanceof Error ? (error.stack ?? error.message) : error;
-      say(`FAILED ${test.fullTitle()}\n${indented(why)}`);
+      write(`FAILED ${test.fullTitle()}\n${indented(why)}`);
     });
-    runner.on("pending", (test) => say(`FAILED ${test.fullTitle()}: was skipped`));
+    runner.on("pending", (test) => write(`FAILED ${test.fullTitle()}: was skipped`));
   });
-  say(`${failures} failed`);
-  // Whoever waits for the report never takes half of it for the whole.
+  write(`${failures} failed`);
+  // Renamed at the end, so that an unfinished report is never read.
   renameSync(`${path}.part`, path);
   if (failures > 0) {
     throw new Error(`${failures} tests failed`);

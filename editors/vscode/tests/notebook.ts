@@ -1,8 +1,8 @@
-// Code in the kernel of the active notebook; the kernel here is a few lines of this file.
+// Code in the kernel of the active notebook; the kernel is a few lines of this file.
 
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
-import { ask, closeEverything, file, until } from "./asking";
+import { request, closeEverything, file, until } from "./harness";
 
 const EMPTY = JSON.stringify({ cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 });
 
@@ -22,21 +22,21 @@ export function notebook(): void {
     await closeEverything();
   });
 
-  it("says so when no notebook is active", async () => {
+  it("fails when no notebook is active", async () => {
     await closeEverything();
-    await assert.rejects(ask("code/execute", { code: "1" }), /notebook/i);
+    await assert.rejects(request("code/execute", { code: "1" }), /notebook/i);
   });
 
-  it("runs code in a new cell and gives its outputs as text", async () => {
+  it("runs code in a new cell and returns its outputs as text", async () => {
     const book = await open(kernel);
-    const { outputs } = await ask("code/execute", { code: "print" });
+    const { outputs } = await request("code/execute", { code: "print" });
     assert.deepEqual(outputs, ["you said: print", "to the error stream"]);
     assert.equal(book.cellAt(book.cellCount - 1).document.getText(), "print");
   });
 
-  it("gives what went wrong as an output", async () => {
+  it("returns an error as an output", async () => {
     await open(kernel);
-    const { outputs } = await ask("code/execute", { code: "raise" });
+    const { outputs } = await request("code/execute", { code: "raise" });
     assert.match(outputs.join("\n"), /Trouble: raised/);
   });
 }

@@ -1,16 +1,16 @@
-// The files of a review: what the diff editor reads and writes, and what becomes of them.
+// The files of a review, which the diff editor reads and writes, and its tabs.
 
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 import type { ReviewShow } from "../../protocol";
-import { ask, at, closeEverything, file, pause, until } from "./asking";
+import { request, at, closeEverything, file, pause, until } from "./harness";
 
 const BOM = "\uFEFF";
 
 export function reviews(): void {
   let shown = 0;
-  // Reviews that only a test knows would be taken for settled ones when the hub first says what there is. Until then
-  // an unknown review is waited for.
+  // The hub does not know the reviews of these tests, so its first list would remove them. An unknown review is awaited
+  // until that list has arrived.
   before(() => assert.rejects(read("linkspan", "r900", "/nowhere"), { code: "FileNotFound" }));
   afterEach(closeEverything);
 
@@ -37,13 +37,13 @@ export function reviews(): void {
       agentWrites: false,
       ownerGone: false,
     };
-    assert.equal(await ask("review/show", review), null);
+    assert.equal(await request("review/show", review), null);
     return review;
   };
 
-  const hide = (review: string) => ask("review/hide", { review, reason: { kind: "withdrawn" } });
+  const hide = (review: string) => request("review/hide", { review, reason: { kind: "withdrawn" } });
 
-  it("holds both texts, whatever the encoding setting", async () => {
+  it("has both texts, whatever the encoding setting", async () => {
     const path = file("shown.ts", "const a = 1;\n");
     const { review } = await show(path, "const a = 'ä';\n", "const a = 'ö';\n");
     assert.equal(await read("linkspan-base", review, path), `${BOM}const a = 'ä';\n`);
@@ -53,30 +53,30 @@ export function reviews(): void {
     await hide(review);
   });
 
-  it("opens a diff without taking the focus, and closes it when the review is over", async () => {
+  it("opens a diff without taking the focus, and closes it with the review", async () => {
     const mine = await vscode.workspace.openTextDocument(vscode.Uri.file(file("mine.txt", "mine\n")));
     await vscode.window.showTextDocument(mine);
     const path = file("diff.txt", "a\n");
     const { review } = await show(path, "a\n", "b\n");
-    const tab = await until("its tab is there", () => tabOf(review, path));
+    const tab = await until("its tab is open", () => tabOf(review, path));
     assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, mine.uri.fsPath);
     assert.match(tab.label, /diff\.txt/);
     assert.match(tab.label, /Test agent/);
     await hide(review);
-    await until("its tab is gone", () => tabOf(review, path) === undefined || undefined);
+    await until("its tab is closed", () => tabOf(review, path) === undefined || undefined);
   });
 
   it("shows a newer revision in the same tab", async () => {
     const path = file("newer.txt", "a\n");
     const first = await show(path, "a\n", "b\n");
-    await until("its tab is there", () => tabOf(first.review, path));
+    await until("its tab is open", () => tabOf(first.review, path));
     const document = await vscode.workspace.openTextDocument(uriOf("linkspan", first.review, path));
-    await ask("review/show", { ...first, revision: 2, proposed: "c\n" });
-    await until("the new text is there", () => document.getText() === "c\n" || undefined);
+    await request("review/show", { ...first, revision: 2, proposed: "c\n" });
+    await until("the new text is shown", () => document.getText() === "c\n" || undefined);
     await hide(first.review);
   });
 
-  it("lets nobody write the side that is", async () => {
+  it("does not allow writing the base", async () => {
     const path = file("base.txt", "a\n");
     const { review } = await show(path, "a\n", "b\n");
     const base = uriOf("linkspan-base", review, path);
@@ -87,11 +87,11 @@ export function reviews(): void {
     await hide(review);
   });
 
-  it("fails to save what the hub does not take", async () => {
+  it("fails to save a text that the hub rejects", async () => {
     const path = file("untaken.txt", "a\n");
     const { review } = await show(path, "a\n", "b\n");
     const proposed = uriOf("linkspan", review, path);
-    // The hub itself knows nothing of this review.
+    // The hub does not know this review.
     const document = await vscode.workspace.openTextDocument(proposed);
     const edit = new vscode.WorkspaceEdit();
     edit.insert(proposed, at(0, 0), "mine ");
@@ -102,10 +102,10 @@ export function reviews(): void {
     await hide(review);
   });
 
-  it("keeps what she typed when the review is over", async () => {
+  it("keeps unsaved text when the review is closed", async () => {
     const path = file("typed.txt", "a\n");
     const { review } = await show(path, "a\n", "b\n");
-    const tab = await until("its tab is there", () => tabOf(review, path));
+    const tab = await until("its tab is open", () => tabOf(review, path));
     await vscode.window.showTextDocument(uriOf("linkspan", review, path), { viewColumn: tab.group.viewColumn });
     const edit = new vscode.WorkspaceEdit();
     edit.insert(uriOf("linkspan", review, path), at(0, 0), "mine ");
@@ -113,19 +113,19 @@ export function reviews(): void {
     await hide(review);
     await pause(500);
     assert.equal(tabOf(review, path)?.isDirty, true);
-    const isHers = ({ uri }: vscode.TextDocument) => uri.toString() === uriOf("linkspan", review, path).toString();
-    assert.equal(vscode.workspace.textDocuments.find(isHers)?.getText(), "mine b\n");
+    const isProposed = ({ uri }: vscode.TextDocument) => uri.toString() === uriOf("linkspan", review, path).toString();
+    assert.equal(vscode.workspace.textDocuments.find(isProposed)?.getText(), "mine b\n");
   });
 
-  it("hears whether the agent of a review waits, also of one that is over", async () => {
+  it("accepts changes of the agent's state, even for a closed review", async () => {
     const { review } = await show(file("waits.txt", "a\n"), "a\n", "b\n");
-    assert.equal(await ask("review/waiting", { review, ownerGone: true }), null);
-    assert.equal(await ask("review/waiting", { review, ownerGone: false }), null);
+    assert.equal(await request("review/waiting", { review, ownerGone: true }), null);
+    assert.equal(await request("review/waiting", { review, ownerGone: false }), null);
     await hide(review);
-    assert.equal(await ask("review/waiting", { review, ownerGone: true }), null);
+    assert.equal(await request("review/waiting", { review, ownerGone: true }), null);
   });
 
-  it("knows no review that the hub does not have", async () => {
+  it("has no file for a review that the hub does not know", async () => {
     const path = file("unknown.txt", "a\n");
     await assert.rejects(read("linkspan", "r999", path), { code: "FileNotFound" });
     await assert.rejects(async () => vscode.workspace.fs.stat(uriOf("linkspan-base", "r999", path)));

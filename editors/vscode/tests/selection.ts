@@ -1,19 +1,19 @@
-// Selections: the one there is, and the last one there was.
+// Selections: the current and the latest.
 
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
-import { ask, at, closeEverything, file, show, until } from "./asking";
+import { request, at, closeEverything, file, show, until } from "./harness";
 
 export function selection(): void {
   beforeEach(closeEverything);
   afterEach(closeEverything);
 
-  it("gives the selection of the active document", async () => {
+  it("returns the selection of the active document", async () => {
     const path = file("selected.txt", "ab😀cd\nef\n");
     const editor = await show(path);
     editor.selection = new vscode.Selection(at(1, 1), at(0, 1));
     const current = await until("the selection arrived", async () => {
-      const now = await ask("selection/current", {});
+      const now = await request("selection/current", {});
       return now?.isEmpty === false ? now : undefined;
     });
     assert.deepEqual(current, {
@@ -25,25 +25,25 @@ export function selection(): void {
     });
   });
 
-  it("tells a bare cursor from a selection", async () => {
+  it("distinguishes a cursor from a selection", async () => {
     const path = file("cursor.txt", "abc\n");
     const editor = await show(path);
     editor.selection = new vscode.Selection(at(0, 2), at(0, 2));
     const current = await until("the cursor arrived", async () => {
-      const now = await ask("selection/current", {});
+      const now = await request("selection/current", {});
       return now?.range.start.character === 2 ? now : undefined;
     });
     assert.deepEqual([current.path, current.text, current.isEmpty, current.reversed], [path, "", true, false]);
   });
 
-  it("remembers the last one when nothing is active any more", async () => {
+  it("remembers the latest one when no editor is active", async () => {
     const path = file("latest.txt", "remember me\n");
     const editor = await show(path);
     editor.selection = new vscode.Selection(at(0, 0), at(0, 8));
-    await until("it is known", async () => (await ask("selection/latest", {}))?.text === "remember" || undefined);
+    await until("it is known", async () => (await request("selection/latest", {}))?.text === "remember" || undefined);
     await closeEverything();
-    await until("nothing is active", async () => (await ask("selection/current", {})) === null || undefined);
-    const latest = await ask("selection/latest", {});
+    await until("nothing is active", async () => (await request("selection/current", {})) === null || undefined);
+    const latest = await request("selection/latest", {});
     assert.deepEqual([latest?.path, latest?.text], [path, "remember"]);
   });
 }

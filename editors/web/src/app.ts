@@ -1,60 +1,68 @@
-// The page's entry: puts the parts together and passes on what the hub tells.
+// The page's entry: creates the parts, connects them and forwards the hub's events.
+//
+// shell/       page chrome shared by everything: views, keys, notices, settings, labels, DOM helpers
+// connection/  access, the WebSocket and reconnecting; knows nothing of the screen
+// list/        the model of known reviews, the list that shows them, and permission prompts
+// review/      the one open review: fetching it, showing it, following newer revisions
+// decision/    what can be decided, the bar for it, and sending it safely
+// history/     past decisions and undo
+// diff/        the diff itself, bundled apart as `/diff.js`; imported only as types from `diff/view.ts`
 
 import type { HubEvent, HubHelloResult } from "../../protocol";
-import { Arrivals } from "./arrivals";
-import { Banner } from "./banner";
-import { Connection } from "./connection";
-import { Deciding } from "./deciding";
-import { loadDiff } from "./diff_loader";
-import { button, element, icon, part } from "./dom";
-import { Help } from "./help";
-import { History } from "./history";
-import { listenToKeys } from "./keyboard";
-import { List } from "./list";
-import { Notices } from "./notices";
-import type { Opened } from "./opened";
-import { Places } from "./places";
-import { Questions } from "./questions";
-import { Reviews, wouldBeLost, type Entry } from "./reviews";
-import { Lost } from "./socket";
-import { Stage } from "./stage";
-import { applyTheme, themeButton } from "./theme";
-import { visible } from "./visible";
-import { Views } from "./views";
-import { count } from "./wording";
+import { NewReviewNotice } from "./list/new_review_notice";
+import { Banner } from "./shell/banner";
+import { Connection } from "./connection/connection";
+import { DecisionSender } from "./decision/decision_sender";
+import { loadDiff } from "./review/diff_loader";
+import { button, element, icon, part } from "./shell/dom";
+import { Help } from "./shell/help";
+import { History } from "./history/history";
+import { bindKeys } from "./shell/keyboard";
+import { List } from "./list/list";
+import { Notices } from "./shell/notices";
+import type { OpenReview } from "./review/open_review";
+import { FileNames } from "./shell/file_names";
+import { PermissionPrompts } from "./list/permission_prompts";
+import { Reviews, wouldBeLost, type Entry } from "./list/reviews";
+import { ConnectionLost } from "./connection/socket";
+import { ReviewArea } from "./review/review_area";
+import { applyTheme, themeButton } from "./shell/theme";
+import { visible } from "./shell/visible";
+import { Views } from "./shell/views";
+import { count } from "./shell/labels";
 
 applyTheme();
 
 const notices = new Notices();
 const banner = new Banner();
 const reviews = new Reviews();
-const places = new Places();
+const fileNames = new FileNames();
 const connection = new Connection({
   state: (state, why) => {
     banner.show(state, why);
     stage.changed();
   },
   ready,
-  told,
+  handleEvent,
 });
-const deciding = new Deciding(connection, reviews);
+const deciding = new DecisionSender(connection, reviews);
 const views = new Views((view) => history.show(view === "history"));
-const history = new History(connection, places, notices);
-const stage: Stage = new Stage({ reviews, places, connection, deciding, notices }, views);
-const list = new List(reviews, places, (entry) => stage.open(entry), {
+const history = new History(connection, fileNames, notices);
+const stage: ReviewArea = new ReviewArea({ reviews, fileNames, connection, deciding, notices }, views);
+const list = new List(reviews, fileNames, (entry) => stage.open(entry), {
   connection,
   deciding,
-  places,
+  fileNames,
   notices,
   keepDraft: () => stage.keepDraft(),
 });
 stage.onOpen((id) => list.setCurrent(id));
-const questions: Questions = new Questions(connection, notices, () => arrivals.paintTitle());
-const arrivals: Arrivals = new Arrivals(reviews, places, notices, () => questions.waiting, (entry) => stage.open(entry));
+const questions: PermissionPrompts = new PermissionPrompts(connection, notices, () => newReviews.paintTitle());
+const newReviews: NewReviewNotice = new NewReviewNotice(reviews, fileNames, notices, () => questions.waiting, (entry) => stage.open(entry));
 const help = new Help();
 
 part("top-tools", HTMLElement).append(
-  arrivals.notify,
+  newReviews.notify,
   themeButton(notices.announce),
   button("help", [icon("help"), element("span", { class: "unseen" }, "Keys and help")], () => help.toggle(), {
     class: "quiet",
@@ -63,7 +71,7 @@ part("top-tools", HTMLElement).append(
   }),
 );
 
-listenToKeys(
+bindKeys(
   {
     j: () => move(1),
     k: () => move(-1),
@@ -88,8 +96,8 @@ listenToKeys(
   () => stage.leave(),
 );
 
-/** The open review, if it is before the person's eyes: keys do nothing to what she does not see. */
-function seen(): Opened | null {
+/** The open review, if it is on screen: keys must not affect something the user cannot see. */
+function seen(): OpenReview | null {
   return views.showsReview() ? stage.opened : null;
 }
 
@@ -108,7 +116,7 @@ const whenIdle = window.requestIdleCallback ?? ((idle: () => void) => setTimeout
 let version: string | null = null;
 let listedOnce = false;
 
-/** The hub is there, perhaps again: everything is asked for. */
+/** The hub is connected, possibly again: request everything. */
 async function ready(hello: HubHelloResult): Promise<void> {
   if (version !== null && version !== hello.version) {
     banner.offerReload();
@@ -119,16 +127,16 @@ async function ready(hello: HubHelloResult): Promise<void> {
     connection.request("reviews/list", { all: true }),
     connection.request("asks/list", {}),
   ]);
-  places.learn(windows);
+  fileNames.learn(windows);
   questions.listed(asks);
   const { arrived, missing } = reviews.listed(listed.reviews);
   if (listedOnce) {
     for (const entry of arrived) {
-      arrivals.came(entry);
+      newReviews.add(entry);
     }
   } else {
     listedOnce = true;
-    // Not sooner: it is large, and the list is what she waits for.
+    // Not sooner: it is large, and the list comes first.
     whenIdle(() => void loadDiff().catch(() => {}));
   }
   list.listed();
@@ -137,47 +145,47 @@ async function ready(hello: HubHelloResult): Promise<void> {
   history.stir();
 }
 
-/** How those ended that wait no more. */
+/** Finds out how reviews ended that are no longer pending. */
 async function learnEnds(gone: readonly Entry[]): Promise<void> {
   try {
     await deciding.past(gone);
   } catch (error) {
-    if (error instanceof Lost) {
-      // They are missed again when the hub is back.
+    if (error instanceof ConnectionLost) {
+      // They are looked up again after the reconnect.
       return;
     }
     for (const entry of gone) {
       reviews.past(entry, undefined);
     }
     const why = error instanceof Error ? visible(error.message) : "no answer";
-    notices.fail(`How ${count(gone.length, "review")} ended cannot be told: ${why}`);
+    notices.error(`Could not find out how ${count(gone.length, "review")} ended: ${why}`);
   }
 }
 
-function told({ window, what }: HubEvent): void {
+function handleEvent({ window, what }: HubEvent): void {
   switch (what.kind) {
     case "attached":
     case "closed":
       void learnWindows();
       break;
     case "review": {
-      if (what.summary !== undefined && !places.knows(window)) {
+      if (what.summary !== undefined && !fileNames.knows(window)) {
         void learnWindows();
       }
-      const arrived = reviews.told(what.review, what.change, what.summary);
+      const arrived = reviews.handleEvent(what.review, what.change, what.summary);
       if (arrived !== undefined) {
-        arrivals.came(arrived);
+        newReviews.add(arrived);
       }
       if (what.change.kind === "failed" || what.change.kind === "reopened") {
-        const again = what.change.kind === "reopened" ? " It waits for you again." : "";
-        const name = places.of({ path: what.path, window }).whole;
-        notices.fail(`${name} could not be carried out: ${visible(what.change.error)}.${again}`);
+        const again = what.change.kind === "reopened" ? " It is pending again." : "";
+        const name = fileNames.of({ path: what.path, window }).whole;
+        notices.error(`${name} could not be carried out: ${visible(what.change.error)}.${again}`);
       }
       if (what.change.kind === "notOnDisk") {
-        const name = places.of({ path: what.path, window }).whole;
+        const name = fileNames.of({ path: what.path, window }).whole;
         const agent = reviews.get(what.review)?.summary.agent;
         const who = agent === undefined ? "its agent" : visible(agent);
-        notices.fail(`${name} is accepted, but not on disk: ${who} has not written it. Look at the agent's terminal.`);
+        notices.error(`${name} is accepted, but not on disk: ${who} has not written it. Check the agent's terminal.`);
       }
       history.stir();
       break;
@@ -199,10 +207,10 @@ function told({ window, what }: HubEvent): void {
 async function learnWindows(): Promise<void> {
   try {
     const { windows } = await connection.request("hub/windows", {});
-    places.learn(windows);
+    fileNames.learn(windows);
     list.paint();
   } catch {
-    // The connection fell: they are asked for again when it is back.
+    // The connection was lost: they are requested again after the reconnect.
   }
 }
 

@@ -1,4 +1,4 @@
-// Makes the page's own TypeScript something that Node can import, for tests that need no browser.
+// Bundles the page's TypeScript so that Node can import it, for tests without a browser.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -7,7 +7,7 @@ import { build } from "esbuild";
 
 const web = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** `contents`: what to export, as seen from `editors/web`. */
+/** `contents`: the exports, with paths relative to `editors/web`. */
 export async function bundled(contents) {
   const folder = await mkdtemp(join(web, "node_modules", ".bundled-"));
   try {

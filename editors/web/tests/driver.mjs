@@ -1,6 +1,5 @@
-// A remote control for a browser: one JSON object a line in, one out. Each asks for a method of Playwright on
-// something that an earlier answer gave a number to. What is done with it, and what ought to come of it, is for
-// those who hold the other end to know.
+// Controls a browser: one JSON object per line in, one out. Each calls a Playwright method on an object that an earlier
+// response numbered. The test on the other end knows what to do and what to expect.
 //
 //   node driver.mjs NODE_MODULES CHROMIUM [FLAG…]
 //   {"on": 0, "call": "newContext", "with": [{}]}   →  {"handle": 1}     0 is the browser
@@ -34,7 +33,7 @@ const browser = await chromium.launch({
 const things = [browser];
 const seen = new Map();
 
-/** Pages are listened to from their first moment, whoever opened them. */
+/** Records a page's complaints and requests from its first moment, no matter what opened it. */
 function listen(page) {
   const notes = { complaints: [], requests: [] };
   seen.set(page, notes);
@@ -47,7 +46,7 @@ function listen(page) {
 
 const handles = new Map([[browser, 0]]);
 
-/** Whatever has methods stays here and gets a number. */
+/** Objects with methods stay here and get a number. */
 function answer(value) {
   if (value === null || typeof value !== "object") return { value: value ?? null };
   if (Buffer.isBuffer(value)) return { value: null };

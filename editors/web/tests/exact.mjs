@@ -1,4 +1,4 @@
-// Not a byte changes but where the person wants it: random texts through the diff's own code, without a browser.
+// No byte changes unless the user wants it: random texts through the diff's own code, without a browser.
 // `node tests/exact.mjs [SEED]`
 
 import assert from "node:assert/strict";
@@ -7,14 +7,14 @@ import { bundled } from "./bundled.mjs";
 
 const ROUNDS = 3000;
 const {
-  separatorOf, linesOf, composed, takenHunks, movedLine, chunksOf, reverting, chunksAfterEdit, chunksOfAnother,
+  separatorOf, linesOf, composed, takenHunks, movedLine, chunksOf, reverting, chunksAfterEdit, chunksOfEdited,
   movesBetween, lineEnds, sameLineEnd, EditorState, EditorView, insertNewline, deleteCharBackward, deleteCharForward,
 } = await bundled(`
   export * from "./src/diff/text.ts";
   export * from "./src/diff/chunks.ts";
-  export * from "./src/diff/edited.ts";
-  export * from "./src/diff/moves.ts";
-  export * from "./src/diff/returns.ts";
+  export * from "./src/diff/chunk_update.ts";
+  export * from "./src/diff/line_moves.ts";
+  export * from "./src/diff/line_endings.ts";
   export { EditorState } from "@codemirror/state";
   export { EditorView } from "@codemirror/view";
   export { insertNewline, deleteCharBackward, deleteCharForward } from "@codemirror/commands";
@@ -137,7 +137,7 @@ test("a text that is opened and not edited is the same text, line by line as the
   });
 });
 
-test("what editing begins with is what the hub would write for the hunks that are taken", () => {
+test("editing starts with the text that the hub would write for the included hunks", () => {
   eachPair(({ base, proposed, hunks, left }) => {
     assert.equal(composed(base, proposed, hunks, left), written(base, proposed, hunks, left));
   });
@@ -173,13 +173,13 @@ test("an edit changes what it touches and nothing else, and can be put back", ()
   });
 });
 
-test("a text of her own is compared in whole lines, and can be put back", () => {
+test("an edited text is compared in whole lines, and can be reverted", () => {
   eachPair(({ base, proposed, hunks }) => {
     const own = randomText();
     const separator = separatorOf(base, proposed, own);
     const [before, after] = [linesOf(base, separator), linesOf(proposed, separator)];
     const state = opened(own, separator);
-    const chunks = chunksOfAnother(chunksOf(hunks, before, after), before, after, state.doc);
+    const chunks = chunksOfEdited(chunksOf(hunks, before, after), before, after, state.doc);
     checkApart(chunks, before, state.doc);
     assert.equal(putAllBack(state, chunks, before), base);
   });
@@ -190,9 +190,9 @@ function wordsOf(text) {
   return text.split("\n").map((line) => line.replace(/\r$/, ""));
 }
 
-test("a line that an edit did not touch is found again, whatever became of those above it", () => {
+test("a line that an edit did not touch is found again, no matter what happened above it", () => {
   eachPair(({ base, proposed }) => {
-    // No two of them alike: among equal lines nobody can tell which one stayed.
+    // All different: among equal lines it is undecidable which one stayed.
     const [above, under] = [base, proposed].map((text, which) => {
       return wordsOf(text).map((words, line) => `${which}.${line} ${words}\n`).join("");
     });
@@ -201,7 +201,7 @@ test("a line that an edit did not touch is found again, whatever became of those
     const [from, to] = [one, other].map((text) => linesOf(text, separatorOf(text)));
     const moved = movesBetween(from, to);
     const touched = [wordsOf(above).length - 1, wordsOf(`${above}${gone}`).length];
-    const places = wordsOf(one).map((words, line) => {
+    const fileNames = wordsOf(one).map((words, line) => {
       const move = moved(line);
       assert.ok(move.line >= 0 && move.line < to.lines, "in the text");
       if (line >= touched[0] && line < touched[1]) return -1;
@@ -209,7 +209,7 @@ test("a line that an edit did not touch is found again, whatever became of those
       assert.equal(wordsOf(other)[move.line], words);
       return move.line;
     });
-    const kept = places.filter((line) => line >= 0);
+    const kept = fileNames.filter((line) => line >= 0);
     assert.deepEqual(kept, [...kept].sort((a, b) => a - b), "in the same order");
   });
 });
@@ -225,7 +225,7 @@ test("a line whose words are there once before and after is found wherever it we
   });
 });
 
-test("a line that is gone is said to be gone", () => {
+test("a deleted line is reported as gone", () => {
   const [from, to] = ["a\nb\nc\nd", "a\nd"].map((text) => linesOf(text, "\n"));
   assert.deepEqual(movesBetween(from, to)(1), { line: 1, gone: true });
   assert.deepEqual(movesBetween(from, to)(3), { line: 1, gone: false });
@@ -257,7 +257,7 @@ function desk(text) {
   });
 }
 
-test("where line ends are mixed, whatever is typed at a line's end, no line end is torn", () => {
+test("with mixed line endings, nothing typed at the end of a line splits a line ending", () => {
   eachPair(({ base }) => {
     const text = base.replace(/\r(?!\n)/g, "");
     const view = desk(text);

@@ -1,22 +1,22 @@
-// What the page knows of reviews, and the words it has for them, without a browser. `node tests/model.mjs [SEED]`
+// The page's model of reviews and its labels, without a browser. `node tests/model.mjs [SEED]`
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bundled } from "./bundled.mjs";
 
 const {
-  Reviews, Places, visible, isOver, isWaiting, relative, age, size, nextStep, HubSocket, HubError, Lost, NotAsked, Deciding,
-  isHersToFinish, wouldBeLost, workOf, LARGEST_BYTES, ended, offerOf, needsWriting, howItEnded,
+  Reviews, FileNames, visible, isOver, isWaiting, relative, age, size, nextStep, HubSocket, HubError, ConnectionLost, NotSent, DecisionSender,
+  needsOwnDecision, wouldBeLost, workOf, LARGEST_BYTES, ended, optionsOf, needsWriting, howItEnded,
 } = await bundled(`
-  export * from "./src/reviews.ts";
-  export * from "./src/following.ts";
-  export * from "./src/socket.ts";
-  export * from "./src/deciding.ts";
-  export * from "./src/places.ts";
-  export * from "./src/visible.ts";
-  export * from "./src/wording.ts";
-  export * from "./src/offers.ts";
-  export * from "./src/writing.ts";
+  export * from "./src/list/reviews.ts";
+  export * from "./src/review/next_step.ts";
+  export * from "./src/connection/socket.ts";
+  export * from "./src/decision/decision_sender.ts";
+  export * from "./src/shell/file_names.ts";
+  export * from "./src/shell/visible.ts";
+  export * from "./src/shell/labels.ts";
+  export * from "./src/decision/decision_options.ts";
+  export * from "./src/decision/file_write.ts";
 `);
 
 let seed = Number(process.argv[2] ?? Date.now() % 1_000_000);
@@ -52,7 +52,7 @@ const CHANGES = [
   [{ kind: "notOnDisk" }, undefined],
 ];
 
-test("rows never move and never go by themselves, whatever the hub tells", () => {
+test("rows never move and never disappear, whatever events arrive", () => {
   for (let round = 0; round < 500; round++) {
     const reviews = new Reviews();
     let order = [];
@@ -61,10 +61,10 @@ test("rows never move and never go by themselves, whatever the hub tells", () =>
       if (below(4) === 0) {
         reviews.listed([summary(id)]);
       } else if (below(3) === 0) {
-        reviews.told(id, { kind: "proposed" }, summary(id));
+        reviews.handleEvent(id, { kind: "proposed" }, summary(id));
       } else {
         const [change, phase] = CHANGES[below(CHANGES.length)];
-        reviews.told(id, change, phase === undefined ? undefined : summary(id, phase));
+        reviews.handleEvent(id, change, phase === undefined ? undefined : summary(id, phase));
       }
       const now = reviews.entries.map((entry) => entry.id);
       assert.deepEqual(now.slice(0, order.length), order);
@@ -78,32 +78,32 @@ test("rows never move and never go by themselves, whatever the hub tells", () =>
   }
 });
 
-test("what somebody else decided says where, and what we decided says here", () => {
+test("a decision made elsewhere says where, and our own says here", () => {
   const reviews = new Reviews();
   reviews.listed([summary("r1"), summary("r2")]);
   const [elsewhere, here] = reviews.entries;
-  reviews.told("r1", { kind: "decided", verdict: "acceptHunks", by: "Neo\u202evim" }, summary("r1", "accepted"));
+  reviews.handleEvent("r1", { kind: "decided", verdict: "acceptHunks", by: "Neo\u202evim" }, summary("r1", "accepted"));
   assert.deepEqual([elsewhere.state, elsewhere.how], ["accepted", "accepted in part in Neo\\u{202e}vim"]);
   here.sending = true;
   reviews.taken(here, "reject");
-  reviews.told("r2", { kind: "decided", verdict: "reject", by: "the browser page" }, summary("r2", "rejected"));
+  reviews.handleEvent("r2", { kind: "decided", verdict: "reject", by: "the browser page" }, summary("r2", "rejected"));
   assert.deepEqual([here.state, here.how], ["rejected", "rejected here"]);
 });
 
-test("what is being written is not accepted until the hub says so", () => {
+test("a review that is being written is not accepted until the hub reports it", () => {
   const reviews = new Reviews();
   reviews.listed([summary("r1")]);
   const [entry] = reviews.entries;
-  reviews.told("r1", { kind: "decided", verdict: "accept", by: "Neovim" }, summary("r1", "settling"));
+  reviews.handleEvent("r1", { kind: "decided", verdict: "accept", by: "Neovim" }, summary("r1", "settling"));
   assert.equal(entry.state, "settling");
-  reviews.told("r1", { kind: "reopened", error: "disk full" }, summary("r1"));
+  reviews.handleEvent("r1", { kind: "reopened", error: "disk full" }, summary("r1"));
   assert.ok(isWaiting(entry));
 });
 
 test("a review that is missing from the list has ended, and only those", () => {
   const reviews = new Reviews();
   reviews.listed([summary("r1"), summary("r2"), summary("r3")]);
-  reviews.told("r3", { kind: "withdrawn" }, undefined);
+  reviews.handleEvent("r3", { kind: "withdrawn" }, undefined);
   const { arrived, missing } = reviews.listed([summary("r2"), summary("r4"), summary("r5", "settling")]);
   assert.deepEqual(missing.map((entry) => entry.id), ["r1"]);
   assert.deepEqual(arrived.map((entry) => entry.id), ["r4"]);
@@ -112,14 +112,14 @@ test("a review that is missing from the list has ended, and only those", () => {
 test("the next review is the next one that waits, around the end", () => {
   const reviews = new Reviews();
   reviews.listed([summary("r1"), summary("r2"), summary("r3")]);
-  reviews.told("r3", { kind: "withdrawn" }, undefined);
+  reviews.handleEvent("r3", { kind: "withdrawn" }, undefined);
   assert.equal(reviews.nextWaiting("r2").id, "r1");
   assert.equal(reviews.nextWaiting(null).id, "r1");
-  reviews.told("r1", { kind: "withdrawn" }, undefined);
+  reviews.handleEvent("r1", { kind: "withdrawn" }, undefined);
   assert.equal(reviews.nextWaiting("r2"), undefined);
 });
 
-test("text that hides, turns around or moves the cursor is seen", () => {
+test("invisible, bidirectional and control characters are made visible", () => {
   assert.equal(visible("a\u001b[2J\r\n\u009b"), "a\\u{1b}[2J\\r\\n\\u{9b}");
   assert.equal(visible("x\u202ey\u200bz\u2066\ufeff\u{e0041}"), "x\\u{202e}y\\u{200b}z\\u{2066}\\u{feff}\\u{e0041}");
   assert.equal(visible("let é = 日本語 🚀"), "let é = 日本語 🚀");
@@ -128,12 +128,12 @@ test("text that hides, turns around or moves the cursor is seen", () => {
 test("a path is named from its innermost folder, and its window where there are several", () => {
   assert.equal(relative("/w/deep/src/a.rs", ["/w", "/w/deep"]), "src/a.rs");
   assert.equal(relative("/web/a.rs", ["/w"]), "/web/a.rs");
-  const places = new Places();
+  const fileNames = new FileNames();
   const file = { path: "/home/one/src/a.rs", window: "w1" };
-  places.learn([{ window: "w1", folders: ["/home/one"] }]);
-  assert.equal(places.of(file).whole, "src/a.rs");
-  places.learn([{ window: "w2", folders: ["/home/two"] }]);
-  assert.equal(places.of(file).whole, "one: src/a.rs");
+  fileNames.learn([{ window: "w1", folders: ["/home/one"] }]);
+  assert.equal(fileNames.of(file).whole, "src/a.rs");
+  fileNames.learn([{ window: "w2", folders: ["/home/two"] }]);
+  assert.equal(fileNames.of(file).whole, "one: src/a.rs");
 });
 
 test("ages and sizes have one unit", () => {
@@ -149,19 +149,19 @@ function oneReview() {
 
 const NOTHING_YET = { tooLarge: null, fetched: null, takesChoices: null, refused: null };
 
-test("a newer revision is fetched, and one that the hub would not give is not asked for again", () => {
+test("a newer revision is fetched, and one that the hub refused is not requested again", () => {
   const { reviews, entry } = oneReview();
   const shown = { ...NOTHING_YET, fetched: 1, takesChoices: true };
   assert.equal(nextStep(entry, NOTHING_YET), "fetch");
   assert.equal(nextStep(entry, shown), "nothing");
-  reviews.told("r1", { kind: "edited", revision: 2 }, summary("r1", "pending", 2));
+  reviews.handleEvent("r1", { kind: "edited", revision: 2 }, summary("r1", "pending", 2));
   assert.equal(nextStep(entry, shown), "fetch");
   assert.equal(nextStep(entry, { ...shown, refused: 2 }), "nothing");
-  reviews.told("r1", { kind: "edited", revision: 3 }, summary("r1", "pending", 3));
+  reviews.handleEvent("r1", { kind: "edited", revision: 3 }, summary("r1", "pending", 3));
   assert.equal(nextStep(entry, { ...shown, refused: 2 }), "fetch");
 });
 
-test("nothing can be chosen while a decision is on its way, and again if it was not taken", () => {
+test("nothing can be chosen while a decision is being sent, and again if it was refused", () => {
   const { reviews, entry } = oneReview();
   const open = { ...NOTHING_YET, fetched: 1, takesChoices: true };
   const closed = { ...open, takesChoices: false };
@@ -170,39 +170,39 @@ test("nothing can be chosen while a decision is on its way, and again if it was 
   assert.equal(nextStep(entry, closed), "nothing");
   entry.sending = false;
   assert.equal(nextStep(entry, closed), "reopen");
-  reviews.told("r1", { kind: "decided", verdict: "reject", by: "Neovim" }, summary("r1", "rejected"));
+  reviews.handleEvent("r1", { kind: "decided", verdict: "reject", by: "Neovim" }, summary("r1", "rejected"));
   assert.equal(nextStep(entry, open), "close");
 });
 
-test("a change that becomes too large, or stays so in another revision, is said to be; one that fits again is fetched", () => {
+test("an oversized change is shown as such in every revision; one that fits again is fetched", () => {
   const { reviews, entry } = oneReview();
   const shown = { ...NOTHING_YET, fetched: 1, takesChoices: true };
   const large = (revision) => ({ ...summary("r1", "pending", revision), bytes: LARGEST_BYTES + 1 });
-  reviews.told("r1", { kind: "edited", revision: 2 }, large(2));
+  reviews.handleEvent("r1", { kind: "edited", revision: 2 }, large(2));
   assert.equal(nextStep(entry, shown), "sayTooLarge");
   const said = { ...NOTHING_YET, tooLarge: 2 };
   assert.equal(nextStep(entry, said), "nothing");
-  reviews.told("r1", { kind: "edited", revision: 3 }, large(3));
+  reviews.handleEvent("r1", { kind: "edited", revision: 3 }, large(3));
   assert.equal(nextStep(entry, said), "sayTooLarge");
-  reviews.told("r1", { kind: "edited", revision: 4 }, summary("r1", "pending", 4));
+  reviews.handleEvent("r1", { kind: "edited", revision: 4 }, summary("r1", "pending", 4));
   assert.equal(nextStep(entry, { ...NOTHING_YET, tooLarge: 3 }), "fetch");
 });
 
-test("what she did to a review is hers to finish, and would be lost", () => {
+test("work on a review needs a decision of its own, and would be lost", () => {
   const { entry } = oneReview();
   const on = { revision: 1, base: "a", proposed: "b" };
   const draft = { left: [], comments: [] };
   entry.work = workOf(draft, on);
-  assert.deepEqual([isHersToFinish(entry, true), wouldBeLost(entry)], [false, false]);
+  assert.deepEqual([needsOwnDecision(entry, true), wouldBeLost(entry)], [false, false]);
   entry.work = workOf({ ...draft, left: ["h1"] }, on);
-  assert.deepEqual([isHersToFinish(entry, true), isHersToFinish(entry, false), wouldBeLost(entry)], [true, false, true]);
+  assert.deepEqual([needsOwnDecision(entry, true), needsOwnDecision(entry, false), wouldBeLost(entry)], [true, false, true]);
   entry.work = workOf({ ...draft, comments: [{ line: 1, text: "why?" }] }, on);
-  assert.deepEqual([isHersToFinish(entry, true), isHersToFinish(entry, false), wouldBeLost(entry)], [false, false, true]);
+  assert.deepEqual([needsOwnDecision(entry, true), needsOwnDecision(entry, false), wouldBeLost(entry)], [false, false, true]);
   entry.revision = 2;
-  assert.deepEqual([isHersToFinish(entry, true), isHersToFinish(entry, false)], [true, true], "its lines are others now");
+  assert.deepEqual([needsOwnDecision(entry, true), needsOwnDecision(entry, false)], [true, true], "its lines are others now");
 });
 
-test("what is asked on a socket that is closing finds it lost, not connected", async (context) => {
+test("a request on a closing socket fails as lost, not as connected", async (context) => {
   const { WebSocket } = globalThis;
   context.after(() => (globalThis.WebSocket = WebSocket));
   let made;
@@ -216,15 +216,15 @@ test("what is asked on a socket that is closing finds it lost, not connected", a
     close() {}
   };
   const heard = [];
-  const socket = new HubSocket("ws://here", { opened() {}, told() {}, closed: (code) => heard.push(code) });
-  await assert.rejects(socket.request("ping", {}), NotAsked);
+  const socket = new HubSocket("ws://here", { opened() {}, handleEvent() {}, closed: (code) => heard.push(code) });
+  await assert.rejects(socket.request("ping", {}), NotSent);
   assert.deepEqual(heard, [], "one that is still opening may yet open");
   made.readyState = 2;
   await socket.request("ping", {}).catch((error) => heard.push(error.constructor));
-  assert.deepEqual(heard, [1006, NotAsked], "lost first");
+  assert.deepEqual(heard, [1006, NotSent], "lost first");
 });
 
-test("a decision whose answer was lost is looked for, and sent once more only if it waits unchanged", async () => {
+test("a decision whose response was lost is looked up, and sent again only if the review is pending and unchanged", async () => {
   const cases = [
     ["pending", 1, "a", "taken"],
     ["pending", 2, "b", "again"],
@@ -251,31 +251,31 @@ test("a decision whose answer was lost is looked for, and sent once more only if
         }
         if (falls) {
           falls = false;
-          throw new Lost("fell");
+          throw new ConnectionLost("fell");
         }
         return answers[method]();
       },
     };
-    const answer = await new Deciding(connection, reviews).decide(entry, { revision: 1, digest: "a" }, { verdict: { kind: "accept" }, comments: [] });
+    const answer = await new DecisionSender(connection, reviews).decide(entry, { revision: 1, digest: "a" }, { verdict: { kind: "accept" }, comments: [] });
     assert.equal(answer.kind, expected);
     assert.equal(asked.filter((method) => method === "reviews/decide").length, expected === "taken" ? 2 : 1);
     assert.equal(entry.sending, false);
   }
 });
 
-test("how many reviews ended is asked for once, and a hub that cannot say is an error, not a loop", async () => {
+test("the end of many reviews is requested once, and a hub that cannot answer is an error, not a loop", async () => {
   const reviews = new Reviews();
   reviews.listed([summary("r1"), summary("r2"), summary("r3")]);
   let asked = 0;
   const entries = [{ review: "r1", ended: { kind: "rejected" }, decidedBy: "Neovim" }];
   const request = async () => ((asked += 1), { entries });
-  await new Deciding({ request }, reviews).past(reviews.entries);
+  await new DecisionSender({ request }, reviews).past(reviews.entries);
   assert.equal(asked, 1);
   assert.deepEqual(reviews.entries.map((entry) => entry.state), ["rejected", "withdrawn", "withdrawn"]);
   const refuse = async () => {
     throw new HubError(-32000, "the journal is damaged");
   };
-  await assert.rejects(new Deciding({ request: refuse }, reviews).past(reviews.entries), /damaged/);
+  await assert.rejects(new DecisionSender({ request: refuse }, reviews).past(reviews.entries), /damaged/);
 });
 
 /** A review of an agent that writes what is accepted. */
@@ -283,53 +283,53 @@ function agentWrites(ownerGone = false, phase = "pending") {
   return { ...summary("r1", phase), agent: "claude-code", agentWrites: true, ownerGone };
 }
 
-function sightOf(entry) {
+function contextOf(entry) {
   const view = { isEditing: () => false, verdict: () => ({ kind: "accept" }), draft: () => ({ comments: [] }) };
   return { entry, shown: { hunks: [] }, view, isChoosing: false, isConnected: true, late: "", hasNext: false };
 }
 
-test("accepting is offered as writing it here while the agent that writes does not wait", () => {
+test("accepting is offered as a write by Linkspan while the agent that should write does not wait", () => {
   const reviews = new Reviews();
   reviews.listed([agentWrites()]);
   const [entry] = reviews.entries;
-  assert.equal(offerOf(sightOf(entry)).label, "Accept");
-  reviews.told("r1", { kind: "agentGone" }, agentWrites(true));
+  assert.equal(optionsOf(contextOf(entry)).label, "Accept");
+  reviews.handleEvent("r1", { kind: "agentGone" }, agentWrites(true));
   assert.deepEqual(
-    [offerOf(sightOf(entry)).label, offerOf(sightOf(entry)).writes],
-    ["Write it here", "claude-code no longer waits, so Linkspan writes the file."],
+    [optionsOf(contextOf(entry)).label, optionsOf(contextOf(entry)).writes],
+    ["Write file", "claude-code no longer waits, so Linkspan will write the file."],
   );
-  reviews.told("r1", { kind: "agentBack" }, agentWrites());
-  assert.deepEqual([offerOf(sightOf(entry)).label, offerOf(sightOf(entry)).writes], ["Accept", undefined]);
-  reviews.told("r1", { kind: "agentGone" }, { ...summary("r1"), ownerGone: true });
-  assert.equal(offerOf(sightOf(entry)).label, "Accept", "the hub writes that one anyway");
+  reviews.handleEvent("r1", { kind: "agentBack" }, agentWrites());
+  assert.deepEqual([optionsOf(contextOf(entry)).label, optionsOf(contextOf(entry)).writes], ["Accept", undefined]);
+  reviews.handleEvent("r1", { kind: "agentGone" }, { ...summary("r1"), ownerGone: true });
+  assert.equal(optionsOf(contextOf(entry)).label, "Accept", "the hub writes that one anyway");
 });
 
-test("an accept that is refused because nobody waits is not accepted, and is offered as writing it here", async () => {
+test("an accept that is refused because the agent no longer waits is offered as a write by Linkspan", async () => {
   const reviews = new Reviews();
   reviews.listed([agentWrites()]);
   const [entry] = reviews.entries;
   const request = async () => ({ kind: "refused", message: "claude-code no longer waits", canWriteHere: true });
   const decision = { verdict: { kind: "accept" }, comments: [] };
-  const answer = await new Deciding({ request }, reviews).decide(entry, 1, decision);
+  const answer = await new DecisionSender({ request }, reviews).decide(entry, 1, decision);
   assert.deepEqual([answer.kind, entry.state, entry.how], ["again", "pending", ""]);
   assert.ok(needsWriting(entry));
-  assert.equal(offerOf(sightOf(entry)).label, "Write it here");
+  assert.equal(optionsOf(contextOf(entry)).label, "Write file");
 });
 
-test("what the agent was told to write is said to be on disk only when it was seen there", () => {
+test("a change that the agent writes is shown as on disk only after it was seen there", () => {
   for (const verdict of ["accept", "acceptHunks"]) {
     const reviews = new Reviews();
     reviews.listed([agentWrites()]);
     const [entry] = reviews.entries;
     reviews.taken(entry, verdict);
     assert.match(howItEnded(entry), /^accepted.* here, not on disk yet: claude-code was told to write it$/);
-    assert.equal(offerOf(sightOf(entry)).tone, "plain");
-    reviews.told("r1", { kind: "notOnDisk" }, agentWrites(false, "accepted"));
+    assert.equal(optionsOf(contextOf(entry)).tone, "plain");
+    reviews.handleEvent("r1", { kind: "notOnDisk" }, agentWrites(false, "accepted"));
     assert.match(howItEnded(entry), /^accepted.* here, not on disk: claude-code has not written it$/);
-    assert.equal(offerOf(sightOf(entry)).tone, "bad");
-    reviews.told("r1", { kind: "onDisk" }, undefined);
+    assert.equal(optionsOf(contextOf(entry)).tone, "bad");
+    reviews.handleEvent("r1", { kind: "onDisk" }, undefined);
     assert.equal(howItEnded(entry), entry.how);
-    assert.equal(offerOf(sightOf(entry)).tone, "good");
+    assert.equal(optionsOf(contextOf(entry)).tone, "good");
   }
   const reviews = new Reviews();
   reviews.listed([agentWrites(true)]);

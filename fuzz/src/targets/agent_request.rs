@@ -5,8 +5,8 @@
 
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderValue, ORIGIN};
 use hyper::{Method, Uri};
-use linkspan_dialect::{ALL, Door};
-use linkspan_hub::guard::{Head, Tokens, Way, admit};
+use linkspan_dialect::{ALL, Endpoint};
+use linkspan_hub::guard::{RequestHead, RequestKind, Tokens, admit, admit_on_socket};
 use linkspan_hub::token::Token;
 
 use crate::header;
@@ -22,8 +22,9 @@ pub(crate) fn run(data: &[u8]) {
     let headers: HeaderMap = lines.filter_map(header).collect();
     let token = |text: &str| Token::remembered(text.to_owned());
     for set in [None, Some("set")] {
-        let tokens = Tokens { window: token(TOKEN), set: set.map(token) };
-        let head = Head { method: &method, uri: &uri, headers: &headers };
+        let tokens = Tokens { window: token(TOKEN), configured: set.map(token) };
+        let head = RequestHead { method: &method, uri: &uri, headers: &headers };
+        on_socket(&head, &tokens);
         let Ok((dialect, way)) = admit(&head, PORT, &tokens, ALL) else { continue };
         assert_eq!(headers.get_all(HOST).iter().count(), 1);
         assert!(!headers.contains_key(ORIGIN));
@@ -33,21 +34,34 @@ pub(crate) fn run(data: &[u8]) {
             let offered: Vec<&HeaderValue> = headers.get_all(name).iter().collect();
             offered.len() == 1 && wanted.iter().any(|wanted| offered[0] == wanted)
         };
-        match dialect.door {
-            Door::WebSocket { token_header, .. } => {
-                assert!(way == Way::WebSocket && offers(token_header, &[TOKEN]));
+        match dialect.endpoint {
+            Endpoint::WebSocket { token_header, .. } => {
+                assert!(way == RequestKind::WebSocket && offers(token_header, &[TOKEN]));
             }
-            Door::OpenWebSocket => assert_eq!(way, Way::WebSocket),
-            Door::Stream { path } => {
+            Endpoint::OpenWebSocket => assert_eq!(way, RequestKind::WebSocket),
+            Endpoint::Stream { path } => {
                 assert_eq!(uri.path(), path);
                 let bearer = headers[AUTHORIZATION].as_bytes();
                 assert!(bearer[..7].eq_ignore_ascii_case(b"bearer ") && &bearer[7..] == TOKEN.as_bytes());
             }
-            Door::Calls { token_header, .. } => {
+            Endpoint::HttpRpc { token_header, .. } => {
                 let known = offers(token_header, &[TOKEN, "set"]);
                 assert!(known || (set.is_none() && !headers.contains_key(token_header)));
             }
-            Door::Local => panic!("our own dialect has no door on a port"),
+            Endpoint::SocketStream { .. } | Endpoint::Local | Endpoint::Daemon => {
+                panic!("these have no door on a port")
+            }
         }
     }
+}
+
+/// The same head on a window's Unix socket.
+fn on_socket(head: &RequestHead<'_>, tokens: &Tokens) {
+    let Ok((dialect, way)) = admit_on_socket(head, tokens, ALL) else { return };
+    assert!(matches!(dialect.endpoint, Endpoint::SocketStream { path } if path == head.uri.path()));
+    assert_eq!(way, RequestKind::Stream);
+    assert!(head.headers[HOST].as_bytes().eq_ignore_ascii_case(b"localhost"));
+    assert!(!head.headers.contains_key(ORIGIN));
+    let nonce = head.headers[AUTHORIZATION].as_bytes();
+    assert!(nonce[..6].eq_ignore_ascii_case(b"nonce ") && &nonce[6..] == TOKEN.as_bytes());
 }

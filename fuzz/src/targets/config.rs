@@ -1,7 +1,7 @@
 //! Whatever is in `config.toml`, `.linkspan.toml` and `clients.toml`: what is wrong is named with its line, what is
 //! right is within bounds, a workspace only ever tightens, and what is allowed is written so that it reads the same.
 
-use linkspan_editor_api::Deed;
+use linkspan_editor_api::PermissionKind;
 use linkspan_hub::config::{
     Client, Clients, ClientsChange, Config, ConfigError, Effective, Origin, WORKSPACE_FILE, WorkspaceConfig,
 };
@@ -54,7 +54,7 @@ fn lines_of(text: &str) -> usize {
 }
 
 fn is_told(error: &ConfigError, text: &str) {
-    if let ConfigError::Wrong { problems, .. } = error {
+    if let ConfigError::Invalid { problems, .. } = error {
         assert!(!problems.is_empty());
         assert!(problems.is_sorted_by_key(|problem| problem.line_number));
         for problem in problems {
@@ -86,7 +86,7 @@ fn tightens(config: &Config, workspace: &WorkspaceConfig, path: &str) {
     for name in linkspan_dialect::names() {
         assert!(config.dialect_enabled(name) || !tight.dialect_enabled(name));
     }
-    for deed in Deed::ALL {
+    for deed in PermissionKind::ALL {
         assert!(!config.rules_out(deed) || tight.rules_out(deed));
     }
 }
@@ -95,12 +95,12 @@ fn remembers(mut allowed: Clients, write: impl Fn(&str) -> std::path::PathBuf) {
     let again = |clients: &Clients| Clients::load(&write(&clients.text())).expect("what we wrote reads well");
     assert_eq!(again(&allowed), allowed);
     let client = Client { name: "a".into(), dialect: "claude".into(), folders: vec!["/w".into()] };
-    let deeds = vec![Deed::Command];
+    let deeds = vec![PermissionKind::Command];
     allowed.change(&ClientsChange::Remember { client: client.clone(), deeds: deeds.clone(), unix_ms: 0 });
-    assert!(allowed.allow(&client, Deed::Command).is_some());
+    assert!(allowed.allow(&client, PermissionKind::Command).is_some());
     assert_eq!(again(&allowed), allowed);
     allowed.change(&ClientsChange::Forget { name: Some("a".into()), deeds });
-    assert!(allowed.allow(&client, Deed::Command).is_none());
+    assert!(allowed.allow(&client, PermissionKind::Command).is_none());
     allowed.change(&ClientsChange::Forget { name: None, deeds: Vec::new() });
     assert!(allowed.entries.is_empty());
 }

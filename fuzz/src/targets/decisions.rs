@@ -1,9 +1,9 @@
-//! Base, proposal, what the file holds when the person decides, and the hunks she takes: what is written is the merge
-//! of exactly those hunks with the file as it is, or she is asked again.
+//! Base, proposal, the text of the file at the decision, and the accepted hunks: the written text is the merge of exactly
+//! those hunks with the current file, or the user is asked again.
 
 use linkspan_review::{
-    AgentId, Decision, Effect, Ended, Event, HunkId, Owner, Phase, Proposal, Reply, ReviewId, State, Step,
-    SurfaceId, Text, Verdict, WindowId, Writer, compose, merge,
+    AgentId, Decision, Effect, Event, HunkId, Owner, Phase, Proposal, Reply, ReviewEnd, ReviewId, State,
+    Step, SurfaceId, Text, Verdict, WindowId, Writer, compose, merge,
 };
 
 use crate::texts;
@@ -42,10 +42,10 @@ pub(crate) fn run(data: &[u8]) {
             _ => None,
         })
         .collect();
-    let decided = state.review(review).expect("nobody has heard of it yet");
+    let decided = state.review(review).expect("no agent was notified of it yet");
     match &decided.phase {
         Phase::Deciding(decided) => {
-            let Ended::Accepted(accepted) = &decided.outcome.ended else { return };
+            let ReviewEnd::Accepted(accepted) = &decided.outcome.ended else { return };
             assert!(replies.is_empty(), "{replies:?}");
             // A file whose line endings changed meanwhile has everything merged in its new ones.
             if now == base || ![base, proposed, now].iter().any(|text| text.contains('\r')) {
@@ -65,7 +65,7 @@ fn propose(state: &mut State, base: &str, proposed: &str) -> Option<ReviewId> {
         set: None,
         path: "/w/a".into(),
         label: String::new(),
-        writer: Writer::Editor,
+        writer: Writer::Hub,
         base: Some(Text::utf8(base)),
         left: None,
         proposed: proposed.to_owned(),

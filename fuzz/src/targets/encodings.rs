@@ -4,7 +4,9 @@
 //! The input: the file's bytes, the proposal and the choice, with three NULs between them, which no text has in any
 //! encoding.
 
-use linkspan_review::{Place, Splice, SpliceError, Text, compose, decode, hunks, in_the_files_terms, splice};
+use linkspan_review::{
+    Splice, SpliceError, Text, TextPosition, compose, decode, hunks, splice, to_file_conventions,
+};
 
 use crate::lines;
 
@@ -34,7 +36,7 @@ pub(crate) fn parts(data: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn outside_of_hunks(file: &[u8], base: &Text, proposed: &str, choice: &[u8]) {
     let mark = base.format.encode("").expect("nothing can be said in every encoding").len();
     let encoded = |text: &str| base.format.encode(text).map(|bytes| bytes[mark..].to_vec());
-    let (proposed, _) = in_the_files_terms(Some(base), proposed);
+    let (proposed, _) = to_file_conventions(Some(base), proposed);
     let hunks = hunks(&base.text, &proposed);
     let is_taken = |at: usize| choice.get(at).is_some_and(|byte| byte & 1 == 1);
     let taken: Vec<_> =
@@ -89,10 +91,10 @@ fn replaced(text: &str, new: &str, choice: &[u8]) {
     assert!(matches!(stale, Err(SpliceError::Stale { .. })), "{stale:?}");
 }
 
-fn place_of(text: &str, at: usize) -> Place {
+fn place_of(text: &str, at: usize) -> TextPosition {
     let before = &text[..at];
     let line = before.matches('\n').count();
     let start = before.rfind('\n').map_or(0, |end| end + 1);
     let character = before[start..].encode_utf16().count();
-    Place { line: line as u32, character: character as u32 }
+    TextPosition { line: line as u32, character: character as u32 }
 }

@@ -12,7 +12,7 @@ use linkspan_editor_api::{Message, RequestId};
 use serde_json::Value;
 
 #[derive(Default)]
-struct World {
+struct GatewayModel {
     last_id: i64,
     asked: BTreeSet<i64>,
     exchanges: VecDeque<u64>,
@@ -31,7 +31,7 @@ pub(crate) fn run(data: &[u8]) {
         _ => return,
     };
     let mut gateway = Gateway::new(wire);
-    let mut world = World::default();
+    let mut world = GatewayModel::default();
     for line in text.lines() {
         let (what, rest) = line.split_at_checked(1).unwrap_or_default();
         let (moves, may_accept) = match what {
@@ -56,7 +56,7 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-impl World {
+impl GatewayModel {
     fn ask(&mut self, said: &str) -> Option<Message> {
         let (method, params) = said.split_once(' ').unwrap_or((said, "{}"));
         let id = self.last_id + 1;
@@ -76,15 +76,15 @@ impl World {
     fn look_at(&mut self, moves: Vec<Move>, may_accept: bool) {
         for step in moves {
             match step {
-                Move::Tell(Message::Response { id: Some(RequestId::Number(id)), result }) => {
+                Move::ToSession(Message::Response { id: Some(RequestId::Number(id)), result }) => {
                     assert!(self.asked.remove(&id), "answered twice, or never asked");
                     let yes = result.is_ok_and(|result| is_yes(result.get()));
                     assert!(!yes || may_accept, "a yes that nobody said");
                 }
-                Move::Tell(Message::Response { .. }) => panic!("an answer to nothing we asked"),
-                Move::Go(tag) => self.exchanges.push_back(tag),
+                Move::ToSession(Message::Response { .. }) => panic!("an answer to nothing we asked"),
+                Move::Send(tag) => self.exchanges.push_back(tag),
                 Move::Probe(id) => self.probes.push_back(id),
-                Move::Tell(_) | Move::Listen | Move::Other => {}
+                Move::ToSession(_) | Move::Listen | Move::Other => {}
             }
         }
     }

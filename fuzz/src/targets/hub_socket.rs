@@ -6,7 +6,7 @@
 //! one of Claude Code's, `n` one of NEXUS3's; `.` the next thing becomes due, `x` the editor goes and comes back.
 
 use linkspan_dialect::by_name;
-use linkspan_hub::core::{Event, LocalId};
+use linkspan_hub::core::{ConnectionId, Event};
 use linkspan_review::{AgentId, WindowId};
 
 use crate::hub::{COMMAND, Hub, OWN, PAGE};
@@ -24,10 +24,10 @@ pub(crate) fn run(data: &[u8]) {
         let dialect = by_name(name).expect("a dialect");
         hub.event(Event::AgentOpened { agent, window: WindowId(1), dialect, called: None });
     }
-    hub.event(Event::LocalOpened { local: OWN });
+    hub.event(Event::ConnectionOpened { connection: OWN });
     let join = r#"{"jsonrpc":"2.0","id":"join","method":"agent/join",
         "params":{"window":"w1","session":"k3y","name":"tester","version":"1"}}"#;
-    hub.local(OWN, join.as_bytes());
+    hub.connection(OWN, join.as_bytes());
     for line in text.lines() {
         let (who, said) = line.split_at_checked(1).unwrap_or_default();
         match who {
@@ -37,14 +37,14 @@ pub(crate) fn run(data: &[u8]) {
             }
             "c" => decides(&mut hub, COMMAND, said),
             "p" => decides(&mut hub, PAGE, said),
-            "o" => hub.local(OWN, said.as_bytes()),
+            "o" => hub.connection(OWN, said.as_bytes()),
             "a" => hub.agent(CLAUDE, said),
             "n" => hub.agent(NEXUS3, said),
             "." => hub.wait(),
             "x" => {
                 let editor = hub.editor;
-                hub.event(Event::LocalClosed { local: editor });
-                hub.questions.gone(Asker::Local(editor));
+                hub.event(Event::ConnectionClosed { connection: editor });
+                hub.questions.gone(Asker::Connection(editor));
                 hub.attach();
             }
             _ => {}
@@ -53,15 +53,15 @@ pub(crate) fn run(data: &[u8]) {
     hub.wait_seconds(PATIENCE_SECONDS);
     // Who has become an agent may have asked a person.
     let may_have_joined = text.contains("agent/join") || text.contains("\\u");
-    if !hub.stopped && !may_have_joined {
-        for local in [hub.editor, COMMAND, PAGE] {
-            assert_eq!(hub.questions.open(Asker::Local(local)), [""; 0], "{local:?} waits");
+    if !hub.is_stopped() && !may_have_joined {
+        for connection in [hub.editor, COMMAND, PAGE] {
+            assert_eq!(hub.questions.open(Asker::Connection(connection)), [""; 0], "{connection:?} waits");
         }
     }
 }
 
-fn decides(hub: &mut Hub, local: LocalId, said: &str) {
+fn decides(hub: &mut Hub, connection: ConnectionId, said: &str) {
     // Words can be hidden behind escapes.
     hub.accepted |= ["accept", "allow", "\\u"].iter().any(|word| said.contains(word));
-    hub.local(local, said.as_bytes());
+    hub.connection(connection, said.as_bytes());
 }

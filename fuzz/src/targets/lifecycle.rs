@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::events::event;
-use libfuzzer_sys::arbitrary::{Result, Unstructured};
-use linkspan_review::{AgentId, Effect, Ended, Event, Phase, Review, ReviewId, State, Step, Verdict};
+use arbitrary::{Result, Unstructured};
+use linkspan_review::{AgentId, Effect, Event, Phase, Review, ReviewEnd, ReviewId, State, Step, Verdict};
 
 #[derive(Default)]
-struct World {
+struct LifecycleModel {
     state: State,
     /// Reviews that a person accepted, whatever became of that.
     accepted: BTreeSet<ReviewId>,
@@ -17,7 +17,7 @@ struct World {
     asked: BTreeSet<(ReviewId, AgentId)>,
 }
 
-impl World {
+impl LifecycleModel {
     fn apply(&mut self, event: Event) {
         match &event {
             Event::Decided { review, decision, .. }
@@ -48,7 +48,7 @@ impl World {
             }
             Effect::Write { review: id, bytes, expect, .. } => {
                 assert!(self.accepted.contains(&id), "a write that nobody accepted");
-                let Some(Ended::Accepted(accepted)) = review(id).outcome().map(|outcome| &outcome.ended)
+                let Some(ReviewEnd::Accepted(accepted)) = review(id).outcome().map(|outcome| &outcome.ended)
                 else {
                     panic!("a write of what is not accepted");
                 };
@@ -69,7 +69,7 @@ impl World {
         let reviews: Vec<Review> = self.state.reviews().cloned().collect();
         let (restored, _) = State::restore(reviews.clone(), 0);
         for review in &reviews {
-            let Some(spoken) = review.outcome().filter(|outcome| outcome.ended.by_a_person()) else {
+            let Some(spoken) = review.outcome().filter(|outcome| outcome.ended.is_by_user()) else {
                 continue;
             };
             let now = restored.review(review.id).map(|now| now.outcome().map(|outcome| &outcome.ended));
@@ -97,7 +97,7 @@ fn is_due(effect: &Effect, event: &Event) -> bool {
 }
 
 fn walk(mut input: Unstructured<'_>) -> Result<()> {
-    let mut world = World::default();
+    let mut world = LifecycleModel::default();
     while !input.is_empty() {
         world.apply(event(&world.state, &mut input)?);
     }

@@ -2,7 +2,7 @@
 //!
 //! The input: contents, a file name, and an editor, a folder and a token that are put into files of our own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use linkspan_client::fuzzing::{gemini_port_of, lock_file, port_of};
 use linkspan_dialect::{ALL, WindowFacts};
@@ -35,6 +35,7 @@ fn ours(editor: &str, folder: &str, token: &str) {
     let folders = [PathBuf::from(format!("/{folder}"))];
     let window = WindowFacts {
         port: PORT,
+        socket: Some(Path::new("/run/me/agents/w1.sock")),
         token,
         pid: 7,
         editor_name: editor,
@@ -43,7 +44,9 @@ fn ours(editor: &str, folder: &str, token: &str) {
         mark: "m4rk",
         unix_ms: 0,
     };
-    let files = ALL.iter().flat_map(|dialect| dialect.discovery_files(&window, |_| Some("/home/me".into())));
+    // Copilot CLI's names a socket and no port.
+    let with_port = ALL.iter().filter(|dialect| dialect.name != "copilot");
+    let files = with_port.flat_map(|dialect| dialect.discovery_files(&window, |_| Some("/home/me".into())));
     for file in files {
         let lock = lock_file(&file.contents).expect("what we write is a lock file");
         let port = lock.port.or_else(|| port_of(&file.file_name)).or_else(|| gemini_port_of(&file.file_name));

@@ -10,6 +10,7 @@ mod encodings;
 mod event_stream;
 mod framing;
 mod gateways;
+mod hooks;
 mod hub_socket;
 mod hunks;
 mod lifecycle;
@@ -27,7 +28,7 @@ use crate::{conversation, messages, requests};
 type Target = fn(&[u8]);
 
 /// Every target by its name.
-const TARGETS: [(&str, Target); 26] = [
+const TARGETS: [(&str, Target); 28] = [
     ("addresses", addresses::run),
     ("agent_request", agent_request::run),
     ("client_answers", client_answers::run),
@@ -38,6 +39,7 @@ const TARGETS: [(&str, Target); 26] = [
     ("event_stream", event_stream::run),
     ("framing", framing::run),
     ("gateways", gateways::run),
+    ("hooks", hooks::run),
     ("hub_socket", hub_socket::run),
     ("hunks", hunks::run),
     ("lifecycle", lifecycle::run),
@@ -50,11 +52,17 @@ const TARGETS: [(&str, Target); 26] = [
     ("rpc", rpc::run),
     ("session_claude", |data| conversation("claude", data)),
     ("session_clio", |data| messages("clio", data)),
+    ("session_copilot", |data| conversation("copilot", data)),
     ("session_gemini", |data| conversation("gemini", data)),
     ("session_linkspan", |data| conversation("linkspan", data)),
     ("session_nexus3", |data| conversation("nexus3", data)),
     ("session_ppxai", requests),
 ];
+
+/// The name of every target.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TARGETS.iter().map(|(name, _)| *name)
+}
 
 /// Gives an input to the target of that name.
 pub fn run(name: &str, data: &[u8]) {

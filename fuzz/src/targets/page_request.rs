@@ -6,7 +6,7 @@
 use hyper::header::{COOKIE, HOST, HeaderMap, HeaderValue, ORIGIN};
 use hyper::{Method, Uri};
 use linkspan_hub::guard::is_json;
-use linkspan_hub::page::head::{Asset, What, admit, cookies, offered};
+use linkspan_hub::page::routes::{Asset, Route, admit, cookies, offered};
 
 use crate::header;
 
@@ -26,10 +26,10 @@ pub(crate) fn run(data: &[u8]) {
         let origins: Vec<&HeaderValue> = headers.get_all(ORIGIN).iter().collect();
         assert!(origins.iter().all(|origin| **origin == format!("http://{}", wanted.host)));
         assert!(uri.authority().is_none());
-        if matches!(wanted.what, What::BeginSession | What::Socket) {
+        if matches!(wanted.route, Route::BeginSession | Route::Socket) {
             assert_eq!(origins.len(), 1);
         }
-        if wanted.what != What::Asset(Asset::Index) {
+        if wanted.route != Route::Asset(Asset::Index) {
             let sites = headers.get_all("sec-fetch-site").iter();
             assert!(sites.map(HeaderValue::as_bytes).all(|site| site == b"same-origin" || site == b"none"));
         }

@@ -21,7 +21,7 @@ pub(crate) fn run(data: &[u8]) {
         Ok(proposed) => proposed,
         Err(error) => return assert!(!error.to_string().is_empty()),
     };
-    let base = file.map(|file| decode(file).expect("what is no text is refused"));
+    let base = file.map(|file| decode(file).expect("a file that is not text is refused"));
     assert_eq!(proposed.base(), base.as_ref().map(|base| base.text.as_str()));
     if proposed.is_unchanged() {
         assert_eq!(Some(proposed.bytes()), file);
@@ -31,7 +31,7 @@ pub(crate) fn run(data: &[u8]) {
     match edit {
         Edit::AppendFile { .. } => {
             let kept = file.unwrap_or_default();
-            assert!(proposed.bytes().starts_with(kept), "what was there is not there any more");
+            assert!(proposed.bytes().starts_with(kept), "the previous text is gone");
         }
         Edit::EditLines { start_line, end_line, .. } => {
             let (old, new) = (lines(before), proposed.text());

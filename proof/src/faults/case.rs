@@ -1,8 +1,9 @@
-//! The matrix: what can go wrong, for whom, when and with what; which combinations cannot exist, and why.
+//! The matrix: which fault hits which party, when and with what kind of change; which combinations cannot exist, and
+//! why.
 
 use linkspan_testkit::proposer::Dialect;
 
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// A dimension of the matrix: its values, each with a name.
 macro_rules! dimension {
@@ -21,35 +22,35 @@ macro_rules! dimension {
     };
 }
 
-dimension!(Kind { New = "new", Change = "change", Set = "set" });
+dimension!(ChangeKind { New = "new", Change = "change", Set = "set" });
 
 dimension!(
-    /// How the person's editor has the file that is changed open.
+    /// How the user's editor has the changed file open.
     Buffer { Saved = "saved", Unsaved = "unsaved" }
 );
 
-dimension!(Who { Agent = "agent", Hub = "hub", Shim = "shim", Editor = "editor" });
+dimension!(Party { Agent = "agent", Hub = "hub", Shim = "shim", Editor = "editor" });
 
 dimension!(Fault { Kill = "kill", Stop = "stop", Cut = "cut" });
 
 dimension!(
-    /// How far the change got: the steps of ARCHITECTURE.md, as they are seen from outside.
+    /// How far the change got: the steps of ARCHITECTURE.md, as seen from outside.
     Step {
-        /// The window is there; the agent has said half a word at most.
+        /// The window is attached; the agent is in the middle of its handshake at most.
         Connect = "connect",
-        /// The agent has asked, and nobody waited for anything.
+        /// The agent has sent its request, and the trial waited for nothing.
         Sent = "sent",
-        /// The editor was asked what it holds, and has not said.
+        /// The editor was asked for its text, and has not answered.
         Base = "base",
-        /// The journal has the change; the editor was told to show it, and has not answered.
+        /// The journal has the change; the editor was asked to show it, and has not answered.
         Recorded = "recorded",
-        /// It is before the person, who has not decided.
+        /// The user sees it, and has not decided.
         Shown = "shown",
-        /// The decision is on its way; of a set, the first one.
+        /// The decision was sent; of a set, the first one.
         Decided = "decided",
-        /// The decision counts, what is to be written is written, and the agent has not heard of it.
+        /// The decision counts, the file is written, and the agent has not received the outcome.
         Written = "written",
-        /// The agent has heard it.
+        /// The agent has received the outcome.
         Answered = "answered",
     }
 );
@@ -57,65 +58,67 @@ dimension!(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Case {
     pub(super) dialect: Dialect,
-    pub(super) kind: Kind,
+    pub(super) kind: ChangeKind,
     pub(super) buffer: Buffer,
-    pub(super) who: Who,
+    pub(super) party: Party,
     pub(super) fault: Fault,
     pub(super) step: Step,
 }
 
-/// Why a case is left out.
+/// Why a case is excluded.
 type Reason = &'static str;
 
-type LeftOut = (Reason, fn(&Case) -> bool);
+type Exclusion = (Reason, fn(&Case) -> bool);
 
-/// What cannot exist.
-const LEFT_OUT: &[LeftOut] = &[
-    ("a file that is not there has no unsaved text; with some, it is a change", |case| {
-        case.kind == Kind::New && case.buffer == Buffer::Unsaved
+/// Combinations that cannot exist.
+const EXCLUSIONS: &[Exclusion] = &[
+    ("a file that does not exist has no unsaved text; with some, it is a change", |case| {
+        case.kind == ChangeKind::New && case.buffer == Buffer::Unsaved
     }),
-    ("Clio's messages name places in a file that is there: it cannot ask for a new one", |case| {
-        case.dialect == Dialect::Clio && case.kind == Kind::New
+    ("Clio's messages name positions in an existing file: it cannot create one", |case| {
+        case.dialect == Dialect::Clio && case.kind == ChangeKind::New
     }),
-    ("the dialect has no word for changes that belong together", |case| {
-        case.kind == Kind::Set && !matches!(case.dialect, Dialect::Ppxai | Dialect::Own)
+    ("the dialect cannot express changes that belong together", |case| {
+        case.kind == ChangeKind::Set && !matches!(case.dialect, Dialect::Ppxai | Dialect::Own)
     }),
     (
-        "a Gemini CLI that is started anew is another session and asks its own questions; stop and cut are tried",
+        "a Gemini CLI that is restarted is another session with its own requests; stop and cut are covered",
         |case| {
             let underway = (Step::Sent..=Step::Written).contains(&case.step);
-            case.dialect == Dialect::Gemini && (case.who, case.fault) == (Who::Agent, Fault::Kill) && underway
+            case.dialect == Dialect::Gemini
+                && (case.party, case.fault) == (Party::Agent, Fault::Kill)
+                && underway
         },
     ),
 ];
 
 impl Case {
     pub(super) fn name(&self) -> String {
-        let Case { dialect, kind, buffer, who, fault, step } = self;
-        [dialect.name(), kind.name(), buffer.name(), who.name(), fault.name(), step.name()].join("/")
+        let Case { dialect, kind, buffer, party, fault, step } = self;
+        [dialect.name(), kind.name(), buffer.name(), party.name(), fault.name(), step.name()].join("/")
     }
 
-    pub(super) fn left_out(&self) -> Option<Reason> {
-        LEFT_OUT.iter().find(|(_, fits)| fits(self)).map(|(reason, _)| *reason)
+    pub(super) fn exclusion(&self) -> Option<Reason> {
+        EXCLUSIONS.iter().find(|(_, fits)| fits(self)).map(|(reason, _)| *reason)
     }
 
-    /// One in four is a no; the same case is always decided the same way.
+    /// One in four is rejected; the same case is always decided the same way.
     pub(super) fn is_accepted(&self) -> bool {
         let sum =
             self.name().bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
-        !Chance::new(sum).next().is_multiple_of(4)
+        !Rng::new(sum).next().is_multiple_of(4)
     }
 }
 
-/// Every combination, those that cannot exist included.
+/// Every combination, including those that cannot exist.
 pub(super) fn combinations() -> Vec<Case> {
     let mut all = Vec::new();
     for dialect in Dialect::ALL {
-        for &kind in Kind::ALL {
+        for &kind in ChangeKind::ALL {
             for &buffer in Buffer::ALL {
-                for &who in Who::ALL {
+                for &party in Party::ALL {
                     for &fault in Fault::ALL {
-                        let case = |&step| Case { dialect, kind, buffer, who, fault, step };
+                        let case = |&step| Case { dialect, kind, buffer, party, fault, step };
                         all.extend(Step::ALL.iter().map(case));
                     }
                 }
@@ -126,24 +129,24 @@ pub(super) fn combinations() -> Vec<Case> {
 }
 
 pub(super) fn whole_matrix() -> Vec<Case> {
-    combinations().into_iter().filter(|case| case.left_out().is_none()).collect()
+    combinations().into_iter().filter(|case| case.exclusion().is_none()).collect()
 }
 
-/// Each dialect with each party and each fault, and each step in turn; the rest is chance.
+/// Each dialect with each party and each fault, and each step in turn; the rest is random.
 pub(super) fn sample(seed: u64) -> Vec<Case> {
-    let mut chance = Chance::new(seed);
+    let mut rng = Rng::new(seed);
     let mut all = whole_matrix();
-    chance.shuffle(&mut all);
+    rng.shuffle(&mut all);
     let mut chosen: Vec<Case> = Vec::new();
     let mut steps = Step::ALL.to_vec();
-    chance.shuffle(&mut steps);
+    rng.shuffle(&mut steps);
     let mut turn = steps.iter().cycle();
     for dialect in Dialect::ALL {
-        for &who in Who::ALL {
+        for &party in Party::ALL {
             for &fault in Fault::ALL {
                 let of_it: Vec<&Case> = all
                     .iter()
-                    .filter(|case| (case.dialect, case.who, case.fault) == (dialect, who, fault))
+                    .filter(|case| (case.dialect, case.party, case.fault) == (dialect, party, fault))
                     .collect();
                 let step = turn.next();
                 let found = of_it.iter().find(|case| Some(&case.step) == step).or(of_it.first());
@@ -151,7 +154,7 @@ pub(super) fn sample(seed: u64) -> Vec<Case> {
             }
         }
     }
-    chance.shuffle(&mut chosen);
+    rng.shuffle(&mut chosen);
     chosen
 }
 
@@ -171,18 +174,18 @@ mod tests {
     fn every_sample_has_each_dialect_with_each_party_and_each_fault_and_every_step() {
         for seed in 0..50 {
             let sample = sample(seed);
-            let met: BTreeSet<_> = sample.iter().map(|case| (case.dialect, case.who, case.fault)).collect();
-            assert_eq!(met.len(), Dialect::ALL.len() * Who::ALL.len() * Fault::ALL.len());
+            let met: BTreeSet<_> = sample.iter().map(|case| (case.dialect, case.party, case.fault)).collect();
+            assert_eq!(met.len(), Dialect::ALL.len() * Party::ALL.len() * Fault::ALL.len());
             let steps: BTreeSet<Step> = sample.iter().map(|case| case.step).collect();
             assert_eq!(steps.len(), Step::ALL.len(), "seed {seed}");
-            assert!(sample.iter().all(|case| case.left_out().is_none()));
+            assert!(sample.iter().all(|case| case.exclusion().is_none()));
         }
     }
 
     #[test]
-    fn a_reason_to_leave_out_leaves_something_out_and_not_all() {
+    fn each_exclusion_excludes_some_cases_and_not_all() {
         let all = combinations();
-        for (reason, fits) in LEFT_OUT {
+        for (reason, fits) in EXCLUSIONS {
             let count = all.iter().filter(|case| fits(case)).count();
             assert!(count > 0 && count < all.len(), "{reason}");
         }

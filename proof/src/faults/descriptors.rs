@@ -1,5 +1,5 @@
-//! A hub that has no descriptors left, or hardly any, while a person decides: each decision is carried out whole or
-//! refused with a word on what to do, and no file is anything but old or new.
+//! A hub that has no file descriptors left, or hardly any, while the user decides: each decision is carried out
+//! completely or refused with advice, and every file is either old or new.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,71 +9,72 @@ use std::thread;
 use std::time::Duration;
 
 use linkspan_testkit::agent::texts;
-use linkspan_testkit::{Agent, DEADLINE, Line, Serve, World, eventually, place};
+use linkspan_testkit::{Agent, HubSocket, Serve, World, eventually, paths};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 
 use super::journal;
-use crate::trials::NotTried;
+use crate::process::processor_time;
+use crate::trials::Skipped;
 
 const OLD: &str = "one\ntwo\n";
 const NEW: &str = "one\n2\n";
 
-/// More than it takes to replace a file: its folder, the file, a new one beside it, and what the system is asked.
+/// More than it takes to replace a file: its folder, the file, a temporary file, and what the system calls need.
 const ENOUGH: usize = 6;
 
-/// What became of an accept.
+/// The result of an accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Became {
+enum AcceptResult {
     Written,
-    /// She was told why not, and is asked as before.
+    /// The user was told why not, and the review is still pending.
     Pending,
-    /// She and the agent were told why not, and it is over.
+    /// The user and the agent were told why not, and the review is over.
     Failed,
 }
 
-/// All who were connected before it became tight. Dropped from top to bottom.
-struct Desk {
+/// Everyone who was connected before descriptors ran out. Dropped from top to bottom.
+struct DescriptorFixture {
     agent: Agent,
-    line: Line,
+    socket: HubSocket,
     serve: Serve,
     hub: u32,
     world: World,
 }
 
-pub(super) fn none_left() -> Result<(), NotTried> {
-    let mut desk = Desk::new();
-    let mut became = BTreeSet::new();
+pub(super) fn none_left() -> Result<(), Skipped> {
+    let mut fixture = DescriptorFixture::new();
+    let mut result = BTreeSet::new();
     for spare in 0..=ENOUGH {
         let (old, new) = (format!("old-{spare}.txt"), format!("new-{spare}.txt"));
-        desk.holds_old(&old);
+        fixture.holds_old(&old);
         for name in [old, new] {
-            let (call, review) = desk.is_asked(&name);
-            let allowed = desk.leave(spare);
-            let decided = desk.accepts(&name, call, &review);
-            desk.allow(allowed);
-            became.insert(decided);
-            desk.goes_on(&name, call, &review, decided);
+            let (call, review) = fixture.is_asked(&name);
+            let allowed = fixture.leave(spare);
+            let decided = fixture.accepts(&name, call, &review);
+            fixture.allow(allowed);
+            result.insert(decided);
+            fixture.goes_on(&name, call, &review, decided);
         }
     }
-    assert_eq!(became.len(), 3, "the limits that were tried are not the narrow ones: {became:?}");
-    desk.is_flooded();
-    Agent::claude(&desk.world, desk.serve.port).is_served();
-    drop(desk);
+    assert_eq!(result.len(), 3, "the limits that were tried are not the narrow ones: {result:?}");
+    fixture.is_flooded();
+    Agent::claude(&fixture.world, fixture.serve.port).is_served();
+    drop(fixture);
     Ok(())
 }
 
-impl Desk {
-    fn new() -> Desk {
+impl DescriptorFixture {
+    fn new() -> DescriptorFixture {
         let world = World::new();
-        // What she makes is for her eyes only.
+        // New files get mode 0600.
         let mut start = world.program("sh");
-        start.args(["-c", "umask 077; exec \"$0\" hub start"]).arg(place::linkspan());
+        start.args(["-c", "umask 077; exec \"$0\" hub start"]).arg(paths::linkspan());
         assert!(start.output().unwrap().status.success());
         let serve = world.serve();
         let agent = Agent::nexus3(&world, serve.port);
-        let (line, hub) = (Line::to(&world), world.hub_pid().expect("a hub"));
-        Desk { agent, line, serve, hub, world }
+        let (socket, hub) = (HubSocket::connect(&world), world.hub_pid().expect("a hub"));
+        DescriptorFixture { agent, socket, serve, hub, world }
     }
 
     fn holds_old(&self, name: &str) {
@@ -86,8 +87,8 @@ impl Desk {
         (call, self.world.one_pending())
     }
 
-    /// Strangers have what is left: whoever was there before is served, decisions included, and the hub does not spin
-    /// where it can let nobody in.
+    /// Strangers take the remaining descriptors: everyone who was connected before is served, decisions included, and
+    /// the hub does not spin when it cannot accept a connection.
     fn is_flooded(&mut self) {
         let name = "flooded.txt";
         self.holds_old(name);
@@ -104,40 +105,40 @@ impl Desk {
         self.goes_on(name, call, &review, decided);
     }
 
-    /// She accepts while it is tight; what everybody is told is what the file and the journal hold.
+    /// The user accepts while descriptors are short; every answer matches the file and the journal.
     #[track_caller]
-    fn accepts(&mut self, name: &str, call: i64, review: &str) -> Became {
+    fn accepts(&mut self, name: &str, call: i64, review: &str) -> AcceptResult {
         let accept = json!({ "review": review, "decision": { "verdict": { "kind": "accept" } } });
-        let answer = self.line.ask("reviews/decide", accept)["result"].clone();
+        let answer = self.socket.request("reviews/decide", accept)["result"].clone();
         if answer["kind"] == "taken" {
             assert_eq!(self.agent.texts(call), ["FILE_SAVED"], "{name}");
             self.is_written(name);
-            return Became::Written;
+            return AcceptResult::Written;
         }
         says_what_to_do(name, &answer["message"]);
         let before = (!name.starts_with("new")).then_some(OLD);
         assert_eq!(fs::read_to_string(self.world.path(name)).ok().as_deref(), before, "{name}");
-        match self.agent.answer_within(call, DEADLINE / 20) {
-            Some(told) => {
-                says_what_to_do(name, &told["error"]["message"]);
+        match self.agent.answer_within(call, Duration::from_millis(500)) {
+            Some(answer) => {
+                says_what_to_do(name, &answer["error"]["message"]);
                 journal::is_decided(&self.world, &self.world.path_str(name), Some("failed"), 0);
-                Became::Failed
+                AcceptResult::Failed
             }
             None => {
                 journal::is_decided(&self.world, &self.world.path_str(name), None, 0);
-                Became::Pending
+                AcceptResult::Pending
             }
         }
     }
 
-    /// There is room again.
+    /// Descriptors are available again.
     #[track_caller]
-    fn goes_on(&mut self, name: &str, call: i64, review: &str, became: Became) {
-        if became == Became::Written {
+    fn goes_on(&mut self, name: &str, call: i64, review: &str, result: AcceptResult) {
+        if result == AcceptResult::Written {
             return;
         }
         let (call, review) =
-            if became == Became::Pending { (call, review.to_owned()) } else { self.is_asked(name) };
+            if result == AcceptResult::Pending { (call, review.to_owned()) } else { self.is_asked(name) };
         assert_eq!(self.world.one_pending(), review);
         self.world.run(&["accept", &review]).ok();
         assert_eq!(texts(&self.agent.answer(call)), ["FILE_SAVED"]);
@@ -152,10 +153,10 @@ impl Desk {
         journal::is_decided(&self.world, &self.world.path_str(name), Some("accepted"), 1);
     }
 
-    /// From now on the hub can have so many descriptors more; gives what it was allowed before.
+    /// From now on the hub can open this many more descriptors; returns its previous limit.
     fn leave(&self, spare: usize) -> Rlimit {
         let mut open = self.descriptors();
-        eventually("the hub has let go of the commands that ended", || {
+        eventually("the hub has closed the connections of ended commands", || {
             thread::sleep(Duration::from_millis(20));
             let before = std::mem::replace(&mut open, self.descriptors());
             (before == open).then_some(())
@@ -178,19 +179,13 @@ impl Desk {
 
 #[track_caller]
 fn says_what_to_do(name: &str, message: &Value) {
-    let message = message.as_str().unwrap_or_else(|| panic!("{name}: no word on why: {message}"));
+    let message = message.as_str().unwrap_or_else(|| panic!("{name}: no reason: {message}"));
     assert!(message.contains("Too many open files") && message.contains("try again"), "{name}: {message}");
 }
 
-/// Takes less than half of the time it is given.
+/// Uses less than half of the processor time of a second.
 fn is_quiet(pid: u32) -> bool {
-    let used = || {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
-    };
-    let before = used();
-    thread::sleep(DEADLINE / 10);
-    // Ticks of a hundredth of a second.
-    used() - before < 50
+    let before = processor_time(pid);
+    thread::sleep(Duration::from_secs(1));
+    processor_time(pid) - before < Duration::from_millis(500)
 }

@@ -1,9 +1,9 @@
-//! The journal as anybody can read it: one record for each change, with the decision that was made.
+//! The journal as it is on disk: one record for each change, with the decision that was made.
 
 use linkspan_testkit::{World, eventually};
 use rusqlite::{Connection, OpenFlags};
 
-use super::stage::Subject;
+use super::fixture::ReviewedFile;
 
 #[derive(Debug)]
 pub(super) struct Row {
@@ -31,7 +31,7 @@ pub(super) fn reviews(world: &World) -> Vec<Row> {
     rows.unwrap().map(Result::unwrap).collect()
 }
 
-/// The newest record of a file has this verdict, and was written so often.
+/// The newest record of a file has this verdict, and was written this many times.
 #[track_caller]
 pub(super) fn is_decided(world: &World, path: &str, verdict: Option<&str>, writes: i64) {
     let rows = reviews(world);
@@ -39,26 +39,26 @@ pub(super) fn is_decided(world: &World, path: &str, verdict: Option<&str>, write
     assert_eq!((newest.verdict.as_deref(), newest.writes), (verdict, writes), "{newest:?}");
 }
 
-/// For the words of a failure.
+/// For the message of a failure.
 pub(super) fn said(world: &World) -> String {
     format!("{:#?}", reviews(world))
 }
 
-/// One record for each file, decided as the person did; written once, if that is ours to do. An agent that listens on a
-/// stream takes its older question back when it asks again: that is on record too, and nobody decided it.
-pub(super) fn is_as_decided(world: &World, subjects: &[Subject], hub_writes: bool) {
+/// One record for each file, decided as the user did; written once, if the hub writes it. An agent that listens on a
+/// stream withdraws its older request when it sends it again: that is recorded too, without a decision.
+pub(super) fn is_as_decided(world: &World, files: &[ReviewedFile], hub_writes: bool) {
     let mut rows = reviews(world);
     rows.retain(|row| row.verdict.as_deref() != Some("withdrawn") || row.writes > 0);
-    assert_eq!(rows.len(), subjects.len(), "one change, one record: {rows:#?}");
-    for subject in subjects {
-        let row = rows.iter().find(|row| row.path == subject.wanted.path);
-        let row = row.unwrap_or_else(|| panic!("no record of {}: {rows:#?}", subject.wanted.path));
-        let verdict = if subject.accepts { "accepted" } else { "rejected" };
+    assert_eq!(rows.len(), files.len(), "one change, one record: {rows:#?}");
+    for file in files {
+        let row = rows.iter().find(|row| row.path == file.wanted.path);
+        let row = row.unwrap_or_else(|| panic!("no record of {}: {rows:#?}", file.wanted.path));
+        let verdict = if file.accepts { "accepted" } else { "rejected" };
         assert_eq!(row.verdict.as_deref(), Some(verdict), "{row:?}");
-        assert_eq!(row.writes, i64::from(subject.accepts && hub_writes), "written once: {row:?}");
+        assert_eq!(row.writes, i64::from(file.accepts && hub_writes), "written once: {row:?}");
     }
-    // The hub says so a moment after the agent has it; the record follows the word.
-    let afresh = |row: &Row| subjects.iter().any(|one| one.told_afresh && one.wanted.path == row.path);
+    // The hub records the delivery a moment after the agent has the outcome.
+    let afresh = |row: &Row| files.iter().any(|one| one.on_new_connection && one.wanted.path == row.path);
     eventually(&format!("the delivery is recorded ({rows:?})"), || {
         reviews(world).iter().all(|row| row.delivered || !afresh(row)).then_some(())
     });

@@ -1,17 +1,18 @@
-//! How much memory the hub takes: what the kernel says of its process.
+//! How much memory the hub uses, as the kernel reports it.
 
 use std::fs;
 
 #[derive(Debug)]
 pub(super) struct Memory {
     pub(super) pid: u32,
-    /// In MB, before anything was tried.
+    /// In MB, before the attack.
     pub(super) before: u64,
 }
 
 impl Memory {
     pub(super) fn of(pid: u32) -> Memory {
-        // From here on the peak is the attack's; where the kernel does not allow it, it is the hub's since its start.
+        // From here on the peak is that of the attack; if the kernel does not permit this, it is the hub's since its
+        // start.
         let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
         let mut memory = Memory { pid, before: 0 };
         memory.before = memory.now();
@@ -22,7 +23,7 @@ impl Memory {
         self.megabytes("RssAnon:")
     }
 
-    /// The most that it ever was, program text included.
+    /// The peak, including program text.
     pub(super) fn peak(&self) -> u64 {
         self.megabytes("VmHWM:")
     }

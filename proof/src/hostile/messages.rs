@@ -1,52 +1,64 @@
-//! Messages that are well framed and mean harm: deep, huge, double, or no text at all.
+//! Messages in valid frames that are meant to harm: deep, huge, duplicated, or not text.
 
 use std::io::Write;
 
 use linkspan_testkit::DEADLINE;
 use linkspan_testkit::gemini::Gemini;
-use linkspan_testkit::raw::{Request, answer, connect, status};
-use linkspan_testkit::{Agent, Line};
+use linkspan_testkit::raw_http::{Request, answer, connect, status};
+use linkspan_testkit::{Agent, HubSocket};
 use serde_json::{Value, json};
 
-use super::door::Door;
-use super::stage::Stage;
-use super::tokens::tells_nothing;
-use super::{Attack, OF_AGENTS, Seen};
+use super::endpoint::HubEndpoint;
+use super::fixture::AttackFixture;
+use super::tokens::reveals_nothing;
+use super::{Attack, AttackResult, BY_AGENTS};
 
 pub(super) fn attacks() -> Vec<Attack> {
-    let doors = "claude, nexus3, clio, gemini, ppxai, the hub's socket";
+    let endpoints = "claude, nexus3, clio, gemini, ppxai, the hub's socket";
     vec![
-        Attack { name: "deep JSON", doors, run: |stage| all_doors(stage, &deep(), &ANY), ..OF_AGENTS },
+        Attack {
+            name: "deep JSON",
+            endpoints,
+            run: |fixture| all_endpoints(fixture, &deep(), &ANY),
+            ..BY_AGENTS
+        },
         Attack {
             name: "huge ids",
-            doors,
-            run: |stage| all_doors(stage, &huge_ids(), &[NO_REQUEST, NO_METHOD, NO_ARGUMENTS]),
-            ..OF_AGENTS
+            endpoints,
+            run: |fixture| {
+                all_endpoints(fixture, &huge_ids(), &[INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS])
+            },
+            ..BY_AGENTS
         },
         Attack {
             name: "duplicate keys",
-            doors,
-            run: |stage| all_doors(stage, &duplicates(), &[NO_REQUEST, NO_METHOD]),
-            ..OF_AGENTS
+            endpoints,
+            run: |fixture| all_endpoints(fixture, &duplicates(), &[INVALID_REQUEST, METHOD_NOT_FOUND]),
+            ..BY_AGENTS
         },
         Attack {
-            name: "no messages at all",
-            doors,
-            run: |stage| all_doors(stage, &nonsense(), &[NO_JSON, NO_REQUEST]),
-            ..OF_AGENTS
+            name: "malformed messages",
+            endpoints,
+            run: |fixture| all_endpoints(fixture, &nonsense(), &[PARSE_ERROR, INVALID_REQUEST]),
+            ..BY_AGENTS
         },
-        Attack { name: "invalid UTF-8", doors: "gemini, ppxai, the hub's socket", run: no_text, ..OF_AGENTS },
+        Attack {
+            name: "invalid UTF-8",
+            endpoints: "gemini, ppxai, the hub's socket",
+            run: no_text,
+            ..BY_AGENTS
+        },
     ]
 }
 
 /// The errors of JSON-RPC.
-const NO_JSON: i64 = -32700;
-const NO_REQUEST: i64 = -32600;
-const NO_METHOD: i64 = -32601;
-const NO_ARGUMENTS: i64 = -32602;
-/// The code with which a WebSocket is closed whose peer may not come in.
-const NO_TOKEN: u16 = 1008;
-const ANY: [i64; 4] = [NO_JSON, NO_REQUEST, NO_METHOD, NO_ARGUMENTS];
+const PARSE_ERROR: i64 = -32700;
+const INVALID_REQUEST: i64 = -32600;
+const METHOD_NOT_FOUND: i64 = -32601;
+const INVALID_PARAMS: i64 = -32602;
+/// The code that closes a WebSocket whose peer is not admitted.
+const POLICY_VIOLATION: u16 = 1008;
+const ANY: [i64; 4] = [PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS];
 
 fn around(open: &str, close: &str, depth: usize) -> String {
     format!("{}1{}", open.repeat(depth), close.repeat(depth))
@@ -71,7 +83,7 @@ fn deep() -> Vec<String> {
     bodies
 }
 
-/// A call in the words of every dialect at once: each sees its own.
+/// A call in every dialect at once: each reads its own members.
 fn call(id: &str, inner: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","tool":"ide.read_file","args":{{"path":{inner}}},"type":"propose_edit","file":{inner},"params":{{"name":"openDiff","arguments":{inner}}}}}"#
@@ -133,27 +145,27 @@ fn nonsense() -> Vec<String> {
     .to_vec()
 }
 
-/// Each body by each door: answered with one of these errors, never taken for something to do.
-fn all_doors(stage: &mut Stage, bodies: &[String], errors: &[i64]) -> Seen {
+/// Sends each body to each endpoint: answered with one of these errors, never executed.
+fn all_endpoints(fixture: &mut AttackFixture, bodies: &[String], errors: &[i64]) -> AttackResult {
     let mut tries = 0;
-    for door in Door::SOCKETS {
+    for endpoint in HubEndpoint::SOCKETS {
         for body in bodies {
-            let header = door
-                .token_line(&stage.token)
+            let header = endpoint
+                .token_line(&fixture.token)
                 .and_then(|line| line.split_once(": ").map(|(a, b)| (a.to_owned(), b.to_owned())));
             let headers: Vec<(&str, &str)> =
                 header.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-            let mut agent = Agent::open(stage.port, &headers).unwrap();
+            let mut agent = Agent::open(fixture.port, &headers).unwrap();
             agent.send_text(body.as_str());
             tries += 1;
-            if door == Door::Clio && is_json_rpc(body) {
-                // A program of another dialect that has no token.
-                assert_eq!(agent.end(), Some(NO_TOKEN), "{}", shown(body));
+            if endpoint == HubEndpoint::Clio && is_json_rpc(body) {
+                // A program of another dialect without a token.
+                assert_eq!(agent.end(), Some(POLICY_VIOLATION), "{}", shown(body));
                 continue;
             }
             let said = agent.next_frame(DEADLINE);
-            let said = said.unwrap_or_else(|| panic!("{} {}: silence", door.name(), shown(body)));
-            if door == Door::Clio {
+            let said = said.unwrap_or_else(|| panic!("{} {}: silence", endpoint.name(), shown(body)));
+            if endpoint == HubEndpoint::Clio {
                 is_short(&said.to_string(), body);
                 assert_eq!(
                     (&said["type"], &said["code"]),
@@ -164,43 +176,43 @@ fn all_doors(stage: &mut Stage, bodies: &[String], errors: &[i64]) -> Seen {
                 is_error(&said, errors, body);
             }
         }
-        stage.others_are_served();
+        fixture.assert_bystanders_served();
     }
-    let gemini = Gemini::ready(&stage.world, stage.port);
+    let gemini = Gemini::ready(&fixture.world, fixture.port);
     for body in bodies {
         let answer = gemini.post_text(body, &[]);
         let code = is_error(&json_of(&answer.body), errors, body);
-        let expected = if [NO_JSON, NO_REQUEST].contains(&code) { 400 } else { 200 };
+        let expected = if [PARSE_ERROR, INVALID_REQUEST].contains(&code) { 400 } else { 200 };
         assert_eq!(answer.status, expected, "{} {answer:?}", shown(body));
         tries += 1;
     }
-    for door in [Door::Ppxai, Door::WellKnown] {
-        let good = door.request(stage);
+    for endpoint in [HubEndpoint::Ppxai, HubEndpoint::PpxaiPort] {
+        let good = endpoint.request(fixture);
         for body in bodies {
             let request =
                 Request { body: body.clone(), ..good.with(format!("Content-Length: {}", body.len())) };
             let said = request.send();
-            tells_nothing(&said, &shown(body));
+            reveals_nothing(&said, &shown(body));
             is_short(&said, body);
             let answer = json_of(said.rsplit("\r\n\r\n").next().unwrap());
             assert_eq!(answer["success"], false, "{} {said}", shown(body));
-            // A call of a tool that cannot be, or no call.
+            // A call of a tool with invalid arguments, or not a call.
             let expected = if answer["code"] == "NO_REQUEST" { 400 } else { 200 };
             assert_eq!(status(&said), expected, "{} {said}", shown(body));
             tries += 1;
         }
     }
     for body in bodies {
-        let mut line = Line::to(&stage.world);
-        let said = line.say(body).unwrap_or_else(|| panic!("{}: it hung up", shown(body)));
+        let mut socket = HubSocket::connect(&fixture.world);
+        let said = socket.exchange(body).unwrap_or_else(|| panic!("{}: it hung up", shown(body)));
         is_error(&said, errors, body);
         tries += 1;
     }
-    stage.nothing_was_done();
-    Seen::new(tries, "an error of less than 10 kB by each")
+    fixture.assert_nothing_was_done();
+    AttackResult::new(tries, "an error of less than 10 kB from each")
 }
 
-/// Whether it is an object with that member: no body here has it further inside.
+/// Whether it is an object with that member: no body here has it deeper inside.
 fn is_json_rpc(body: &str) -> bool {
     body.starts_with('{') && body.contains("\"jsonrpc\"")
 }
@@ -211,7 +223,7 @@ fn shown(body: &str) -> String {
 
 #[track_caller]
 fn json_of(said: &str) -> Value {
-    serde_json::from_str(said).unwrap_or_else(|error| panic!("no JSON ({error}): {}", shown(said)))
+    serde_json::from_str(said).unwrap_or_else(|error| panic!("not JSON ({error}): {}", shown(said)))
 }
 
 #[track_caller]
@@ -220,7 +232,7 @@ fn is_short(said: &str, body: &str) {
     assert!(length < 10_000, "{}: an error repeats too much of what was sent: {length}", shown(body));
 }
 
-/// Gives which of these errors it is.
+/// Returns which of these errors it is.
 #[track_caller]
 fn is_error(said: &Value, errors: &[i64], body: &str) -> i64 {
     is_short(&said.to_string(), body);
@@ -229,7 +241,7 @@ fn is_error(said: &Value, errors: &[i64], body: &str) -> i64 {
     code.unwrap_or_else(|| panic!("{}: none of {errors:?}: {said}", shown(body)))
 }
 
-fn no_text(stage: &mut Stage) -> Seen {
+fn no_text(fixture: &mut AttackFixture) -> AttackResult {
     let mut tries = 0;
     let invalid: [&[u8]; 4] = [
         b"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}",
@@ -237,34 +249,36 @@ fn no_text(stage: &mut Stage) -> Seen {
         b"{\"id\":1,\"tool\":\"ide.read_file\",\"args\":{\"path\":\"\xed\xa0\x80\"}}",
         b"\xfe\xff\x00{\x00}",
     ];
-    let gemini = Gemini::ready(&stage.world, stage.port);
+    let gemini = Gemini::ready(&fixture.world, fixture.port);
     let session = format!("Mcp-Session-Id: {}", gemini.session.as_ref().unwrap());
-    for door in [Door::Gemini, Door::Ppxai, Door::WellKnown] {
+    for endpoint in [HubEndpoint::Gemini, HubEndpoint::Ppxai, HubEndpoint::PpxaiPort] {
         for body in invalid {
-            let request =
-                door.request(stage).with(format!("Content-Length: {}", body.len())).with(session.as_str());
+            let request = endpoint
+                .request(fixture)
+                .with(format!("Content-Length: {}", body.len()))
+                .with(session.as_str());
             let mut stream = connect(request.port);
             stream.write_all(Request { body: String::new(), ..request }.text().as_bytes()).unwrap();
             stream.write_all(body).unwrap();
             let said = answer(&mut stream);
-            assert_eq!(status(&said), 400, "{} {said}", door.name());
+            assert_eq!(status(&said), 400, "{} {said}", endpoint.name());
             tries += 1;
         }
     }
     for body in invalid {
-        let mut line = Line::to(&stage.world);
-        line.stream.write_all(&linkspan_editor_api::encode(body)).unwrap();
-        let said = line.hear().expect("it hung up");
-        is_error(&said, &[NO_JSON, NO_REQUEST], &String::from_utf8_lossy(body));
+        let mut socket = HubSocket::connect(&fixture.world);
+        socket.stream.write_all(&linkspan_editor_api::encode(body)).unwrap();
+        let said = socket.receive().expect("it hung up");
+        is_error(&said, &[PARSE_ERROR, INVALID_REQUEST], &String::from_utf8_lossy(body));
         tries += 1;
     }
-    // Names of files are bytes: what is no text is shown to nobody and breaks nothing.
+    // File names are bytes: one that is not UTF-8 is not listed, and breaks nothing.
     let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"bad\xff\xfename.txt");
-    std::fs::write(stage.world.workspace().join(name), "one\n").unwrap();
-    let mut client = linkspan_testkit::ppxai::Client::new(stage.port)
-        .with(&Door::Ppxai.token_line(super::stage::PPXAI_TOKEN).unwrap());
+    std::fs::write(fixture.world.workspace().join(name), "one\n").unwrap();
+    let mut client = linkspan_testkit::ppxai::Client::new(fixture.port)
+        .with(&HubEndpoint::Ppxai.token_line(super::fixture::PPXAI_TOKEN).unwrap());
     let listed = client.call("ide.list_files", json!({}));
     assert_eq!(listed["success"], true, "{listed}");
-    std::fs::remove_file(stage.world.workspace().join(name)).unwrap();
-    Seen::new(tries + 1, "400, or a parse error; a file's name that is no text breaks no listing")
+    std::fs::remove_file(fixture.world.workspace().join(name)).unwrap();
+    AttackResult::new(tries + 1, "400, or a parse error; a file name that is not UTF-8 breaks no listing")
 }

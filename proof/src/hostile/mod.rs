@@ -1,37 +1,38 @@
-//! `cargo xtask hostile`: comes as everything that must not get in, and as every peer that means harm.
+//! `cargo xtask hostile`: tries to connect in every way that must be refused, and acts as every kind of malicious
+//! peer.
 //!
-//! Each attack has a hub of its own. It says itself what must be seen; that others are served, that the hub is the
-//! same as before and how much memory it took is looked at here, after every one of them.
+//! Each attack has a hub of its own and checks its own result. After every attack this module checks that others are
+//! served, that the hub is the same process, and how much memory it used.
 
-mod door;
-mod expressions;
-mod flooding;
-mod forging;
+mod endpoint;
+mod fixture;
+mod floods;
 mod frames;
+mod leaks;
+mod malformed_requests;
 mod memory;
 mod messages;
 mod origins;
 mod pages;
 mod paths;
-mod racing;
-mod reaching;
+mod prompt_injection;
+mod races;
+mod raw_socket;
+mod regexes;
 mod screens;
-mod slowness;
-mod stage;
+mod slow_peers;
 mod timing;
 mod tokens;
-mod wire;
-mod words;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use self::stage::Stage;
-use crate::chance::fresh_seed;
+use self::fixture::AttackFixture;
 use crate::report::Report;
-use crate::trials::{NotTried, Trial, Verdict, try_all};
+use crate::rng::fresh_seed;
+use crate::trials::{Skipped, Trial, TrialOutcome, run_all};
 
-/// How many attacks go on at once: most of them wait most of the time.
+/// How many attacks run at once: most of them wait most of the time.
 const AT_ONCE: usize = 4;
 
 #[derive(Debug, clap::Args)]
@@ -42,83 +43,90 @@ pub(crate) struct Args {
     /// Longer floods, races and waits.
     #[arg(long)]
     all: bool,
-    /// Name the attacks and try none.
+    /// Print the names of the attacks and run none.
     #[arg(long)]
     list: bool,
-    /// Where there is chance: the same again.
+    /// Seed of random choices, to repeat a run.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 }
 
 struct Attack {
     name: &'static str,
-    doors: &'static str,
-    /// In `config.toml`.
+    endpoints: &'static str,
+    /// Lines for `config.toml`.
     config: &'static str,
-    /// What the hub may take at its peak, in MB.
+    /// The hub's memory limit at its peak, in MB.
     bound: u64,
-    /// Beside others its clock would measure them.
+    /// Must not run next to other attacks, which would distort its timing.
     alone: bool,
-    /// Whether agents that mean harm were let in and could propose; if not, nothing may have come into being.
+    /// Whether malicious agents are admitted and can propose; if not, nothing may have been created.
     by_agents: bool,
-    run: fn(&mut Stage) -> Seen,
+    run: fn(&mut AttackFixture) -> AttackResult,
 }
 
-/// What came of an attack.
+/// The result of an attack.
 #[derive(Debug, Clone)]
-struct Seen {
+struct AttackResult {
     tries: usize,
     what: String,
-    not_tried: Option<NotTried>,
+    skipped: Option<Skipped>,
 }
 
-impl Seen {
-    fn new(tries: usize, what: impl Into<String>) -> Seen {
-        Seen { tries, what: what.into(), not_tried: None }
+impl AttackResult {
+    fn new(tries: usize, what: impl Into<String>) -> AttackResult {
+        AttackResult { tries, what: what.into(), skipped: None }
     }
 
     /// This machine lacks what it needs.
-    fn not_tried(why: impl Into<String>) -> Seen {
-        Seen { tries: 0, what: String::new(), not_tried: Some(NotTried(why.into())) }
+    fn skipped(why: impl Into<String>) -> AttackResult {
+        AttackResult { tries: 0, what: String::new(), skipped: Some(Skipped(why.into())) }
     }
 }
 
-/// The largest message is one MiB where a message's size is not the point, so that what is kept shows.
+/// A message limit of one MiB, for attacks where the size is not the point: retained memory shows.
 const SMALL: &str = "[limits]\nmessage_mib = 1\nfile_mib = 1\n";
 
-/// For an editor that has much to say, on a machine that has much else to do.
+/// For an editor with much to send, on a busy machine.
 const PATIENT: &str = "[limits]\ncall_seconds = 60\n";
 
-/// A hub that does nothing takes some 25 MB in a build for tests.
+/// An idle hub takes some 25 MB in a test build.
 const BOUND: u64 = 100;
 
-const OF_STRANGERS: Attack =
-    Attack { name: "", doors: "", config: "", bound: BOUND, alone: false, by_agents: false, run: nothing };
+const BY_STRANGERS: Attack = Attack {
+    name: "",
+    endpoints: "",
+    config: "",
+    bound: BOUND,
+    alone: false,
+    by_agents: false,
+    run: nothing,
+};
 
-fn nothing(_: &mut Stage) -> Seen {
-    Seen::new(0, "")
+fn nothing(_: &mut AttackFixture) -> AttackResult {
+    AttackResult::new(0, "")
 }
 
-const OF_AGENTS: Attack = Attack { by_agents: true, ..OF_STRANGERS };
+const BY_AGENTS: Attack = Attack { by_agents: true, ..BY_STRANGERS };
 
-/// The longest first: the others fill the time beside them.
+/// The longest first: the others run next to them.
 fn attacks() -> Vec<Attack> {
     [
         pages::attacks(),
-        slowness::attacks(),
-        racing::attacks(),
-        reaching::attacks(),
-        flooding::attacks(),
+        slow_peers::attacks(),
+        races::attacks(),
+        leaks::attacks(),
+        floods::attacks(),
         timing::attacks(),
         tokens::attacks(),
         origins::attacks(),
-        forging::attacks(),
+        malformed_requests::attacks(),
         frames::attacks(),
         messages::attacks(),
-        expressions::attacks(),
+        regexes::attacks(),
         paths::attacks(),
         screens::attacks(),
-        words::attacks(),
+        prompt_injection::attacks(),
     ]
     .into_iter()
     .flatten()
@@ -139,16 +147,16 @@ pub(crate) fn run(args: &Args) -> Report {
         .filter(|attack| args.case.as_ref().is_none_or(|case| case == attack.name))
         .collect();
     if chosen.is_empty() {
-        report.broken("no attack of that name; `cargo xtask hostile --list` names them");
+        report.broken("no attack has that name; `cargo xtask hostile --list` lists them");
         return report;
     }
-    let results = Arc::<Mutex<BTreeMap<&'static str, (Seen, String)>>>::default();
+    let results = Arc::<Mutex<BTreeMap<&'static str, (AttackResult, String)>>>::default();
     let (alone, together): (Vec<Attack>, Vec<Attack>) = chosen.into_iter().partition(|attack| attack.alone);
     let trials = |attacks: &[Attack]| -> Vec<Trial> {
         attacks.iter().map(|attack| trial(attack, args.all, seed, &results)).collect()
     };
-    let mut tried = try_all(&trials(&alone), 1);
-    tried.extend(try_all(&trials(&together), AT_ONCE));
+    let mut tried = run_all(&trials(&alone), 1);
+    tried.extend(run_all(&trials(&together), AT_ONCE));
     let chosen: Vec<Attack> = alone.into_iter().chain(together).collect();
     let results = results.lock().unwrap();
     let rows: Vec<[String; 5]> = chosen
@@ -158,19 +166,19 @@ pub(crate) fn run(args: &Args) -> Report {
             let (seen, peak) = results
                 .get(attack.name)
                 .cloned()
-                .unwrap_or((Seen::new(0, one.verdict.in_a_table()), "–".into()));
-            [attack.name.into(), attack.doors.into(), seen.tries.to_string(), seen.what, peak]
+                .unwrap_or((AttackResult::new(0, one.outcome.table_cell()), "–".into()));
+            [attack.name.into(), attack.endpoints.into(), seen.tries.to_string(), seen.what, peak]
         })
         .collect();
     report.text(format!(
-        "{} attacks, each on a hub of its own; seed {seed}. After each: the hub is the same process, those who were \
-         connected before were served, newcomers are let in by every door, no file but those a person accepted has \
-         changed, and the hub's memory stayed below the bound ({BOUND} MB where nothing else is said).",
+        "{} attacks, each on a hub of its own; seed {seed}. After each: the hub is the same process, clients that \
+         were connected before were served, newcomers are admitted at every endpoint, no file has changed except \
+         accepted ones, and the hub's memory stayed below the bound ({BOUND} MB unless noted).",
         chosen.len()
     ));
-    report.table(["attack", "doors", "tries", "seen", "hub's peak MB"], &rows);
+    report.table(["attack", "endpoints", "tries", "result", "hub's peak MB"], &rows);
     for one in tried {
-        if let Verdict::Broken(why) = one.verdict {
+        if let TrialOutcome::Broken(why) = one.outcome {
             let all = if args.all { " --all" } else { "" };
             let again = format!("cargo xtask hostile --case '{}' --seed {seed}{all}", one.name);
             report.broken(format!("{}: {why}\nagain with `{again}`", one.name));
@@ -183,25 +191,25 @@ fn trial(
     attack: &Attack,
     all: bool,
     seed: u64,
-    results: &Arc<Mutex<BTreeMap<&'static str, (Seen, String)>>>,
+    results: &Arc<Mutex<BTreeMap<&'static str, (AttackResult, String)>>>,
 ) -> Trial {
     let Attack { name, config, bound, by_agents, run, .. } = *attack;
     let results = Arc::clone(results);
     let run = move || {
-        let mut stage = Stage::new(config, all, seed);
-        let seen = run(&mut stage);
-        if let Some(why) = seen.not_tried {
+        let mut fixture = AttackFixture::new(config, all, seed);
+        let seen = run(&mut fixture);
+        if let Some(why) = seen.skipped {
             return Err(why);
         }
-        let peak = stage.memory.peak();
-        let shown = format!("{peak} (before {})", stage.memory.before);
+        let peak = fixture.memory.peak();
+        let shown = format!("{peak} (before {})", fixture.memory.before);
         assert!(peak <= bound, "the hub took {shown} MB, more than {bound}");
-        assert!(stage.hub_is_the_same(), "the hub is another one now");
-        stage.others_are_served();
-        stage.newcomers_are_served();
-        stage.files_are_as_they_were();
+        assert!(fixture.is_same_hub(), "the hub is another process now");
+        fixture.assert_bystanders_served();
+        fixture.assert_newcomers_admitted();
+        fixture.assert_files_unchanged();
         if !by_agents {
-            stage.nothing_was_done();
+            fixture.assert_nothing_was_done();
         }
         let shown = if bound == BOUND { shown } else { format!("{shown}, bound {bound}") };
         results.lock().unwrap().insert(name, (seen, shown));

@@ -1,4 +1,4 @@
-//! Paths that lead out of the workspace, or to what is no file, by every tool that takes one.
+//! Paths that lead out of the workspace, or to something that is not a file, with every tool that takes one.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,19 +10,19 @@ use linkspan_testkit::gemini::Gemini;
 use linkspan_testkit::{Agent, OwnAgent, ppxai};
 use serde_json::{Value, json};
 
-use super::door::Door;
-use super::stage::{PPXAI_TOKEN, SECRET, Stage};
-use super::{Attack, OF_AGENTS, Seen};
+use super::endpoint::HubEndpoint;
+use super::fixture::{AttackFixture, PPXAI_TOKEN, SECRET};
+use super::{Attack, AttackResult, BY_AGENTS};
 
 pub(super) fn attacks() -> Vec<Attack> {
-    let doors = "claude, nexus3, clio, gemini, ppxai, the hub's socket";
-    vec![Attack { name: "path traversal", doors, run: traversal, ..OF_AGENTS }]
+    let endpoints = "claude, nexus3, clio, gemini, ppxai, the hub's socket";
+    vec![Attack { name: "path traversal", endpoints, run: traversal, ..BY_AGENTS }]
 }
 
-/// None of these is a file of the workspace that may be seen.
-fn bad_paths(stage: &Stage) -> Vec<String> {
-    let world = &stage.world;
-    let outside = stage.outside();
+/// None of these is a file of the workspace that agents may see.
+fn bad_paths(fixture: &AttackFixture) -> Vec<String> {
+    let world = &fixture.world;
+    let outside = fixture.outside();
     for (name, to) in [
         ("out", outside.clone()),
         ("file-link", outside.join("secret.txt")),
@@ -100,7 +100,7 @@ fn bad_paths(stage: &Stage) -> Vec<String> {
     paths
 }
 
-/// Whether a tool did nothing: all of them say so in some way of their own.
+/// Whether a tool did nothing: each reports that in its own way.
 #[track_caller]
 fn is_refused(answer: &Value, tool: &str, path: &str) {
     let failed = answer.get("error").is_some_and(|error| !error.is_null())
@@ -114,8 +114,8 @@ fn is_refused(answer: &Value, tool: &str, path: &str) {
     assert!(text.len() < 12_000 + 3 * path.len(), "{tool} {shown:?}: an error of {} bytes", text.len());
 }
 
-fn traversal(stage: &mut Stage) -> Seen {
-    let paths = bad_paths(stage);
+fn traversal(fixture: &mut AttackFixture) -> AttackResult {
+    let paths = bad_paths(fixture);
     let mut tries = 0;
     let mut longest = Duration::ZERO;
     let mut tried = |begun: Instant| {
@@ -123,7 +123,7 @@ fn traversal(stage: &mut Stage) -> Seen {
         longest = longest.max(begun.elapsed());
     };
     for (name, connect) in [("claude", Agent::claude as fn(_, _) -> _), ("nexus3", Agent::nexus3)] {
-        let mut agent: Agent = connect(&stage.world, stage.port);
+        let mut agent: Agent = connect(&fixture.world, fixture.port);
         for path in &paths {
             for (tool, arguments) in [
                 ("openDiff", diff(path, "changed\n", "tab")),
@@ -131,7 +131,7 @@ fn traversal(stage: &mut Stage) -> Seen {
                 ("checkDocumentDirty", json!({ "filePath": path })),
                 ("saveDocument", json!({ "filePath": path })),
             ] {
-                // A folder is a path that an editor may be asked about.
+                // An editor may be asked about a folder.
                 let begun = Instant::now();
                 is_refused(&agent.call(tool, arguments), &format!("{name} {tool}"), path);
                 tried(begun);
@@ -139,8 +139,8 @@ fn traversal(stage: &mut Stage) -> Seen {
         }
         agent.drop_socket();
     }
-    stage.others_are_served();
-    let gemini = Gemini::ready(&stage.world, stage.port);
+    fixture.assert_bystanders_served();
+    let gemini = Gemini::ready(&fixture.world, fixture.port);
     for path in &paths {
         let begun = Instant::now();
         let answer = gemini.call(1, "openDiff", json!({ "filePath": path, "newContent": "changed\n" }));
@@ -148,7 +148,7 @@ fn traversal(stage: &mut Stage) -> Seen {
         tried(begun);
     }
     assert_eq!(gemini.delete().status, 200);
-    let mut own = OwnAgent::join(&stage.world, "s");
+    let mut own = OwnAgent::join(&fixture.world, "s");
     for path in &paths {
         for (tool, arguments) in [
             ("proposeChange", json!({ "path": path, "newText": "changed\n" })),
@@ -161,8 +161,9 @@ fn traversal(stage: &mut Stage) -> Seen {
         }
     }
     own.leave();
-    let mut client = ppxai::Client::new(stage.port).with(&Door::Ppxai.token_line(PPXAI_TOKEN).unwrap());
-    let workspace = format!("{}/", stage.world.workspace().display());
+    let mut client =
+        ppxai::Client::new(fixture.port).with(&HubEndpoint::Ppxai.token_line(PPXAI_TOKEN).unwrap());
+    let workspace = format!("{}/", fixture.world.workspace().display());
     let relative = paths.iter().filter_map(|path| path.strip_prefix(&workspace)).map(str::to_owned);
     for path in paths.iter().cloned().chain(relative) {
         for (tool, args) in [
@@ -175,14 +176,14 @@ fn traversal(stage: &mut Stage) -> Seen {
             tried(begun);
         }
     }
-    // What is found by walking is what may be seen by name.
+    // Searching and listing find only what may also be read by name.
     let found = client.call("ide.search_files", json!({ "query": "s3cret-words" })).to_string();
     assert!(found.contains("confidential.txt"), "{found}");
     assert!(!found.contains("outside") && !found.contains(".env") && !found.contains("id_rsa"), "{found}");
     let listed = client.call("ide.list_files", json!({})).to_string();
     assert!(!listed.contains("out/secret") && !listed.contains(".env"), "{listed}");
-    // Clio is told nothing but a failure, or nothing.
-    let mut clio = Agent::open(stage.port, &[]).unwrap();
+    // Clio gets an error, or no answer.
+    let mut clio = Agent::open(fixture.port, &[]).unwrap();
     clio.send_json(&json!({ "type": "connect", "clientVersion": "0.1.0" }));
     for path in &paths {
         clio.send_json(&json!({ "type": "openDiff", "file": path, "before": "a", "after": "b" }));
@@ -196,10 +197,10 @@ fn traversal(stage: &mut Stage) -> Seen {
         assert!(!text.contains(SECRET) && said["type"] != "diffAccepted", "{text:.500}");
     }
     assert!(longest < Duration::from_secs(8), "one took {longest:?}");
-    stage.nothing_was_done();
-    assert_eq!(fs::read_dir(stage.world.path("folder")).unwrap().count(), 1, "nothing new");
-    Seen::new(
+    fixture.assert_nothing_was_done();
+    assert_eq!(fs::read_dir(fixture.world.path("folder")).unwrap().count(), 1, "nothing new");
+    AttackResult::new(
         tries,
-        format!("refused; nothing read, made or changed; a pipe holds nobody up ({longest:.1?})"),
+        format!("refused; nothing read, created or changed; a pipe blocks no one ({longest:.1?})"),
     )
 }

@@ -1,25 +1,25 @@
-//! Whether the time of a refusal tells how much of a token was right.
+//! Whether the time of a refusal reveals how much of a token was right.
 
 use std::time::{Duration, Instant};
 
-use linkspan_testkit::raw::{Request, status};
+use linkspan_testkit::raw_http::{Request, status};
 
-use super::door::Door;
-use super::stage::Stage;
+use super::endpoint::HubEndpoint;
+use super::fixture::AttackFixture;
 use super::tokens::wrong_at;
-use super::{Attack, OF_STRANGERS, Seen};
+use super::{Attack, AttackResult, BY_STRANGERS};
 
 pub(super) fn attacks() -> Vec<Attack> {
     vec![Attack {
         name: "timing of the token compare",
-        doors: "claude, gemini, ppxai",
+        endpoints: "claude, gemini, copilot, ppxai",
         alone: true,
         run: timing,
-        ..OF_STRANGERS
+        ..BY_STRANGERS
     }]
 }
 
-/// What any compare byte by byte over a network would have to show to be of use.
+/// What a byte-by-byte comparison would have to show over a network to be of use.
 const GROSS: Duration = Duration::from_micros(100);
 
 fn quartiles(mut times: Vec<Duration>) -> [Duration; 3] {
@@ -27,18 +27,18 @@ fn quartiles(mut times: Vec<Duration>) -> [Duration; 3] {
     [1, 2, 3].map(|quarter| times[times.len() * quarter / 4])
 }
 
-fn timing(stage: &mut Stage) -> Seen {
-    let each = stage.so_many(300, 5_000);
-    let mut chance = stage.chance();
+fn timing(fixture: &mut AttackFixture) -> AttackResult {
+    let each = fixture.amount(300, 5_000);
+    let mut rng = fixture.rng();
     let mut said = Vec::new();
-    for door in [Door::Claude, Door::Gemini, Door::Ppxai] {
-        let (good, token) = (door.request(stage), door.token(stage));
+    for endpoint in [HubEndpoint::Claude, HubEndpoint::Gemini, HubEndpoint::Copilot, HubEndpoint::Ppxai] {
+        let (good, token) = (endpoint.request(fixture), endpoint.token(fixture));
         let wrong = [0, token.len() - 1].map(|at| wrong_at(token, at));
-        let requests = wrong.map(|token| good.with(door.token_line(&token).unwrap()));
+        let requests = wrong.map(|token| good.with(endpoint.token_line(&token).unwrap()));
         let mut times = [Vec::new(), Vec::new()];
-        // In an order that nothing else on this machine can have.
+        // In random order, so that nothing else on this machine has the same rhythm.
         let mut order: Vec<usize> = (0..2 * each).map(|number| number % 2).collect();
-        chance.shuffle(&mut order);
+        rng.shuffle(&mut order);
         for which in order {
             times[which].push(time(&requests[which]));
         }
@@ -48,11 +48,14 @@ fn timing(stage: &mut Stage) -> Seen {
         assert!(
             difference < noise.max(GROSS),
             "{}: wrong in the first byte {first:?}, in the last {last:?}; noise {noise:?}",
-            door.name()
+            endpoint.name()
         );
-        said.push(format!("{} {first:.0?} and {last:.0?} ± {noise:.0?}", door.name()));
+        said.push(format!("{} {first:.0?} and {last:.0?} ± {noise:.0?}", endpoint.name()));
     }
-    Seen::new(6 * each, format!("401 after, first byte wrong and last byte wrong: {}", said.join("; ")))
+    AttackResult::new(
+        8 * each,
+        format!("401 after, first byte wrong and last byte wrong: {}", said.join("; ")),
+    )
 }
 
 fn time(request: &Request) -> Duration {

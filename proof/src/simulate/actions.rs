@@ -1,16 +1,15 @@
 //! What the core of the simulated hub wants done, and where that leads.
 
-use linkspan_hub::config::Clients;
-use linkspan_hub::core::{Action, Event, Prepared};
-use linkspan_hub::journal::Entry;
+use linkspan_hub::core::contract::ReviewRecord;
+use linkspan_hub::core::{Action, Event, PreparedWindow};
 use linkspan_hub::token::Token;
 use serde_json::Value;
 
 use super::journal::Job;
+use super::simulation::{SimEvent, Simulation};
 use super::wire::{ToPeer, WireId};
-use super::world::{Happening, World};
 
-impl World {
+impl Simulation {
     pub(super) fn carry_out(&mut self, actions: Vec<Action>) {
         let mut follows = Vec::new();
         let mut leaves = false;
@@ -23,8 +22,8 @@ impl World {
                         self.says(wire, text.as_bytes());
                     }
                 }
-                Action::SendLocal { local, body } => {
-                    if let Some(wire) = self.hub.locals.get(&local).copied() {
+                Action::SendMessage { connection, body } => {
+                    if let Some(wire) = self.hub.locals.get(&connection).copied() {
                         self.says(wire, &body);
                     }
                 }
@@ -46,13 +45,13 @@ impl World {
                         self.hangs_up(wire);
                     }
                 }
-                Action::CloseLocal { local } => {
-                    if let Some(wire) = self.hub.locals.remove(&local) {
+                Action::CloseConnection { connection } => {
+                    if let Some(wire) = self.hub.locals.remove(&connection) {
                         self.hangs_up(wire);
                     }
                 }
                 Action::PrepareWindow { ticket, folders, listen } => {
-                    let door = listen.map(|listen| {
+                    let endpoint = listen.map(|listen| {
                         let (port, token) = listen.before.unwrap_or_else(|| {
                             self.hub.next_port += 1;
                             (self.hub.next_port, Token::remembered(format!("token{}", self.hub.next_port)))
@@ -60,26 +59,27 @@ impl World {
                         self.hub.ports.insert(port, listen.window);
                         (port, token)
                     });
-                    let result = Ok(Prepared { folders, workspace: Vec::new(), door });
+                    let result =
+                        Ok(PreparedWindow { folders, workspace: Vec::new(), endpoint, socket: None });
                     self.finds_out(Event::WindowPrepared { ticket, result });
                 }
                 Action::ClosePort { window } => self.hub.ports.retain(|_, of| *of != window),
                 Action::ReadFile { ticket, folders, path, .. } => {
                     let (life, delay) = (self.hub.life, self.delay());
-                    self.later(delay, Happening::ReadDisk(life, ticket, folders, path));
+                    self.later(delay, SimEvent::ReadDisk(life, ticket, folders, path));
                 }
                 Action::WriteFile { review, replacement } => {
                     self.count("writes ordered");
                     self.write_ordered(review, &replacement);
                     let (life, delay) = (self.hub.life, self.delay());
-                    self.later(delay, Happening::WriteDisk(life, review, replacement));
+                    self.later(delay, SimEvent::WriteDisk(life, review, replacement));
                 }
                 Action::Record { review, step, by, size } => {
                     self.count("records");
                     self.record_asked(&review, step);
-                    self.hand_in(Job::Review(Box::new(Entry { review: *review, step, by, size })));
+                    self.hand_in(Job::Review(Box::new(ReviewRecord { review: *review, step, by, size })));
                 }
-                Action::ReadHistory { ticket, question } => self.hand_in(Job::Ask(ticket, question)),
+                Action::ReadHistory { ticket, query } => self.hand_in(Job::Ask(ticket, query)),
                 Action::BeginUndo { ticket, change } => {
                     self.undo_begins(&change);
                     self.hand_in(Job::BeginUndo(ticket, Box::new(change)));
@@ -87,20 +87,14 @@ impl World {
                 Action::RestoreFile { ticket, restoration } => {
                     self.restore_ordered(ticket, &restoration);
                     let (life, delay) = (self.hub.life, self.delay());
-                    self.later(delay, Happening::RestoreDisk(life, ticket, restoration));
+                    self.later(delay, SimEvent::RestoreDisk(life, ticket, restoration));
                 }
                 Action::EndUndo { undo, done, mode } => {
                     self.undo_ends(undo, done);
                     self.hand_in(Job::EndUndo { undo, done, mode });
                 }
                 Action::RememberWindow { window } => self.hand_in(Job::Window(Box::new(window))),
-                Action::ServeWellKnown { .. } => self.finds_out(Event::WellKnownServed { open: false }),
-                Action::LookForDiscovery { ticket, .. } => {
-                    follows.push(Event::DiscoveryLookedFor { ticket, missing: Vec::new() });
-                }
-                Action::LookAtClients => {
-                    follows.push(Event::ClientsLookedAt { found: Some(Ok(Clients::default())) });
-                }
+                Action::ServePpxaiPort { .. } => self.finds_out(Event::PpxaiPortServed { open: false }),
                 Action::Publish { to, body } => self.publishes(to, &body),
                 Action::Stop => leaves = true,
                 Action::RecordOnDisk { review } => {
@@ -108,12 +102,16 @@ impl World {
                     self.hand_in(Job::OnDisk(review));
                 }
                 Action::NameOutcome { agent, review } => self.hub.streams.names_outcome(agent, review),
-                Action::PaceLocal { .. }
-                | Action::WriteDiscovery { .. }
-                | Action::RemoveDiscovery { .. }
-                | Action::SweepBeside { .. } => {}
-                // Nobody here asks for any of these.
-                other => self.promises.broken(format!("the hub does what nobody asked for: {other:?}")),
+                unwanted @ (Action::RunJob { .. }
+                | Action::CloseTerminal { .. }
+                | Action::LinkPage { .. }
+                | Action::RevokePage { .. }
+                | Action::ChangeClients { .. }) => {
+                    self.promises.broken(format!("the hub does what it was not asked for: {unwanted:?}"));
+                }
+                other => {
+                    follows.extend(self.hub.harness.as_mut().and_then(|harness| harness.perform(other)));
+                }
             }
         }
         self.look_at_taken();
@@ -125,14 +123,14 @@ impl World {
         }
     }
 
-    /// It leaves because nobody needs it: then it must hold nothing.
+    /// It stops because no one needs it: then it must hold nothing.
     fn leaves(&mut self) {
         self.count(if self.hub.stopping { "hubs stopped" } else { "hubs that left by themselves" });
         self.trace.tell(self.now, || "the hub leaves".to_owned());
-        // The clock that made it leave is wound up again, in vain; and a command that asks is no reason to stay.
+        // The idle timer that stopped it is set again, without effect; and a command that asks does not keep it running.
         let may_stay =
             |held: &(&str, usize)| *held == ("timers", 1) || (held.0 == "connections" && !self.leaving);
-        let held: Vec<_> = self.hub.holdings().into_iter().filter(|held| !may_stay(held)).collect();
+        let held: Vec<_> = self.hub.resource_counts().into_iter().filter(|held| !may_stay(held)).collect();
         self.promises.looked("nothing is left behind");
         if !held.is_empty() && !self.hub.stopping {
             self.promises.broken(format!("a hub with nothing to do holds {held:?} when it leaves"));
@@ -142,7 +140,7 @@ impl World {
         self.hub_ends();
         self.hub.left = !std::mem::take(&mut self.hub.stopping);
         if !self.leaving {
-            self.later(1000, Happening::HubStarts);
+            self.later(1000, SimEvent::HubStarts);
         }
     }
 

@@ -1,21 +1,26 @@
-//! Simulated agents: they come, wait, lose their connection and come back. What they ask for is in `asking`, and in
-//! which words in `speech`.
+//! Simulated agents: they come, wait, lose their connection and come back. What they ask for is in `proposals`, and in
+//! which words in `messages`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use linkspan_review::{Digest, Place, Review, Splice, digest_of_splices};
+use linkspan_review::{Digest, Review, Splice, TextPosition, splices_digest};
 use serde_json::{Value, json};
 
-use super::listening::Listening;
-use super::wire::{Door, Peer, ToHub, ToPeer, WireId};
-use super::world::{Happening, World};
+use super::simulation::{SimEvent, Simulation};
+use super::stream_agent::StreamAgent;
+use super::wire::{Endpoint, Peer, ToHub, ToPeer, WireId};
 
 pub(super) struct Agent {
     pub(super) dialect: &'static str,
     pub(super) name: String,
     /// NEXUS3 itself: after a yes it runs its own tool, which writes what it proposed.
     pub(super) own_tool: bool,
+    /// It is the hook of that agent, which also asks by itself. Each of its processes has a number.
+    pub(super) hook_of: Option<usize>,
+    process: u64,
+    /// It has not asked again since its connection was lost then.
+    lost_at: Option<u64>,
     /// The window that it works in.
     pub(super) home: usize,
     pub(super) wire: Option<WireId>,
@@ -27,8 +32,8 @@ pub(super) struct Agent {
     pub(super) calls: BTreeMap<i64, Call>,
     /// Texts that it has put into files, each once.
     pub(super) wrote: BTreeSet<(PathBuf, String)>,
-    /// Of one that hears decisions on a stream.
-    pub(super) listening: Listening,
+    /// For an agent that receives decisions on a stream.
+    pub(super) listening: StreamAgent,
 }
 
 #[derive(Debug, Clone)]
@@ -37,7 +42,7 @@ pub(super) struct Ask {
     pub(super) parts: Vec<Part>,
     /// Its own word for changes that belong together.
     pub(super) set: Option<String>,
-    pub(super) state: Asked,
+    pub(super) state: AskState,
     /// How often it was asked for on the connection there is now.
     pub(super) times: usize,
     /// How often in all, by one that knows it by its path: what it asked before then means nothing to it.
@@ -62,6 +67,12 @@ const EDIT_AGAIN_MS: u64 = 300_000;
 /// In the list of dialects: NEXUS3 itself, and not another program that speaks as it does.
 pub(super) const OWN_TOOL: &str = "nexus3 itself";
 
+/// In the list of dialects: the hook of the agent before it.
+pub(super) const HOOK: &str = "hook";
+
+/// As long as a hook that lost its hub tries to come back.
+const HOOK_PATIENCE_MS: u64 = 60_000;
+
 impl Ask {
     pub(super) fn asks_for(&self, review: &Review) -> bool {
         self.parts.iter().any(|part| part.is_asked_by(review))
@@ -77,16 +88,16 @@ impl Part {
     /// Of a whole text, its digest; of edits, that of the edits.
     pub(super) fn is_asked_by(&self, review: &Review) -> bool {
         let (first, last) = self.before_line.map_or((0, u32::MAX), |line| (line, line));
-        let place = |line| Place { line, character: 0 };
+        let place = |line| TextPosition { line, character: 0 };
         let edit = || Splice { from: place(first), to: place(last), text: self.text.clone(), expects: None };
         self.path == review.path
             && (Digest::of(self.text.as_bytes()) == review.original
-                || digest_of_splices(&[edit()]) == review.original)
+                || splices_digest(&[edit()]) == review.original)
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum AskState {
     Wanted,
     Answered,
     /// The agent took it back.
@@ -103,10 +114,23 @@ pub(super) enum Call {
 impl Agent {
     pub(super) fn new(number: usize, dialect: &'static str, home: usize) -> Agent {
         let own_tool = dialect == OWN_TOOL;
+        let hook_of = (dialect == HOOK).then(|| number.saturating_sub(1));
+        let name = match hook_of {
+            Some(agent) => format!("agent{agent} hook"),
+            None if own_tool => "nexus3".to_owned(),
+            None => format!("agent{number}"),
+        };
         Agent {
-            dialect: if own_tool { "nexus3" } else { dialect },
-            name: if own_tool { "nexus3".to_owned() } else { format!("agent{number}") },
+            dialect: match dialect {
+                OWN_TOOL => "nexus3",
+                HOOK => "linkspan",
+                dialect => dialect,
+            },
+            name,
             own_tool,
+            hook_of,
+            process: 0,
+            lost_at: None,
             home,
             wire: None,
             joined: false,
@@ -114,15 +138,15 @@ impl Agent {
             asks: Vec::new(),
             calls: BTreeMap::new(),
             wrote: BTreeSet::new(),
-            listening: Listening::default(),
+            listening: StreamAgent::default(),
         }
     }
 
     pub(super) fn wanted(&self) -> Vec<usize> {
-        (0..self.asks.len()).filter(|at| self.asks[*at].state == Asked::Wanted).collect()
+        (0..self.asks.len()).filter(|at| self.asks[*at].state == AskState::Wanted).collect()
     }
 
-    /// It asks by POST, and hears what was decided on a stream.
+    /// It asks by POST, and receives decisions on a stream.
     pub(super) fn listens(&self) -> bool {
         self.dialect == "gemini"
     }
@@ -133,7 +157,7 @@ impl Agent {
     }
 }
 
-impl World {
+impl Simulation {
     pub(super) fn agent_turn(&mut self, number: usize) {
         if self.leaving {
             if let Some(wire) = self.agents[number].wire.take() {
@@ -142,7 +166,7 @@ impl World {
             return;
         }
         let pause = if self.calm { 200 } else { 300 + self.chance.below(6_000) as u64 };
-        self.later(pause, Happening::Turn(Peer::Agent(number)));
+        self.later(pause, SimEvent::Turn(Peer::Agent(number)));
         if self.agents[number].listens() {
             let port = self.editors[self.agents[number].home].port;
             if let Some(port) = port.filter(|port| self.hub.ports.contains_key(port)) {
@@ -157,7 +181,7 @@ impl World {
         let wanted = self.agents[number].wanted();
         let busy = self.agents[number].by_exchanges() && !self.agents[number].calls.is_empty();
         if self.calm {
-            // What nobody answers, or was answered with an error, is asked again.
+            // Requests without an answer, or with an error, are sent again.
             for ask in wanted {
                 let busy = self.agents[number].by_exchanges() && !self.agents[number].calls.is_empty();
                 if self.agents[number].asks[ask].times == 0 && !busy && !self.gives_up(number, ask) {
@@ -172,6 +196,7 @@ impl World {
                 self.count("agents that closed their connection");
                 self.send_to_hub(wire, ToHub::Closed);
                 self.agent_lost(number);
+                self.hook_ended(number);
             }
             _ if busy => {}
             (0..40, _) if wanted.len() < 4 => self.agent_proposes(number, wire),
@@ -195,7 +220,7 @@ impl World {
         let Some(port) = port.filter(|port| self.hub.ports.contains_key(port)) else { return };
         let own = self.agents[number].dialect == "linkspan";
         let by_exchanges = self.agents[number].by_exchanges();
-        let door = if own { Door::Socket } else { Door::Port(port) };
+        let door = if own { Endpoint::Socket } else { Endpoint::Port(port) };
         let wire = self.open(Peer::Agent(number), door);
         self.count("connections of agents");
         let agent = &mut self.agents[number];
@@ -205,7 +230,11 @@ impl World {
         agent.calls = if by_exchanges { BTreeMap::new() } else { BTreeMap::from([(1, Call::Join)]) };
         let name = agent.name.clone();
         if own {
-            let join = json!({ "window": window, "session": format!("session-{name}"), "name": name, "version": "1" });
+            let session = format!("session-{}-{}", name.replace(' ', "-"), agent.process);
+            let mut join = json!({ "window": window, "session": session, "name": name, "version": "1" });
+            if let (Some(of), Some(join)) = (agent.hook_of, join.as_object_mut()) {
+                join.insert("hook".to_owned(), json!({ "agent": name, "session": format!("s-{of}") }));
+            }
             self.agent_says(
                 wire,
                 &json!({ "jsonrpc": "2.0", "id": 1, "method": "agent/join", "params": join }),
@@ -229,7 +258,7 @@ impl World {
             // As Claude Code does: the same program is back, and does not ask again.
             if self.fault(250) {
                 self.count("agents back without their question");
-                self.agents[number].asks[ask].state = Asked::Dropped;
+                self.agents[number].asks[ask].state = AskState::Dropped;
                 continue;
             }
             if self.gives_up(number, ask) {
@@ -238,16 +267,19 @@ impl World {
             self.count("proposals asked again");
             self.agent_asks(number, wire, ask);
         }
+        self.agents[number].lost_at = None;
     }
 
     /// What was decided about an edit by place is forgotten some time after its agent was lost. Made once more after
     /// that, it would be another edit.
     fn gives_up(&mut self, number: usize, at: usize) -> bool {
         let now = self.now;
-        let ask = &mut self.agents[number].asks[at];
+        let ask = &self.agents[number].asks[at];
         let late = ask.is_by_place() && ask.since + EDIT_AGAIN_MS < now;
+        let (is_hook, lost_at) = (self.agents[number].hook_of.is_some(), self.agents[number].lost_at);
+        let late = late || (is_hook && lost_at.is_some_and(|lost_at| lost_at + HOOK_PATIENCE_MS < now));
         if late {
-            ask.state = Asked::Dropped;
+            self.agents[number].asks[at].state = AskState::Dropped;
         }
         late
     }
@@ -256,8 +288,28 @@ impl World {
         self.send_to_hub(wire, ToHub::Text(frame.to_string()));
     }
 
-    pub(super) fn agent_lost(&mut self, number: usize) {
+    /// The process of a hook ended, and what it asked with it.
+    fn hook_ended(&mut self, number: usize) {
         let agent = &mut self.agents[number];
+        if agent.hook_of.is_none() {
+            return;
+        }
+        agent.process += 1;
+        agent.lost_at = None;
+        let mut wanted = 0;
+        for ask in agent.asks.iter_mut().filter(|ask| ask.state == AskState::Wanted) {
+            ask.state = AskState::Dropped;
+            wanted += 1;
+        }
+        if wanted > 0 {
+            self.count("hooks that ended with a question");
+        }
+    }
+
+    pub(super) fn agent_lost(&mut self, number: usize) {
+        let now = self.now;
+        let agent = &mut self.agents[number];
+        agent.lost_at.get_or_insert(now);
         agent.wire = None;
         agent.joined = false;
         agent.calls.clear();

@@ -6,9 +6,9 @@ use linkspan_review::{AgentId, ReviewId};
 use serde_json::Value;
 
 use super::agent::Part;
-use super::speech::{self, Heard};
-use super::wire::{Name, Peer, WireId};
-use super::world::World;
+use super::messages::{self, Received};
+use super::simulation::Simulation;
+use super::wire::{Peer, PeerName, WireId};
 
 #[derive(Default)]
 pub(super) struct Calls {
@@ -33,6 +33,9 @@ struct Call {
 
 /// How long a machine may take in all: a disk that does not answer, then an editor that does not.
 const MACHINE_MS: u64 = 30_000;
+/// How long a call may take that only an editor has to answer. Less than the time between two pings: otherwise an editor
+/// that does not answer would be disconnected before its deadline was seen to be missed.
+const EDITOR_MS: u64 = 10_000;
 /// How long an editor may be away.
 const EDITOR_BACK_MS: u64 = 120_000;
 /// A status waits for signs of life.
@@ -41,21 +44,21 @@ const STATUS_MS: u64 = 1_000;
 const DECISION_MS: u64 = 300_000;
 
 impl Calls {
-    /// The whole machine did: nobody could have answered in that time.
+    /// The whole machine did: no answer was possible in that time.
     pub(super) fn slept(&mut self, ms: u64) {
         self.due =
             std::mem::take(&mut self.due).into_iter().map(|(due, wire, id)| (due + ms, wire, id)).collect();
     }
 }
 
-impl World {
+impl Simulation {
     pub(super) fn call_arrives(&mut self, wire: WireId, text: &str) {
         if self.wires[wire.0].over_for_hub {
             return;
         }
         let frame: Value = serde_json::from_str(text).expect("peers send JSON");
         let Some(id) = frame["id"].as_i64() else { return };
-        let Some(method) = speech::method(&frame) else {
+        let Some(method) = messages::method(&frame) else {
             if let Some(path) = self.promises.calls.texts.remove(&(wire, id)) {
                 match frame["result"]["dirty"] == true {
                     true => drop(self.promises.unsaved.insert(path, wire)),
@@ -64,11 +67,11 @@ impl World {
             }
             return;
         };
-        let changes = speech::changes(&frame);
+        let changes = messages::changes(&frame);
         let name = self.wires[wire.0].name;
         let within = match method {
-            // Answered when the person has decided; where that is told later, when she is shown it.
-            _ if !changes.is_empty() && name != Some(Name::Session) => None,
+            // Answered when the user has decided; if the decision is sent later, when the change is shown.
+            _ if !changes.is_empty() && name != Some(PeerName::Session) => None,
             // Whether it was decided before may hang on an editor that is away and has time to come back.
             _ if !changes.is_empty() => Some(MACHINE_MS + EDITOR_BACK_MS),
             "hub/status" => Some(STATUS_MS),
@@ -76,7 +79,8 @@ impl World {
             // Files and editors are asked in turn, and what is in doubt first.
             "history/undo" | "history/list" => Some(DECISION_MS),
             // A person is asked.
-            _ if speech::wants_to_run(&frame) => None,
+            _ if messages::wants_to_run(&frame) => None,
+            _ if messages::asks_editor_only(&frame) => Some(EDITOR_MS),
             // The folders are looked at by the edge.
             "attach" => None,
             _ => Some(MACHINE_MS),
@@ -86,7 +90,7 @@ impl World {
                 let name = frame["params"]["change"].as_str().unwrap_or_default();
                 self.promises.undos.is_asked((wire, id), name);
             }
-            "user/answered" => self.look_at_her_word(&frame["params"]),
+            "user/answered" => self.check_permission_answer(&frame["params"]),
             _ => {}
         }
         let calls = &mut self.promises.calls;
@@ -122,7 +126,7 @@ impl World {
         let Some(call) = self.promises.calls.open.get_mut(&(wire, id)) else {
             return self
                 .promises
-                .broken(format!("7: an answer to a request {id} that nobody made on {wire:?}"));
+                .broken(format!("7: an answer to a request {id} that was never made on {wire:?}"));
         };
         call.answers += 1;
         if call.answers > 1 {
@@ -131,7 +135,7 @@ impl World {
         }
         let (method, arrived, changes) = (call.method.clone(), call.arrived, call.changes.clone());
         let taken = call.accepts.filter(|_| frame["result"]["kind"] == "taken");
-        self.promises.landed.taken.extend(taken);
+        self.promises.file_contents.taken.extend(taken);
         match method.as_str() {
             "hub/status" => self.look_at_status(arrived, &frame["result"]),
             "history/undo" => self.undo_answered((wire, id), frame["result"]["redo"].as_str()),
@@ -144,12 +148,12 @@ impl World {
             _ => {}
         }
         let Peer::Agent(number) = self.wires[wire.0].peer else { return };
-        let heard = speech::heard(self.agents[number].dialect, frame);
+        let heard = messages::heard(self.agents[number].dialect, frame);
         if changes.len() > 1 {
             self.look_at_parts(self.agents[number].home, &changes, &heard);
         }
         let heard = match heard {
-            Heard::Set(parts) => parts.into_iter().map(|(_, part)| part).collect(),
+            Received::Set(parts) => parts.into_iter().map(|(_, part)| part).collect(),
             one => vec![one],
         };
         let name = self.agents[number].name.clone();
@@ -158,11 +162,11 @@ impl World {
         }
         for (part, heard) in changes.into_iter().zip(heard) {
             match heard {
-                Heard::Accepted { text } => {
+                Received::Accepted { text } => {
                     self.look_at_outcome(&name, &part, Some(text.as_deref()), arrived)
                 }
-                Heard::Rejected => self.look_at_outcome(&name, &part, None, arrived),
-                Heard::Failed(_) | Heard::Other | Heard::Set(_) => {}
+                Received::Rejected => self.look_at_outcome(&name, &part, None, arrived),
+                Received::Failed(_) | Received::Other | Received::Set(_) => {}
             }
         }
     }
@@ -236,7 +240,8 @@ impl World {
         let mut unanswered = Vec::new();
         for ((wire, id), call) in &self.promises.calls.open {
             let there = &self.wires[wire.0];
-            let named = matches!(there.name, Some(Name::Agent(_) | Name::Session | Name::Local(_)));
+            let named =
+                matches!(there.name, Some(PeerName::Agent(_) | PeerName::Session | PeerName::Local(_)));
             if there.is_whole()
                 && there.life == self.hub.life
                 && named
@@ -253,7 +258,7 @@ impl World {
                 unanswered.push(format!("{exchange:?} on {wire:?}"));
             }
         }
-        self.promises.looked("7: nobody waits in the end");
+        self.promises.looked("7: no one waits in the end");
         if !unanswered.is_empty() {
             self.promises.broken(format!("7: never answered: {unanswered:?}"));
         }

@@ -5,20 +5,20 @@ use linkspan_editor_api::{ReviewShow, ReviewsGetResult};
 use linkspan_review::ReviewId;
 use serde_json::{Value, json};
 
-use super::person::Word;
-use super::wire::{Door, Peer, ToHub, ToPeer, WireId};
-use super::world::{Happening, World};
+use super::simulation::{SimEvent, Simulation};
+use super::user::UserDecision;
+use super::wire::{Endpoint, Peer, ToHub, ToPeer, WireId};
 
 #[derive(Default)]
 pub(super) struct Command {
     wire: Option<WireId>,
-    asked: Asked,
+    asked: CommandRequest,
     /// What it said last of a review.
-    said: Option<(Value, (ReviewId, Word))>,
+    said: Option<(Value, (ReviewId, UserDecision))>,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum CommandRequest {
     #[default]
     List,
     Get,
@@ -31,12 +31,13 @@ enum Asked {
     Redo,
 }
 
-impl World {
+impl Simulation {
     pub(super) fn command_turn(&mut self, number: usize) {
         let pause = if self.calm { 5_000 } else { 2_000 + self.chance.below(20_000) as u64 };
-        let watches = self.commands[number].wire.is_some() && self.commands[number].asked == Asked::Watch;
+        let watches =
+            self.commands[number].wire.is_some() && self.commands[number].asked == CommandRequest::Watch;
         if watches && !self.calm && self.chance.in_hundred(80) {
-            return self.later(pause, Happening::Turn(Peer::Command(number)));
+            return self.later(pause, SimEvent::Turn(Peer::Command(number)));
         }
         if let Some(wire) = self.commands[number].wire.take() {
             self.send_to_hub(wire, ToHub::Closed);
@@ -44,7 +45,7 @@ impl World {
         if self.leaving {
             return;
         }
-        self.later(pause, Happening::Turn(Peer::Command(number)));
+        self.later(pause, SimEvent::Turn(Peer::Command(number)));
         if !self.hub.is_up() {
             return;
         }
@@ -53,26 +54,42 @@ impl World {
         if is_page {
             self.count("pages");
         }
-        let wire = self.open(Peer::Command(number), if is_page { Door::Page } else { Door::Socket });
+        let wire = self.open(Peer::Command(number), if is_page { Endpoint::Page } else { Endpoint::Socket });
         self.commands[number].wire = Some(wire);
         match self.chance.below(100) {
-            0..15 => self.command_asks(number, wire, "hub/watch", &json!({}), Asked::Watch),
-            15..30 => self.command_asks(number, wire, "hub/status", &json!({}), Asked::Status),
+            0..15 => self.command_asks(number, wire, "hub/watch", &json!({}), CommandRequest::Watch),
+            15..30 => self.command_asks(number, wire, "hub/status", &json!({}), CommandRequest::Status),
             30..70 => {
                 let list = json!({ "limit": 1000, "undoable": self.chance.in_hundred(70) });
-                self.command_asks(number, wire, "history/list", &list, Asked::History);
+                self.command_asks(number, wire, "history/list", &list, CommandRequest::History);
             }
-            _ => self.command_asks(number, wire, "reviews/list", &json!({ "all": false }), Asked::List),
+            _ => self.command_asks(
+                number,
+                wire,
+                "reviews/list",
+                &json!({ "all": false }),
+                CommandRequest::List,
+            ),
         }
     }
 
-    fn command_asks(&mut self, number: usize, wire: WireId, method: &str, params: &Value, asked: Asked) {
+    fn command_asks(
+        &mut self,
+        number: usize,
+        wire: WireId,
+        method: &str,
+        params: &Value,
+        asked: CommandRequest,
+    ) {
         self.commands[number].asked = asked;
         let id = match asked {
-            Asked::List | Asked::Status | Asked::Watch | Asked::History => 1,
-            Asked::Get | Asked::Undo => 2,
-            Asked::Decide | Asked::Redo => 3,
-            Asked::WriteHere => 4,
+            CommandRequest::List
+            | CommandRequest::Status
+            | CommandRequest::Watch
+            | CommandRequest::History => 1,
+            CommandRequest::Get | CommandRequest::Undo => 2,
+            CommandRequest::Decide | CommandRequest::Redo => 3,
+            CommandRequest::WriteHere => 4,
         };
         self.says_to_hub(wire, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
     }
@@ -87,20 +104,26 @@ impl World {
             ToPeer::Frame(frame) => frame,
         };
         match self.commands[number].asked {
-            Asked::List => {
+            CommandRequest::List => {
                 let reviews = frame["result"]["reviews"].as_array().cloned().unwrap_or_default();
                 if !reviews.is_empty() {
                     let review = &reviews[self.chance.below(reviews.len())]["review"];
-                    self.command_asks(number, wire, "reviews/get", &json!({ "review": review }), Asked::Get);
+                    self.command_asks(
+                        number,
+                        wire,
+                        "reviews/get",
+                        &json!({ "review": review }),
+                        CommandRequest::Get,
+                    );
                 }
             }
-            Asked::Get => {
+            CommandRequest::Get => {
                 let got: Result<ReviewsGetResult, _> = serde_json::from_value(frame["result"].clone());
                 if let Some(got) = got.ok().filter(|got| got.phase == "pending" || got.phase == "conflict") {
                     self.command_decides(number, wire, &got.shown);
                 }
             }
-            Asked::Status => {
+            CommandRequest::Status => {
                 let agents = frame["result"]["windows"].as_array().into_iter().flatten();
                 let listed: usize =
                     agents.map(|window| window["agents"].as_array().map_or(0, Vec::len)).sum();
@@ -108,16 +131,16 @@ impl World {
                     self.count("status answers with agents");
                 }
             }
-            Asked::Decide => {
+            CommandRequest::Decide => {
                 self.count("decisions answered to a command");
                 if let Some((params, word)) = self.commands[number].said.take()
                     && let Some(params) = self.writes_here(&frame["result"], &params, &word)
                 {
-                    self.command_asks(number, wire, "reviews/decide", &params, Asked::WriteHere);
+                    self.command_asks(number, wire, "reviews/decide", &params, CommandRequest::WriteHere);
                 }
             }
-            Asked::WriteHere => self.count("decisions answered to a command"),
-            Asked::History => {
+            CommandRequest::WriteHere => self.count("decisions answered to a command"),
+            CommandRequest::History => {
                 self.look_at_history(&frame["result"]);
                 let entries = frame["result"]["entries"].as_array();
                 let undoable = entries.into_iter().flatten().filter(|entry| entry["undoable"] == true);
@@ -127,21 +150,21 @@ impl World {
                     let entry = newest[self.chance.below(newest.len())];
                     let name = entry["change"].as_str().or(entry["review"].as_str()).unwrap_or_default();
                     let name = name.to_owned();
-                    self.command_undoes(number, wire, &name, Asked::Undo);
+                    self.command_undoes(number, wire, &name, CommandRequest::Undo);
                 }
             }
-            Asked::Undo => {
+            CommandRequest::Undo => {
                 if let Some(redo) = frame["result"]["redo"].as_str().filter(|_| self.chance.in_hundred(40)) {
                     self.count("redos asked for");
-                    self.command_undoes(number, wire, redo, Asked::Redo);
+                    self.command_undoes(number, wire, redo, CommandRequest::Redo);
                 }
             }
-            Asked::Redo => {}
-            Asked::Watch => {}
+            CommandRequest::Redo => {}
+            CommandRequest::Watch => {}
         }
     }
 
-    fn command_undoes(&mut self, number: usize, wire: WireId, change: &str, asked: Asked) {
+    fn command_undoes(&mut self, number: usize, wire: WireId, change: &str, asked: CommandRequest) {
         self.count("undos asked for");
         self.command_asks(number, wire, "history/undo", &json!({ "change": change }), asked);
         if self.fault(100) {
@@ -153,7 +176,7 @@ impl World {
     fn command_decides(&mut self, number: usize, wire: WireId, show: &ReviewShow) {
         let (decide, word) = self.decision_on(show, "decisions by a command");
         self.commands[number].said = Some((decide.clone(), word));
-        self.command_asks(number, wire, "reviews/decide", &decide, Asked::Decide);
+        self.command_asks(number, wire, "reviews/decide", &decide, CommandRequest::Decide);
         if self.fault(200) {
             self.commands[number].wire = None;
             self.send_to_hub(wire, ToHub::Closed);

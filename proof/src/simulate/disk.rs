@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use linkspan_hub::core::contract::{FileError, FileState, Replacement, Restoration, WriteError};
+use linkspan_hub::core::harness::needs_replacement;
 use linkspan_hub::core::{Event, Ticket};
-use linkspan_hub::files::{FileError, FileState, Replacement, Restoration, WriteError};
-use linkspan_review::{Digest, ReviewId};
+use linkspan_review::ReviewId;
 
-use super::world::World;
+use super::simulation::Simulation;
 
-impl World {
+impl Simulation {
     pub(super) fn read_disk(&mut self, ticket: Ticket, folders: &[PathBuf], path: PathBuf) {
         let result = if let Err(outside) = is_inside(folders, &path) {
             Err(outside)
@@ -24,24 +25,24 @@ impl World {
 
     /// As `files::replace` does: only over what is expected, and not at all if it is there already.
     pub(super) fn write_disk(&mut self, review: ReviewId, order: Replacement) {
-        let now = self.disk.get(&order.path).cloned();
-        let result = if let Err(outside) = is_inside(&order.folders, &order.path) {
-            Err(WriteError::Failed(outside))
-        } else if now.as_deref() == Some(&*order.bytes) {
-            Ok(())
-        } else if now.as_deref().map(Digest::of) != order.expect {
-            self.count("writes that found another file");
-            Err(WriteError::BaseMoved(now))
-        } else if self.fault(10) {
-            self.count("failures of the disk");
-            let (path, error) = (order.path.display().to_string(), "no space left on device".to_owned());
-            Err(WriteError::Failed(FileError::Io { path, error }))
-        } else {
-            self.count("writes to disk");
-            self.trace.tell(self.now, || format!("{review} is written to {}", order.path.display()));
-            self.applied(review, "the disk");
-            self.puts(order.path, Some(order.bytes.to_vec()));
-            Ok(())
+        let now = self.disk.get(&order.path).map(Vec::as_slice);
+        let result = match is_inside(&order.folders, &order.path)
+            .map_err(WriteError::Failed)
+            .and_then(|()| needs_replacement(now, Some(&order.bytes), order.expect))
+        {
+            Ok(false) => Ok(()),
+            Ok(true) if self.fault(10) => Err(self.no_space(&order.path)),
+            Ok(true) => {
+                self.count("writes to disk");
+                self.trace.tell(self.now, || format!("{review} is written to {}", order.path.display()));
+                self.applied(review, "the disk");
+                self.puts(order.path, Some(order.bytes.to_vec()));
+                Ok(())
+            }
+            Err(error) => {
+                self.count_moved(&error, "writes that found another file");
+                Err(error)
+            }
         };
         self.finds_out(Event::FileWritten { review, result });
     }
@@ -54,26 +55,38 @@ impl World {
             }
             Restoration::Remove(order) => (order.folders, order.path, Some(order.expect), None),
         };
-        let now = self.disk.get(&path).cloned();
-        let result = if let Err(outside) = is_inside(&folders, &path) {
-            Err(WriteError::Failed(outside))
-        } else if now == bytes && bytes.is_some() {
-            Ok(None)
-        } else if now.as_deref().map(Digest::of) != expect {
-            self.count("undos that found another file");
-            Err(WriteError::BaseMoved(now))
-        } else if self.fault(20) {
-            self.count("failures of the disk");
-            let (path, error) = (path.display().to_string(), "no space left on device".to_owned());
-            Err(WriteError::Failed(FileError::Io { path, error }))
-        } else {
-            self.trace.tell(self.now, || format!("{} is given back what it held", path.display()));
-            let mode = bytes.is_none().then_some(0o644);
-            self.puts(path, bytes);
-            self.restored(ticket);
-            Ok(mode)
+        let now = self.disk.get(&path).map(Vec::as_slice);
+        let result = match is_inside(&folders, &path)
+            .map_err(WriteError::Failed)
+            .and_then(|()| needs_replacement(now, bytes.as_deref(), expect))
+        {
+            Ok(false) => Ok(None),
+            Ok(true) if self.fault(20) => Err(self.no_space(&path)),
+            Ok(true) => {
+                self.trace.tell(self.now, || format!("{} is given back what it held", path.display()));
+                let mode = bytes.is_none().then_some(0o644);
+                self.puts(path, bytes);
+                self.restored(ticket);
+                Ok(mode)
+            }
+            Err(error) => {
+                self.count_moved(&error, "undos that found another file");
+                Err(error)
+            }
         };
         self.finds_out(Event::FileRestored { ticket, result });
+    }
+
+    fn no_space(&mut self, path: &Path) -> WriteError {
+        self.count("failures of the disk");
+        let (path, error) = (path.display().to_string(), "no space left on device".to_owned());
+        WriteError::Failed(FileError::Io { path, error })
+    }
+
+    fn count_moved(&mut self, error: &WriteError, what: &'static str) {
+        if matches!(error, WriteError::BaseMoved(_)) {
+            self.count(what);
+        }
     }
 }
 

@@ -7,9 +7,9 @@ use linkspan_editor_api::{self as api, ReviewEditedResult, ReviewShow};
 use linkspan_review::{ReviewId, Text, decode};
 use serde_json::{Value, json};
 
-use super::person::Word;
-use super::wire::{Door, Peer, ToHub, ToPeer, WireId};
-use super::world::{Happening, World};
+use super::simulation::{SimEvent, Simulation};
+use super::user::UserDecision;
+use super::wire::{Endpoint, Peer, ToHub, ToPeer, WireId};
 
 pub(super) struct Editor {
     pub(super) wire: Option<WireId>,
@@ -24,7 +24,7 @@ pub(super) struct Editor {
     /// Questions on it.
     pub(super) asks: BTreeSet<String>,
     next_id: i64,
-    asked: BTreeMap<i64, Asked>,
+    asked: BTreeMap<i64, EditorRequest>,
     hangs_until: u64,
 }
 
@@ -36,10 +36,10 @@ pub(super) struct Document {
     seen: Vec<u8>,
 }
 
-enum Asked {
+enum EditorRequest {
     Attach,
     Edited { review: String, text: String },
-    Decided { params: Value, word: (ReviewId, Word) },
+    Decided { params: Value, word: (ReviewId, UserDecision) },
     Answered,
 }
 
@@ -60,7 +60,7 @@ impl Editor {
     }
 }
 
-impl World {
+impl Simulation {
     pub(super) fn editor_turn(&mut self, number: usize) {
         if self.leaving {
             if let Some(wire) = self.editors[number].wire.take() {
@@ -70,7 +70,7 @@ impl World {
             return;
         }
         let pause = if self.calm { 300 } else { 200 + self.chance.below(4_000) as u64 };
-        self.later(pause, Happening::Turn(Peer::Editor(number)));
+        self.later(pause, SimEvent::Turn(Peer::Editor(number)));
         let Some(wire) = self.editors[number].wire else {
             if self.hub.is_up() {
                 self.editor_connects(number);
@@ -105,7 +105,7 @@ impl World {
     }
 
     fn editor_connects(&mut self, number: usize) {
-        let wire = self.open(Peer::Editor(number), Door::Socket);
+        let wire = self.open(Peer::Editor(number), Endpoint::Socket);
         self.count("editors attached");
         let attach = json!({
             "protocol": api::PROTOCOL, "version": "0.0.0", "pid": 7,
@@ -115,14 +115,21 @@ impl World {
                 "questions": true, "terminal": true },
         });
         self.editors[number].wire = Some(wire);
-        self.editor_asks(number, wire, "attach", &attach, Asked::Attach);
+        self.editor_asks(number, wire, "attach", &attach, EditorRequest::Attach);
     }
 
     pub(super) fn says_to_hub(&mut self, wire: WireId, frame: &Value) {
         self.send_to_hub(wire, ToHub::Text(frame.to_string()));
     }
 
-    fn editor_asks(&mut self, number: usize, wire: WireId, method: &str, params: &Value, asked: Asked) {
+    fn editor_asks(
+        &mut self,
+        number: usize,
+        wire: WireId,
+        method: &str,
+        params: &Value,
+        asked: EditorRequest,
+    ) {
         let editor = &mut self.editors[number];
         editor.next_id += 1;
         let id = editor.next_id;
@@ -131,7 +138,7 @@ impl World {
     }
 
     pub(super) fn editor_answers_question(&mut self, number: usize, wire: WireId, answer: &Value) {
-        self.editor_asks(number, wire, "user/answered", answer, Asked::Answered);
+        self.editor_asks(number, wire, "user/answered", answer, EditorRequest::Answered);
     }
 
     fn person_decides(&mut self, number: usize, wire: WireId) {
@@ -142,16 +149,16 @@ impl World {
         let at = self.chance.below(shown);
         let Some(show) = self.editors[number].shown.values().nth(at).cloned() else { return };
         let (decided, word) = self.decision_on(&show, "decisions in an editor");
-        let asked = || Asked::Decided { params: decided.clone(), word: word.clone() };
+        let asked = || EditorRequest::Decided { params: decided.clone(), word: word.clone() };
         self.editor_asks(number, wire, "review/decided", &decided, asked());
-        // She clicks twice.
+        // The user clicks twice.
         if self.fault(30) {
             self.count("duplicate decisions");
             self.editor_asks(number, wire, "review/decided", &decided, asked());
         }
     }
 
-    /// She types into the proposed side.
+    /// The user types into the proposed side.
     fn person_edits(&mut self, number: usize, wire: WireId) {
         let shown = self.editors[number].shown.len();
         let at = self.chance.below(shown.max(1));
@@ -160,7 +167,7 @@ impl World {
         let text = self.changed(&show.proposed);
         let edited =
             json!({ "review": show.review, "revision": show.revision, "digest": show.digest, "text": text });
-        let asked = Asked::Edited { review: show.review, text };
+        let asked = EditorRequest::Edited { review: show.review, text };
         self.editor_asks(number, wire, "review/edited", &edited, asked);
     }
 
@@ -263,7 +270,7 @@ impl World {
                 let until = self.editors[number].hangs_until;
                 self.wire(wire).to_peer_at = until;
                 self.wire(wire).unread += 1;
-                return self.at(until, Happening::AtPeer(wire, ToPeer::Frame(frame)));
+                return self.at(until, SimEvent::AtPeer(wire, ToPeer::Frame(frame)));
             }
             ToPeer::Frame(frame) => frame,
         };
@@ -286,14 +293,14 @@ impl World {
     fn editor_is_answered(&mut self, number: usize, frame: &Value) {
         let asked = frame["id"].as_i64().and_then(|id| self.editors[number].asked.remove(&id));
         match asked {
-            Some(Asked::Attach) => {
+            Some(EditorRequest::Attach) => {
                 let result: Result<api::AttachResult, _> = serde_json::from_value(frame["result"].clone());
                 let Ok(result) = result else { return };
                 let editor = &mut self.editors[number];
                 editor.attached = true;
                 (editor.port, editor.window) = (Some(result.port), result.window);
             }
-            Some(Asked::Edited { review, text }) => {
+            Some(EditorRequest::Edited { review, text }) => {
                 let result = serde_json::from_value(frame["result"].clone());
                 let shown = self.editors[number].shown.get_mut(&review);
                 if let (Ok(ReviewEditedResult::Taken { revision, digest, hunks }), Some(shown)) =
@@ -305,11 +312,11 @@ impl World {
                     shown.conflicts.clear();
                 }
             }
-            Some(Asked::Decided { params, word }) => {
+            Some(EditorRequest::Decided { params, word }) => {
                 if let Some(params) = self.writes_here(&frame["result"], &params, &word)
                     && let Some(wire) = self.editors[number].wire
                 {
-                    let asked = Asked::Decided { params: params.clone(), word };
+                    let asked = EditorRequest::Decided { params: params.clone(), word };
                     self.editor_asks(number, wire, "review/decided", &params, asked);
                 }
                 self.count(match frame["result"]["kind"].as_str() {
@@ -320,7 +327,7 @@ impl World {
                     _ => "decisions refused",
                 });
             }
-            Some(Asked::Answered) | None => {}
+            Some(EditorRequest::Answered) | None => {}
         }
     }
 

@@ -3,25 +3,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linkspan_dialect::Exchange;
+use linkspan_dialect::ExchangeId;
 use linkspan_hub::core::{Event, ExchangeAnswer};
 use linkspan_review::AgentId;
 
+use super::simulation::Simulation;
 use super::wire::{ToPeer, WireId};
-use super::world::World;
 
 #[derive(Default)]
 pub(super) struct Exchanges {
     last: u64,
-    waiting: BTreeMap<(AgentId, Exchange), WireId>,
-    /// Whoever asked these has left, and the hub was not told: one answer to each goes nowhere.
-    given_up: BTreeSet<(AgentId, Exchange)>,
+    waiting: BTreeMap<(AgentId, ExchangeId), WireId>,
+    /// Their callers left without the hub noticing: one answer to each goes nowhere.
+    given_up: BTreeSet<(AgentId, ExchangeId)>,
     /// The newest ping behind answers that were handed out.
     unconfirmed: BTreeMap<AgentId, u64>,
 }
 
 impl Exchanges {
-    /// Whoever asked on that connection is gone.
+    /// The caller on that connection is gone.
     pub(super) fn given_up(&mut self, wire: WireId) {
         self.given_up.extend(self.waiting.extract_if(.., |_, waits| *waits == wire).map(|(asked, _)| asked));
     }
@@ -30,16 +30,16 @@ impl Exchanges {
         self.waiting.extract_if(.., |(of, _), _| *of == agent).map(|(_, wire)| wire).collect()
     }
 
-    pub(super) fn waiting(&self) -> impl Iterator<Item = (Exchange, WireId)> {
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (ExchangeId, WireId)> {
         self.waiting.iter().map(|((_, exchange), wire)| (*exchange, *wire))
     }
 }
 
-impl World {
+impl Simulation {
     pub(super) fn asked_by_exchange(&mut self, agent: AgentId, wire: WireId, text: String) {
         self.has_all(agent);
         self.hub.exchanges.last += 1;
-        let exchange = Exchange(self.hub.exchanges.last);
+        let exchange = ExchangeId(self.hub.exchanges.last);
         self.hub.exchanges.waiting.insert((agent, exchange), wire);
         self.hub_event(Event::AgentFrame { agent, text, exchange: Some(exchange) });
     }
@@ -50,7 +50,7 @@ impl World {
         }
     }
 
-    pub(super) fn answers_exchange(&mut self, agent: AgentId, exchange: Exchange, answer: ExchangeAnswer) {
+    pub(super) fn answers_exchange(&mut self, agent: AgentId, exchange: ExchangeId, answer: ExchangeAnswer) {
         let on_stream = self.hub.streams.has(agent);
         let text = match answer {
             ExchangeAnswer::Text(text) | ExchangeAnswer::Introduced { text, .. } => Some(text),
@@ -62,7 +62,7 @@ impl World {
         let result = match waited {
             Some(_) => Ok(()),
             None if self.hub.exchanges.given_up.remove(&(agent, exchange)) => Ok(()),
-            None => Err(format!("{exchange:?} of {agent} is answered, and nobody waits for it")),
+            None => Err(format!("{exchange:?} of {agent} is answered, but nothing waits for it")),
         };
         self.promises.look("7: each exchange is answered exactly once", result);
         let Some(wire) = waited else { return };
@@ -81,7 +81,7 @@ impl World {
         self.finds_out(Event::AgentPong { agent, number: None });
     }
 
-    /// A connection that is closed over what nobody has read is reset, and says nothing.
+    /// A connection that is closed with unread data is reset, without an answer.
     pub(super) fn caller_ended(&mut self, agent: AgentId, in_order: bool) {
         self.hub.exchanges.waiting.retain(|(of, _), _| *of != agent);
         if in_order {

@@ -3,26 +3,26 @@
 
 use std::collections::BTreeMap;
 
-use linkspan_hub::config::Config;
-use linkspan_hub::core::{Core, Event, Identity, LocalId};
+use linkspan_hub::core::harness::CoreHarness;
+use linkspan_hub::core::{ConnectionId, Event};
 use linkspan_review::{AgentId, WindowId};
 
 use super::exchanges::Exchanges;
-use super::journal::{Books, Durable, Job};
+use super::journal::{Durable, Job, SimJournal};
+use super::simulation::{SimEvent, Simulation};
 use super::streams::Streams;
-use super::wire::{Door, Name, Peer, ToHub, ToPeer, WireId};
-use super::world::{Happening, World};
+use super::wire::{Endpoint, Peer, PeerName, ToHub, ToPeer, WireId};
 
 pub(super) struct Hub {
-    core: Option<Core>,
+    pub(super) harness: Option<CoreHarness>,
     /// Counts the hubs there have been.
     pub(super) life: u64,
     started: u64,
-    books: Books,
+    books: SimJournal,
     pub(super) agents: BTreeMap<AgentId, WireId>,
     pub(super) exchanges: Exchanges,
     pub(super) streams: Streams,
-    pub(super) locals: BTreeMap<LocalId, WireId>,
+    pub(super) locals: BTreeMap<ConnectionId, WireId>,
     pub(super) ports: BTreeMap<u16, WindowId>,
     pub(super) connections: u64,
     pub(super) next_port: u16,
@@ -30,17 +30,17 @@ pub(super) struct Hub {
     told_at: u64,
     /// It said itself that there is nothing to do.
     pub(super) left: bool,
-    /// Somebody stops it, whoever waits.
+    /// It is being stopped, even if agents wait.
     pub(super) stopping: bool,
 }
 
 impl Hub {
     pub(super) fn new() -> Hub {
         Hub {
-            core: None,
+            harness: None,
             life: 0,
             started: 0,
-            books: Books::new(),
+            books: SimJournal::new(),
             agents: BTreeMap::new(),
             exchanges: Exchanges::default(),
             streams: Streams::default(),
@@ -60,16 +60,20 @@ impl Hub {
     }
 
     pub(super) fn is_up(&self) -> bool {
-        self.core.is_some()
+        self.harness.is_some()
     }
 
     pub(super) fn alarm(&self) -> Option<u64> {
-        self.core.as_ref()?.next_deadline().map(|due| due + self.started)
+        self.harness.as_ref()?.core.next_deadline().map(|due| due + self.started)
     }
 
     /// What the core holds of anything.
-    pub(super) fn holdings(&self) -> Vec<(&'static str, usize)> {
-        self.core.iter().flat_map(Core::holdings).filter(|(_, held)| *held > 0).collect()
+    pub(super) fn resource_counts(&self) -> Vec<(&'static str, usize)> {
+        self.harness
+            .iter()
+            .flat_map(|harness| harness.core.resource_counts())
+            .filter(|(_, held)| *held > 0)
+            .collect()
     }
 
     pub(super) fn wire_of(&self, agent: AgentId) -> Option<WireId> {
@@ -77,7 +81,7 @@ impl Hub {
     }
 }
 
-impl World {
+impl Simulation {
     pub(super) fn hub_starts(&mut self) {
         if self.hub.is_up() || (self.leaving && self.hub.left) {
             return;
@@ -88,20 +92,9 @@ impl World {
         self.hub.told_at = self.now;
         self.count("hubs started");
         self.trace.tell(self.now, || format!("a hub starts with {} reviews", remembered.reviews.len()));
-        let identity = Identity {
-            version: "0.0.0",
-            pid: 1,
-            started_at_ms: self.now,
-            life: format!("life{}", self.hub.life),
-            socket: "/run/hub.sock".to_owned(),
-            resident_bytes: || None,
-            port_space: None,
-            clients_file: "/home/me/clients.toml".to_owned(),
-            own_places: vec!["/home/me/own".into()],
-        };
-        let lookup = |name: &str| (name == "HOME").then(|| "/home/me".into());
-        let (core, actions) = Core::new(identity, Config::default(), Box::new(lookup), remembered);
-        self.hub.core = Some(core);
+        let life = format!("life{}", self.hub.life);
+        let (harness, actions) = CoreHarness::start(&life, self.now, remembered);
+        self.hub.harness = Some(harness);
         self.carry_out(actions);
     }
 
@@ -120,7 +113,7 @@ impl World {
             1 => self.chance.below(10_000) as u64,
             _ => self.chance.below(900_000) as u64,
         };
-        self.later(pause, Happening::HubStarts);
+        self.later(pause, SimEvent::HubStarts);
     }
 
     /// `linkspan hub stop --force`, or a signal.
@@ -134,7 +127,7 @@ impl World {
     }
 
     pub(super) fn hub_ends(&mut self) {
-        self.hub.core = None;
+        self.hub.harness = None;
         // Nothing that was under way in this life happens in the next.
         self.hub.life += 1;
         self.hub.ports.clear();
@@ -153,7 +146,8 @@ impl World {
 
     pub(super) fn hub_event(&mut self, event: Event) {
         let now = self.now - self.hub.started;
-        let Some(core) = &mut self.hub.core else { return };
+        let Some(harness) = &mut self.hub.harness else { return };
+        let core = &mut harness.core;
         let mut actions = core.handle(now, event);
         // As the real edge does.
         if core.next_deadline().is_some_and(|due| due <= now) {
@@ -185,7 +179,7 @@ impl World {
         let Some(name) = self.wires[id.0].name.filter(|_| serves) else { return };
         self.trace.tell(self.now, || format!("the hub hears of {peer:?} on {id:?}: {what:?}"));
         match (name, what) {
-            (Name::Agent(agent), ToHub::Text(text)) => {
+            (PeerName::Agent(agent), ToHub::Text(text)) => {
                 self.trace.mix(text.as_bytes());
                 self.call_arrives(id, &text);
                 match self.asks_by_exchanges(peer) {
@@ -193,10 +187,10 @@ impl World {
                     false => self.hub_event(Event::AgentFrame { agent, text, exchange: None }),
                 }
             }
-            (Name::Agent(agent), ToHub::Pong(number)) => {
+            (PeerName::Agent(agent), ToHub::Pong(number)) => {
                 self.hub_event(Event::AgentPong { agent, number: Some(number) });
             }
-            (Name::Agent(agent), ToHub::Closed) => {
+            (PeerName::Agent(agent), ToHub::Closed) => {
                 if self.asks_by_exchanges(peer) && !self.wires[id.0].over_for_hub {
                     let wire = &self.wires[id.0];
                     self.caller_ended(agent, wire.cut_at.is_none() && wire.unread == 0);
@@ -205,24 +199,24 @@ impl World {
                 self.hub.agents.remove(&agent);
                 self.hub_event(Event::AgentClosed { agent, said_goodbye: false });
             }
-            (Name::Local(local), ToHub::Text(text)) => {
+            (PeerName::Local(connection), ToHub::Text(text)) => {
                 self.trace.mix(text.as_bytes());
                 self.call_arrives(id, &text);
-                self.hub_event(Event::LocalMessage { local, body: text.into_bytes() });
+                self.hub_event(Event::ConnectionMessage { connection, body: text.into_bytes() });
             }
-            (Name::Local(local), ToHub::Closed) => {
+            (PeerName::Local(connection), ToHub::Closed) => {
                 self.over_for_hub(id);
-                self.hub.locals.remove(&local);
-                self.hub_event(Event::LocalClosed { local });
+                self.hub.locals.remove(&connection);
+                self.hub_event(Event::ConnectionClosed { connection });
             }
-            (Name::Session, ToHub::Post { key, text }) => {
+            (PeerName::Session, ToHub::Post { key, text }) => {
                 self.trace.mix(text.as_bytes());
                 self.posted(id, &key, text);
             }
-            (Name::Session, ToHub::Listen { key, last }) => self.listens(id, &key, last),
-            (Name::Session, ToHub::Closed) => self.session_wire_closed(id),
-            (Name::Session, ToHub::Text(_) | ToHub::Pong(_))
-            | (Name::Local(_), ToHub::Pong(_))
+            (PeerName::Session, ToHub::Listen { key, last }) => self.listens(id, &key, last),
+            (PeerName::Session, ToHub::Closed) => self.session_wire_closed(id),
+            (PeerName::Session, ToHub::Text(_) | ToHub::Pong(_))
+            | (PeerName::Local(_), ToHub::Pong(_))
             | (_, ToHub::Opened | ToHub::Post { .. } | ToHub::Listen { .. }) => {}
         }
     }
@@ -231,33 +225,33 @@ impl World {
         matches!(peer, Peer::Agent(number) if self.agents[number].by_exchanges())
     }
 
-    fn lets_in(&mut self, id: WireId, peer: Peer, door: Door) -> bool {
+    fn lets_in(&mut self, id: WireId, peer: Peer, door: Endpoint) -> bool {
         match door {
-            Door::Stream(port) => {
+            Endpoint::Stream(port) => {
                 let open = self.hub.ports.contains_key(&port);
-                self.wire(id).name = open.then_some(Name::Session);
+                self.wire(id).name = open.then_some(PeerName::Session);
                 return open;
             }
-            Door::Port(port) => {
+            Endpoint::Port(port) => {
                 let (Some(window), Peer::Agent(agent)) = (self.hub.ports.get(&port).copied(), peer) else {
                     return false;
                 };
                 let agent_id = self.hub.next_agent();
-                self.wire(id).name = Some(Name::Agent(agent_id));
+                self.wire(id).name = Some(PeerName::Agent(agent_id));
                 self.hub.agents.insert(agent_id, id);
                 let dialect = linkspan_dialect::by_name(self.agents[agent].dialect).expect("a dialect");
                 let called = self.agents[agent].by_exchanges().then(|| self.agents[agent].name.clone());
                 self.hub_event(Event::AgentOpened { agent: agent_id, window, dialect, called });
             }
-            Door::Socket | Door::Page => {
+            Endpoint::Socket | Endpoint::Page => {
                 self.hub.connections += 1;
-                let local = LocalId(self.hub.connections);
-                self.wire(id).name = Some(Name::Local(local));
-                self.hub.locals.insert(local, id);
-                let is_page = matches!(door, Door::Page);
+                let connection = ConnectionId(self.hub.connections);
+                self.wire(id).name = Some(PeerName::Local(connection));
+                self.hub.locals.insert(connection, id);
+                let is_page = matches!(door, Endpoint::Page);
                 self.hub_event(match is_page {
-                    true => Event::PageOpened { local },
-                    false => Event::LocalOpened { local },
+                    true => Event::PageOpened { connection },
+                    false => Event::ConnectionOpened { connection },
                 });
             }
         }
@@ -266,13 +260,13 @@ impl World {
 
     pub(super) fn finds_out(&mut self, event: Event) {
         let (life, delay) = (self.hub.life, self.delay());
-        self.later(delay, Happening::Edge(life, event));
+        self.later(delay, SimEvent::Edge(life, event));
     }
 
     pub(super) fn hand_in(&mut self, job: Job) {
         if self.hub.books.hand_in(job) {
             let (life, delay) = (self.hub.life, self.delay().min(4_000));
-            self.later(delay, Happening::Sync(life));
+            self.later(delay, SimEvent::Sync(life));
         }
     }
 
@@ -294,7 +288,7 @@ impl World {
         self.hub.told_at = self.hub.told_at.max(self.now + delay);
         let (when, life) = (self.hub.told_at, self.hub.life);
         for event in events {
-            self.at(when, Happening::Edge(life, event));
+            self.at(when, SimEvent::Edge(life, event));
         }
     }
 }

@@ -7,25 +7,27 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::mpsc;
 
-use linkspan_hub::core::{Event, Ticket};
-use linkspan_hub::journal::{
-    Change, Entry, Found, Journal, Keeping, Name, Question, Recorded, Remembered, RememberedWindow,
+use linkspan_hub::core::contract::{
+    ChangeSelector, HistoryAnswer, HistoryQuery, RecordedChange, RememberedState, RememberedWindow,
+    ReviewRecord,
 };
+use linkspan_hub::core::{Event, Ticket};
+use linkspan_hub::journal::{Journal, JournalReply, Retention};
 use linkspan_review::{ChangeId, Review, ReviewId, Step};
 
 pub(super) enum Job {
-    Review(Box<Entry>),
+    Review(Box<ReviewRecord>),
     Window(Box<RememberedWindow>),
     OnDisk(ReviewId),
-    Ask(Ticket, Question),
-    BeginUndo(Ticket, Box<Change>),
+    Ask(Ticket, HistoryQuery),
+    BeginUndo(Ticket, Box<RecordedChange>),
     EndUndo { undo: ChangeId, done: bool, mode: Option<u32> },
 }
 
 /// What survives the hub from now on.
 pub(super) enum Durable {
     Review(Box<Review>, Step),
-    UndoBegun(Ticket, ChangeId, Box<Change>),
+    UndoBegun(Ticket, ChangeId, Box<RecordedChange>),
     UndoEnded(ChangeId),
 }
 
@@ -39,23 +41,23 @@ impl fmt::Display for Durable {
     }
 }
 
-pub(super) struct Books {
+pub(super) struct SimJournal {
     waiting: VecDeque<Job>,
     /// Durable, and not yet in the real journal.
     durable: Vec<Job>,
     proposed_at: BTreeMap<ReviewId, u64>,
     decided_at: BTreeMap<ReviewId, u64>,
-    real: Option<(Journal, mpsc::Receiver<Recorded>)>,
+    real: Option<(Journal, mpsc::Receiver<JournalReply>)>,
     path: PathBuf,
     _place: tempfile::TempDir,
 }
 
-impl Books {
-    pub(super) fn new() -> Books {
+impl SimJournal {
+    pub(super) fn new() -> SimJournal {
         let memory = std::path::Path::new("/dev/shm");
         let place = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
         let place = place.expect("a place for the journal");
-        Books {
+        SimJournal {
             waiting: VecDeque::new(),
             durable: Vec::new(),
             proposed_at: BTreeMap::new(),
@@ -72,7 +74,7 @@ impl Books {
         self.waiting.len() == 1
     }
 
-    /// What waits is durable now, or is not; gives what the hub is to hear, and what is kept.
+    /// What waits is durable now, or is not; returns the events for the hub, and what is kept.
     pub(super) fn sync(&mut self, now: u64, fails: bool) -> (Vec<Event>, Vec<Durable>) {
         let full = || "no space left on device".to_owned();
         let result = || if fails { Err(full()) } else { Ok(()) };
@@ -128,7 +130,7 @@ impl Books {
     }
 
     /// Gives the real journal all that is durable.
-    fn hand_over(&mut self) -> Option<&(Journal, mpsc::Receiver<Recorded>)> {
+    fn hand_over(&mut self) -> Option<&(Journal, mpsc::Receiver<JournalReply>)> {
         let (journal, heard) = self.real.as_ref()?;
         let mut answers = 0;
         for job in self.durable.drain(..) {
@@ -148,22 +150,22 @@ impl Books {
         }
         for recorded in heard.iter().take(answers) {
             match recorded {
-                Recorded::Review { result, .. } | Recorded::Window { result, .. } => {
+                JournalReply::Review { result, .. } | JournalReply::Window { result, .. } => {
                     result.expect("memory takes every record");
                 }
-                Recorded::History { .. } | Recorded::UndoBegun { .. } => {}
+                JournalReply::History { .. } | JournalReply::UndoBegun { .. } => {}
             }
         }
         self.real.as_ref()
     }
 
-    fn answer(&mut self, ticket: Ticket, question: Question) -> Result<Found, String> {
+    fn answer(&mut self, ticket: Ticket, question: HistoryQuery) -> Result<HistoryAnswer, String> {
         let closed = || "the journal is closed".to_owned();
         let (journal, heard) = self.hand_over().ok_or_else(closed)?;
         journal.ask(ticket, question);
-        let Ok(Recorded::History { mut result, .. }) = heard.recv() else { return Err(closed()) };
+        let Ok(JournalReply::History { mut result, .. }) = heard.recv() else { return Err(closed()) };
         // It knows the real clock only, which is another each time.
-        if let Ok(Found::List(entries)) = &mut result {
+        if let Ok(HistoryAnswer::List(entries)) = &mut result {
             entries.iter_mut().for_each(|entry| (entry.proposed_at_ms, entry.ended_at_ms) = (0, 0));
             let number = |name: &str| name.get(1..).and_then(|number| number.parse::<u64>().ok());
             entries.sort_by_key(|entry| (number(&entry.review), entry.change.as_deref().and_then(number)));
@@ -171,24 +173,28 @@ impl Books {
         result
     }
 
-    fn begin_undo(&mut self, ticket: Ticket, change: &Change) -> Result<(ChangeId, ChangeId), String> {
+    fn begin_undo(
+        &mut self,
+        ticket: Ticket,
+        change: &RecordedChange,
+    ) -> Result<(ChangeId, ChangeId), String> {
         let closed = || "the journal is closed".to_owned();
         let (journal, heard) = self.hand_over().ok_or_else(closed)?;
         journal.begin_undo(ticket, change.clone());
         match heard.recv() {
-            Ok(Recorded::UndoBegun { result, .. }) => result,
+            Ok(JournalReply::UndoBegun { result, .. }) => result,
             _ => Err(closed()),
         }
     }
 
     /// What a hub that starts now finds, in the words of the real journal.
-    pub(super) fn read_back(&mut self, now: u64) -> Remembered {
+    pub(super) fn read_back(&mut self, now: u64) -> RememberedState {
         // Its answer is behind all that was handed over before.
-        drop(self.answer(Ticket(0), Question::Change(Name::Change(ChangeId(0)))));
+        drop(self.answer(Ticket(0), HistoryQuery::Change(ChangeSelector::Change(ChangeId(0)))));
         self.real = None;
         let (tell, heard) = mpsc::channel();
         let opened =
-            Journal::open(&self.path, &Keeping::default(), move |recorded| drop(tell.send(recorded)));
+            Journal::open(&self.path, &Retention::default(), move |recorded| drop(tell.send(recorded)));
         let (journal, mut remembered) = opened.expect("the journal opens");
         self.real = Some((journal, heard));
         // The real journal knows the real clock only.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use linkspan_editor_api::ReviewShow;
 
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 pub(super) fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
@@ -16,7 +16,7 @@ fn bare(line: &str) -> &str {
 }
 
 /// Changes some lines of a text, and keeps it at about its length.
-pub(super) fn changed(text: &str, chance: &mut Chance, mut word: impl FnMut() -> String) -> String {
+pub(super) fn changed(text: &str, chance: &mut Rng, mut word: impl FnMut() -> String) -> String {
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut all: Vec<String> = lines(text).into_iter().map(str::to_owned).collect();
     for _ in 0..=chance.below(3) {
@@ -76,7 +76,7 @@ pub(super) fn is_carried(base: &str, wanted: &str, now: &str, result: &str) -> R
     if let Some(line) =
         was.iter().find(|line| is.contains(*line) && want.contains(*line) && !got.contains(*line))
     {
-        return wrong("a line that nobody changed is gone", line);
+        return wrong("a line that was not changed is gone", line);
     }
     if let Some(line) = was.difference(&want).chain(was.difference(&is)).find(|line| got.contains(*line)) {
         return wrong("a line that was taken out is there", line);

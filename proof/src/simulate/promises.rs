@@ -3,21 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use linkspan_hub::files::Replacement;
-use linkspan_hub::journal::Change;
-use linkspan_review::{Digest, Ended, Review, ReviewId, Step, Writer, decode};
+use linkspan_hub::core::contract::{RecordedChange, Replacement};
+use linkspan_review::{Digest, Review, ReviewEnd, ReviewId, Step, Writer, decode};
 
-use super::agent::{Ask, Asked, Part};
+use super::agent::{Ask, AskState, Part};
 use super::calls::Calls;
-use super::consent::Consent;
-use super::landed::{Landed, MARK};
-use super::person::{Word, fits, goes_on};
+use super::file_contents::{FileContents, MARK};
+use super::messages::Received;
+use super::permissions::Permissions;
 use super::sets::Sets;
-use super::speech::Heard;
+use super::simulation::Simulation;
 use super::undos::Undos;
-use super::watchers::Watched;
+use super::user::{UserDecision, fits, goes_on};
+use super::watchers::WatcherLog;
 use super::wire::{Peer, WireId};
-use super::world::World;
 
 #[derive(Default)]
 pub(super) struct Promises {
@@ -25,7 +24,7 @@ pub(super) struct Promises {
     pub(super) looked: BTreeMap<&'static str, u64>,
     pub(super) broken: Option<String>,
     /// What the person said of each review.
-    pub(super) words: BTreeMap<ReviewId, Vec<Word>>,
+    pub(super) words: BTreeMap<ReviewId, Vec<UserDecision>>,
     /// Which of them were recorded as decisions, and how the last of them was.
     counted: BTreeMap<ReviewId, BTreeSet<usize>>,
     last_decided: BTreeMap<ReviewId, (usize, Review)>,
@@ -41,9 +40,9 @@ pub(super) struct Promises {
     pub(super) calls: Calls,
     pub(super) sets: Sets,
     pub(super) undos: Undos,
-    pub(super) consent: Consent,
-    pub(super) watched: Watched,
-    pub(super) landed: Landed,
+    pub(super) consent: Permissions,
+    pub(super) watched: WatcherLog,
+    pub(super) file_contents: FileContents,
 }
 
 /// A review as the journal has it.
@@ -53,26 +52,26 @@ pub(super) struct Durable {
     pub(super) review: Review,
 }
 
-/// Agents that write what they are told are told the mark of the file, too.
+/// Agents that write the accepted text also receive the byte order mark of the file.
 fn is_told(accepted: &linkspan_review::Accepted, text: &str) -> bool {
     accepted.text == text || text.strip_prefix(MARK).is_some_and(|text| accepted.text == text)
 }
 
 /// The hub or an editor writes it, not the agent.
 pub(super) fn is_written_by_hub(review: &Review) -> bool {
-    review.writer == Writer::Editor || review.written_here
+    review.writer == Writer::Hub || review.written_here
 }
 
 impl Durable {
     pub(super) fn accepted(&self) -> Option<&linkspan_review::Accepted> {
         match &self.review.outcome()?.ended {
-            Ended::Accepted(accepted) => Some(accepted),
+            ReviewEnd::Accepted(accepted) => Some(accepted),
             _ => None,
         }
     }
 
     fn is_rejected(&self) -> bool {
-        self.review.outcome().is_some_and(|outcome| matches!(outcome.ended, Ended::Rejected { .. }))
+        self.review.outcome().is_some_and(|outcome| matches!(outcome.ended, ReviewEnd::Rejected { .. }))
     }
 }
 
@@ -91,7 +90,7 @@ impl Promises {
     }
 
     /// Whether an accepted review changed a file in exactly this way.
-    pub(super) fn was_made(&self, change: &Change) -> bool {
+    pub(super) fn was_made(&self, change: &RecordedChange) -> bool {
         let known =
             self.durable.get(&change.review).into_iter().flatten().chain(self.written.get(&change.review));
         known.into_iter().any(|durable| {
@@ -118,16 +117,17 @@ impl Promises {
         }
     }
 
-    /// Which of her words is this decision, to the byte.
+    /// Finds the user's decision that this is, byte for byte.
     fn said(&self, review: &Review) -> Result<usize, String> {
         let words = self.words.get(&review.id).map(Vec::as_slice).unwrap_or_default();
         let mut why = None;
         for (at, word) in words.iter().enumerate().rev() {
             match fits(word, review) {
                 Ok(()) => return Ok(at),
-                Err(error) => drop(
-                    why.get_or_insert(format!("{error}; the file held {:?}, she said {word:?}", review.base)),
-                ),
+                Err(error) => drop(why.get_or_insert(format!(
+                    "{error}; the file held {:?}, the user decided {word:?}",
+                    review.base
+                ))),
             }
         }
         // The file may move again before a decision is carried out, back to what it was, too: each move is a merge of
@@ -137,11 +137,11 @@ impl Promises {
         {
             return Ok(*word);
         }
-        Err(why.unwrap_or_else(|| format!("nobody said a word about {}", review.id)))
+        Err(why.unwrap_or_else(|| format!("the user decided nothing about {}", review.id)))
     }
 }
 
-impl World {
+impl Simulation {
     pub(super) fn record_asked(&mut self, review: &Review, step: Step) {
         match step {
             Step::Proposed => {
@@ -155,10 +155,10 @@ impl World {
                     self.promises.last_decided.insert(review.id, (*word, review.clone()));
                 }
                 let which = match review.outcome().map(|outcome| &outcome.ended) {
-                    Some(Ended::Accepted(_)) => {
-                        "2, 4: what is accepted is what she saw and said, and not a byte else"
+                    Some(ReviewEnd::Accepted(_)) => {
+                        "2, 4: an accepted text is exactly what the user saw and decided"
                     }
-                    _ => "2: what is rejected is what she rejected",
+                    _ => "2: a rejection is the user's own",
                 };
                 self.promises.look(which, said.map(|_| ()));
                 self.look_at_writer(review);
@@ -168,13 +168,14 @@ impl World {
                     None => drop(self.promises.unsaved_at_decision.remove(&review.id)),
                 }
             }
-            // Without an owner it was not delivered: nobody came to fetch it in time.
+            // Without an owner it was not delivered: no agent fetched it in time.
             Step::Delivered if review.owner.is_some() => {
-                let decided = review.outcome().is_some_and(|outcome| outcome.ended.by_a_person());
+                let decided = review.outcome().is_some_and(|outcome| outcome.ended.is_by_user());
                 // It may have asked for the same twice, and was told once for each.
                 let heard = self.asks_of(review).filter(|(_, ask)| ask.asked < 2);
-                let states: Vec<Asked> = heard.map(|(_, ask)| ask.state).collect();
-                let got = !decided || states.is_empty() || states.iter().any(|state| *state != Asked::Wanted);
+                let states: Vec<AskState> = heard.map(|(_, ask)| ask.state).collect();
+                let got =
+                    !decided || states.is_empty() || states.iter().any(|state| *state != AskState::Wanted);
                 let result = if got { Ok(()) } else { Err(format!("its agent never got {}", review.id)) };
                 self.promises.look("3: what counts as delivered has arrived", result);
             }
@@ -187,7 +188,7 @@ impl World {
     }
 
     /// The number of the agent that asked for it, whether it still wants it, and how often it asks right now.
-    fn ask_of(&self, review: &Review) -> Option<(usize, Asked, usize)> {
+    fn ask_of(&self, review: &Review) -> Option<(usize, AskState, usize)> {
         self.asks_of(review).next().map(|(number, ask)| (number, ask.state, ask.times))
     }
 
@@ -218,13 +219,15 @@ impl World {
         self.promises.last_decided.remove(&id);
         self.promises.words.remove(&id);
         self.promises.applied.remove(&id);
-        let Some((number, Asked::Wanted, 1)) = self.ask_of(review) else { return };
+        let Some((number, AskState::Wanted, 1)) = self.ask_of(review) else { return };
         // In a session on a stream, the newest change of a path takes the place of those before.
         if self.agents[number].listens() {
             return;
         }
         // Only where it is sure that the hub knows nothing else of this agent, and has not forgotten it yet.
         const KEPT_MS: u64 = 500_000;
+        const KEPT_FOR_HOOK_MS: u64 = 50_000;
+        let kept_ms = if self.agents[number].hook_of.is_some() { KEPT_FOR_HOOK_MS } else { KEPT_MS };
         const SETTLED_MS: u64 = 10_000;
         let wires = || {
             let its =
@@ -233,7 +236,7 @@ impl World {
         };
         let alone = wires().filter(|wire| !wire.over_for_hub).count() == 1;
         let gone = wires().filter_map(|wire| wire.over_at).max().unwrap_or(self.now);
-        if !alone || self.now - gone > KEPT_MS {
+        if !alone || self.now - gone > kept_ms {
             return;
         }
         let same = |other: &Review| {
@@ -245,11 +248,11 @@ impl World {
         for known in self.promises.durable.values() {
             let Some(last) = known.last().filter(|last| same(&last.review)) else { continue };
             let age = self.now - last.at;
-            if !(SETTLED_MS..KEPT_MS).contains(&age) {
+            if !(SETTLED_MS..kept_ms).contains(&age) {
                 continue;
             }
             // A decision answers its question, whatever became of the file. Only what was written and taken back
-            // since is asked anew.
+            // since is asked again.
             let still_holds = match (last.step, is_written_by_hub(&last.review), last.accepted()) {
                 (Step::Written, true, Some(accepted)) => {
                     last.review.base != review.base
@@ -266,9 +269,9 @@ impl World {
         }
         if compared {
             let result = asked_twice.map_or(Ok(()), |before| {
-                Err(format!("{id} asks the person again for what she decided as {before}"))
+                Err(format!("{id} asks the user again for what was decided as {before}"))
             });
-            self.promises.look("3: nobody is asked again for what was decided", result);
+            self.promises.look("3: the user is not asked again for what was decided", result);
         }
     }
 
@@ -332,7 +335,7 @@ impl World {
                 }
             }
             None => {
-                self.promises.look(which, Err(format!("{} gets a text nobody decided on", path.display())))
+                self.promises.look(which, Err(format!("{} gets a text that was not decided", path.display())))
             }
         }
     }
@@ -348,7 +351,7 @@ impl World {
         self.promises.look("1: each decision is applied once, by one party", result);
     }
 
-    /// Whether somebody decided what an agent is told.
+    /// Whether the user decided what an agent receives.
     pub(super) fn look_at_outcome(
         &mut self,
         name: &str,
@@ -360,18 +363,18 @@ impl World {
             durable.step == Step::Decided && durable.at < asked && part.is_asked_by(&durable.review)
         });
         if before {
-            self.promises.looked("3: nobody is asked again for what was decided");
+            self.promises.looked("3: the user is not asked again for what was decided");
         }
         let path = part.path.clone();
         self.look_at_word(name, &path, |review| part.is_asked_by(review), accepted, Some(&part.text));
     }
 
     /// The same, where a change is known by its path alone.
-    pub(super) fn look_at_told(&mut self, name: &str, path: &Path, heard: &Heard) {
+    pub(super) fn look_at_told(&mut self, name: &str, path: &Path, heard: &Received) {
         let accepted = match heard {
-            Heard::Accepted { text } => Some(text.as_deref()),
-            Heard::Rejected => None,
-            Heard::Failed(_) | Heard::Set(_) | Heard::Other => return,
+            Received::Accepted { text } => Some(text.as_deref()),
+            Received::Rejected => None,
+            Received::Failed(_) | Received::Set(_) | Received::Other => return,
         };
         self.look_at_word(name, path, |review| review.path == path, accepted, None);
     }
@@ -389,7 +392,10 @@ impl World {
         let decided = self.promises.durable.values().flatten().chain(written).filter(|durable| {
             let review = &durable.review;
             let is_written = is_written_by_hub(review) && durable.step == Step::Written;
-            let same = is_it(review) && review.owner_key.split([':', '\u{1f}']).nth(1) == Some(name);
+            // A hook and its agent hear the same.
+            let agent = |name: &str| name.trim_end_matches(" hook").to_owned();
+            let owner = review.owner_key.split([':', '\u{1f}']).nth(1).map(agent);
+            let same = is_it(review) && owner == Some(agent(name));
             same && match accepted {
                 // After a yes its tool would write once more: it hears no of what the hub has written.
                 None => durable.is_rejected() || (own_tool && is_written && durable.accepted().is_some()),
@@ -398,7 +404,7 @@ impl World {
                     !is_written_by_hub(review)
                         && durable.accepted().is_some_and(|told| Some(&*told.bytes) == proposed)
                 }
-                // Where Linkspan writes, nobody hears of it before it is known to be in the file.
+                // Where Linkspan writes, no agent is answered before the file is known to hold it.
                 Some(text) => {
                     (!is_written_by_hub(review) || is_written)
                         && durable.accepted().is_some_and(|told| text.is_none_or(|text| is_told(told, text)))
@@ -408,10 +414,10 @@ impl World {
         let decided: Vec<ReviewId> = decided.map(|durable| durable.review.id).collect();
         let result = match decided.is_empty() {
             false => Ok(()),
-            true => Err(format!("{name} hears of {} what nobody decided", path.display())),
+            true => Err(format!("{name} receives for {} what was not decided", path.display())),
         };
         if accepted.is_some() {
-            self.promises.landed.told.extend(decided);
+            self.promises.file_contents.told.extend(decided);
         }
         self.promises.look("3: agents hear durable decisions, exactly as made", result);
     }

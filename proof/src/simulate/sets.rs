@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use linkspan_review::{AgentId, Review, SetId};
 
 use super::agent::Part;
-use super::speech::Heard;
-use super::world::World;
+use super::messages::Received;
+use super::simulation::Simulation;
 
 /// What makes one set: a word of an agent's on one connection, or one call of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Belongs {
+struct SetMember {
     life: u64,
     owner: AgentId,
     word: String,
@@ -20,11 +20,11 @@ struct Belongs {
 
 #[derive(Default)]
 pub(super) struct Sets {
-    named: BTreeMap<Belongs, SetId>,
-    holds: BTreeMap<(u64, SetId), Belongs>,
+    named: BTreeMap<SetMember, SetId>,
+    holds: BTreeMap<(u64, SetId), SetMember>,
 }
 
-impl World {
+impl Simulation {
     /// A change comes before the person, in the set that it belongs to.
     pub(super) fn look_at_set(&mut self, review: &Review) {
         let (Some(owner), Some((number, at))) = (review.owner, self.place_of(review)) else { return };
@@ -38,7 +38,7 @@ impl World {
             (None, 1) => None,
             (None, _) => Some(format!("call {at}")),
         };
-        let belongs = word.map(|word| Belongs { life: self.hub.life, owner, word });
+        let belongs = word.map(|word| SetMember { life: self.hub.life, owner, word });
         let life = self.hub.life;
         let sets = &mut self.promises.sets;
         let result = match (belongs, review.set) {
@@ -69,9 +69,9 @@ impl World {
     }
 
     /// A call for several files is answered: with each of them, once, or with nothing at all.
-    pub(super) fn look_at_parts(&mut self, home: usize, asked: &[Part], heard: &Heard) {
+    pub(super) fn look_at_parts(&mut self, home: usize, asked: &[Part], heard: &Received) {
         let result = match heard {
-            Heard::Set(told) => {
+            Received::Set(told) => {
                 let told: Vec<PathBuf> =
                     told.iter().map(|(path, _)| Path::new(&format!("/ws{home}")).join(path)).collect();
                 let asked: Vec<&PathBuf> = asked.iter().map(|part| &part.path).collect();
@@ -80,7 +80,7 @@ impl World {
                     false => Err(format!("asked for {asked:?}, told of {told:?}")),
                 }
             }
-            Heard::Failed(_) => return,
+            Received::Failed(_) => return,
             other => Err(format!("{} files were asked for, and the answer is {other:?}", asked.len())),
         };
         self.promises.look("3: the parts of a set are told together, each once", result);

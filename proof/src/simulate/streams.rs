@@ -7,9 +7,9 @@ use linkspan_hub::core::{Event, Introduction};
 use linkspan_review::{AgentId, ReviewId, WindowId};
 use serde_json::Value;
 
-use super::speech;
-use super::wire::{Door, Peer, ToPeer, WireId};
-use super::world::World;
+use super::messages;
+use super::simulation::Simulation;
+use super::wire::{Endpoint, Peer, ToPeer, WireId};
 
 /// What an agent has got of a session: the id of an event, as the edge makes it.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub(super) struct Position {
     /// The hub's name for the session; another hub has another.
     of: AgentId,
     got: usize,
-    /// Reviews whose outcome was told up to there: all that are not known to have arrived, and the newest that are.
+    /// Reviews whose outcome was sent up to there: all that are not known to have arrived, and the newest that are.
     received: Vec<ReviewId>,
 }
 
@@ -32,7 +32,7 @@ struct Session {
     agent: AgentId,
     sent: Vec<(Value, Option<ReviewId>)>,
     next_outcome: Option<ReviewId>,
-    /// Outcomes that an earlier hub told it.
+    /// Outcomes that an earlier hub sent to it.
     received_before: Vec<ReviewId>,
     /// How many of them are known to have arrived.
     arrived: usize,
@@ -52,7 +52,7 @@ impl Streams {
         self.sessions.values().any(|session| session.agent == agent)
     }
 
-    /// The next event tells the outcome of this review.
+    /// The next event carries the outcome of this review.
     pub(super) fn names_outcome(&mut self, agent: AgentId, review: ReviewId) {
         if let Some(session) = self.of(agent) {
             session.next_outcome = Some(review);
@@ -72,7 +72,7 @@ impl Streams {
         }
     }
 
-    /// When the agent was last heard, and where it listens.
+    /// When the agent last sent something, and on which stream it listens.
     pub(super) fn signs_of_life(&self, agent: AgentId) -> Option<(u64, Option<WireId>)> {
         let session = self.sessions.values().find(|session| session.agent == agent)?;
         Some((session.heard_at, session.stream))
@@ -96,11 +96,11 @@ impl Session {
     }
 }
 
-impl World {
+impl Simulation {
     fn window_behind(&self, wire: WireId) -> Option<WindowId> {
         match self.wires[wire.0].door {
-            Door::Stream(port) => self.hub.ports.get(&port).copied(),
-            Door::Port(_) | Door::Socket | Door::Page => None,
+            Endpoint::Stream(port) => self.hub.ports.get(&port).copied(),
+            Endpoint::Port(_) | Endpoint::Socket | Endpoint::Page => None,
         }
     }
 
@@ -187,7 +187,7 @@ impl World {
         let frame: Value = serde_json::from_str(text).expect("the hub sends JSON");
         let key = self.hub.streams.sessions.iter().find(|(_, session)| session.agent == agent);
         let Some(key) = key.map(|(key, _)| key.clone()) else { return };
-        if let Some((path, heard)) = speech::told_later(&frame) {
+        if let Some((path, heard)) = messages::told_later(&frame) {
             let number = self.agents.iter().position(|agent| agent.listening.has_used(&key));
             let name = number.map(|number| self.agents[number].name.clone()).unwrap_or_default();
             self.look_at_told(&name, &path, &heard);
@@ -213,7 +213,7 @@ impl World {
         }
     }
 
-    /// The hub lets go of it: nobody who waits is answered any more.
+    /// The hub ends the session: its waiting requests get no answer.
     pub(super) fn session_ends(&mut self, agent: AgentId) {
         let ended = self.hub.streams.sessions.extract_if(.., |_, session| session.agent == agent);
         let streams: Vec<WireId> = ended.filter_map(|(_, session)| session.stream).collect();

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use linkspan_hub::core::Ticket;
-use linkspan_hub::files::Restoration;
-use linkspan_hub::journal::Change;
+use linkspan_hub::core::contract::RecordedChange;
+use linkspan_hub::core::contract::Restoration;
 use linkspan_review::{ChangeId, Digest, decode};
 
+use super::simulation::{SimEvent, Simulation};
 use super::wire::WireId;
-use super::world::{Happening, World};
 
 #[derive(Default)]
 pub(super) struct Undos {
@@ -30,7 +30,7 @@ struct Undo {
     applied: usize,
     /// The file has held what it was to be given back.
     arrived: bool,
-    /// What the journal was told, and whether that would survive the hub.
+    /// What was recorded, and whether it would survive the hub.
     done: Option<bool>,
     is_kept: bool,
 }
@@ -45,7 +45,7 @@ impl Undos {
     }
 
     /// Whether somebody asked for just this; each request is good for one undo.
-    fn spend(&mut self, change: &Change) -> bool {
+    fn spend(&mut self, change: &RecordedChange) -> bool {
         let names = [change.id.map(|id| id.to_string()), Some(change.review.to_string())];
         let asked = self.asked.iter().find(|(_, name)| names.iter().flatten().any(|known| known == *name));
         let request = asked.map(|(request, _)| *request);
@@ -57,7 +57,7 @@ impl Undos {
         self.asked.clear();
     }
 
-    /// Killed: what the journal was told last is lost.
+    /// Killed: what was recorded last is lost.
     pub(super) fn lose(&mut self) {
         self.by_ticket.clear();
         for undo in self.known.values_mut().filter(|undo| !undo.is_kept) {
@@ -71,7 +71,7 @@ impl Undos {
         }
     }
 
-    /// Somebody else makes the change again before anyone has seen what came of its undo: nobody can tell then.
+    /// Another program makes the change again before the result of its undo was seen: then it cannot be told.
     pub(super) fn made_again(&mut self, path: &Path, bytes: &[u8]) {
         let open = self.known.values_mut().filter(|undo| undo.path == path && undo.done.is_none());
         open.filter(|undo| undo.without.as_deref() == Some(bytes)).for_each(|undo| undo.arrived = false);
@@ -89,9 +89,9 @@ impl Undos {
     }
 }
 
-impl World {
+impl Simulation {
     /// The hub goes about an undo; nothing is in the journal yet.
-    pub(super) fn undo_begins(&mut self, change: &Change) {
+    pub(super) fn undo_begins(&mut self, change: &RecordedChange) {
         let undos = &mut self.promises.undos;
         let asked = undos.spend(change);
         let before = change.id.and_then(|id| undos.known.get(&id));
@@ -102,7 +102,7 @@ impl World {
             None => self.promises.was_made(change),
         };
         let result = match (asked, made) {
-            (false, _) => Err(format!("nobody asked for the undo of {:?} of {}", change.id, change.review)),
+            (false, _) => Err(format!("no one asked for the undo of {:?} of {}", change.id, change.review)),
             (_, false) => {
                 Err(format!("no change of {} made {:?} of {:?}", change.review, change.after, change.before))
             }
@@ -118,9 +118,9 @@ impl World {
     }
 
     /// It is in the journal.
-    pub(super) fn undo_is_durable(&mut self, ticket: Ticket, id: ChangeId, change: Change) {
+    pub(super) fn undo_is_durable(&mut self, ticket: Ticket, id: ChangeId, change: RecordedChange) {
         self.count("undos begun");
-        let Change { path, before, after, .. } = change;
+        let RecordedChange { path, before, after, .. } = change;
         let (applied, arrived, done, is_kept) = (0, false, None, false);
         let undo = Undo { path, without: after, with: before, applied, arrived, done, is_kept };
         self.promises.undos.known.insert(id, undo);
@@ -128,7 +128,7 @@ impl World {
         if self.fault(150) {
             self.count("hubs killed amid an undo");
             let (life, soon) = (self.hub.life, self.chance.below(20) as u64);
-            self.later(soon, Happening::HubDies(life));
+            self.later(soon, SimEvent::HubDies(life));
         }
     }
 
@@ -201,7 +201,7 @@ impl World {
         self.promises.look(KNOWN, result);
     }
 
-    /// The hub tells the journal what came of it.
+    /// The hub records the result.
     pub(super) fn undo_ends(&mut self, id: ChangeId, done: bool) {
         self.count(if done { "undos done" } else { "undos begun and not done" });
         let Some(undo) = self.promises.undos.known.get_mut(&id) else {
@@ -220,7 +220,7 @@ impl World {
         self.promises.look(KNOWN, result);
     }
 
-    /// What the person is told of her undo.
+    /// What is reported about the undo.
     pub(super) fn undo_answered(&mut self, request: (WireId, i64), redo: Option<&str>) {
         self.promises.undos.asked.remove(&request);
         let Some(redo) = redo else { return self.count("undos refused") };
@@ -229,6 +229,6 @@ impl World {
             Some(Some(true)) => Ok(()),
             other => Err(format!("{redo} is said to be done, and the journal was told {other:?}")),
         };
-        self.promises.look("3: who is told that her undo is done can rely on it", result);
+        self.promises.look("3: an undo that is reported as done is done", result);
     }
 }

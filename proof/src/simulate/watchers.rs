@@ -1,25 +1,25 @@
 //! What is promised to those who watch: of reviews they hear what is recorded, as it is recorded, each thing once and
-//! nothing left out; and nobody leaves whom they have not seen come, unless that was before they watched.
+//! nothing left out; and no agent leaves that they have not seen join, unless that was before they watched.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linkspan_hub::core::{Event, LocalId};
+use linkspan_hub::core::{ConnectionId, Event};
 use linkspan_review::{ReviewId, Step};
 use serde_json::Value;
 
-use super::wire::{Name, ToPeer, WireId};
-use super::world::World;
+use super::simulation::Simulation;
+use super::wire::{PeerName, ToPeer, WireId};
 
 #[derive(Default)]
-pub(super) struct Watched {
-    /// Whom the hub has answered that they are told from now on, and how many connections there had been by then.
+pub(super) struct WatcherLog {
+    /// Watchers that the hub has confirmed, and how many connections there had been by then.
     watching: BTreeMap<WireId, u64>,
-    /// What the hub hears of the journal right now, and whether the record is there.
+    /// The record that the journal reports right now, and whether it succeeded.
     now: Option<(ReviewId, Step, bool)>,
-    /// Who was told of that.
-    told: BTreeSet<LocalId>,
+    /// Who was notified of that.
+    told: BTreeSet<ConnectionId>,
     /// Who saw which agent come, and not leave yet.
-    seen: BTreeSet<(LocalId, String)>,
+    seen: BTreeSet<(ConnectionId, String)>,
     /// Agents that have left, and in which life of the hub.
     left: BTreeSet<(u64, String)>,
 }
@@ -27,24 +27,24 @@ pub(super) struct Watched {
 const IN_ORDER: &str = "3: watchers hear of each record once, as it is made";
 const ALL: &str = "3: no watcher misses a record";
 
-impl World {
+impl Simulation {
     pub(super) fn is_watching(&mut self, wire: WireId) {
         self.count("watchers");
         self.promises.watched.watching.insert(wire, self.hub.connections);
     }
 
-    fn watchers(&self) -> BTreeSet<LocalId> {
+    fn watchers(&self) -> BTreeSet<ConnectionId> {
         let there = |wire: &&WireId| {
             let wire = &self.wires[wire.0];
             !wire.over_for_hub && wire.life == self.hub.life
         };
         let names = self.promises.watched.watching.keys().filter(there).map(|wire| self.wires[wire.0].name);
         names
-            .filter_map(|name| if let Some(Name::Local(local)) = name { Some(local) } else { None })
+            .filter_map(|name| if let Some(PeerName::Local(local)) = name { Some(local) } else { None })
             .collect()
     }
 
-    /// The hub hears of something; what it makes of a record is told to all who watch.
+    /// The hub receives an event; the result of a record is published to all watchers.
     pub(super) fn hub_hears(&mut self, event: Event) {
         let record = match &event {
             Event::Recorded { review, step, result } => Some((*review, *step, result.is_ok())),
@@ -61,14 +61,14 @@ impl World {
         }
         let told = &self.promises.watched.told;
         let result = match watchers.iter().find(|watcher| !told.contains(watcher)) {
-            // A hub that is leaving tells nobody.
+            // A hub that stops notifies no one.
             Some(watcher) if self.hub.is_up() => Err(format!("{watcher:?} is not told of {review} {step:?}")),
             _ => Ok(()),
         };
         self.promises.look(ALL, result);
     }
 
-    pub(super) fn publishes(&mut self, to: Vec<LocalId>, body: &[u8]) {
+    pub(super) fn publishes(&mut self, to: Vec<ConnectionId>, body: &[u8]) {
         self.trace.mix(body);
         let frame: Value = serde_json::from_slice(body).expect("the hub sends JSON");
         let what = &frame["params"]["what"];
@@ -85,7 +85,7 @@ impl World {
         }
     }
 
-    fn look_at_news(&mut self, to: &[LocalId], what: &Value) {
+    fn look_at_news(&mut self, to: &[ConnectionId], what: &Value) {
         let (name, kind) = (what["review"].as_str().unwrap_or_default(), what["change"]["kind"].as_str());
         match kind {
             // No step of a review, and in no record of one.
@@ -123,7 +123,7 @@ impl World {
         self.promises.look(IN_ORDER, result);
     }
 
-    fn look_at_comings(&mut self, to: &[LocalId], what: &Value) {
+    fn look_at_comings(&mut self, to: &[ConnectionId], what: &Value) {
         let agent = what["agent"].as_str().unwrap_or_default();
         let came = self.connection_of(agent);
         let watched = &mut self.promises.watched;
@@ -134,7 +134,7 @@ impl World {
                 !watched.left.contains(&who) && to.all(|sight| watched.seen.insert(sight))
             }
             false => {
-                let wire = |local: &LocalId| self.hub.locals.get(local);
+                let wire = |local: &ConnectionId| self.hub.locals.get(local);
                 let since = |local| wire(local).and_then(|wire| watched.watching.get(wire).copied());
                 let mut missed = to.iter().filter(|local| !watched.seen.remove(&(**local, agent.to_owned())));
                 missed.all(|local| since(local) >= came) && watched.left.insert(who)
@@ -147,7 +147,7 @@ impl World {
     /// Which connection the agent came on, counted over all lives of the hub.
     fn connection_of(&self, agent: &str) -> Option<u64> {
         match self.promises.calls.joined.get(agent).map(|wire| self.wires[wire.0].name) {
-            Some(Some(Name::Local(local))) => Some(local.0),
+            Some(Some(PeerName::Local(local))) => Some(local.0),
             // As the edge has numbered it.
             _ => agent.trim_start_matches('a').parse::<u64>().ok().map(|number| number / 2),
         }

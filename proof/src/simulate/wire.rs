@@ -1,7 +1,7 @@
 //! Connections as TCP and Unix sockets are: in order each way, at any pace, and with nothing across one another. One
 //! that is cut loses what is on the way, and each end finds out in its own time, or never.
 
-use linkspan_hub::core::LocalId;
+use linkspan_hub::core::ConnectionId;
 use linkspan_review::{AgentId, ReviewId};
 use serde_json::Value;
 
@@ -19,9 +19,9 @@ pub(super) enum Peer {
 
 /// Which door of the hub it leads to.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Door {
+pub(super) enum Endpoint {
     Port(u16),
-    /// The same port, for what is asked by POST and heard on a stream.
+    /// The same port, for requests by POST and notifications on a stream.
     Stream(u16),
     Socket,
     /// That of the browser page, behind its own guard.
@@ -30,20 +30,20 @@ pub(super) enum Door {
 
 /// What the hub knows it as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Name {
+pub(super) enum PeerName {
     Agent(AgentId),
     /// One connection of a session, which is known by its key.
     Session,
-    Local(LocalId),
+    Local(ConnectionId),
 }
 
 #[derive(Debug)]
 pub(super) struct Wire {
     pub(super) peer: Peer,
-    pub(super) door: Door,
+    pub(super) door: Endpoint,
     /// Of the hub that it was opened to.
     pub(super) life: u64,
-    pub(super) name: Option<Name>,
+    pub(super) name: Option<PeerName>,
     pub(super) cut_at: Option<u64>,
     /// The hub has seen its end, or made it.
     pub(super) over_for_hub: bool,
@@ -75,7 +75,7 @@ pub(super) enum ToHub {
 #[derive(Debug)]
 pub(super) enum ToPeer {
     Frame(Value),
-    /// With the review whose outcome it tells.
+    /// With the review whose outcome it carries.
     Event(Position, Value, Option<ReviewId>),
     Ping(u64),
     Closed,

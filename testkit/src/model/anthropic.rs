@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Api, ToolResult, Turn};
+use super::{Api, ModelText, Role, ToolResult, Turn};
 
 pub(super) struct Messages;
 
@@ -11,7 +11,7 @@ impl Api for Messages {
         matches!(path, "/v1/messages" | "/v1/messages/count_tokens")
     }
 
-    /// Questions on the side, such as one for a title, come without tools.
+    /// Other requests, such as one for a title, have no tools.
     fn is_conversation(&self, path: &str, body: &Value) -> bool {
         path == "/v1/messages" && body["tools"].as_array().is_some_and(|tools| !tools.is_empty())
     }
@@ -25,6 +25,13 @@ impl Api for Messages {
                 text: text(&block["content"]),
                 is_error: block["is_error"].as_bool().unwrap_or(false),
             })
+            .collect()
+    }
+
+    fn messages(&self, body: &Value) -> Vec<ModelText> {
+        let messages = body["messages"].as_array().into_iter().flatten();
+        messages
+            .flat_map(|message| blocks(message).into_iter().filter_map(|block| said(message, &block)))
             .collect()
     }
 
@@ -49,6 +56,30 @@ impl Api for Messages {
         } else {
             (message.to_string(), "application/json")
         }
+    }
+}
+
+/// The blocks of a message, of which a bare text is one.
+fn blocks(message: &Value) -> Vec<Value> {
+    match &message["content"] {
+        Value::Array(blocks) => blocks.clone(),
+        text => vec![json!({ "type": "text", "text": text })],
+    }
+}
+
+fn said(message: &Value, block: &Value) -> Option<ModelText> {
+    match block["type"].as_str()? {
+        "tool_use" => Some(ModelText::new(Role::Call, block["name"].as_str()?)),
+        "tool_result" => Some(ModelText::new(Role::Tool, text(&block["content"]))),
+        "text" => {
+            let role = match message["role"].as_str()? {
+                "system" => Role::System,
+                "assistant" => Role::Assistant,
+                _ => Role::User,
+            };
+            Some(ModelText::new(role, block["text"].as_str()?))
+        }
+        _ => None,
     }
 }
 

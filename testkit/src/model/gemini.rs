@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Api, ToolResult, Turn};
+use super::{Api, ModelText, Role, ToolResult, Turn};
 
 pub(super) struct GenerateContent;
 
@@ -11,7 +11,7 @@ impl Api for GenerateContent {
         path.starts_with("/v1beta/models/")
     }
 
-    /// Questions on the side come without the tools that edit.
+    /// Other requests have no tools that edit.
     fn is_conversation(&self, path: &str, body: &Value) -> bool {
         let tools = body["tools"].as_array().into_iter().flatten();
         let mut functions = tools.filter_map(|tool| tool["functionDeclarations"].as_array()).flatten();
@@ -22,14 +22,26 @@ impl Api for GenerateContent {
         let contents = body["contents"].as_array().into_iter().flatten();
         let parts = contents.filter_map(|content| content["parts"].as_array()).flatten();
         let results = parts.filter_map(|part| part.get("functionResponse"));
-        results
-            .map(|result| {
-                let error = result["response"].get("error");
-                let said = error.unwrap_or(&result["response"]["output"]);
-                let text = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
-                ToolResult { text, is_error: error.is_some() }
-            })
-            .collect()
+        results.map(result).collect()
+    }
+
+    fn messages(&self, body: &Value) -> Vec<ModelText> {
+        let contents = body["contents"].as_array().into_iter().flatten();
+        let parts = contents.flat_map(|content| {
+            let parts = content["parts"].as_array().into_iter().flatten();
+            parts.map(|part| (content["role"] == "model", part))
+        });
+        let said = parts.filter_map(|(by_model, part)| {
+            if let Some(call) = part.get("functionCall") {
+                return Some(ModelText::new(Role::Call, call["name"].as_str()?));
+            }
+            if let Some(response) = part.get("functionResponse") {
+                return Some(ModelText::new(Role::Tool, result(response).text));
+            }
+            let role = if by_model { Role::Assistant } else { Role::User };
+            Some(ModelText::new(role, part["text"].as_str()?))
+        });
+        said.collect()
     }
 
     fn answer(&self, path: &str, _body: &Value, turn: &Turn, number: usize) -> (String, &'static str) {
@@ -54,4 +66,11 @@ impl Api for GenerateContent {
             false => (message.to_string(), "application/json"),
         }
     }
+}
+
+fn result(result: &Value) -> ToolResult {
+    let error = result["response"].get("error");
+    let said = error.unwrap_or(&result["response"]["output"]);
+    let text = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
+    ToolResult { text, is_error: error.is_some() }
 }

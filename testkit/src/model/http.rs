@@ -12,7 +12,7 @@ pub(super) struct Request {
     pub(super) body: Vec<u8>,
 }
 
-/// None if what comes is not a whole request.
+/// `None` if the input is not a complete request.
 pub(super) fn read(stream: &mut TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let first = line(&mut reader)?;
@@ -40,7 +40,7 @@ pub(super) fn write(stream: &mut TcpStream, status: &str, kind: &str, body: &str
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
     );
-    // An agent may have left meanwhile.
+    // The agent may have disconnected meanwhile.
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
 }
 

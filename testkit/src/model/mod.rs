@@ -1,11 +1,12 @@
-//! A model server on 127.0.0.1 that says what a test has written down: real agents are pointed at it instead of at
-//! their vendor's. It records every request, so that a test can assert what the model was told. It is also the proxy
-//! of those agents, and refuses and records whatever they want from elsewhere.
+//! A model server on 127.0.0.1 that follows a script: real agents use it instead of their vendor's. It records every
+//! request, so that a test can assert what the model received. It is also the proxy of those agents: it refuses and
+//! records their requests to other servers.
 
 mod anthropic;
 mod gemini;
 mod http;
 mod openai;
+mod responses;
 
 use std::collections::VecDeque;
 use std::net::{TcpListener, TcpStream};
@@ -18,9 +19,9 @@ use serde_json::Value;
 use http::Request;
 
 /// A real agent on a busy machine is slower than ours.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the model says in one turn.
+/// The model's answer in one turn.
 #[derive(Debug, Clone)]
 pub enum Turn {
     /// A text, which ends the agent's turn.
@@ -39,11 +40,36 @@ impl Turn {
     }
 }
 
-/// What the agent told the model about one call of a tool.
+/// The result of a tool call, as the agent sent it to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     pub text: String,
     pub is_error: bool,
+}
+
+/// One text of the conversation, in the order in which the model received it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelText {
+    pub role: Role,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    System,
+    Developer,
+    User,
+    Assistant,
+    /// A call of a tool; its text is the name of the tool.
+    Call,
+    /// The result of a tool.
+    Tool,
+}
+
+impl ModelText {
+    pub fn new(role: Role, text: impl Into<String>) -> ModelText {
+        ModelText { role, text: text.into() }
+    }
 }
 
 /// One vendor's protocol. Add a file and a row in `APIS` for another.
@@ -51,40 +77,45 @@ trait Api: Sync {
     /// Whether requests to this path, without its query, are in this protocol.
     fn serves(&self, path: &str) -> bool;
 
-    /// Whether this is the conversation with the user, and not a question on the side such as one for a title.
+    /// Whether this is the conversation with the user, and not another request such as one for a title.
     fn is_conversation(&self, path: &str, body: &Value) -> bool;
 
     /// The results of all calls so far, oldest first.
     fn results(&self, body: &Value) -> Vec<ToolResult>;
 
+    /// Every text so far, oldest first.
+    fn messages(&self, body: &Value) -> Vec<ModelText>;
+
     /// The body of the answer, and its content type. `number` makes ids that do not repeat.
     fn answer(&self, path: &str, body: &Value, turn: &Turn, number: usize) -> (String, &'static str);
 }
 
-const APIS: [&dyn Api; 3] = [&anthropic::Messages, &gemini::GenerateContent, &openai::ChatCompletions];
+const APIS: [&dyn Api; 4] =
+    [&anthropic::Messages, &gemini::GenerateContent, &openai::ChatCompletions, &responses::Responses];
 
 #[derive(Default)]
-struct Shared {
+struct SharedScript {
     script: VecDeque<Turn>,
     conversation: Vec<Value>,
     results: Vec<ToolResult>,
+    messages: Vec<ModelText>,
     answers: usize,
     outside: Vec<String>,
-    /// What no API serves, for the one who writes down a new one.
+    /// Requests that no API serves, for the author of a new one.
     unknown: Vec<String>,
 }
 
 pub struct Model {
     port: u16,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<SharedScript>>,
 }
 
 impl Model {
-    /// A model that takes these turns, one for each request of the conversation. After the last it says "Done.".
+    /// A model with these turns, one for each request of the conversation. After the last it answers "Done.".
     pub fn start(script: impl IntoIterator<Item = Turn>) -> Model {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let shared = Shared { script: script.into_iter().collect(), ..Shared::default() };
+        let shared = SharedScript { script: script.into_iter().collect(), ..SharedScript::default() };
         let shared = Arc::new(Mutex::new(shared));
         let model = Model { port, shared: Arc::clone(&shared) };
         // Ends with the test's process.
@@ -102,7 +133,7 @@ impl Model {
         self.shared.lock().unwrap().script.extend(turns);
     }
 
-    /// The address of the API, and of the proxy that lets nothing through.
+    /// The address of the API, and of the proxy that refuses everything.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
@@ -125,7 +156,7 @@ impl Model {
         self.shared.lock().unwrap().results.clone()
     }
 
-    /// Servers on the network that the agent wanted to reach.
+    /// Other servers that the agent tried to reach.
     pub fn outside(&self) -> Vec<String> {
         self.shared.lock().unwrap().outside.clone()
     }
@@ -136,7 +167,30 @@ impl Model {
         self.waits(&format!("result {number} of a tool"), |shared| shared.results.get(number).cloned())
     }
 
-    /// Waits until the agent has asked for so many turns.
+    /// Waits for the result of the call with this number, from 0; returns every text that the model received after that
+    /// call and before its own next one.
+    #[track_caller]
+    pub fn told_about(&self, number: usize) -> Vec<ModelText> {
+        self.waits(&format!("result {number} of a tool"), |shared| {
+            shared.results.get(number)?;
+            let mut calls = shared.messages.iter().enumerate().filter(|(_, said)| said.role == Role::Call);
+            let (call, _) = calls.nth(number)?;
+            let after = shared.messages.iter().skip(call + 1);
+            Some(
+                after
+                    .take_while(|said| !matches!(said.role, Role::Call | Role::Assistant))
+                    .cloned()
+                    .collect(),
+            )
+        })
+    }
+
+    /// Every text of the conversation so far.
+    pub fn told(&self) -> Vec<ModelText> {
+        self.shared.lock().unwrap().messages.clone()
+    }
+
+    /// Waits until the agent has asked for this many turns.
     #[track_caller]
     pub fn asked(&self, turns: usize) {
         self.waits(&format!("request {turns} of the agent"), |shared| {
@@ -145,7 +199,7 @@ impl Model {
     }
 
     #[track_caller]
-    fn waits<T>(&self, what: &str, look: impl Fn(&Shared) -> Option<T>) -> T {
+    fn waits<T>(&self, what: &str, look: impl Fn(&SharedScript) -> Option<T>) -> T {
         let until = Instant::now() + PATIENCE;
         loop {
             let shared = self.shared.lock().unwrap();
@@ -165,7 +219,7 @@ impl Model {
     }
 }
 
-fn serve(mut stream: TcpStream, shared: &Mutex<Shared>) {
+fn serve(mut stream: TcpStream, shared: &Mutex<SharedScript>) {
     let _ = stream.set_read_timeout(Some(PATIENCE));
     let Some(request) = http::read(&mut stream) else { return };
     if request.method == "CONNECT" || request.target.contains("://") {
@@ -183,13 +237,19 @@ fn serve(mut stream: TcpStream, shared: &Mutex<Shared>) {
     http::write(&mut stream, "200 OK", kind, &body);
 }
 
-fn answer(api: &dyn Api, path: &str, request: &Request, shared: &Mutex<Shared>) -> (String, &'static str) {
+fn answer(
+    api: &dyn Api,
+    path: &str,
+    request: &Request,
+    shared: &Mutex<SharedScript>,
+) -> (String, &'static str) {
     let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
     let mut shared = shared.lock().unwrap();
     shared.answers += 1;
     let number = shared.answers;
     let turn = if api.is_conversation(path, &body) {
         shared.results = api.results(&body);
+        shared.messages = api.messages(&body);
         shared.conversation.push(body.clone());
         shared.script.pop_front().unwrap_or_else(|| Turn::says("Done."))
     } else {

@@ -1,8 +1,8 @@
-//! OpenAI's chat completions, as Qwen Code and opencode use them: `POST /chat/completions`, answered as events.
+//! OpenAI's chat completions, as Qwen Code, Copilot CLI and opencode use them: `POST /chat/completions`, answered as events.
 
 use serde_json::{Value, json};
 
-use super::{Api, ToolResult, Turn};
+use super::{Api, ModelText, Role, ToolResult, Turn};
 
 pub(super) struct ChatCompletions;
 
@@ -11,7 +11,7 @@ impl Api for ChatCompletions {
         path.ends_with("/chat/completions")
     }
 
-    /// Questions on the side come without the tools that edit.
+    /// Other requests have no tools that edit.
     fn is_conversation(&self, _path: &str, body: &Value) -> bool {
         let tools = body["tools"].as_array();
         tools.is_some_and(|tools| tools.iter().any(|tool| tool["function"]["name"] == "edit"))
@@ -22,6 +22,11 @@ impl Api for ChatCompletions {
         let messages = body["messages"].as_array().into_iter().flatten();
         let results = messages.filter(|message| message["role"] == "tool");
         results.map(|message| ToolResult { text: text(&message["content"]), is_error: false }).collect()
+    }
+
+    fn messages(&self, body: &Value) -> Vec<ModelText> {
+        let messages = body["messages"].as_array().into_iter().flatten();
+        messages.flat_map(said).collect()
     }
 
     fn answer(&self, _path: &str, body: &Value, turn: &Turn, number: usize) -> (String, &'static str) {
@@ -51,6 +56,23 @@ impl Api for ChatCompletions {
         let chunks = chunks.map(|choice| format!("data: {}\n\n", answer("chat.completion.chunk", choice)));
         (format!("{}data: [DONE]\n\n", chunks.concat()), "text/event-stream")
     }
+}
+
+/// The text of a message, and its calls.
+fn said(message: &Value) -> Vec<ModelText> {
+    let role = match message["role"].as_str() {
+        Some("system") => Role::System,
+        Some("developer") => Role::Developer,
+        Some("assistant") => Role::Assistant,
+        Some("tool") => Role::Tool,
+        _ => Role::User,
+    };
+    let text = text(&message["content"]);
+    let calls = message["tool_calls"].as_array().into_iter().flatten();
+    let calls = calls.filter_map(|call| Some(ModelText::new(Role::Call, call["function"]["name"].as_str()?)));
+    // A message that only calls tools has no text.
+    let text = (role != Role::Assistant || !text.is_empty()).then(|| ModelText::new(role, text));
+    text.into_iter().chain(calls).collect()
 }
 
 /// Content is a text, or parts of which some are texts.

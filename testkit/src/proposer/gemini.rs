@@ -1,4 +1,4 @@
-//! Gemini CLI: a request that says only that a change is shown, and a stream on which the decision comes. The session
+//! Gemini CLI: the answer to a request only says that the change is shown; the decision arrives on a stream. The session
 //! outlives both.
 
 use std::io::{ErrorKind, Read, Write};
@@ -8,22 +8,22 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::super::gemini::{Gemini, Stream};
-use super::{Proposer, Told, Wanted, World, file};
+use super::{ProposalOutcome, ProposedChange, Proposer, World, file};
 
 const HELLO: Duration = Duration::from_secs(5);
-/// What was decided meanwhile is told by then: only what is not is asked for again.
+/// Decisions that were made meanwhile arrive within this time; only changes without one are proposed again.
 const LISTENS_FIRST: Duration = Duration::from_millis(300);
 
 pub(super) struct GeminiAgent {
     session: Gemini,
     stream: Option<Stream>,
-    /// Requests that wait for their word, with what was heard of it.
-    asking: Vec<(Wanted, TcpStream, Vec<u8>)>,
-    /// The hub said that these are shown: from then on only the stream is listened to.
+    /// Requests without an answer, with the part of it that was received.
+    asking: Vec<(ProposedChange, TcpStream, Vec<u8>)>,
+    /// The hub answered that these are shown: from then on only the stream matters.
     shown: Vec<String>,
     last: Option<String>,
-    /// What it will ask for again, and when.
-    missing: Vec<Wanted>,
+    /// The changes to propose again, and when.
+    missing: Vec<ProposedChange>,
     ask_again: Instant,
 }
 
@@ -55,8 +55,8 @@ impl GeminiAgent {
         })
     }
 
-    /// Takes what the requests are answered; a failure is told.
-    fn collect(&mut self) -> Option<Told> {
+    /// Reads the answers to the requests; a failure is an outcome.
+    fn collect(&mut self) -> Option<ProposalOutcome> {
         let mut failed = None;
         let shown = &mut self.shown;
         self.asking.retain_mut(|(wanted, socket, heard)| {
@@ -78,7 +78,10 @@ impl GeminiAgent {
                     false
                 }
                 Some(answer) => {
-                    failed = Some(Told::Failed { path: Some(wanted.path.clone()), why: answer.to_string() });
+                    failed = Some(ProposalOutcome::Failed {
+                        path: Some(wanted.path.clone()),
+                        why: answer.to_string(),
+                    });
                     false
                 }
                 None => !ended,
@@ -99,7 +102,7 @@ fn exchange(session: &Gemini, message: &Value) -> Option<String> {
 }
 
 impl Proposer for GeminiAgent {
-    fn propose(&mut self, changes: &[Wanted]) {
+    fn propose(&mut self, changes: &[ProposedChange]) {
         for wanted in changes {
             let arguments = json!({ "filePath": wanted.path, "newContent": wanted.after });
             let params = json!({ "name": "openDiff", "arguments": arguments });
@@ -112,7 +115,7 @@ impl Proposer for GeminiAgent {
         }
     }
 
-    fn hear(&mut self, patience: Duration) -> Option<Told> {
+    fn hear(&mut self, patience: Duration) -> Option<ProposalOutcome> {
         let until = Instant::now() + patience;
         loop {
             if let Some(failed) = self.collect() {
@@ -131,11 +134,11 @@ impl Proposer for GeminiAgent {
                 match message["method"].as_str() {
                     Some("ide/diffAccepted") => {
                         let text = message["params"]["content"].as_str().map(str::to_owned);
-                        return Some(Told::Accepted { path, text });
+                        return Some(ProposalOutcome::Accepted { path, text });
                     }
-                    Some("ide/diffRejected") => return Some(Told::Rejected { path }),
+                    Some("ide/diffRejected") => return Some(ProposalOutcome::Rejected { path }),
                     Some("ide/diffClosed") => {
-                        return Some(Told::Failed { path: Some(path), why: message.to_string() });
+                        return Some(ProposalOutcome::Failed { path: Some(path), why: message.to_string() });
                     }
                     _ => {}
                 }
@@ -149,15 +152,15 @@ impl Proposer for GeminiAgent {
         self.stream.as_ref().is_none_or(Stream::has_ended)
     }
 
-    /// The same session goes on: what the hub said to be shown needs no second question.
-    fn come_back(&mut self, world: &World, port: u16, changes: &[Wanted]) -> bool {
-        // What was answered before the loss is known.
+    /// The session continues: changes that the hub shows are not proposed again.
+    fn come_back(&mut self, world: &World, port: u16, changes: &[ProposedChange]) -> bool {
+        // Answers that arrived before the loss count.
         self.collect();
         self.asking.clear();
         match self.session.try_listen(self.last.as_deref()) {
             Some(stream) => self.stream = Some(stream),
             None => {
-                // A hub that is there and does not know the session any more: as after a long time.
+                // A running hub that no longer knows the session, as after a long time.
                 let Some(again) = GeminiAgent::connect(world, port) else { return false };
                 *self = again;
             }

@@ -1,5 +1,5 @@
-//! Agents of all dialects behind one small trait: they ask for changes, hear what became of them, lose the hub and ask
-//! again, each as its dialect does. Unlike the agents that tests drive step by step, these bear any loss.
+//! Agents of all dialects behind one small trait: they propose changes, receive the outcomes, lose the hub and propose
+//! again, each as its dialect does. Unlike the agents that tests drive step by step, these survive any loss.
 
 mod gemini;
 mod own;
@@ -47,19 +47,19 @@ impl Dialect {
     }
 }
 
-/// What an agent wants a file to hold.
+/// The content that an agent proposes for a file.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct ProposedChange {
     pub path: String,
-    /// What it believes the file to hold; nothing if it believes that there is none.
+    /// The content that the agent believes the file has; `None` if it believes that there is no file.
     pub before: Option<String>,
     pub after: String,
 }
 
-/// What it is told of one file.
+/// The outcome that an agent receives for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
-    /// With the text, where the dialect says it.
+pub enum ProposalOutcome {
+    /// With the text, where the dialect sends it.
     Accepted {
         path: String,
         text: Option<String>,
@@ -67,37 +67,37 @@ pub enum Told {
     Rejected {
         path: String,
     },
-    /// Nobody decided; without a path, about none of what was asked for together.
+    /// Not decided; without a path, for all changes of the request.
     Failed {
         path: Option<String>,
         why: String,
     },
 }
 
-/// An agent that came in once. Dropped, it is gone without a word, as one that was killed.
+/// An agent that has been connected. When dropped, it disconnects without a message, as if it was killed.
 pub trait Proposer: Send {
-    /// Asks for these changes, together, and waits for nothing. What it cannot say any more is lost.
-    fn propose(&mut self, changes: &[Wanted]);
+    /// Proposes these changes together, without waiting. A message that can no longer be sent is lost.
+    fn propose(&mut self, changes: &[ProposedChange]);
 
-    /// What it is told next; nothing if nothing comes in time, or it has lost the hub.
-    fn hear(&mut self, patience: Duration) -> Option<Told>;
+    /// The next outcome; `None` if none arrives in time, or the hub is lost.
+    fn hear(&mut self, patience: Duration) -> Option<ProposalOutcome>;
 
     /// Its connection has ended.
     fn has_lost_the_hub(&self) -> bool;
 
-    /// Connects again and asks for these once more, as its dialect does. Whether it came in.
-    fn come_back(&mut self, world: &World, port: u16, changes: &[Wanted]) -> bool;
+    /// Connects again and repeats these proposals, as its dialect does. Returns whether it is connected.
+    fn come_back(&mut self, world: &World, port: u16, changes: &[ProposedChange]) -> bool;
 
     /// Reads nothing and answers no ping until thawed, as a stopped process would.
     fn freeze(&self);
 
     fn thaw(&self);
 
-    /// The connection is shut down under it; it lives, and has what it heard.
+    /// Shuts the connection down; the agent stays alive and keeps what it received.
     fn cut_off(&mut self);
 }
 
-/// Comes to a window; `None` if it is not there, or does not let it in.
+/// Connects to a window; `None` if there is none, or it rejects the agent.
 pub fn connect(dialect: Dialect, world: &World, port: u16) -> Option<Box<dyn Proposer>> {
     Some(match dialect {
         Dialect::Claude | Dialect::Nexus3 | Dialect::Clio => {
@@ -109,7 +109,7 @@ pub fn connect(dialect: Dialect, world: &World, port: u16) -> Option<Box<dyn Pro
     })
 }
 
-/// A connection whose agent has said half a word.
+/// A connection on which half a message was sent.
 #[derive(Debug)]
 pub enum HalfOpen {
     Port(TcpStream),
@@ -141,7 +141,7 @@ fn file(path: &std::path::Path) -> Option<Value> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// The least edit that is one line: the first line that differs, as places from 0 count.
+/// The smallest edit: the first line that differs, counted from 0.
 fn line_edit(before: &str, after: &str) -> Option<(usize, String, String)> {
     let pairs = before.lines().zip(after.lines()).enumerate();
     let mut differing = pairs.filter(|(_, (old, new))| old != new);
@@ -149,7 +149,7 @@ fn line_edit(before: &str, after: &str) -> Option<(usize, String, String)> {
     Some((line, old.to_owned(), new.to_owned()))
 }
 
-/// That edit as Clio and ppxai write it.
+/// That edit in the form of Clio and ppxai.
 fn edit(before: &str, after: &str) -> Value {
     let (line, old, new) = line_edit(before, after).expect("the change is in one line");
     let place = |character: usize| serde_json::json!({ "line": line, "character": character });

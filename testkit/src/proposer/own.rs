@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use linkspan_editor_api::{Decoder, Limits, PROTOCOL, encode};
 use serde_json::{Value, json};
 
-use super::super::line::join;
-use super::{Proposer, Told, Wanted, World};
+use super::super::own_agent::join;
+use super::{ProposalOutcome, ProposedChange, Proposer, World};
 
 const HELLO: Duration = Duration::from_secs(5);
 
@@ -90,8 +90,8 @@ fn listen(socket: &UnixStream, frozen: &AtomicBool, to: &Sender<Value>) {
 }
 
 impl Proposer for HubAgent {
-    fn propose(&mut self, changes: &[Wanted]) {
-        for Wanted { path, after, .. } in changes {
+    fn propose(&mut self, changes: &[ProposedChange]) {
+        for ProposedChange { path, after, .. } in changes {
             let mut arguments = json!({ "path": path, "newText": after });
             if changes.len() > 1 {
                 arguments["set"] = json!("together");
@@ -101,7 +101,7 @@ impl Proposer for HubAgent {
         }
     }
 
-    fn hear(&mut self, patience: Duration) -> Option<Told> {
+    fn hear(&mut self, patience: Duration) -> Option<ProposalOutcome> {
         let until = Instant::now() + patience;
         loop {
             let message = match self.heard.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -116,9 +116,11 @@ impl Proposer for HubAgent {
             let (_, path) = self.waiting.remove(call);
             let told = &message["result"]["structuredContent"];
             return Some(match told["outcome"].as_str() {
-                Some("accepted") => Told::Accepted { path, text: told["text"].as_str().map(str::to_owned) },
-                Some("rejected") => Told::Rejected { path },
-                _ => Told::Failed { path: Some(path), why: message.to_string() },
+                Some("accepted") => {
+                    ProposalOutcome::Accepted { path, text: told["text"].as_str().map(str::to_owned) }
+                }
+                Some("rejected") => ProposalOutcome::Rejected { path },
+                _ => ProposalOutcome::Failed { path: Some(path), why: message.to_string() },
             });
         }
     }
@@ -127,7 +129,7 @@ impl Proposer for HubAgent {
         self.lost
     }
 
-    fn come_back(&mut self, world: &World, _port: u16, changes: &[Wanted]) -> bool {
+    fn come_back(&mut self, world: &World, _port: u16, changes: &[ProposedChange]) -> bool {
         let Some(again) = HubAgent::connect(world) else { return false };
         *self = again;
         self.propose(changes);

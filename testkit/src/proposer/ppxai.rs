@@ -1,4 +1,4 @@
-//! ppxai: one request for all files, answered when all are decided. It reads when it is asked what it heard.
+//! ppxai: one request for all files, answered when all are decided. It reads only when a test asks for the outcome.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::super::raw::head;
-use super::{Proposer, Told, Wanted, World, edit};
+use super::super::raw_http::head;
+use super::{ProposalOutcome, ProposedChange, Proposer, World, edit};
 
 pub(super) struct PpxaiAgent {
     port: u16,
     socket: TcpStream,
-    asked: Vec<Wanted>,
+    asked: Vec<ProposedChange>,
     heard: Vec<u8>,
-    /// Of one answer, what was not asked for yet.
-    told: Vec<Told>,
+    /// Outcomes of one answer that were not asked for yet.
+    told: Vec<ProposalOutcome>,
     frozen: AtomicBool,
     lost: bool,
 }
@@ -53,9 +53,9 @@ impl PpxaiAgent {
     }
 
     fn understand(&mut self, answer: &Value) {
-        // A rejection is a failure for clients that look no further, and has a result like any decision.
+        // A rejection has an error for simple clients, and a result like any decision.
         if answer["success"] != true && answer["code"] != "REJECTED" {
-            self.told.push(Told::Failed { path: None, why: answer.to_string() });
+            self.told.push(ProposalOutcome::Failed { path: None, why: answer.to_string() });
             return;
         }
         let result = &answer["result"];
@@ -68,16 +68,16 @@ impl PpxaiAgent {
             self.told.push(match of_it.and_then(|file| file["accepted"].as_bool()) {
                 Some(true) => {
                     let text = of_it.and_then(|file| file["content"].as_str()).map(str::to_owned);
-                    Told::Accepted { path, text }
+                    ProposalOutcome::Accepted { path, text }
                 }
-                Some(false) => Told::Rejected { path },
-                None => Told::Failed { path: None, why: answer.to_string() },
+                Some(false) => ProposalOutcome::Rejected { path },
+                None => ProposalOutcome::Failed { path: None, why: answer.to_string() },
             });
         }
     }
 }
 
-fn asked_for(wanted: &Wanted) -> Value {
+fn asked_for(wanted: &ProposedChange) -> Value {
     match &wanted.before {
         Some(before) => json!({ "path": wanted.path, "edits": [edit(before, &wanted.after)] }),
         None => json!({ "path": wanted.path, "content": wanted.after }),
@@ -85,7 +85,7 @@ fn asked_for(wanted: &Wanted) -> Value {
 }
 
 impl Proposer for PpxaiAgent {
-    fn propose(&mut self, changes: &[Wanted]) {
+    fn propose(&mut self, changes: &[ProposedChange]) {
         self.asked = changes.to_vec();
         let args = match changes {
             [one] => asked_for(one),
@@ -103,7 +103,7 @@ impl Proposer for PpxaiAgent {
         }
     }
 
-    fn hear(&mut self, patience: Duration) -> Option<Told> {
+    fn hear(&mut self, patience: Duration) -> Option<ProposalOutcome> {
         let until = Instant::now() + patience;
         while self.told.is_empty() && !self.frozen.load(Ordering::Relaxed) {
             if let Some(answer) = self.answer() {
@@ -121,7 +121,7 @@ impl Proposer for PpxaiAgent {
         self.lost && self.told.is_empty()
     }
 
-    fn come_back(&mut self, _world: &World, port: u16, changes: &[Wanted]) -> bool {
+    fn come_back(&mut self, _world: &World, port: u16, changes: &[ProposedChange]) -> bool {
         let Some(again) = PpxaiAgent::connect(port) else { return false };
         *self = again;
         self.propose(changes);

@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::super::agent::{self, Agent, CLAUDE, NEXUS3, Who};
-use super::{Dialect, Proposer, Told, Wanted, World, edit, file};
+use super::{Dialect, ProposalOutcome, ProposedChange, Proposer, World, edit, file};
 
-/// A hub that answers takes no longer to let one in.
+/// A hub that answers admits an agent within this time.
 const HELLO: Duration = Duration::from_secs(5);
 
 pub(super) struct WebSocketAgent {
     dialect: Dialect,
     agent: Agent,
-    /// The calls that wait, with their files.
-    waiting: Vec<(i64, Wanted)>,
+    /// The pending calls, with their files.
+    waiting: Vec<(i64, ProposedChange)>,
 }
 
 impl WebSocketAgent {
@@ -27,24 +27,24 @@ impl WebSocketAgent {
                 agent.find(HELLO, |message| message["type"] == "connected")?;
                 agent
             }
-            Dialect::Claude => introduced(world, port, agent::Dialect::Claude, CLAUDE)?,
-            _ => introduced(world, port, agent::Dialect::Nexus3, NEXUS3)?,
+            Dialect::Claude => introduced(world, port, agent::WsDialect::Claude, CLAUDE)?,
+            _ => introduced(world, port, agent::WsDialect::Nexus3, NEXUS3)?,
         };
         Some(WebSocketAgent { dialect, agent, waiting: Vec::new() })
     }
 
-    fn told(&mut self, message: &Value) -> Option<Told> {
+    fn told(&mut self, message: &Value) -> Option<ProposalOutcome> {
         if self.dialect == Dialect::Clio {
             let path = message["file"].as_str().unwrap_or_default().to_owned();
             return match message["type"].as_str()? {
-                "diffAccepted" => Some(Told::Accepted { path, text: None }),
-                "diffRejected" => Some(Told::Rejected { path }),
-                "error" => Some(Told::Failed { path: Some(path), why: message.to_string() }),
+                "diffAccepted" => Some(ProposalOutcome::Accepted { path, text: None }),
+                "diffRejected" => Some(ProposalOutcome::Rejected { path }),
+                "error" => Some(ProposalOutcome::Failed { path: Some(path), why: message.to_string() }),
                 _ => None,
             };
         }
         let at = self.waiting.iter().position(|(id, _)| message["id"] == *id)?;
-        let (_, Wanted { path, before, .. }) = self.waiting.remove(at);
+        let (_, ProposedChange { path, before, .. }) = self.waiting.remove(at);
         let said = |at: usize| message["result"]["content"][at]["text"].as_str();
         // As Claude Code does with a new file.
         let written = |text: &str| match (self.dialect, &before) {
@@ -52,17 +52,17 @@ impl WebSocketAgent {
             _ => text.to_owned(),
         };
         match said(0) {
-            Some("FILE_SAVED") => Some(Told::Accepted { path, text: said(1).map(written) }),
-            Some("DIFF_REJECTED") => Some(Told::Rejected { path }),
-            _ => Some(Told::Failed { path: Some(path), why: message.to_string() }),
+            Some("FILE_SAVED") => Some(ProposalOutcome::Accepted { path, text: said(1).map(written) }),
+            Some("DIFF_REJECTED") => Some(ProposalOutcome::Rejected { path }),
+            _ => Some(ProposalOutcome::Failed { path: Some(path), why: message.to_string() }),
         }
     }
 }
 
-fn introduced(world: &World, port: u16, dialect: agent::Dialect, who: Who) -> Option<Agent> {
+fn introduced(world: &World, port: u16, dialect: agent::WsDialect, who: Who) -> Option<Agent> {
     let lock = file(&dialect.folder(world).join(format!("{port}.lock")))?;
     let mut headers = vec![(dialect.header(), lock["authToken"].as_str()?)];
-    if dialect == agent::Dialect::Claude {
+    if dialect == agent::WsDialect::Claude {
         headers.push(("Sec-WebSocket-Protocol", "mcp"));
     }
     let mut agent = Agent::open(port, &headers).ok()?;
@@ -76,9 +76,9 @@ fn introduced(world: &World, port: u16, dialect: agent::Dialect, who: Who) -> Op
 }
 
 impl Proposer for WebSocketAgent {
-    fn propose(&mut self, changes: &[Wanted]) {
+    fn propose(&mut self, changes: &[ProposedChange]) {
         for change in changes {
-            let Wanted { path, before, after } = change;
+            let ProposedChange { path, before, after } = change;
             if self.dialect == Dialect::Clio {
                 let edits = [edit(before.as_deref().unwrap_or_default(), after)];
                 let said = json!({ "type": "proposeDiff", "file": path, "edits": edits });
@@ -93,7 +93,7 @@ impl Proposer for WebSocketAgent {
         }
     }
 
-    fn hear(&mut self, patience: Duration) -> Option<Told> {
+    fn hear(&mut self, patience: Duration) -> Option<ProposalOutcome> {
         let until = Instant::now() + patience;
         loop {
             let message = self.agent.next_frame(until.saturating_duration_since(Instant::now()))?;
@@ -107,7 +107,7 @@ impl Proposer for WebSocketAgent {
         self.agent.closed.is_some()
     }
 
-    fn come_back(&mut self, world: &World, port: u16, changes: &[Wanted]) -> bool {
+    fn come_back(&mut self, world: &World, port: u16, changes: &[ProposedChange]) -> bool {
         let Some(again) = WebSocketAgent::connect(self.dialect, world, port) else { return false };
         *self = again;
         self.propose(changes);

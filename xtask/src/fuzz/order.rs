@@ -1,4 +1,4 @@
-//! What is to be run, as it is written on the command line.
+//! The arguments of `cargo xtask fuzz`.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -9,13 +9,11 @@ use super::SECONDS;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Order {
-    /// None: all.
+    /// All, if there is none.
     pub(super) target: Option<String>,
     pub(super) time: Time,
-    /// One input, and nothing else.
+    /// Runs only this input.
     pub(super) input: Option<PathBuf>,
-    /// Without what earlier runs learned.
-    pub(super) from_seeds: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +25,7 @@ pub(super) enum Time {
 }
 
 impl Time {
-    /// Seconds for each of so many targets, so many of which run at a time.
+    /// Seconds for each of the targets, of which `at_once` run at a time.
     pub(super) fn of_each(self, targets: usize, at_once: usize) -> NonZeroU32 {
         match self {
             Time::Each(seconds) => seconds,
@@ -41,7 +39,7 @@ impl Time {
 
 impl Default for Order {
     fn default() -> Order {
-        Order { target: None, time: Time::Each(SECONDS), input: None, from_seeds: false }
+        Order { target: None, time: Time::Each(SECONDS), input: None }
     }
 }
 
@@ -52,7 +50,7 @@ impl Order {
         while let Some(arg) = args.next() {
             let mut value = || args.next().with_context(|| format!("`{arg}` needs a value"));
             let number = |text: &String| {
-                text.parse::<NonZeroU32>().with_context(|| format!("`{text}` is no number from 1"))
+                text.parse::<NonZeroU32>().with_context(|| format!("`{text}` is not a number from 1"))
             };
             match arg.as_str() {
                 "--seconds" => order.time = Time::Each(number(value()?)?),

@@ -1,11 +1,11 @@
-//! What came of a run: read from what libFuzzer prints, told as a table.
+//! The outcome of a run, read from libFuzzer's output, as a table.
 
 use std::fmt::Write;
 use std::num::NonZeroU32;
 
 use anyhow::{Result, bail};
 
-/// What is shown of a target that broke: its own words come last.
+/// Lines shown of a target that fails: its own message comes last.
 const LAST_LINES: usize = 40;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) struct Outcome {
     name: String,
     inputs: Option<u64>,
     per_second: Option<u64>,
-    /// Ways through the code that some input took.
+    /// Coverage edges that some input reached.
     edges: Option<u64>,
     broken: Option<Broken>,
 }
@@ -49,7 +49,7 @@ impl Outcome {
         }
     }
 
-    /// For who watches.
+    /// Progress on the terminal.
     pub(super) fn line(&self) -> String {
         let Outcome { name, inputs, broken, .. } = self;
         match broken {
@@ -86,7 +86,7 @@ impl Report {
         for outcome in &self.outcomes {
             let Outcome { name, inputs, per_second, edges, .. } = outcome;
             let numbers = [inputs, per_second, edges].map(|number| shown(*number)).join(" | ");
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "| `{name}` | {numbers} | {} |", outcome.result());
         }
         text

@@ -54,8 +54,9 @@ fn named(span: &str, paths: &[String]) -> Option<String> {
         }
         // A bare name may stand for a file deeper down (`main.rs`); then there is nothing to check.
         None => {
-            let looks_like_ours =
-                [".md", ".toml", ".rs"].iter().any(|end| path.ends_with(end) && !path.starts_with('.'));
+            let looks_like_ours = [".md", ".toml", ".rs", ".ts"]
+                .iter()
+                .any(|end| path.ends_with(end) && !path.starts_with('.'));
             let is_deeper = paths.iter().any(|known| known.rsplit('/').next() == Some(path));
             (looks_like_ours && !is_deeper).then(|| path.to_owned())
         }

@@ -3,12 +3,16 @@
 //! Each check is a function from text to findings; only this file reads the disk.
 
 mod commands;
+mod core_shape;
 mod files;
 mod layers;
+mod lexer;
 mod links;
 mod manifest;
 mod markdown;
+mod names;
 mod source;
+mod words;
 
 use std::fmt;
 use std::fs;
@@ -51,8 +55,12 @@ pub(crate) fn check() -> Result<()> {
     let mut findings = Vec::new();
     for path in &paths {
         findings.extend(files::check_name(path));
+        findings.extend(names::check_file(path));
         if source::is_ours(path) {
             findings.extend(source::check(path, &read(&root, path)?));
+        }
+        if words::is_checked(path) {
+            findings.extend(words::check(path, &read(&root, path)?));
         }
         if markdown::is_checked(path) {
             let text = read(&root, path)?;
@@ -60,6 +68,20 @@ pub(crate) fn check() -> Result<()> {
             findings.extend(commands::check_xtask(path, &text));
         }
     }
+    let rust: Vec<(&str, String)> = paths
+        .iter()
+        .filter(|path| source::is_ours(path))
+        .map(|path| Ok((path.as_str(), read(&root, path)?)))
+        .collect::<Result<_>>()?;
+    findings.extend(names::check_types(&rust));
+    let core: Vec<core_shape::Source<'_>> = rust
+        .iter()
+        .filter(|(path, _)| core_shape::is_core(path))
+        .map(|(path, text)| core_shape::Source { path, text })
+        .collect();
+    let (figures, wrong) = core_shape::check(&core);
+    eprintln!("{figures}");
+    findings.extend(wrong);
     let workspace = read(&root, "Cargo.toml")?;
     findings.extend(manifest::check_workspace(&workspace));
     let members = paths.iter().filter(|path| path.ends_with("/Cargo.toml"));
@@ -81,7 +103,10 @@ pub(crate) fn check_commands() -> Result<()> {
     }
     let mut findings = Vec::new();
     for path in files::listed(&root)?.iter().filter(|path| markdown::is_checked(path)) {
-        let has_help = |words: &[&str]| succeeds(command(&linkspan).args(words).arg("--help"));
+        // `help` is not a command of ours: it takes the name of one.
+        let has_help = |words: &[&str]| {
+            words.first() == Some(&"help") || succeeds(command(&linkspan).args(words).arg("--help"))
+        };
         findings.extend(commands::check_linkspan(path, &read(&root, path)?, has_help));
     }
     report(&findings)

@@ -15,7 +15,9 @@ const FORBIDDEN: &[(&str, &str)] = &[
 
 pub(super) fn is_ours(path: &str) -> bool {
     path.ends_with(".rs")
-        && ["benches/", "crates/", "fuzz/", "xtask/"].iter().any(|folder| path.starts_with(folder))
+        && ["benches/", "crates/", "fuzz/", "proof/", "testkit/", "xtask/"]
+            .iter()
+            .any(|folder| path.starts_with(folder))
 }
 
 pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {

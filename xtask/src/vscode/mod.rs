@@ -1,5 +1,5 @@
 //! `cargo xtask vscode`: checks the VS Code extension, packs it with the binary that was built for debugging, and
-//! installs it into the oldest VS Code we support and the newest. The tests find these by the variable below.
+//! installs it into the oldest VS Code we support and the newest. The tests find them by the variable below.
 
 mod proposed_api;
 mod server;
@@ -37,7 +37,7 @@ const RELEASES: [Release; 2] = [
 pub(crate) fn run(args: &[String]) -> Result<()> {
     crate::no_arguments(args)?;
     check()?;
-    // With the tests that run it, so that they find it built with their features.
+    // With the tests, so that it is built with the same features as they are.
     run_command(cargo().args(["build", "--package", "linkspan", "--bins", "--test", "vscode"]))
         .context("the binary does not compile")?;
     if let Some(folder) = installed()? {
@@ -53,14 +53,28 @@ pub(crate) fn check() -> Result<()> {
     EXTENSION.script("build", &[]).context("the extension does not build")
 }
 
-/// The folder with both VS Codes and the extension installed for each; made on the first call, found on later ones.
-/// There is none on machines that these VS Codes do not run on: the tests that need one skip themselves.
+/// The folder with both VS Codes and the extension installed in each. None on machines that these VS Codes do not run on.
 pub(crate) fn installed() -> Result<Option<PathBuf>> {
+    let Some(folder) = set_up()? else { return Ok(None) };
+    if is_chosen(&folder) {
+        return Ok(Some(folder));
+    }
+    let (package, state) = pack(&folder)?;
+    for release in &RELEASES {
+        install(release, &folder, &package, &state)?;
+    }
+    Ok(Some(folder))
+}
+
+/// The folder with both VS Codes, and the npm packages of the extension; downloaded on the first call, found on later
+/// ones.
+pub(crate) fn set_up() -> Result<Option<PathBuf>> {
+    EXTENSION.install()?;
     let folder = tools().join("vscode");
     if let Some(chosen) = std::env::var_os(VARIABLE).map(PathBuf::from).filter(|chosen| *chosen != folder) {
         eprintln!(
-            "WARNING: {VARIABLE} is {}. Nothing is packed or installed there: what is tested is the extension that it \
-             has, and that may not be this one. Unset it to test this one.",
+            "WARNING: {VARIABLE} is {}. The tests use the extension in that folder, which may be out of date. Unset it to \
+             test the extension of this checkout.",
             chosen.display()
         );
         return Ok(Some(chosen));
@@ -68,8 +82,8 @@ pub(crate) fn installed() -> Result<Option<PathBuf>> {
     let host = host()?;
     if host != server::HOST {
         eprintln!(
-            "SKIPPED: the extension in VS Code, which is set up on {} only, and this is {host}. Set {VARIABLE} to a \
-             folder with VS Codes for it to test it here.",
+            "The extension is not tested in VS Code: VS Code is set up on {} only, and this is {host}. Set {VARIABLE} to \
+             a folder with VS Codes to test it here.",
             server::HOST
         );
         return Ok(None);
@@ -83,17 +97,18 @@ pub(crate) fn installed() -> Result<Option<PathBuf>> {
         set_ups.map(|set_up| set_up.join().unwrap_or_else(|_| bail!("the set-up of VS Code panicked")))
     });
     outcomes.into_iter().collect::<Result<()>>()?;
-    let (package, state) = pack(&folder)?;
-    for release in &RELEASES {
-        install(release, &folder, &package, &state)?;
-    }
     Ok(Some(folder))
 }
 
-/// The extension as a `.vsix` with the binary inside, and a word that changes with whatever goes into it.
+/// Whether the user named this folder: nothing is installed there.
+fn is_chosen(folder: &Path) -> bool {
+    folder != tools().join("vscode")
+}
+
+/// The extension as a `.vsix` with the binary inside, and a hash of its contents.
 fn pack(folder: &Path) -> Result<(PathBuf, String)> {
     let program = folder.join("linkspan");
-    // Nine tenths of a binary for debugging are for debuggers.
+    // Nine tenths of a debug binary are debug information.
     let built = binary("debug", "linkspan")?;
     if !succeeds(command("strip").arg("-o").arg(&program).arg(&built)) {
         fs::copy(&built, &program).with_context(|| format!("could not copy {}", built.display()))?;
@@ -109,12 +124,14 @@ fn pack(folder: &Path) -> Result<(PathBuf, String)> {
     if package.exists() && fs::read_to_string(&packed).is_ok_and(|packed| packed == state) {
         return Ok((package, state));
     }
-    // One that is half packed must not be taken for this one.
+    // A package that was left half written must not be used.
     if packed.exists() {
         fs::remove_file(&packed).with_context(|| format!("could not remove {}", packed.display()))?;
     }
     let text = |path: &Path| {
-        path.to_str().map(str::to_owned).context("the checkout is in a folder that is no Unicode")
+        path.to_str()
+            .map(str::to_owned)
+            .context("the checkout is in a folder whose name is not valid Unicode")
     };
     let args = ["--target", "linux-x64", "--binary", &text(&program)?, "--out", &text(&package)?];
     EXTENSION.script("package", &args).context("the extension cannot be packed")?;
@@ -122,7 +139,7 @@ fn pack(folder: &Path) -> Result<(PathBuf, String)> {
     Ok((package, state))
 }
 
-/// By VS Code itself, into a folder of nothing else, which the tests read only.
+/// Installs it with VS Code itself, into a folder of its own, which the tests only read.
 fn install(release: &Release, folder: &Path, package: &Path, state: &str) -> Result<()> {
     let extensions = folder.join(format!("extensions-{}", release.version));
     let marker = extensions.join(".packed");
@@ -137,7 +154,7 @@ fn install(release: &Release, folder: &Path, package: &Path, state: &str) -> Res
     fs::write(&marker, state).with_context(|| format!("could not write {}", marker.display()))
 }
 
-/// But for what packing puts there itself.
+/// Without the files that packing writes there.
 fn hash_folder(folder: &Path, into: &mut DefaultHasher) -> Result<()> {
     let entries = fs::read_dir(folder).with_context(|| format!("could not list {}", folder.display()))?;
     let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;

@@ -1,12 +1,12 @@
-//! code-server lets every extension call proposed API, which VS Code lets no published one. Here the check comes back
-//! into its bundles, so that the tests run what people run.
+//! code-server allows every extension to call proposed API, which VS Code allows no published one. This restores the check
+//! in its bundles, so that the tests run the same code as users.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-/// The bundles that hold a copy of the check.
+/// The bundles with a copy of the check.
 const BUNDLES: [&str; 4] = [
     "server-main.js",
     "vs/code/browser/workbench/workbench.js",
@@ -14,13 +14,13 @@ const BUNDLES: [&str; 4] = [
     "vs/workbench/api/worker/extensionHostWorkerMain.js",
 ];
 
-/// Instead of looking at the extension and the proposal: yes.
+/// The patched check, which allows everything.
 const ALWAYS: &str = "{return!0}";
 
-/// What the function behind it throws, where the answer is no.
+/// The error of the function after it, which uses the check.
 const REFUSAL: &str = "CANNOT use API proposal: ${";
 
-/// How far behind `ALWAYS` that stands at most.
+/// The greatest distance between the two.
 const REACH: usize = 120;
 
 pub(super) fn check_again(out: &Path) -> Result<()> {
@@ -33,7 +33,7 @@ pub(super) fn check_again(out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The bundle with the check; an error where there is not exactly one place for it.
+/// The bundle with the check restored; an error if there is not exactly one place for it.
 fn restored(bundle: &str) -> Result<String> {
     let is_check = |at: &usize| {
         let behind = bundle.get(at + ALWAYS.len()..).unwrap_or_default();
@@ -42,7 +42,7 @@ fn restored(bundle: &str) -> Result<String> {
     let mut places = bundle.match_indices(ALWAYS).map(|(at, _)| at).filter(is_check);
     let (Some(at), None) = (places.next(), places.next()) else {
         bail!(
-            "not exactly one function says that every extension may use proposed API; look how this code-server does it"
+            "expected exactly one function that allows proposed API to every extension; see how this code-server does it"
         );
     };
     let (before, behind) = bundle.split_at(at);
@@ -61,7 +61,7 @@ mod tests {
                          proposal: ${t}.`)}";
 
     #[test]
-    fn the_function_that_always_says_yes_looks_at_the_extension_again() {
+    fn the_function_that_allows_everything_checks_the_extension_again() {
         let bundle = format!("function other(i,e){{return!0}}{};{CHECK}", "x".repeat(REACH));
         let restored = restored(&bundle).unwrap();
         assert!(
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_without_that_function_or_with_two_is_said_so() {
+    fn a_bundle_without_that_function_or_with_two_is_an_error() {
         assert!(restored("function a(e,t){return!1}").is_err());
         assert!(restored(&format!("{CHECK};{CHECK}")).is_err());
     }

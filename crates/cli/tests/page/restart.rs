@@ -1,6 +1,7 @@
-//! The page outlives the hub: it comes back by itself with all that the person had, and says so when it may not.
+//! The page survives a restart of the hub: it reconnects by itself with everything that the user had, and says so when
+//! it is not allowed to.
 
-use crate::person::*;
+use crate::support::review_page::*;
 use crate::support::*;
 
 const BASE: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
@@ -8,7 +9,7 @@ const THREE_HUNKS: &str = "one\n2\n3\n4\n5\nsix\n7\n8\n9\n10\n11\ntwelve\n";
 
 #[test]
 fn a_killed_hub_comes_back_under_an_open_page_and_nothing_is_lost() {
-    let Some(browser) = Browser::start() else { return };
+    let browser = Browser::start();
     let mut world = World::new();
     world.may_leave_files();
     let path = world.file("a.txt", BASE);
@@ -18,14 +19,14 @@ fn a_killed_hub_comes_back_under_an_open_page_and_nothing_is_lost() {
     let review = world.one_pending();
     let page = visit(&world, &browser);
     open(&page, &review);
-    page.click("role=checkbox[name='Take hunk 2 of 3']");
+    page.click("role=checkbox[name='Include hunk 2 of 3']");
     page.fill(REASON, "not yet");
     page.click(&format!("{PROPOSED} .cm-line:has-text('twelve')"));
     page.click("article [data-action='comment']");
     page.fill("article [data-field='comment']", "a dozen");
     page.click("article [data-action='save-comment']");
     let dead = world.hub_pid();
-    // It is back within a moment, so that a page which only looks now and then would miss it.
+    // It is back within a moment: a page that only polls would miss it.
     page.evaluate(
         "window.states = []; new MutationObserver(() => states.push(document.body.dataset.connection))
             .observe(document.body, { attributes: true, attributeFilter: ['data-connection'] }); 0",
@@ -34,7 +35,7 @@ fn a_killed_hub_comes_back_under_an_open_page_and_nothing_is_lost() {
     page.until("states.includes('lost') && states.at(-1) === 'connected'");
     assert_ne!(world.hub_pid(), dead);
     page.sees(&article(&review));
-    assert_eq!(page.count("article input[data-hunk]:checked"), 2, "what she left out");
+    assert_eq!(page.count("article input[data-hunk]:checked"), 2, "the omitted hunk");
     assert_eq!(page.evaluate(&format!("document.querySelector(\"{REASON}\").value")), "not yet");
     page.says("article [data-comment]", "a dozen");
     look();
@@ -47,7 +48,7 @@ fn a_killed_hub_comes_back_under_an_open_page_and_nothing_is_lost() {
 
 #[test]
 fn a_hub_that_is_killed_before_it_gives_a_newer_revision_gives_it_when_it_is_back() {
-    let Some(browser) = Browser::start() else { return };
+    let browser = Browser::start();
     let mut world = World::new();
     world.may_leave_files();
     let path = world.file("a.txt", "one\n");
@@ -70,7 +71,7 @@ fn a_hub_that_is_killed_before_it_gives_a_newer_revision_gives_it_when_it_is_bac
 
 #[test]
 fn a_decision_on_a_socket_that_is_just_closing_arrives_on_the_next() {
-    let Some(browser) = Browser::start() else { return };
+    let browser = Browser::start();
     let world = World::new();
     let path = world.file("a.txt", "one\n");
     let serve = world.serve();
@@ -88,7 +89,7 @@ fn a_decision_on_a_socket_that_is_just_closing_arrives_on_the_next() {
 
 #[test]
 fn a_page_that_is_loaded_again_needs_no_new_link() {
-    let Some(browser) = Browser::start() else { return };
+    let browser = Browser::start();
     let world = World::new();
     let path = world.file("a.txt", "one\n");
     let serve = world.serve();
@@ -104,7 +105,7 @@ fn a_page_that_is_loaded_again_needs_no_new_link() {
 
 #[test]
 fn a_link_is_good_once() {
-    let Some(browser) = Browser::start() else { return };
+    let browser = Browser::start();
     let world = World::new();
     let path = world.file("secret-name.txt", "one\n");
     let serve = world.serve();
@@ -127,7 +128,7 @@ fn a_link_is_good_once() {
 
 #[test]
 fn access_that_is_taken_back_ends_every_page_at_once() {
-    let Some(browser) = Browser::start() else { return };
+    let browser = Browser::start();
     let world = World::new();
     let path = world.file("a.txt", "one\n");
     let serve = world.serve();
@@ -149,7 +150,7 @@ fn access_that_is_taken_back_ends_every_page_at_once() {
 
 #[test]
 fn a_hub_that_is_stopped_ends_the_access_to_it() {
-    let Some(browser) = Browser::start() else { return };
+    let browser = Browser::start();
     let world = World::new();
     let serve = world.serve();
     let page = visit(&world, &browser);

@@ -1,10 +1,23 @@
-//! Real agents from npm, in a terminal, against the real binary: what the files hold, and what the model was told. The
-//! model is one of our own on 127.0.0.1. `cargo xtask agents` installs the agents; a test without its agent fails.
+//! Real agents from npm, in a terminal, against the real binary: the content of files, and what the model received. The
+//! model is a server of the test on 127.0.0.1. `cargo xtask agents` installs the agents; a test without its agent fails.
 //!
-//! One folder or file for each agent, named `real_*`: `xtask/src/test.rs` leaves out tests by these names.
+//! One folder or file for each agent, named `real_*`: `xtask/src/selection.rs` leaves out tests by these names. `hooks` has
+//! the hooks of all of them.
+
+#[cfg(test)]
+mod hooks;
 
 #[cfg(test)]
 mod real_claude;
+
+#[cfg(test)]
+mod real_codex;
+
+#[cfg(test)]
+mod real_codex_daemon;
+
+#[cfg(test)]
+mod real_copilot;
 
 #[cfg(test)]
 mod real_gemini;

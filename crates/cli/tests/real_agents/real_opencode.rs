@@ -22,7 +22,7 @@ fn with_the_variables_of_the_window_it_is_refused_and_not_taken_for_clio() {
     let variables = [("CLAUDE_CODE_SSE_PORT", port.as_str()), ("CLIO_IDE_PORT", &port)];
     let opencode = RealAgent::opencode(&world, &variables);
     opencode.tty.sees_that("refused", |_| world.status()["refused"]["noToken"].as_u64() >= Some(1));
-    // It goes on trying.
+    // It keeps trying.
     for _ in 0..10 {
         assert!(listed(&world.status(), "agents").is_empty());
         thread::sleep(Duration::from_millis(200));

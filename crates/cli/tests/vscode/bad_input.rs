@@ -1,140 +1,139 @@
-//! What a window meets that it was not made for: files too large, documents that vanish, a folder that nobody trusts,
-//! an extension that is switched off. It is said once, and nothing is lost: what waits goes on waiting.
+//! Unusual conditions: files that are too large, documents that disappear, an untrusted folder, a disabled extension. Each
+//! is reported once, and no review is lost.
 
 use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::on_both;
-use crate::person::*;
+use crate::runner::{Scenarios, scenarios};
 use crate::support::*;
 
-on_both! {
-    a_file_over_the_limit_is_refused_and_said_once
-    a_document_closed_under_its_review_is_written_all_the_same
-    a_document_thrown_away_under_its_review_leaves_what_is_on_disk
-    an_extension_that_is_off_keeps_what_waits
-    a_folder_that_is_not_trusted_has_reviews_but_runs_nothing
-}
+pub(crate) const SCENARIOS: Scenarios = scenarios! { InOneWindow:
+    a_file_over_the_limit_is_refused_with_one_message
+    a_document_closed_during_its_review_is_still_written
+    a_document_reverted_during_its_review_keeps_the_text_on_disk
+};
+pub(crate) const OWN_WINDOWS: Scenarios = scenarios! { InOwnWindows:
+    a_disabled_extension_keeps_pending_reviews
+    an_untrusted_folder_has_reviews_but_runs_nothing
+};
 
 const REVIEW: &str = "a.txt ←";
 
-fn a_file_over_the_limit_is_refused_and_said_once(version: Version) {
-    let Some(desk) = Desk::new(version) else { return };
+fn a_file_over_the_limit_is_refused_with_one_message(window: &EditorWindow<'_>) {
     let large = "x".repeat(51 * 1024 * 1024);
-    let path = desk.world.file("large.txt", &large);
-    let mut agent = desk.claude();
+    let path = window.world.file("large.txt", &large);
+    let mut agent = window.claude();
     let call = agent.propose(&path, "small\n", "tab");
-    let message = desk.workbench.is_told("large.txt");
+    let message = window.workbench.sees_notification("large.txt");
     assert!(message.contains("limits.file_mib"), "{message}");
     let answer = agent.answer(call).to_string();
     assert!(answer.contains("large.txt"), "{answer}");
 
-    desk.workbench.close_notification("large.txt");
+    window.workbench.close_notification("large.txt");
     let again = agent.propose(&path, "small\n", "tab");
     let answer = agent.answer(again).to_string();
     assert!(answer.contains("large.txt"), "{answer}");
     sleep(Duration::from_secs(1));
-    let about = desk.workbench.notifications().into_iter().filter(|said| said.contains("large.txt")).count();
-    assert_eq!(about, 0, "it is said again");
-    assert!(desk.world.reviews().is_empty());
-    assert_eq!(desk.world.read("large.txt").len(), large.len());
+    let about =
+        window.workbench.notifications().into_iter().filter(|text| text.contains("large.txt")).count();
+    assert_eq!(about, 0, "the message is repeated");
+    assert!(window.world.reviews().is_empty());
+    assert_eq!(window.world.read("large.txt").len(), large.len());
 }
 
-fn a_document_closed_under_its_review_is_written_all_the_same(version: Version) {
-    let Some(desk) = Desk::new(version) else { return };
-    let path = desk.world.file("a.txt", "one\n");
-    desk.workbench.open_file("a.txt");
-    let mut agent = desk.nexus3();
+fn a_document_closed_during_its_review_is_still_written(window: &EditorWindow<'_>) {
+    let path = window.world.file("a.txt", "one\n");
+    window.workbench.open_file("a.txt");
+    let mut agent = window.nexus3();
     let call = agent.propose(&path, "two\n", "tab");
-    desk.workbench.sees_tab(REVIEW);
-    desk.workbench.close_tab("a.txt");
-    desk.workbench.look_at(REVIEW);
-    desk.workbench.click_title(REVIEW, "Accept Change");
+    window.workbench.sees_tab(REVIEW);
+    window.workbench.close_tab("a.txt");
+    window.workbench.look_at(REVIEW);
+    window.workbench.click_title(REVIEW, "Accept Change");
     assert_eq!(agent.texts(call)[0], "FILE_SAVED");
-    assert_eq!(desk.world.read_text("a.txt"), "two\n");
+    assert_eq!(window.world.read_text("a.txt"), "two\n");
 }
 
-/// Unsaved text was the base. Once it is gone, the change is looked at again with what the file holds.
-fn a_document_thrown_away_under_its_review_leaves_what_is_on_disk(version: Version) {
-    let Some(desk) = Desk::new(version) else { return };
-    let path = desk.world.file("a.txt", "one\ntwo\nthree\n");
-    desk.workbench.open_file("a.txt");
-    desk.workbench.types("mine ");
-    let mut agent = desk.nexus3();
-    // Keys reach extensions later than the screen: the base is to be all of what was typed. NEXUS3 is not told of a bare
-    // cursor, Claude Code is.
-    let mut claude = desk.claude();
+/// Unsaved text was the base. Once it is gone, the change is reviewed again on the text of the file.
+fn a_document_reverted_during_its_review_keeps_the_text_on_disk(window: &EditorWindow<'_>) {
+    let path = window.world.file("a.txt", "one\ntwo\nthree\n");
+    window.workbench.open_file("a.txt");
+    window.workbench.types("mine ");
+    let mut agent = window.nexus3();
+    // Keys reach extensions later than the screen, and the base must be all of the typed text. Claude Code is notified of
+    // a bare cursor, NEXUS3 is not.
+    let mut claude = window.claude();
     eventually("all of it is typed", || {
-        let told = claude.call("getCurrentSelection", json!({})).to_string();
-        told.contains(r#"\"character\":5"#).then_some(())
+        let selection = claude.call("getCurrentSelection", json!({})).to_string();
+        selection.contains(r#"\"character\":5"#).then_some(())
     });
     let call = agent.propose(&path, "mine one\ntwo\n3\n", "tab");
-    desk.workbench.sees_tab(REVIEW);
-    desk.workbench.look_at("a.txt");
-    desk.workbench.run("File: Revert File");
-    desk.workbench.page.waits("her text is gone", |_| {
-        desk.workbench.tabs().iter().any(|tab| tab.is("a.txt") && !tab.dirty).then_some(())
+    window.workbench.sees_tab(REVIEW);
+    window.workbench.look_at("a.txt");
+    window.workbench.run("File: Revert File");
+    window.workbench.page.waits("the unsaved text is gone", |_| {
+        window.workbench.tabs().iter().any(|tab| tab.is("a.txt") && !tab.dirty).then_some(())
     });
-    desk.workbench.look_at(REVIEW);
-    desk.workbench.click_title(REVIEW, "Accept Change");
+    window.workbench.look_at(REVIEW);
+    window.workbench.click_title(REVIEW, "Accept Change");
     let answer = agent.answer_within(call, Duration::from_secs(5)).unwrap_or_else(|| {
-        // She is asked to look again at what the file holds now.
-        desk.workbench.look_at(REVIEW);
-        desk.workbench.click_title(REVIEW, "Accept Change");
+        // The user is asked to review it again on the current text of the file.
+        window.workbench.look_at(REVIEW);
+        window.workbench.click_title(REVIEW, "Accept Change");
         agent.answer(call)
     });
     assert_eq!(agent::texts(&answer)[0], "FILE_SAVED");
-    assert_eq!(desk.world.read_text("a.txt"), "one\ntwo\n3\n");
+    assert_eq!(window.world.read_text("a.txt"), "one\ntwo\n3\n");
 }
 
-fn an_extension_that_is_off_keeps_what_waits(version: Version) {
-    let Some(desk) = Desk::new(version) else { return };
-    let path = desk.world.file("a.txt", "one\n");
-    let mut agent = desk.nexus3();
+fn a_disabled_extension_keeps_pending_reviews(session: &VsCodeSession) {
+    let window = session.open();
+    let path = window.world.file("a.txt", "one\n");
+    let mut agent = window.nexus3();
     let call = agent.propose(&path, "two\n", "tab");
-    desk.workbench.sees_tab(REVIEW);
-    let review = desk.world.one_pending();
+    window.workbench.sees_tab(REVIEW);
+    let review = window.world.one_pending();
 
-    desk.workbench.run("Extensions: Disable All Installed Extensions");
-    desk.workbench.reload();
+    window.workbench.run("Extensions: Disable All Installed Extensions");
+    window.workbench.reload();
     eventually("the window is gone", || {
-        (desk.world.status()["windows"][0]["attached"] == json!(false)).then_some(())
+        (window.world.status()["windows"][0]["attached"] == json!(false)).then_some(())
     });
-    assert_eq!(desk.world.one_pending(), review);
-    assert_eq!(desk.world.read_text("a.txt"), "one\n");
+    assert_eq!(window.world.one_pending(), review);
+    assert_eq!(window.world.read_text("a.txt"), "one\n");
     agent.is_served();
 
-    desk.workbench.run("Extensions: Enable All Extensions");
-    desk.workbench.reload();
-    assert_eq!(desk.workbench.attached(&desk.world), desk.port);
-    assert_eq!(desk.world.one_pending(), review);
-    desk.workbench.look_at(REVIEW);
-    desk.workbench.shows(REVIEW, "two");
-    desk.workbench.click_title(REVIEW, "Accept Change");
+    window.workbench.run("Extensions: Enable All Extensions");
+    window.workbench.reload();
+    assert_eq!(window.workbench.attached(window.world), window.port);
+    assert_eq!(window.world.one_pending(), review);
+    window.workbench.look_at(REVIEW);
+    window.workbench.shows(REVIEW, "two");
+    window.workbench.click_title(REVIEW, "Accept Change");
     assert_eq!(agent.texts(call)[0], "FILE_SAVED");
-    assert_eq!(desk.world.read_text("a.txt"), "two\n");
+    assert_eq!(window.world.read_text("a.txt"), "two\n");
 }
 
-fn a_folder_that_is_not_trusted_has_reviews_but_runs_nothing(version: Version) {
+fn an_untrusted_folder_has_reviews_but_runs_nothing(session: &VsCodeSession) {
     let settings = json!({
         "security.workspace.trust.enabled": true,
         "security.workspace.trust.startupPrompt": "never",
         "security.workspace.trust.banner": "never",
     });
-    let Some(desk) = Desk::with(version, &settings) else { return };
-    desk.workbench.sees_status("Restricted Mode");
-    let mut own = OwnAgent::join(&desk.world, "untrusted");
+    let window = session.open_with(&settings);
+    window.workbench.sees_status("Restricted Mode");
+    let mut own = OwnAgent::join(window.world, "untrusted");
     let refused = own.call("runInTerminal", json!({ "command": "touch ran" }));
     assert_eq!(own.told(refused)["error"]["kind"], "unsupported");
-    assert!(!desk.world.path("ran").exists());
+    assert!(!window.world.path("ran").exists());
 
-    let path = desk.world.file("a.txt", "one\n");
-    let mut agent = desk.nexus3();
+    let path = window.world.file("a.txt", "one\n");
+    let mut agent = window.nexus3();
     let call = agent.propose(&path, "two\n", "tab");
-    desk.workbench.look_at(REVIEW);
-    desk.workbench.click_title(REVIEW, "Accept Change");
+    window.workbench.look_at(REVIEW);
+    window.workbench.click_title(REVIEW, "Accept Change");
     assert_eq!(agent.texts(call)[0], "FILE_SAVED");
-    assert_eq!(desk.world.read_text("a.txt"), "two\n");
+    assert_eq!(window.world.read_text("a.txt"), "two\n");
 }

@@ -2,19 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an agent uses of an editor; all of it, if not said otherwise.
+/// Which parts of an editor an agent uses; all of them by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BridgeConfig {
     /// Use an editor at all.
     pub enabled: bool,
-    /// Look for one without being asked.
+    /// Look for one automatically.
     pub auto_connect: bool,
     /// Tell the model about errors and warnings.
     pub inject_diagnostics: bool,
     /// Tell the model which files are open.
     pub inject_open_editors: bool,
-    /// Let the person decide on changes in the editor.
+    /// Let the user decide on changes in the editor.
     pub use_ide_diffs: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the editor knows, asked for and put into words for a model's prompt.
+//! The state of the editor as text for a model's prompt.
 
 use linkspan_editor_api::DenyGlobs;
 
@@ -6,8 +6,8 @@ use super::Bridge;
 use crate::context::{ContextInput, MAX_DIAGNOSTICS, format_ide_context};
 
 impl Bridge {
-    /// The text for a model's prompt, without what is denied; `None` when there is nothing to say or nobody to ask.
-    /// What the editor does not answer is left out.
+    /// The text for a model's prompt, without denied files; `None` if there is nothing to report or no editor. Requests
+    /// that the editor does not answer are left out.
     pub fn context(&self, deny: &DenyGlobs) -> Option<String> {
         let config = self.config();
         let connection = self.connection()?;
@@ -19,6 +19,7 @@ impl Bridge {
             ide_name: &candidate.editor,
             open_editors: &open_editors.unwrap_or_default(),
             diagnostics: &diagnostics.unwrap_or_default(),
+            selection: None,
             config,
             max_diagnostics: MAX_DIAGNOSTICS,
             deny,

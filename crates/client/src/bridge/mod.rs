@@ -1,11 +1,11 @@
-//! An agent's bond to whatever editor is there: finds it, goes back to it by itself after a loss, and asks it.
+//! A connection of an agent to an editor that survives losses: finds the editor, reconnects to it, and repeats a
+//! pending question to the hub. Owns which editor the agent belongs to; must not know any wire format.
 //!
 //! One thread per bridge passes events on and reconnects; it ends with [`Bridge::disconnect`].
 
-mod asking;
-mod backoff;
 mod config;
 mod context;
+mod review_request;
 mod supervisor;
 
 use std::path::{Path, PathBuf};
@@ -13,78 +13,80 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::connection::{
-    AgentInfo, CallError, Change, Connection, Decided, EditorEvent, OpenError, Subscribers,
+    AgentInfo, CallError, Change, ChangeOutcome, Connection, EditorEvent, OpenError, Subscribers,
 };
 use crate::discover::{Candidate, Surroundings, Wire, discover};
 
-pub use asking::{Asking, Contact};
 pub use config::BridgeConfig;
+pub use review_request::{Contact, ReviewRequest};
 
-/// Each holds a whole text. What is dropped here the hub itself withdraws once its agent has stayed away too long.
+/// Each holds a whole text. The hub withdraws a dropped one itself once its agent has been away too long.
 const LEFT_BEHIND: usize = 32;
 
-/// Why an editor was not reached, or not asked.
+/// Why an editor was not reached, or gave no decision.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BridgeError {
     /// There is none.
-    #[error("no editor is connected: open this folder in one, and `linkspan doctor` tells what is missing")]
+    #[error(
+        "no editor is connected: open this folder in an editor, or run `linkspan doctor` to see what is missing"
+    )]
     NotConnected,
-    /// The editor was found, and does not let us in.
+    /// The editor was found, but rejects us.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The editor went away with the question: what was decided there, if anything, is not known.
+    /// The connection was lost with the question: whether it was decided there is not known.
     #[error(
         "the connection to the editor was lost while the change was shown there: it is not known what was \
          decided, so decide here"
     )]
     Lost,
-    /// The editor answered, and not with a decision.
+    /// The editor answered, but not with a decision.
     #[error(transparent)]
     Call(#[from] CallError),
 }
 
-/// An agent's bond to an editor.
+/// A connection to an editor that survives losses.
 #[derive(Debug)]
 pub struct Bridge {
-    inner: Arc<Inner>,
+    inner: Arc<BridgeShared>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct BridgeShared {
     config: BridgeConfig,
     agent: AgentInfo,
     surroundings: Surroundings,
-    state: Mutex<State>,
+    state: Mutex<BridgeState>,
     /// Anything in the state changed.
     changed: Condvar,
-    /// Held by whoever connects, so that two do not do it at once.
+    /// Held while connecting, so that two threads do not connect at once.
     connecting: Mutex<()>,
     events: Subscribers,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BridgeState {
     connection: Option<Connection>,
-    /// The editor we were with last, to go back to.
+    /// The last editor, to reconnect to.
     last: Option<Candidate>,
     cwd: Option<PathBuf>,
-    /// Somebody asked for an editor, and nobody has sent it away since.
+    /// The caller wants to be connected: set by connecting, cleared by disconnecting.
     wanted: bool,
-    /// Grows with each editor that somebody chose; a supervisor of an older one has nothing to do any more.
+    /// Increases with each editor that is chosen; the supervisor of an older one stops.
     choice: u64,
-    /// Somebody named the editor: no other one will do.
+    /// The caller named the editor: no other one is used.
     named: bool,
-    /// Changes that somebody waits for. They are at the last editor, so we go nowhere else.
+    /// Number of pending changes. They are at the last editor, so no other one is used.
     asked: usize,
-    /// A foreign editor shows a change.
+    /// A foreign editor is showing a change.
     showing: bool,
-    /// Changes that a lost hub may still show and nobody waits for, each with where it was asked.
+    /// Changes that a lost hub may still show although they are no longer pending, each with its editor.
     left_behind: Vec<(Candidate, Change)>,
 }
 
-impl State {
-    /// The editor to go back to, where another one would be wrong.
+impl BridgeState {
+    /// The editor to reconnect to, if no other one may be used.
     fn bound(&self) -> Option<&Candidate> {
         self.last.as_ref().filter(|_| self.named || self.asked > 0)
     }
@@ -97,10 +99,10 @@ impl Drop for Bridge {
 }
 
 impl Bridge {
-    /// A bridge to nowhere yet.
+    /// A bridge that is not connected yet.
     pub fn new(config: BridgeConfig, agent: AgentInfo, surroundings: Surroundings) -> Bridge {
         Bridge {
-            inner: Arc::new(Inner {
+            inner: Arc::new(BridgeShared {
                 config,
                 agent,
                 surroundings,
@@ -112,15 +114,15 @@ impl Bridge {
         }
     }
 
-    /// What of an editor is used.
+    /// Which parts of an editor are used.
     pub fn config(&self) -> &BridgeConfig {
         &self.inner.config
     }
 
-    /// Connects to the best editor for a working directory; `None` when there is none, or when the configuration
-    /// does not want one. Between editors that fit equally well, our hub's windows come first, and then the lowest
-    /// port: who wants to ask the person instead looks at [`discover`] and [connects](Bridge::connect) to one.
-    /// While a change waits for a decision, it is the editor that shows it, whatever the working directory.
+    /// Connects to the best editor for a working directory; `None` if there is none, or if the configuration disables
+    /// it. Between editors that fit equally well, our hub's windows come first, then the lowest port. To ask the user
+    /// instead, use [`discover`] and [connect](Bridge::connect) to one. While a change is pending, the editor that
+    /// shows it is used, whatever the working directory.
     pub fn auto_connect(&self, cwd: &Path) -> Result<Option<Connection>, BridgeError> {
         if !self.inner.config.enabled || !self.inner.config.auto_connect {
             return Ok(None);
@@ -128,7 +130,7 @@ impl Bridge {
         self.connect_by(cwd, |state| state.last.as_ref().filter(|_| state.asked > 0))
     }
 
-    /// Connects to this editor, and leaves the one before. After a loss it goes back to this one and no other.
+    /// Connects to this editor, and leaves the previous one. After a loss it reconnects to this one only.
     pub fn connect(&self, candidate: &Candidate) -> Result<Connection, BridgeError> {
         let _one = locked(&self.inner.connecting);
         let connection = self.inner.open(candidate)?;
@@ -136,7 +138,7 @@ impl Bridge {
         Ok(connection)
     }
 
-    /// Leaves the editor, and does not come back by itself.
+    /// Disconnects, and does not reconnect by itself.
     pub fn disconnect(&self) {
         let connection = {
             let mut state = self.inner.locked();
@@ -153,17 +155,17 @@ impl Bridge {
         }
     }
 
-    /// Connects again if the editor does not answer: to the one that was named or shows a change, else to the best
-    /// for the working directory, by the last one if none is given. `true` when an editor is there now.
+    /// Connects again if the editor does not answer: to the one that was named or shows a change, else to the best one
+    /// for the working directory, or the last working directory if none is given. `true` if an editor is connected now.
     pub fn reconnect_if_dead(&self, cwd: Option<&Path>) -> bool {
         if self.is_connected() {
             return true;
         }
         let cwd = cwd.map_or_else(|| self.inner.last_cwd(), Path::to_owned);
-        self.inner.config.enabled && matches!(self.connect_by(&cwd, State::bound), Ok(Some(_)))
+        self.inner.config.enabled && matches!(self.connect_by(&cwd, BridgeState::bound), Ok(Some(_)))
     }
 
-    /// The connection as it is now; a lost one is replaced by itself.
+    /// The current connection; a lost one is replaced automatically.
     pub fn connection(&self) -> Option<Connection> {
         self.inner.locked().connection.clone()
     }
@@ -173,27 +175,28 @@ impl Bridge {
         self.connection().is_some_and(|connection| connection.is_connected())
     }
 
-    /// What happens in the editor, over losses and new connections: after [`EditorEvent::Closed`] more may come.
+    /// Events of the editor, across losses and new connections: after [`EditorEvent::Closed`] more may follow.
     pub fn events(&self) -> Receiver<EditorEvent> {
         self.inner.events.subscribe()
     }
 
-    /// Shows a change and waits for the person. Our hub may be lost meanwhile: the same change is asked for again,
-    /// and a decision made in between is heard. Foreign editors show one change at a time, and a loss is
-    /// [`BridgeError::Lost`].
-    pub fn review(&self, change: &Change) -> Result<Decided, BridgeError> {
+    /// Shows a change and waits for the decision. If our hub is lost in the meantime, the same change is proposed
+    /// again, and a decision that was made in between is received. Foreign editors show one change at a time, and their
+    /// loss is [`BridgeError::Lost`].
+    pub fn review(&self, change: &Change) -> Result<ChangeOutcome, BridgeError> {
         self.asking(change).wait()
     }
 
-    /// The same, for who may have to take the question back. Nothing is shown before someone waits.
-    pub fn asking(&self, change: &Change) -> Asking {
-        Asking::new(Arc::clone(&self.inner), change.clone())
+    /// The same as [`Bridge::review`] for a caller that may have to withdraw the change. Nothing is shown before
+    /// [`ReviewRequest::wait`].
+    pub fn asking(&self, change: &Change) -> ReviewRequest {
+        ReviewRequest::new(Arc::clone(&self.inner), change.clone())
     }
 
     fn connect_by(
         &self,
         cwd: &Path,
-        only: impl Fn(&State) -> Option<&Candidate>,
+        only: impl Fn(&BridgeState) -> Option<&Candidate>,
     ) -> Result<Option<Connection>, BridgeError> {
         let _one = locked(&self.inner.connecting);
         if self.inner.locked().cwd.as_deref() == Some(cwd)
@@ -236,8 +239,8 @@ impl Bridge {
     }
 }
 
-impl Inner {
-    /// Nobody waits any more for what was asked on this connection before it was lost.
+impl BridgeShared {
+    /// Notes a change that was proposed on this connection before it was lost and is no longer pending.
     fn leave_behind(&self, change: &Change, lost: &Connection) {
         let mut state = self.locked();
         if !state.wanted {
@@ -254,7 +257,7 @@ impl Inner {
         }
     }
 
-    /// Asks for what was left behind here once more, and takes it back at once.
+    /// Proposes changes that were left behind here once more, and withdraws them at once.
     fn take_back(&self, connection: &Connection) {
         let here = |(place, _): &mut (Candidate, Change)| is_same_editor(connection.candidate(), place);
         let left: Vec<_> = self.locked().left_behind.extract_if(.., here).collect();
@@ -265,7 +268,7 @@ impl Inner {
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, State> {
+    fn locked(&self) -> MutexGuard<'_, BridgeState> {
         locked(&self.state)
     }
 
@@ -277,8 +280,8 @@ impl Inner {
         Connection::open(candidate, &self.agent, &self.surroundings.places)
     }
 
-    /// Connects to the editor we were with. A window of our hub keeps its id, and needs no looking for; the server
-    /// of another editor may have a new port.
+    /// Reconnects to the last editor. A window of our hub keeps its id and is not searched for; the server of a foreign
+    /// editor may have a new port.
     fn back_to(&self, last: &Candidate) -> Result<Option<Connection>, OpenError> {
         match last.wire {
             Wire::Hub { .. } => self.open(last).map(Some),
@@ -286,7 +289,7 @@ impl Inner {
         }
     }
 
-    /// Connects to the best editor that will do. One that does not let us in is passed over for the next.
+    /// Connects to the best acceptable editor. If one rejects us, the next one is tried.
     fn find(
         &self,
         cwd: &Path,
@@ -311,8 +314,8 @@ impl Inner {
     }
 }
 
-/// Whether this is the editor we were with, perhaps after a restart of its server. Two windows of our hub may have
-/// the same folders, and only one of them shows what was asked there.
+/// Whether this is the same editor, perhaps after a restart of its server. Two windows of our hub may have the same
+/// folders, and only one of them shows the change.
 fn is_same_editor(now: &Candidate, before: &Candidate) -> bool {
     match (&now.wire, &before.wire) {
         (Wire::Hub { window, .. }, Wire::Hub { window: before, .. }) => window == before,
@@ -321,7 +324,7 @@ fn is_same_editor(now: &Candidate, before: &Candidate) -> bool {
     }
 }
 
-/// A thread that panicked while it held the lock left whole values behind: none is changed in steps.
+/// A thread that panicked while it held the lock left valid values: none is changed in several steps.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

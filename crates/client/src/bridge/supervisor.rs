@@ -1,40 +1,41 @@
-//! The thread that passes an editor's events on and goes back to it after a loss.
+//! The thread that passes an editor's events on and reconnects to it after a loss.
 
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::asking::SOUND_LIFE;
-use super::backoff::Backoff;
-use super::{Inner, State, locked};
+use super::review_request::SOUND_LIFE;
+use super::{BridgeShared, BridgeState, locked};
+use crate::backoff::Backoff;
 use crate::connection::EditorEvent;
 use crate::discover::Wire;
 
-/// For so long after a loss only the same editor will do, even where nothing was asked and nobody named it.
+/// For this long after a loss only the same editor is used, even if no change is pending and the caller did not name
+/// it.
 const FAITHFUL: Duration = Duration::from_secs(5);
-/// After so many losses, each soon after the connection was there, a foreign editor is left alone: some serve one
-/// agent at a time, and two that both come back would throw each other out for ever.
+/// After this many losses, each soon after connecting, a foreign editor is left alone: some serve one agent at a time,
+/// and two agents that both reconnect would disconnect each other forever.
 const MOST_QUICK_LOSSES: u32 = 4;
 
-pub(super) fn start(inner: Arc<Inner>, choice: u64, events: Receiver<EditorEvent>) {
+pub(super) fn start(inner: Arc<BridgeShared>, choice: u64, events: Receiver<EditorEvent>) {
     let supervisor = Supervisor { inner, choice };
     // Without a thread there are no events and no reconnecting, but calls still work.
     let _ = thread::Builder::new().name("linkspan-bridge".into()).spawn(move || supervisor.run(events));
 }
 
 struct Supervisor {
-    inner: Arc<Inner>,
+    inner: Arc<BridgeShared>,
     choice: u64,
 }
 
 impl Supervisor {
     fn run(&self, mut events: Receiver<EditorEvent>) {
-        let (mut backoff, mut quick_losses) = (Backoff::new(), 0);
+        let (mut backoff, mut quick_losses) = (Backoff::to_editor(), 0);
         loop {
             let connected_at = Instant::now();
             for event in events {
-                self.inner.events.tell(&event);
+                self.inner.events.notify(&event);
             }
             let is_hub = {
                 let mut state = self.inner.locked();
@@ -47,23 +48,23 @@ impl Supervisor {
             };
             quick_losses += 1;
             if connected_at.elapsed() > SOUND_LIFE {
-                (backoff, quick_losses) = (Backoff::new(), 0);
+                (backoff, quick_losses) = (Backoff::to_editor(), 0);
             } else if !is_hub && quick_losses >= MOST_QUICK_LOSSES {
                 if self.until_asked().is_none() {
                     return;
                 }
-                (backoff, quick_losses) = (Backoff::new(), 0);
+                (backoff, quick_losses) = (Backoff::to_editor(), 0);
             }
             let Some(again) = self.reconnect(&mut backoff) else { return };
             events = again;
         }
     }
 
-    fn is_mine(&self, state: &State) -> bool {
+    fn is_mine(&self, state: &BridgeState) -> bool {
         state.wanted && state.choice == self.choice
     }
 
-    /// Tries until it works; none when nobody wants it any more.
+    /// Tries until it succeeds; none once the connection is no longer wanted.
     fn reconnect(&self, backoff: &mut Backoff) -> Option<Receiver<EditorEvent>> {
         let lost_at = Instant::now();
         loop {
@@ -99,7 +100,7 @@ impl Supervisor {
         }
     }
 
-    /// Waits until somebody has a question; none when nobody wants an editor any more.
+    /// Waits until a change is proposed; none once the connection is no longer wanted.
     fn until_asked(&self) -> Option<()> {
         let mut state = self.inner.locked();
         while self.is_mine(&state) {
@@ -111,7 +112,7 @@ impl Supervisor {
         None
     }
 
-    /// Waits; none when nobody wants an editor any more.
+    /// Waits; none once the connection is no longer wanted.
     fn pause(&self, pause: Duration) -> Option<()> {
         let until = Instant::now() + pause;
         let mut state = self.inner.locked();

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::connection::tests::server::{Kind, Say, Server, texts, tool};
+use crate::connection::tests::server::{FakeServer, Say, ServerKind, texts, tool};
 use crate::discover::Wire;
 
-fn surroundings(server: &Server) -> Surroundings {
+fn surroundings(server: &FakeServer) -> Surroundings {
     let cwd = server.places.home.join("work");
     std::fs::create_dir_all(&cwd).unwrap();
     Surroundings {
@@ -24,7 +24,7 @@ fn surroundings(server: &Server) -> Surroundings {
 }
 
 /// A bridge to a server that has a lock file for the working directory.
-fn bridge(server: &Server, config: BridgeConfig) -> Bridge {
+fn bridge(server: &FakeServer, config: BridgeConfig) -> Bridge {
     let surroundings = surroundings(server);
     let directory = server.places.home.join(".claude/ide");
     std::fs::create_dir_all(&directory).unwrap();
@@ -63,7 +63,7 @@ fn accepting(request: &Value) -> Vec<Say> {
 
 #[test]
 fn after_a_loss_it_comes_back_by_itself_and_events_go_on() {
-    let server = Server::start(Kind::Claude, accepting);
+    let server = FakeServer::start(ServerKind::Claude, accepting);
     let bridge = bridge(&server, BridgeConfig::default());
     assert!(!bridge.is_connected());
     let events = bridge.events();
@@ -84,7 +84,7 @@ fn after_a_loss_it_comes_back_by_itself_and_events_go_on() {
 
 #[test]
 fn one_who_left_does_not_come_back_by_itself() {
-    let server = Server::start(Kind::Claude, accepting);
+    let server = FakeServer::start(ServerKind::Claude, accepting);
     let bridge = bridge(&server, BridgeConfig::default());
     let cwd = bridge.inner.surroundings.cwd.clone();
     bridge.auto_connect(&cwd).unwrap().unwrap();
@@ -99,7 +99,7 @@ fn one_who_left_does_not_come_back_by_itself() {
 
 #[test]
 fn a_loss_while_a_foreign_editor_shows_a_change_decides_nothing() {
-    let server = Server::start(Kind::Claude, |request| match tool(request) {
+    let server = FakeServer::start(ServerKind::Claude, |request| match tool(request) {
         Some("openDiff") => vec![Say::HangUp],
         _ => vec![],
     });
@@ -112,7 +112,7 @@ fn a_loss_while_a_foreign_editor_shows_a_change_decides_nothing() {
 #[test]
 fn a_foreign_editor_is_shown_one_change_at_a_time() {
     let mut open: Vec<Value> = Vec::new();
-    let server = Server::start(Kind::Claude, move |request| match tool(request) {
+    let server = FakeServer::start(ServerKind::Claude, move |request| match tool(request) {
         Some("openDiff") => {
             open.push(request.clone());
             vec![]
@@ -144,17 +144,19 @@ fn a_foreign_editor_is_shown_one_change_at_a_time() {
 
 #[test]
 fn a_question_is_taken_back_on_the_screen_and_in_the_queue() {
-    let server = Server::start(Kind::Claude, |_| vec![]);
+    let server = FakeServer::start(ServerKind::Claude, |_| vec![]);
     let bridge = bridge(&server, BridgeConfig::default());
     bridge.connect(&server.candidate).unwrap();
     let shown = Arc::new(bridge.asking(&Change::new("/w/a b/1", "new")));
     let queued = Arc::new(bridge.asking(&Change::new("/w/a b/2", "new")));
-    let waiters = [&shown, &queued].map(|asking| {
+    let wait = |asking: &Arc<ReviewRequest>| {
         let asking = Arc::clone(asking);
-        let waiter = thread::spawn(move || asking.wait());
-        thread::sleep(Duration::from_millis(50));
-        waiter
-    });
+        thread::spawn(move || asking.wait())
+    };
+    let first = wait(&shown);
+    server.hears(|message| tool(message) == Some("openDiff"));
+    let waiters = [first, wait(&queued)];
+    thread::sleep(Duration::from_millis(50));
     queued.withdraw();
     shown.withdraw();
     for waiter in waiters {
@@ -167,7 +169,7 @@ fn a_question_is_taken_back_on_the_screen_and_in_the_queue() {
 
 #[test]
 fn an_agent_that_wants_no_editor_gets_none() {
-    let server = Server::start(Kind::Claude, accepting);
+    let server = FakeServer::start(ServerKind::Claude, accepting);
     for config in [
         BridgeConfig { enabled: false, ..BridgeConfig::default() },
         BridgeConfig { auto_connect: false, ..BridgeConfig::default() },
@@ -186,7 +188,7 @@ fn an_agent_that_wants_no_editor_gets_none() {
 #[test]
 fn after_a_lost_hub_the_window_is_joined_by_its_id_and_no_other() {
     // The other one has the same folder and fits the working directory; ours does not.
-    let server = Server::start(Kind::Own, |request| match tool(request) {
+    let server = FakeServer::start(ServerKind::Own, |request| match tool(request) {
         Some("hangUp") => vec![Say::HangUp],
         _ if request["method"] == "hub/status" => {
             let other = json!({
@@ -220,9 +222,9 @@ fn two_windows_of_one_folder_are_two_editors() {
         editor: "Fake".into(),
         folders: vec!["/w".into()],
         pid: None,
-        found: crate::discover::Found::Hub,
+        found: crate::discover::FoundBy::Hub,
         matched: None,
-        verdict: crate::discover::Verdict::Usable,
+        verdict: crate::discover::CandidateVerdict::Usable,
     };
     assert!(is_same_editor(&window("w1"), &window("w1")));
     assert!(!is_same_editor(&window("w2"), &window("w1")));
@@ -230,7 +232,7 @@ fn two_windows_of_one_folder_are_two_editors() {
 
 #[test]
 fn an_editor_that_throws_us_out_again_and_again_is_left_alone_until_somebody_asks() {
-    let server = Server::start(Kind::Claude, |request| match request["method"].as_str() {
+    let server = FakeServer::start(ServerKind::Claude, |request| match request["method"].as_str() {
         Some("ide_connected") => vec![Say::HangUp],
         _ => vec![],
     });

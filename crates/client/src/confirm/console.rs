@@ -1,5 +1,5 @@
-//! A terminal that asks in lines: the change as a unified diff, then yes, no, or no with a word why. Shows what
-//! hides, and gives up at once when the question is answered elsewhere.
+//! Asks in a terminal, line by line: shows the change as a unified diff, then reads yes, no, or no with a reason. Makes
+//! hidden characters visible, and stops at once when the question is answered elsewhere.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -11,18 +11,18 @@ use std::time::Duration;
 use linkspan_review::unified;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::terminal::{Answer, Terminal};
-use super::{Cancelled, Question};
+use super::terminal::{TerminalAnswer, TerminalPrompt};
+use super::{Cancellation, ConfirmQuestion};
 use crate::visible;
 
-/// More of a diff than this is not read by anyone in a terminal.
+/// The most lines of a diff that are shown in a terminal.
 const MOST_LINES: usize = 1000;
-/// How a diff ends that is longer. A change whose own last line ends so is only asked about more strictly.
+/// The end of a longer diff. A change whose own last line ends like this only needs the stricter answer.
 const CUT: &str = "more lines, which are not shown\n";
 const UNSEEN: &str = "allow unseen";
 const CONTEXT: usize = 3;
 const LONGEST_ANSWER: usize = 4096;
-/// Between two looks where the system cannot tell us.
+/// Interval of polling where the system cannot notify us.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The terminal of this process, or any two files that behave like one.
@@ -38,7 +38,7 @@ struct Files {
 }
 
 impl Console {
-    /// The terminal this process was started from, even where its input and output lead elsewhere.
+    /// The terminal of this process, even if its input and output are redirected.
     pub fn open() -> io::Result<Console> {
         if let Ok(input) = File::open("/dev/tty") {
             let output = File::options().write(true).open("/dev/tty")?;
@@ -57,26 +57,30 @@ impl Console {
     }
 }
 
-impl Terminal for Console {
-    fn ask(&self, question: &Question, cancelled: &Cancelled) -> Answer {
-        // One question at a time; the next one may be answered elsewhere while it waits for its turn.
+impl TerminalPrompt for Console {
+    fn ask(&self, question: &ConfirmQuestion, cancelled: &Cancellation) -> TerminalAnswer {
+        // One question at a time; the next one may be answered elsewhere while it is waiting.
         let mut files = loop {
             match self.files.try_lock() {
                 Ok(files) => break files,
                 Err(TryLockError::Poisoned(files)) => break files.into_inner(),
-                Err(TryLockError::WouldBlock) if cancelled.wait_timeout(LOOK) => return Answer::Cancelled,
+                Err(TryLockError::WouldBlock) if cancelled.wait_timeout(LOOK) => {
+                    return TerminalAnswer::Cancelled;
+                }
                 Err(TryLockError::WouldBlock) => {}
             }
         };
         let asked = files.ask(question, cancelled);
-        asked.unwrap_or_else(|error| Answer::Unavailable { why: format!("the terminal fails: {error}") })
+        asked.unwrap_or_else(|error| TerminalAnswer::Unavailable {
+            why: format!("the terminal failed: {error}"),
+        })
     }
 }
 
 impl Files {
-    fn ask(&mut self, question: &Question, cancelled: &Cancelled) -> io::Result<Answer> {
-        // What was typed before there was a question is no answer to it, nor is the line that it began. Where this
-        // is no terminal, there is no such line.
+    fn ask(&mut self, question: &ConfirmQuestion, cancelled: &Cancellation) -> io::Result<TerminalAnswer> {
+        // Input from before the question does not answer it, nor does the rest of that line. If this is not a terminal,
+        // there is no such line.
         let _ = rustix::termios::tcflush(&self.input, rustix::termios::QueueSelector::IFlush);
         while self.is_ready(None, Some(Duration::ZERO))? == Ready::Input {
             if self.input.read(&mut [0; LONGEST_ANSWER])? == 0 {
@@ -84,11 +88,11 @@ impl Files {
             }
         }
         let shown = render(question);
-        // Who allows what she has not seen has to say so.
+        // Allowing a change that was not shown in full needs an explicit answer.
         let is_cut = shown.ends_with(CUT);
         let prompt = match is_cut {
-            true => format!("Allow? {UNSEEN:?}, [n]o, or n and a word why: "),
-            false => "Allow? [y]es, [n]o, or n and a word why: ".to_owned(),
+            true => format!("Allow? {UNSEEN:?}, [n]o, or n and a reason: "),
+            false => "Allow? [y]es, [n]o, or n and a reason: ".to_owned(),
         };
         self.output.write_all(shown.as_bytes())?;
         loop {
@@ -99,11 +103,11 @@ impl Files {
                     return Ok(ended());
                 }
                 self.output.write_all(b"\n(answered in the editor)\n")?;
-                return Ok(Answer::Cancelled);
+                return Ok(TerminalAnswer::Cancelled);
             };
             let answer = match parse(&line) {
-                Some(Answer::Allow) if is_cut => None,
-                None if is_cut && line.trim() == UNSEEN => Some(Answer::Allow),
+                Some(TerminalAnswer::Allow) if is_cut => None,
+                None if is_cut && line.trim() == UNSEEN => Some(TerminalAnswer::Allow),
                 answer => answer,
             };
             if let Some(answer) = answer {
@@ -113,7 +117,7 @@ impl Files {
     }
 
     /// `None`: cancelled, or at the end.
-    fn line(&mut self, cancelled: &Cancelled) -> io::Result<Option<String>> {
+    fn line(&mut self, cancelled: &Cancellation) -> io::Result<Option<String>> {
         let mut line = Vec::new();
         loop {
             if cancelled.is_cancelled() || self.is_ready(Some(cancelled), None)? == Ready::Cancelled {
@@ -131,7 +135,7 @@ impl Files {
         }
     }
 
-    fn is_ready(&self, cancelled: Option<&Cancelled>, patience: Option<Duration>) -> io::Result<Ready> {
+    fn is_ready(&self, cancelled: Option<&Cancellation>, patience: Option<Duration>) -> io::Result<Ready> {
         let waits_for_all = cancelled.is_none_or(|cancelled| cancelled.as_fd().is_some());
         let wait = patience.or((!waits_for_all).then_some(LOOK));
         let wait = wait.map(|wait| Timespec {
@@ -140,7 +144,7 @@ impl Files {
         });
         loop {
             let mut files = vec![PollFd::new(&self.input, PollFlags::IN)];
-            let ended = cancelled.and_then(Cancelled::as_fd);
+            let ended = cancelled.and_then(Cancellation::as_fd);
             files.extend(ended.as_ref().map(|ended| PollFd::new(ended, PollFlags::IN)));
             match poll(&mut files, wait.as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -148,7 +152,7 @@ impl Files {
             }
             let mut ready = files.iter().map(|file| !file.revents().is_empty());
             let input = ready.next().unwrap_or(false);
-            if ready.next().unwrap_or(false) || cancelled.is_some_and(Cancelled::is_cancelled) {
+            if ready.next().unwrap_or(false) || cancelled.is_some_and(Cancellation::is_cancelled) {
                 return Ok(Ready::Cancelled);
             }
             if input {
@@ -168,25 +172,25 @@ enum Ready {
     Nothing,
 }
 
-/// The end of the input is neither yes nor no.
-fn ended() -> Answer {
-    Answer::Unavailable { why: "the terminal was closed before an answer".to_owned() }
+/// The end of the input is not an answer.
+fn ended() -> TerminalAnswer {
+    TerminalAnswer::Unavailable { why: "the terminal was closed before an answer".to_owned() }
 }
 
-/// `None` for what is no answer.
-fn parse(line: &str) -> Option<Answer> {
+/// `None` for an invalid answer.
+fn parse(line: &str) -> Option<TerminalAnswer> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let reason = Some(rest.trim().to_owned()).filter(|reason| !reason.is_empty());
     match (word.to_lowercase().as_str(), reason) {
-        ("y" | "yes", None) => Some(Answer::Allow),
-        ("n" | "no", reason) => Some(Answer::Deny { reason }),
+        ("y" | "yes", None) => Some(TerminalAnswer::Allow),
+        ("n" | "no", reason) => Some(TerminalAnswer::Deny { reason }),
         _ => None,
     }
 }
 
-/// Everything a person has to see before the question.
-fn render(question: &Question) -> String {
+/// Everything that the user has to see before the question.
+fn render(question: &ConfirmQuestion) -> String {
     let mut out = String::from("\n");
     if let Some(note) = &question.note {
         let _ = writeln!(out, "{}", visible::name(note));
@@ -202,7 +206,7 @@ fn render(question: &Question) -> String {
     let verb = if base.is_some() { "changes" } else { "creates" };
     let _ = writeln!(out, "{tool} {verb} {}", visible::name(&path));
     let (base, text) = (base.unwrap_or_default(), change.proposed.text());
-    // Where every line has it, a CR at each end would only hide what else is there.
+    // If every line has one, a CR at each end would only hide the rest.
     let all_crlf = [base, text].iter().all(|text| text.matches('\n').count() == text.matches("\r\n").count());
     let diff = if all_crlf && base.contains('\n') {
         let lf = |text: &str| text.replace("\r\n", "\n");
@@ -210,7 +214,7 @@ fn render(question: &Question) -> String {
     } else {
         unified(base, text, "now", "proposed", CONTEXT)
     };
-    // The labels say nothing that the line above does not.
+    // The labels repeat the line above.
     lines(&mut out, diff.split_inclusive('\n').skip(2).collect::<String>().as_str());
     out
 }

@@ -1,7 +1,8 @@
-//! May the agent do this? Asks the person, in the editor where a change can be shown there, else in the terminal.
-//! The first decision wins, a lost connection decides nothing, and the answer says who writes the file.
+//! Confirming a tool call: asks the user, in the editor if a change can be shown there, else in the terminal. The first
+//! decision wins, a lost connection decides nothing, and the answer says who writes the file. Must not know any wire
+//! format.
 
-mod cancelled;
+mod cancellation;
 mod console;
 mod question;
 mod race;
@@ -9,96 +10,96 @@ mod reviewer;
 mod terminal;
 
 use crate::bridge::BridgeConfig;
-use crate::connection::{Change, ChangeWriter, Comment, Decided, Taken};
+use crate::connection::{AcceptedPart, Change, ChangeOutcome, ChangeWriter, Comment};
 use crate::proposal::FILE_TOOLS;
 
-pub use cancelled::Cancelled;
+pub use cancellation::Cancellation;
 pub use console::Console;
-pub use question::{FileChange, Question, QuestionError};
+pub use question::{ConfirmQuestion, FileChange, QuestionError};
 pub use reviewer::{NoDecision, PendingReview, Reviewer};
-pub use terminal::{Answer, NoTerminal, Terminal};
+pub use terminal::{NoTerminal, TerminalAnswer, TerminalPrompt};
 
-/// How much an agent may do by itself.
+/// How much an agent may do without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PermissionMode {
-    /// Everything, unasked.
+    /// Everything, without asking.
     Yolo,
-    /// Whatever the agent brings here is asked.
+    /// Every call that the agent brings here is asked about.
     Trusted,
-    /// What its sandbox lets through, unasked: the sandbox says no by itself.
+    /// Everything that its sandbox allows, without asking: the sandbox itself rejects the rest.
     Sandboxed,
 }
 
-/// When to ask whom.
+/// When and where to ask.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
     /// What the agent may do.
     pub mode: PermissionMode,
-    /// The switches; `enabled` and `use_ide_diffs` count here.
+    /// The configuration; `enabled` and `use_ide_diffs` are used here.
     pub config: BridgeConfig,
-    /// Ask in the terminal too while the editor shows the change; whoever answers first decides.
+    /// Ask in the terminal too while the editor shows the change; the first answer decides.
     pub ask_both: bool,
     /// Who should write a change that is accepted in the editor.
     pub writer: ChangeWriter,
 }
 
 impl Rules {
-    /// The editor first, the terminal where that fails, and the editor writes.
+    /// The editor first, the terminal if that fails, and the editor writes.
     pub fn new(mode: PermissionMode) -> Rules {
         Rules { mode, config: BridgeConfig::default(), ask_both: false, writer: ChangeWriter::Editor }
     }
 }
 
-/// Where a person decided.
+/// Where the user decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum DecidedBy {
     /// In the editor.
     Editor,
     /// In the terminal.
     Terminal,
 }
 
-/// What may be done.
+/// The result of asking.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Confirmation {
-    /// Nobody has to be asked: go on with the tool.
+    /// No need to ask: continue with the tool.
     NotAsked,
-    /// The file holds what it would be given: there is nothing to do.
+    /// The file holds the new text already: there is nothing to do.
     Unchanged,
-    /// The person said yes, to this one call.
+    /// The user allowed this one call.
     AllowOnce {
-        /// What the file holds or shall hold; it may differ from what was proposed. `None` for other tools,
-        /// and where the editor wrote it and did not tell.
+        /// The text that the file holds or will hold; it may differ from the proposed one. `None` for other tools, and
+        /// if the editor wrote it and did not report it.
         text: Option<String>,
         /// The file holds it already: do not write, and do not run the tool.
         written: bool,
-        /// What the caller has to write; only where `written` is false and the tool edits a file.
+        /// The bytes that the caller has to write; only if `written` is false and the tool edits a file.
         bytes: Option<Vec<u8>>,
         /// Where.
-        by: Place,
+        by: DecidedBy,
     },
-    /// The person said no.
+    /// The user rejected it.
     Deny {
-        /// Why, in her words.
+        /// The user's reason.
         reason: Option<String>,
-        /// What she said about single lines.
+        /// Comments on single lines.
         comments: Vec<Comment>,
         /// Where.
-        by: Place,
+        by: DecidedBy,
     },
-    /// Neither yes nor no: nobody could be asked, or the answer cannot be carried out. Do not go on.
+    /// Neither allowed nor rejected: the user could not be asked, or the answer cannot be carried out. Do not continue.
     Undecided {
         /// Why.
         why: String,
     },
 }
 
-/// Asks the person, by the rules. Waits for her without limit, and for no machine.
+/// Asks the user, by the rules. Waits for the user without limit, and for no machine.
 pub fn confirm(
-    question: &Question,
+    question: &ConfirmQuestion,
     rules: &Rules,
     reviewer: Option<&dyn Reviewer>,
-    terminal: &dyn Terminal,
+    terminal: &dyn TerminalPrompt,
 ) -> Confirmation {
     match rules.mode {
         PermissionMode::Yolo | PermissionMode::Sandboxed => return Confirmation::NotAsked,
@@ -110,12 +111,12 @@ pub fn confirm(
     let in_the_editor = reviewer.zip(change_for_editor(question, rules));
     match in_the_editor {
         Some((reviewer, change)) => race::ask(question, rules.ask_both, reviewer, &change, terminal),
-        None => race::answered(question, terminal.ask(question, &Cancelled::never())),
+        None => race::answered(question, terminal.ask(question, &Cancellation::never())),
     }
 }
 
-/// What an editor can show: a change of a file's text, by one of the tools that make one.
-fn change_for_editor(question: &Question, rules: &Rules) -> Option<Change> {
+/// The change that an editor can show: of a file's text, by one of the tools that edit files.
+fn change_for_editor(question: &ConfirmQuestion, rules: &Rules) -> Option<Change> {
     let wanted = rules.config.enabled && rules.config.use_ide_diffs;
     if !wanted || !FILE_TOOLS.contains(&question.tool.as_str()) {
         return None;
@@ -125,9 +126,9 @@ fn change_for_editor(question: &Question, rules: &Rules) -> Option<Change> {
     Some(Change { writer: rules.writer, ..Change::new(&change.path, text) })
 }
 
-/// What a decision in the editor means for the agent.
-fn decided(question: &Question, decided: Decided) -> Confirmation {
-    let by = Place::Editor;
+/// The result for the agent of a decision in the editor.
+fn decided(question: &ConfirmQuestion, decided: ChangeOutcome) -> Confirmation {
+    let by = DecidedBy::Editor;
     if !decided.is_accepted() {
         return Confirmation::Deny { reason: decided.reason, comments: decided.comments, by };
     }
@@ -135,19 +136,19 @@ fn decided(question: &Question, decided: Decided) -> Confirmation {
         return Confirmation::AllowOnce { text: decided.text, written: decided.written, bytes: None, by };
     };
     if decided.written {
-        // Some editors do not tell the text, and some texts are too large to be told: they are in the file.
-        let known = decided.taken == Some(Taken::All);
+        // Some editors do not report the text, and some texts are too large to be sent: they are in the file.
+        let known = decided.taken == Some(AcceptedPart::All);
         let text = decided.text.or_else(|| known.then(|| change.proposed.text().to_owned()));
         return Confirmation::AllowOnce { text, written: true, bytes: None, by };
     }
     let Some(text) = decided.text else {
-        let why = "the change was accepted, but the editor did not say which text: look at it there";
+        let why = "the change was accepted, but the editor did not send the text: check it in the editor";
         return Confirmation::Undecided { why: why.to_owned() };
     };
     match change.proposed.encode(&text) {
         Ok(bytes) => Confirmation::AllowOnce { text: Some(text), written: false, bytes: Some(bytes), by },
         Err(error) => Confirmation::Undecided {
-            why: format!("the change was accepted but cannot be written as it was edited: {error}"),
+            why: format!("the change was accepted, but the edited text cannot be written: {error}"),
         },
     }
 }

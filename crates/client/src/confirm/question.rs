@@ -1,4 +1,4 @@
-//! What is asked: a tool call, and the change it would make where that can be told beforehand.
+//! The question to the user: a tool call, and the change that it would make if that can be computed.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read};
@@ -12,16 +12,16 @@ use crate::proposal::{
     ArgumentsError, FILE_TOOLS, FileEdit, LARGEST_FILE, ProposalError, Proposed, proposed,
 };
 
-/// What a person is asked.
+/// The question to the user.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct ConfirmQuestion {
     /// The tool's name.
     pub tool: String,
     /// The change it would make, for a tool that edits a file.
     pub change: Option<FileChange>,
-    /// Its arguments, to be read by a person, for any other tool.
+    /// Its arguments in readable form, for any other tool.
     pub details: String,
-    /// Something to say before it, such as why it is not asked in the editor.
+    /// A note before the question, such as why it is not asked in the editor.
     pub note: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct FileChange {
     pub proposed: Arc<Proposed>,
 }
 
-/// Why there is nothing to ask: the call cannot be carried out. For the model, not for the person.
+/// Why the call cannot be carried out, so that there is no question. For the model, not for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum QuestionError {
     /// Its arguments are wrong.
@@ -58,13 +58,13 @@ pub enum QuestionError {
     },
 }
 
-impl Question {
-    /// About a tool call of an agent that works in `cwd`. Reads the file that an editing tool would change.
-    pub fn of_call(tool: &str, arguments: &Value, cwd: &Path) -> Result<Question, QuestionError> {
+impl ConfirmQuestion {
+    /// The question about a tool call of an agent in `cwd`. Reads the file that an editing tool would change.
+    pub fn of_call(tool: &str, arguments: &Value, cwd: &Path) -> Result<ConfirmQuestion, QuestionError> {
         let tool_name = tool.to_owned();
         if !FILE_TOOLS.contains(&tool) {
             let details = serde_json::to_string_pretty(arguments).unwrap_or_default();
-            return Ok(Question { tool: tool_name, change: None, details, note: None });
+            return Ok(ConfirmQuestion { tool: tool_name, change: None, details, note: None });
         }
         let FileEdit { path, edit } = FileEdit::from_call(tool, arguments)?;
         let path = cwd.join(path);
@@ -76,18 +76,18 @@ impl Question {
         match proposed(&edit, current.as_deref()) {
             Ok(proposed) => {
                 let change = Some(FileChange { path, proposed: Arc::new(proposed) });
-                Ok(Question { tool: tool_name, change, details: String::new(), note: None })
+                Ok(ConfirmQuestion { tool: tool_name, change, details: String::new(), note: None })
             }
             Err(error) => Err(QuestionError::Proposal { path, error }),
         }
     }
 
-    pub(super) fn with_note(&self, note: String) -> Question {
-        Question { note: Some(note), ..self.clone() }
+    pub(super) fn with_note(&self, note: String) -> ConfirmQuestion {
+        ConfirmQuestion { note: Some(note), ..self.clone() }
     }
 }
 
-/// A name may lead to a pipe or a device, where reading would wait or never end.
+/// A path may be a pipe or a device, where reading could wait or never end.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
     let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
@@ -95,7 +95,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
-    // One more, so that what is too large is seen to be.
+    // One byte more, to notice a file that is too large.
     file.take(LARGEST_FILE as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

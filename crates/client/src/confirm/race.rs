@@ -1,58 +1,58 @@
-//! Editor and terminal on one question. One thread waits for each, and this one hears them both: what the editor
-//! decided before it was taken back counts, because it may be written already.
+//! One question in the editor and in the terminal. One thread waits for each, and this one receives both answers. A
+//! decision of the editor counts even if the change is being withdrawn, because it may be written already.
 
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::terminal::{Answer, Terminal};
-use super::{Cancelled, Confirmation, NoDecision, Place, Question, Reviewer, decided};
+use super::terminal::{TerminalAnswer, TerminalPrompt};
+use super::{Cancellation, ConfirmQuestion, Confirmation, DecidedBy, NoDecision, Reviewer, decided};
 use crate::bridge::Contact;
-use crate::connection::{Change, Decided};
+use crate::connection::{Change, ChangeOutcome};
 
-/// A lost editor has so long to come back once the terminal has answered: the person may have decided there before.
+/// How long a lost editor has to come back once the terminal has answered: the user may have decided there before.
 const RETURN: Duration = Duration::from_secs(2);
-/// And so long to tell a decision once it is back.
+/// How long it has to send a decision once it is back.
 const LAST_WORD: Duration = Duration::from_millis(500);
 
-enum Said {
-    Editor(Decided),
+enum RaceEvent {
+    Editor(ChangeOutcome),
     Contact(Contact),
-    /// No decision will come from there.
+    /// The editor sends no decision.
     EditorGone(NoDecision),
-    Terminal(Answer),
+    Terminal(TerminalAnswer),
 }
 
 /// Asks in the editor, and in the terminal too: at once, or when the editor is lost.
 pub(super) fn ask(
-    question: &Question,
+    question: &ConfirmQuestion,
     both: bool,
     reviewer: &dyn Reviewer,
     change: &Change,
-    terminal: &dyn Terminal,
+    terminal: &dyn TerminalPrompt,
 ) -> Confirmation {
     let pending = match reviewer.start(change) {
         Ok(pending) => pending,
         Err(error) => {
             let question = question.with_note(not_in_the_editor(&error.to_string()));
-            return answered(&question, terminal.ask(&question, &Cancelled::never()));
+            return answered(&question, terminal.ask(&question, &Cancellation::never()));
         }
     };
-    let not_here = Cancelled::new();
+    let not_here = Cancellation::new();
     let (say, heard) = mpsc::channel();
     thread::scope(|scope| {
         let to_us = say.clone();
         let editor = &pending;
         scope.spawn(move || {
-            // Whoever listened may have heard enough.
-            let tell = |contact| drop(to_us.send(Said::Contact(contact)));
-            let end = editor.wait(&tell).map_or_else(Said::EditorGone, Said::Editor);
+            // The receiver may have stopped listening.
+            let tell = |contact| drop(to_us.send(RaceEvent::Contact(contact)));
+            let end = editor.wait(&tell).map_or_else(RaceEvent::EditorGone, RaceEvent::Editor);
             let _ = to_us.send(end);
         });
-        let ask_here = |question: Question| {
+        let ask_here = |question: ConfirmQuestion| {
             let (to_us, not_here) = (say.clone(), &not_here);
             scope.spawn(move || {
-                let _ = to_us.send(Said::Terminal(terminal.ask(&question, not_here)));
+                let _ = to_us.send(RaceEvent::Terminal(terminal.ask(&question, not_here)));
             });
         };
         if both {
@@ -68,9 +68,9 @@ pub(super) fn ask(
         pending.withdraw();
         not_here.cancel();
         drop(say);
-        // Until both are done: the editor may have decided while it was taken back.
+        // Until both are done: the editor may have decided while the change was withdrawn.
         let late = heard.into_iter().find_map(|said| match said {
-            Said::Editor(decision) => Some(decision),
+            RaceEvent::Editor(decision) => Some(decision),
             _ => None,
         });
         match (first, late) {
@@ -81,12 +81,17 @@ pub(super) fn ask(
 }
 
 enum First {
-    Editor(Decided),
-    Terminal { answer: Answer, editor_lost: bool },
+    Editor(ChangeOutcome),
+    Terminal { answer: TerminalAnswer, editor_lost: bool },
 }
 
-/// Waits for whoever decides first, or until neither can.
-fn first_word(heard: &Receiver<Said>, question: &Question, both: bool, ask_here: impl Fn(Question)) -> First {
+/// Waits for the first decision, or until none is possible.
+fn first_word(
+    heard: &Receiver<RaceEvent>,
+    question: &ConfirmQuestion,
+    both: bool,
+    ask_here: impl Fn(ConfirmQuestion),
+) -> First {
     let mut asked_here = both;
     let (mut nobody_here, mut editor_gone, mut editor_lost) = (None, false, false);
     loop {
@@ -94,25 +99,25 @@ fn first_word(heard: &Receiver<Said>, question: &Question, both: bool, ask_here:
             return First::Terminal { answer, editor_lost: false };
         }
         let Ok(said) = heard.recv() else {
-            // Not while we can speak to ourselves.
-            let answer = Answer::Unavailable { why: "nobody could be asked".to_owned() };
+            // Cannot happen while we hold a sender.
+            let answer = TerminalAnswer::Unavailable { why: "the user could not be asked".to_owned() };
             return First::Terminal { answer, editor_lost: false };
         };
         let why = match said {
-            Said::Editor(decision) => return First::Editor(decision),
-            Said::Terminal(answer @ Answer::Unavailable { .. }) => {
+            RaceEvent::Editor(decision) => return First::Editor(decision),
+            RaceEvent::Terminal(answer @ TerminalAnswer::Unavailable { .. }) => {
                 nobody_here = Some(answer);
                 continue;
             }
-            Said::Terminal(answer) => return First::Terminal { answer, editor_lost },
-            Said::Contact(contact) => {
+            RaceEvent::Terminal(answer) => return First::Terminal { answer, editor_lost },
+            RaceEvent::Contact(contact) => {
                 editor_lost = contact == Contact::Lost;
                 if !editor_lost {
                     continue;
                 }
-                "the connection is lost; if it comes back, a decision made there still counts".to_owned()
+                "the connection was lost; if it comes back, a decision made there still counts".to_owned()
             }
-            Said::EditorGone(error) => {
+            RaceEvent::EditorGone(error) => {
                 (editor_gone, editor_lost) = (true, false);
                 error.to_string()
             }
@@ -125,27 +130,27 @@ fn first_word(heard: &Receiver<Said>, question: &Question, both: bool, ask_here:
 }
 
 /// A decision that was made in the editor before the connection was lost.
-fn last_word(heard: &Receiver<Said>) -> Option<Decided> {
+fn last_word(heard: &Receiver<RaceEvent>) -> Option<ChangeOutcome> {
     let mut until = Instant::now() + RETURN;
     loop {
         match heard.recv_timeout(until.saturating_duration_since(Instant::now())).ok()? {
-            Said::Editor(decision) => return Some(decision),
-            Said::EditorGone(_) => return None,
-            Said::Contact(Contact::Back) => until = Instant::now() + LAST_WORD,
-            Said::Contact(Contact::Lost) | Said::Terminal(_) => {}
+            RaceEvent::Editor(decision) => return Some(decision),
+            RaceEvent::EditorGone(_) => return None,
+            RaceEvent::Contact(Contact::Back) => until = Instant::now() + LAST_WORD,
+            RaceEvent::Contact(Contact::Lost) | RaceEvent::Terminal(_) => {}
         }
     }
 }
 
 fn not_in_the_editor(why: &str) -> String {
-    format!("The editor cannot be asked: {why}")
+    format!("The editor could not be asked: {why}")
 }
 
-/// What an answer in the terminal means for the agent.
-pub(super) fn answered(question: &Question, answer: Answer) -> Confirmation {
-    let by = Place::Terminal;
+/// The result for the agent of an answer in the terminal.
+pub(super) fn answered(question: &ConfirmQuestion, answer: TerminalAnswer) -> Confirmation {
+    let by = DecidedBy::Terminal;
     match answer {
-        Answer::Allow => {
+        TerminalAnswer::Allow => {
             let proposed = question.change.as_ref().map(|change| &change.proposed);
             Confirmation::AllowOnce {
                 text: proposed.map(|proposed| proposed.text().to_owned()),
@@ -154,10 +159,10 @@ pub(super) fn answered(question: &Question, answer: Answer) -> Confirmation {
                 by,
             }
         }
-        Answer::Deny { reason } => Confirmation::Deny { reason, comments: Vec::new(), by },
-        Answer::Cancelled => {
-            Confirmation::Undecided { why: "the question was taken back before it was answered".to_owned() }
+        TerminalAnswer::Deny { reason } => Confirmation::Deny { reason, comments: Vec::new(), by },
+        TerminalAnswer::Cancelled => {
+            Confirmation::Undecided { why: "the question was withdrawn before it was answered".to_owned() }
         }
-        Answer::Unavailable { why } => Confirmation::Undecided { why },
+        TerminalAnswer::Unavailable { why } => Confirmation::Undecided { why },
     }
 }

@@ -1,31 +1,31 @@
-//! The editor side of a question: something that shows a change and tells the decision.
+//! The editor's side of a question: shows a change and returns the decision.
 
-use crate::bridge::{Asking, Bridge, BridgeError, Contact};
-use crate::connection::{CallError, Change, Connection, Decided, PendingChange};
+use crate::bridge::{Bridge, BridgeError, Contact, ReviewRequest};
+use crate::connection::{CallError, Change, ChangeOutcome, Connection, PendingChange};
 
 /// An editor that can be asked.
 pub trait Reviewer: Sync {
-    /// Shows the change, now or once someone waits.
+    /// Shows the change, now or when the caller waits for it.
     fn start(&self, change: &Change) -> Result<Box<dyn PendingReview>, NoDecision>;
 }
 
-/// A change on its way to the person's screen, or on it.
+/// A pending change.
 pub trait PendingReview: Send + Sync {
-    /// Waits for the decision, without limit, and tells when the connection is lost and when it is back. Returns
-    /// soon after [`withdraw`](PendingReview::withdraw).
-    fn wait(&self, tell: &dyn Fn(Contact)) -> Result<Decided, NoDecision>;
+    /// Waits for the decision, without limit, and notifies the caller when the connection is lost and when it is back.
+    /// Returns soon after [`withdraw`](PendingReview::withdraw).
+    fn wait(&self, tell: &dyn Fn(Contact)) -> Result<ChangeOutcome, NoDecision>;
 
-    /// Takes it off the screen. A decision that came before still counts.
+    /// Removes it from the screen. An earlier decision still counts.
     fn withdraw(&self);
 }
 
-/// Why the editor decides nothing.
+/// Why there is no decision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoDecision {
-    /// It was taken back.
+    /// The change was withdrawn.
     #[error("the change was withdrawn before it was decided")]
     Withdrawn,
-    /// The editor is not there, does not show it, or went away with it.
+    /// The editor is not connected, does not show it, or was lost with it.
     #[error("{0}")]
     Gone(String),
 }
@@ -48,24 +48,24 @@ impl From<BridgeError> for NoDecision {
     }
 }
 
-/// Asks again after a lost hub, and takes turns where the editor shows one change at a time.
+/// Proposes again after a lost hub, and takes turns if the editor shows one change at a time.
 impl Reviewer for Bridge {
     fn start(&self, change: &Change) -> Result<Box<dyn PendingReview>, NoDecision> {
         Ok(Box::new(self.asking(change)))
     }
 }
 
-impl PendingReview for Asking {
-    fn wait(&self, tell: &dyn Fn(Contact)) -> Result<Decided, NoDecision> {
-        Ok(self.wait_told(tell)?)
+impl PendingReview for ReviewRequest {
+    fn wait(&self, tell: &dyn Fn(Contact)) -> Result<ChangeOutcome, NoDecision> {
+        Ok(self.wait_notified(tell)?)
     }
 
     fn withdraw(&self) {
-        Asking::withdraw(self);
+        ReviewRequest::withdraw(self);
     }
 }
 
-/// One connection, which does not come back by itself.
+/// One connection, which is not restored after a loss.
 impl Reviewer for Connection {
     fn start(&self, change: &Change) -> Result<Box<dyn PendingReview>, NoDecision> {
         Ok(Box::new(self.propose(change)?))
@@ -73,7 +73,7 @@ impl Reviewer for Connection {
 }
 
 impl PendingReview for PendingChange {
-    fn wait(&self, _: &dyn Fn(Contact)) -> Result<Decided, NoDecision> {
+    fn wait(&self, _: &dyn Fn(Contact)) -> Result<ChangeOutcome, NoDecision> {
         Ok(PendingChange::wait(self)?)
     }
 

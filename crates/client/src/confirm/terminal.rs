@@ -1,38 +1,38 @@
-//! The terminal side of a question, as whoever owns a terminal implements it.
+//! The terminal's side of a question, implemented by the owner of a terminal.
 
-use super::{Cancelled, Question};
+use super::{Cancellation, ConfirmQuestion};
 
-/// A place where a person can be asked that is not the editor.
-pub trait Terminal: Sync {
-    /// Asks, and waits for the person. Returns soon once `cancelled` is, with [`Answer::Cancelled`].
-    fn ask(&self, question: &Question, cancelled: &Cancelled) -> Answer;
+/// Asks the user outside the editor.
+pub trait TerminalPrompt: Sync {
+    /// Asks, and waits for the user. Returns soon after a cancellation, with [`TerminalAnswer::Cancelled`].
+    fn ask(&self, question: &ConfirmQuestion, cancelled: &Cancellation) -> TerminalAnswer;
 }
 
-/// What became of a question.
+/// The answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    /// Yes.
+pub enum TerminalAnswer {
+    /// Allowed.
     Allow,
-    /// No, and perhaps why.
+    /// Rejected, perhaps with a reason.
     Deny {
-        /// In the person's words.
+        /// The user's reason.
         reason: Option<String>,
     },
-    /// The question was taken back before it was answered.
+    /// The question was cancelled before it was answered.
     Cancelled,
-    /// Nobody can be asked here.
+    /// The user cannot be asked here.
     Unavailable {
         /// Why.
         why: String,
     },
 }
 
-/// Where there is none: a service, a pipe.
+/// For processes without a terminal: a service, a pipe.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTerminal;
 
-impl Terminal for NoTerminal {
-    fn ask(&self, _: &Question, _: &Cancelled) -> Answer {
-        Answer::Unavailable { why: "there is no terminal to ask in".to_owned() }
+impl TerminalPrompt for NoTerminal {
+    fn ask(&self, _: &ConfirmQuestion, _: &Cancellation) -> TerminalAnswer {
+        TerminalAnswer::Unavailable { why: "there is no terminal to ask in".to_owned() }
     }
 }

@@ -1,4 +1,4 @@
-//! What a server's answer to a tool call is: a result, a failure, or that there is no such tool.
+//! Reads a server's answer to a tool call: a result, a failure, or an unknown tool.
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use linkspan_editor_api::{RpcError, errors};
 use serde_json::{Map, Value, json};
 
 use super::Connection;
-use super::calls::Ended;
+use super::calls::CallEnd;
 use super::error::CallError;
 use super::session::failure;
 use super::types::ToolResult;
 
-/// The result as it came. A server that names no such tool is asked which it has.
+/// The result, unchanged. A server that does not know the tool is asked for its list of tools.
 pub(super) fn read(
     connection: &Connection,
     tool: &str,
-    ended: Ended,
+    ended: CallEnd,
     deadline: Duration,
 ) -> Result<ToolResult, CallError> {
     let result = match ended {
-        Ended::Answered(Ok(raw)) => serde_json::from_str(raw.get())
+        CallEnd::Answered(Ok(raw)) => serde_json::from_str(raw.get())
             .map(tool_result)
             .map_err(|error| CallError::protocol(tool, error.to_string()))?,
-        Ended::Answered(Err(error)) => {
+        CallEnd::Answered(Err(error)) => {
             if may_be_unknown(tool, &error)
                 && let Some(unsupported) = unsupported(connection, tool)
             {
@@ -54,11 +54,11 @@ pub(super) fn succeeded(result: ToolResult) -> Result<ToolResult, CallError> {
     }
     let message = text("message")
         .or_else(|| result.texts().next().map(str::to_owned))
-        .unwrap_or_else(|| "the editor says that it failed, and not why".into());
+        .unwrap_or_else(|| "the editor reports a failure without a reason".into());
     Err(CallError::Tool { message, kind })
 }
 
-/// Servers disagree on the code for an unknown tool; but all of these have it among others.
+/// Servers disagree on the code for an unknown tool; each of these is used for it, and for other errors.
 fn may_be_unknown(tool: &str, error: &RpcError) -> bool {
     matches!(error.code, errors::METHOD_NOT_FOUND | errors::INVALID_PARAMS) || error.message.contains(tool)
 }
@@ -70,7 +70,7 @@ fn unsupported(connection: &Connection, tool: &str) -> Option<CallError> {
         .then(|| CallError::Unsupported { tool: tool.to_owned(), offered })
 }
 
-/// Content that is missing is empty; but claudecode.nvim has failures that are results of `code` and `message`.
+/// Missing content counts as empty; but claudecode.nvim sends failures as results with `code` and `message`.
 pub(super) fn tool_result(value: Value) -> ToolResult {
     let Value::Object(mut fields) = value else { return ToolResult::default() };
     let content = match fields.remove("content") {
@@ -124,7 +124,7 @@ mod tests {
         let failed = succeeded(tool_result(misplaced));
         let message = "Buffer operation error: Failed to unload buffer.".to_owned();
         assert_eq!(failed, Err(CallError::Tool { message, kind: None }));
-        // Whoever has content and happens to use these words has not failed.
+        // A result with content that happens to have these keys is not a failure.
         let with_content = json!({ "code": 1, "message": "m", "content": [text_item("ok".into())] });
         assert!(succeeded(tool_result(with_content)).is_ok());
     }

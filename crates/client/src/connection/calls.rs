@@ -1,5 +1,5 @@
-//! Questions that wait for their answers. Each is resumed exactly once: by its answer, its deadline, its
-//! withdrawal or the end of the connection, whichever is first. Knows no sockets.
+//! Pending calls. Each is resumed exactly once: by its answer, its deadline, its withdrawal or the end of the
+//! connection, whichever is first. Does not know sockets.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use linkspan_editor_api::RpcError;
 use serde_json::value::RawValue;
 
-/// How a question ended.
+/// How a call ended.
 #[derive(Debug, Clone)]
-pub(super) enum Ended {
+pub(super) enum CallEnd {
     Answered(Result<Arc<RawValue>, RpcError>),
     TimedOut,
     Withdrawn,
     Closed,
 }
 
-/// All questions of one connection.
+/// All calls of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     table: Mutex<Table>,
@@ -32,12 +32,12 @@ struct Table {
 
 #[derive(Debug, Default)]
 struct Slot {
-    ended: Mutex<Option<Ended>>,
+    ended: Mutex<Option<CallEnd>>,
     changed: Condvar,
 }
 
 impl Slot {
-    fn end(&self, how: Ended) {
+    fn end(&self, how: CallEnd) {
         let mut ended = locked(&self.ended);
         if ended.is_none() {
             *ended = Some(how);
@@ -46,7 +46,7 @@ impl Slot {
     }
 }
 
-/// One question. Forgetting it does not take it back; its answer is then heard by nobody.
+/// One pending call. Dropping it does not withdraw it; its answer is then ignored.
 #[derive(Debug, Clone)]
 pub(super) struct Waiting {
     pub(super) id: i64,
@@ -55,30 +55,30 @@ pub(super) struct Waiting {
 }
 
 impl Calls {
-    /// Of a connection where ids up to this one were used before.
+    /// For a connection on which ids up to this one were used before.
     pub(super) fn after(last_id: i64) -> Calls {
         Calls { table: Mutex::new(Table { last_id, ..Table::default() }) }
     }
 
-    /// A new question. After the end of the connection it has ended already.
+    /// A new call. After the end of the connection it has already ended.
     pub(super) fn ask(self: &Arc<Calls>) -> Waiting {
         let mut table = locked(&self.table);
         table.last_id += 1;
         let (id, slot) = (table.last_id, Arc::new(Slot::default()));
         if table.closed {
-            slot.end(Ended::Closed);
+            slot.end(CallEnd::Closed);
         } else {
             table.waiting.insert(id, Arc::clone(&slot));
         }
         Waiting { id, slot, calls: Arc::clone(self) }
     }
 
-    /// An answer to nobody, or to one that has its answer, is none.
+    /// An answer to an unknown or finished call is ignored.
     pub(super) fn answered(&self, id: i64, answer: Result<Arc<RawValue>, RpcError>) {
-        self.end(id, Ended::Answered(answer));
+        self.end(id, CallEnd::Answered(answer));
     }
 
-    /// Everyone who waits hears that the connection is over, and so does everyone who asks later.
+    /// Ends all pending calls, and every later one, because the connection is closed.
     pub(super) fn close(&self) {
         let waiting = {
             let mut table = locked(&self.table);
@@ -86,7 +86,7 @@ impl Calls {
             std::mem::take(&mut table.waiting)
         };
         for slot in waiting.into_values() {
-            slot.end(Ended::Closed);
+            slot.end(CallEnd::Closed);
         }
     }
 
@@ -94,7 +94,7 @@ impl Calls {
         locked(&self.table).closed
     }
 
-    fn end(&self, id: i64, how: Ended) {
+    fn end(&self, id: i64, how: CallEnd) {
         let slot = locked(&self.table).waiting.remove(&id);
         if let Some(slot) = slot {
             slot.end(how);
@@ -103,8 +103,8 @@ impl Calls {
 }
 
 impl Waiting {
-    /// Waits for the end, for ever.
-    pub(super) fn wait(&self) -> Ended {
+    /// Waits for the end, without limit.
+    pub(super) fn wait(&self) -> CallEnd {
         let mut ended = locked(&self.slot.ended);
         loop {
             if let Some(how) = &*ended {
@@ -114,8 +114,8 @@ impl Waiting {
         }
     }
 
-    /// Waits for the end, but not longer than this; none: it has not ended.
-    pub(super) fn wait_at_most(&self, patience: Duration) -> Option<Ended> {
+    /// Waits for the end, but at most this long; none: it has not ended.
+    pub(super) fn wait_at_most(&self, patience: Duration) -> Option<CallEnd> {
         let until = Instant::now().checked_add(patience);
         let Some(until) = until else { return Some(self.wait()) };
         let mut ended = locked(&self.slot.ended);
@@ -131,22 +131,22 @@ impl Waiting {
         }
     }
 
-    /// Waits for the end; when it does not come in time, that is the end.
-    pub(super) fn wait_until_deadline(&self, deadline: Duration) -> Ended {
+    /// Waits for the end; if it does not come in time, the call ends with a timeout.
+    pub(super) fn wait_until_deadline(&self, deadline: Duration) -> CallEnd {
         self.wait_at_most(deadline).unwrap_or_else(|| {
-            self.calls.end(self.id, Ended::TimedOut);
+            self.calls.end(self.id, CallEnd::TimedOut);
             self.wait()
         })
     }
 
-    /// Takes the question back; `false` when it had ended before.
+    /// Withdraws the call; `false` if it had already ended.
     pub(super) fn withdraw(&self) -> bool {
-        self.calls.end(self.id, Ended::Withdrawn);
-        matches!(self.wait_at_most(Duration::ZERO), Some(Ended::Withdrawn) | None)
+        self.calls.end(self.id, CallEnd::Withdrawn);
+        matches!(self.wait_at_most(Duration::ZERO), Some(CallEnd::Withdrawn) | None)
     }
 }
 
-/// A thread that panicked while it held the lock left whole values behind: none is changed in steps.
+/// A thread that panicked while it held the lock left valid values: none is changed in several steps.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -163,9 +163,9 @@ mod tests {
         RawValue::from_string(text.into()).unwrap().into()
     }
 
-    fn answer_of(ended: &Ended) -> &str {
+    fn answer_of(ended: &CallEnd) -> &str {
         match ended {
-            Ended::Answered(Ok(raw)) => raw.get(),
+            CallEnd::Answered(Ok(raw)) => raw.get(),
             other => panic!("{other:?}"),
         }
     }
@@ -181,14 +181,14 @@ mod tests {
         assert_eq!(answer_of(&answered.wait()), "1");
 
         let late = Arc::new(Calls::default()).ask();
-        assert!(matches!(late.wait_until_deadline(SOON), Ended::TimedOut));
+        assert!(matches!(late.wait_until_deadline(SOON), CallEnd::TimedOut));
         late.calls.answered(late.id, Ok(raw("3")));
-        assert!(matches!(late.wait(), Ended::TimedOut));
+        assert!(matches!(late.wait(), CallEnd::TimedOut));
 
         let taken_back = Arc::new(Calls::default()).ask();
         assert!(taken_back.withdraw());
         taken_back.calls.answered(taken_back.id, Ok(raw("4")));
-        assert!(matches!(taken_back.wait(), Ended::Withdrawn));
+        assert!(matches!(taken_back.wait(), CallEnd::Withdrawn));
     }
 
     #[test]
@@ -208,9 +208,9 @@ mod tests {
             waiting.iter().cloned().map(|waiting| thread::spawn(move || waiting.wait())).collect();
         calls.close();
         for waiter in waiters {
-            assert!(matches!(waiter.join().unwrap(), Ended::Closed));
+            assert!(matches!(waiter.join().unwrap(), CallEnd::Closed));
         }
-        assert!(matches!(calls.ask().wait(), Ended::Closed));
+        assert!(matches!(calls.ask().wait(), CallEnd::Closed));
         assert!(calls.is_closed());
     }
 }

@@ -10,55 +10,59 @@ use crate::hub::ConnectError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The connection is gone.
-    #[error("the connection to the editor is gone: `linkspan doctor` tells whether the editor is there")]
+    /// The connection is closed.
+    #[error(
+        "the connection to the editor was lost: run `linkspan doctor` to see whether the editor is available"
+    )]
     Closed,
     /// The editor is too slow.
-    #[error("the editor did not answer `{tool}` within {seconds} s: look whether it is busy, then try again")]
+    #[error(
+        "the editor did not answer `{tool}` within {seconds} s: check whether it is busy, then try again"
+    )]
     Timeout {
-        /// What was asked.
+        /// The tool.
         tool: String,
         /// How long we waited.
         seconds: u64,
     },
-    /// The caller took the question back.
+    /// The caller withdrew the call.
     #[error("the change was withdrawn before it was decided")]
     Withdrawn,
-    /// The tool says no.
+    /// The tool reports a failure.
     #[error("{message}")]
     Tool {
-        /// In its words.
+        /// Its message.
         message: String,
-        /// Its kind, where the hub names one, such as `denied`.
+        /// Its kind, if the hub names one, such as `denied`.
         kind: Option<String>,
     },
     /// The editor has no such tool.
     #[error("the editor has no tool `{tool}`; it offers {}", listed(offered))]
     Unsupported {
-        /// What was asked.
+        /// The tool.
         tool: String,
-        /// What it offers instead.
+        /// The tools that it has.
         offered: Vec<String>,
     },
-    /// The answer is none that we know; it is never taken for a yes.
-    #[error("the editor's answer to `{tool}` is not understood: {reason}")]
+    /// The answer is invalid; it never counts as an accept.
+    #[error("the editor's answer to `{tool}` is invalid: {reason}")]
     Protocol {
-        /// What was asked.
+        /// The tool.
         tool: String,
         /// What is wrong with the answer.
         reason: String,
     },
-    /// The question is larger than editors take.
+    /// The call is larger than editors accept.
     #[error("`{tool}` with {bytes} bytes is larger than the {limit} bytes that one message may have")]
     TooLarge {
-        /// What was asked.
+        /// The tool.
         tool: String,
         /// How large.
         bytes: usize,
         /// The limit.
         limit: usize,
     },
-    /// This editor's protocol has no words for it.
+    /// This editor's protocol does not support it.
     #[error("{0}")]
     NotOnThisWire(String),
 }
@@ -77,17 +81,17 @@ fn listed(offered: &[String]) -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// There is no hub to go through.
+    /// The hub cannot be reached.
     #[error(transparent)]
     Hub(#[from] ConnectError),
-    /// The hub does not let us in.
+    /// The hub rejects us.
     #[error(transparent)]
     Join(#[from] ControlError),
-    /// The editor's own server does not let us in.
+    /// The editor's own server rejects us.
     #[error(transparent)]
     Dial(#[from] DialError),
-    /// It let us in, but then did not answer as a server does.
-    #[error("{editor} does not introduce itself: {error}")]
+    /// It accepted the connection, but then did not answer as a server does.
+    #[error("{editor} did not complete the handshake: {error}")]
     Introduction {
         /// Which editor.
         editor: String,
@@ -95,7 +99,7 @@ pub enum OpenError {
         #[source]
         error: CallError,
     },
-    /// The system did not let us talk.
+    /// The system reported an error.
     #[error("the connection to the editor failed: {0}")]
     Io(#[from] io::Error),
 }

@@ -1,4 +1,4 @@
-//! What an editor tells without being asked, and who wants to hear it.
+//! Notifications of an editor, and their subscribers.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::Value;
 
 use super::types::EditorEvent;
-use super::wire::Dialect;
-use super::wire::shapes;
+use super::wire::WireCodec;
+use super::wire::foreign_answer;
 
-/// Events a subscriber has not taken yet. One that lets more pile up than this misses the newer ones.
+/// The most events that are kept for a subscriber. One that does not read misses the newer ones.
 const UNREAD: usize = 1024;
 
-/// Everyone who wants to hear. After [`EditorEvent::Closed`] of a single connection there is nothing more.
+/// All subscribers. After [`EditorEvent::Closed`] of a single connection there are no more events.
 #[derive(Debug, Default)]
 pub(crate) struct Subscribers {
     senders: Mutex<Vec<SyncSender<EditorEvent>>>,
@@ -26,27 +26,30 @@ impl Subscribers {
         receiver
     }
 
-    pub(crate) fn tell(&self, event: &EditorEvent) {
+    pub(crate) fn notify(&self, event: &EditorEvent) {
         self.senders
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .retain(|sender| !matches!(sender.try_send(event.clone()), Err(TrySendError::Disconnected(_))));
     }
 
-    /// Ends every subscription, once what was told is read.
-    pub(crate) fn end(&self) {
-        self.senders.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    /// Sends [`EditorEvent::Closed`] and ends every subscription. In one step, because the connection's thread and a
+    /// new subscriber may both find out that the connection is closed, and each subscriber receives the event once.
+    pub(crate) fn close(&self) {
+        for sender in self.senders.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            let _ = sender.try_send(EditorEvent::Closed);
+        }
     }
 }
 
-/// What a notification means; none for those that mean nothing to us.
-pub(super) fn event(dialect: &dyn Dialect, method: &str, params: &Value) -> Option<EditorEvent> {
+/// The event of a notification; none for notifications that we do not use.
+pub(super) fn event(dialect: &dyn WireCodec, method: &str, params: &Value) -> Option<EditorEvent> {
     match method {
         "selection_changed" => dialect.selection(params).ok().flatten().map(EditorEvent::Selection),
         "at_mentioned" => mentioned(params),
         "diagnostics_changed" => {
             let paths = ["paths", "uris"].iter().find_map(|key| params.get(key)?.as_array());
-            let paths = paths?.iter().filter_map(|path| shapes::path(path.as_str()?)).collect();
+            let paths = paths?.iter().filter_map(|path| foreign_answer::path(path.as_str()?)).collect();
             Some(EditorEvent::Diagnostics { paths })
         }
         "notifications/tools/list_changed" => Some(EditorEvent::ToolsChanged),
@@ -56,11 +59,13 @@ pub(super) fn event(dialect: &dyn Dialect, method: &str, params: &Value) -> Opti
 
 fn mentioned(params: &Value) -> Option<EditorEvent> {
     let path: PathBuf =
-        ["path", "filePath"].iter().find_map(|key| shapes::path(params.get(key)?.as_str()?))?;
+        ["path", "filePath"].iter().find_map(|key| foreign_answer::path(params.get(key)?.as_str()?))?;
     let lines = match params.get("lines") {
-        Some(lines) => shapes::number(lines.get("first")).zip(shapes::number(lines.get("last"))),
-        None => shapes::number(params.get("lineStart"))
-            .map(|first| (first, shapes::number(params.get("lineEnd")).unwrap_or(first))),
+        Some(lines) => {
+            foreign_answer::number(lines.get("first")).zip(foreign_answer::number(lines.get("last")))
+        }
+        None => foreign_answer::number(params.get("lineStart"))
+            .map(|first| (first, foreign_answer::number(params.get("lineEnd")).unwrap_or(first))),
     };
     Some(EditorEvent::Mentioned { path, lines })
 }
@@ -102,9 +107,18 @@ mod tests {
         let (lazy, gone) = (subscribers.subscribe(), subscribers.subscribe());
         drop(gone);
         for _ in 0..UNREAD * 2 {
-            subscribers.tell(&EditorEvent::ToolsChanged);
+            subscribers.notify(&EditorEvent::ToolsChanged);
         }
-        subscribers.end();
+        subscribers.close();
         assert_eq!(lazy.iter().count(), UNREAD);
+    }
+
+    #[test]
+    fn a_subscriber_learns_once_that_the_connection_is_closed() {
+        let subscribers = Subscribers::default();
+        let events = subscribers.subscribe();
+        subscribers.close();
+        subscribers.close();
+        assert_eq!(events.iter().collect::<Vec<_>>(), [EditorEvent::Closed]);
     }
 }

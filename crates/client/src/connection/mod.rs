@@ -1,7 +1,8 @@
-//! One editor, whatever it speaks: our hub's own socket, or the protocol of Claude Code, NEXUS3, Gemini, Clio or ppxai.
-//! Typed calls for what editors do, and any tool by its name.
+//! A connection to one editor, in any protocol: our hub's own, or that of Claude Code, NEXUS3, Gemini, Clio or ppxai.
+//! Owns typed calls, deadlines and events; `wire` has one file per protocol, and only `gateway` and `transport` know
+//! sockets.
 //!
-//! Every call is answered within ten seconds, or fails; only a person may take longer.
+//! Every call is answered within ten seconds, or fails; only the user may take longer.
 
 mod answer;
 mod calls;
@@ -10,8 +11,8 @@ mod events;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod gateway;
-mod opening;
-mod pending;
+mod open_file;
+mod pending_call;
 mod session;
 mod tabs;
 mod tool_list;
@@ -28,45 +29,47 @@ use linkspan_editor_api::{AgentLeave, Notification, Places};
 use serde_json::{Value, json};
 
 use crate::discover::{Candidate, Wire};
-use session::{DEADLINE, Session};
+use session::{DEADLINE, WireSession};
 use tabs::Tabs;
-use wire::{Ask, Withdrawal, shapes};
+use wire::{WireCall, Withdrawal, foreign_answer};
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use gateway::fuzzing as gateway_fuzzing;
 
 pub use error::{CallError, OpenError};
 pub(crate) use events::Subscribers;
-pub use linkspan_editor_api::{ReviewComment as Comment, Severity, Taken};
-pub use pending::{PendingCall, PendingChange};
+pub use linkspan_editor_api::{AcceptedPart, ReviewComment as Comment, Severity};
+pub use pending_call::{PendingCall, PendingChange, PendingPermission};
 pub use types::{
-    AgentInfo, Change, ChangeWriter, Decided, DecidedHunk, Diagnostic, DiffOutcome, EditorEvent, EditorInfo,
-    Landed, OpenAt, Selection, Tool, ToolResult,
+    AgentInfo, Change, ChangeOutcome, ChangeWriter, DecidedHunk, DiffOutcome, EditorDiagnostic, EditorEvent,
+    EditorInfo, EditorSelection, OpenAt, OpenPrecision, PermissionAnswer, ToolInfo, ToolResult,
 };
 
 const PING_DEADLINE: Duration = Duration::from_secs(1);
-/// For an editor to close tabs.
+/// How long an editor has to close tabs.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(1);
-/// For the goodbye, and what was sent before it, to go out.
+/// How long the goodbye, and everything sent before it, has to go out.
 const GOODBYE_DEADLINE: Duration = Duration::from_secs(2);
 
-/// A connection to an editor. Clones are the same connection; when the last one and everything that waits on it
-/// is dropped, it ends without a goodbye.
+/// A connection to an editor. Clones share the connection; when the last one and every pending call is dropped, it
+/// closes without a goodbye.
 #[derive(Debug, Clone)]
 pub struct Connection {
-    inner: Arc<Inner>,
+    inner: Arc<ConnectionShared>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct ConnectionShared {
     candidate: Candidate,
-    /// The name of the agent, as the person knows it.
+    /// The name of the agent, as the user knows it.
     agent: String,
-    session: Session,
+    /// This process ends with its question.
+    is_hook: bool,
+    session: WireSession,
     tabs: Tabs,
 }
 
-impl Drop for Inner {
+impl Drop for ConnectionShared {
     fn drop(&mut self) {
         self.session.link.close();
     }
@@ -75,9 +78,14 @@ impl Drop for Inner {
 impl Connection {
     /// Connects to an editor that was found, as this agent.
     pub fn open(candidate: &Candidate, agent: &AgentInfo, places: &Places) -> Result<Connection, OpenError> {
-        let session = Session::open(candidate, agent, places)?;
-        let inner =
-            Inner { candidate: candidate.clone(), agent: agent.name.clone(), session, tabs: Tabs::default() };
+        let session = WireSession::open(candidate, agent, places)?;
+        let inner = ConnectionShared {
+            candidate: candidate.clone(),
+            agent: agent.name.clone(),
+            is_hook: agent.hook.is_some(),
+            session,
+            tabs: Tabs::default(),
+        };
         Ok(Connection { inner: Arc::new(inner) })
     }
 
@@ -91,12 +99,12 @@ impl Connection {
         self.inner.session.answers_within(PING_DEADLINE)
     }
 
-    /// Whether this is our hub, which shows any number of changes and knows one that is asked for again.
+    /// Whether this is our hub, which shows any number of changes and recognises one that is proposed again.
     pub fn is_hub(&self) -> bool {
         self.inner.session.dialect.is_hub()
     }
 
-    /// Whether the connection is known to be over, without asking.
+    /// Whether the connection is known to be closed, without asking.
     pub(crate) fn is_closed(&self) -> bool {
         self.inner.session.calls.is_closed()
     }
@@ -105,41 +113,40 @@ impl Connection {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// What happens in the editor from now on. Each call is a subscription of its own; it ends after
+    /// Events of the editor from now on. Each call is a separate subscription; it ends after
     /// [`EditorEvent::Closed`].
     pub fn events(&self) -> Receiver<EditorEvent> {
-        let Session { events, calls, .. } = &self.inner.session;
+        let WireSession { events, calls, .. } = &self.inner.session;
         let subscription = events.subscribe();
         if calls.is_closed() {
-            events.tell(&EditorEvent::Closed);
-            events.end();
+            events.close();
         }
         subscription
     }
 
-    /// Shows a change and waits for the person, without limit.
-    pub fn open_diff(&self, change: &Change) -> Result<Decided, CallError> {
+    /// Shows a change and waits for the decision, without limit.
+    pub fn open_diff(&self, change: &Change) -> Result<ChangeOutcome, CallError> {
         self.propose(change)?.wait()
     }
 
-    /// Shows a change, and leaves the waiting for later.
+    /// Shows a change without waiting for the decision.
     pub fn propose(&self, change: &Change) -> Result<PendingChange, CallError> {
         let tab = match self.is_hub() {
             true => String::new(),
             false => self.inner.tabs.open(&self.inner.agent, &change.label),
         };
-        let Ask { tool, arguments } = self.inner.session.dialect.propose(change, &tab)?;
+        let WireCall { tool, arguments } = self.inner.session.dialect.propose(change, &tab)?;
         let call = self.start(tool, &arguments)?;
         Ok(PendingChange { call, change: Arc::new(change.clone()), tab })
     }
 
-    /// Errors and warnings of one file, or of all. With `wait`, the hub gives language servers so long to come
-    /// to rest; foreign servers answer at once.
+    /// Errors and warnings of one file, or of all. With `wait`, the hub gives language servers this long to
+    /// finish; foreign servers answer at once.
     pub fn diagnostics(
         &self,
         path: Option<&Path>,
         wait: Option<Duration>,
-    ) -> Result<Vec<Diagnostic>, CallError> {
+    ) -> Result<Vec<EditorDiagnostic>, CallError> {
         let dialect = self.inner.session.dialect;
         let ask = dialect.diagnostics(path, wait)?;
         let answer = self.ask(&ask, wait.unwrap_or_default())?;
@@ -149,12 +156,12 @@ impl Connection {
     }
 
     /// The selection in the active editor.
-    pub fn current_selection(&self) -> Result<Option<Selection>, CallError> {
+    pub fn current_selection(&self) -> Result<Option<EditorSelection>, CallError> {
         self.selection("getCurrentSelection")
     }
 
-    /// The selection made last, active or not.
-    pub fn latest_selection(&self) -> Result<Option<Selection>, CallError> {
+    /// The last selection, active or not.
+    pub fn latest_selection(&self) -> Result<Option<EditorSelection>, CallError> {
         self.selection("getLatestSelection")
     }
 
@@ -169,13 +176,13 @@ impl Connection {
     pub fn workspace_folders(&self) -> Result<Vec<PathBuf>, CallError> {
         let asked = self.ask_for("getWorkspaceFolders");
         match (asked, self.inner.candidate.folders.as_slice()) {
-            // Its lock file says it all the same.
+            // Its lock file names them too.
             (Err(CallError::Unsupported { .. }), folders @ [_, ..]) => Ok(folders.to_vec()),
             (asked, _) => self.inner.session.dialect.read_folders(&asked?),
         }
     }
 
-    /// Whether a file has changes that are not saved; one that is not open has none.
+    /// Whether a file has unsaved changes; one that is not open has none.
     pub fn is_dirty(&self, path: &Path) -> Result<bool, CallError> {
         let dialect = self.inner.session.dialect;
         dialect.read_dirty(&self.ask(&dialect.dirty(path)?, Duration::ZERO)?)
@@ -186,8 +193,8 @@ impl Connection {
         self.do_it(&self.inner.session.dialect.save(path)?).map(drop)
     }
 
-    /// Closes the tab of a change, which withdraws it. On foreign wires a label that no change of this connection
-    /// has is taken for the full name of a tab.
+    /// Closes the tab of a change, which withdraws it. On foreign wires, a label that no change of this connection
+    /// has is used as the full name of a tab.
     pub fn close_tab(&self, label: &str) -> Result<(), CallError> {
         let dialect = self.inner.session.dialect;
         let tabs = self.inner.tabs.close(label);
@@ -198,7 +205,7 @@ impl Connection {
         asks.try_for_each(|ask| self.do_it(&ask).map(drop))
     }
 
-    /// Closes the tab of a change that nobody waits for any more, once. Whether that worked changes nothing for us.
+    /// Closes the tab of a change that is no longer pending, once. The result does not matter.
     pub(super) fn close_diff(&self, tab: &str) {
         if !self.is_hub() && self.inner.tabs.forget(tab) {
             self.close_diffs(&[tab.to_owned()]);
@@ -218,17 +225,30 @@ impl Connection {
         }
     }
 
-    /// Closes the tabs of all changes of this agent. Some servers then leave those who wait without an answer.
+    /// Closes the tabs of all changes of this agent. Some servers then never answer pending calls.
     pub fn close_all_diffs(&self) -> Result<(), CallError> {
         self.ask_for("closeAllDiffTabs").map(|_| ())
     }
 
-    /// Calls any tool, and gives its answer as it came. A tool that waits for a person is better [started](Self::start).
+    /// Asks the user whether the agent may run this command, and waits for the answer, without limit. Nothing is run.
+    /// Only the hub supports it.
+    pub fn request_permission(&self, command: &str) -> Result<PermissionAnswer, CallError> {
+        self.asking_permission(command)?.wait()
+    }
+
+    /// The same as [`Connection::request_permission`] without waiting, for a caller that may have to withdraw the
+    /// question.
+    pub fn asking_permission(&self, command: &str) -> Result<PendingPermission, CallError> {
+        let WireCall { tool, arguments } = self.inner.session.dialect.permission(command)?;
+        Ok(PendingPermission { call: self.start(tool, &arguments)? })
+    }
+
+    /// Calls any tool and returns its answer unchanged. Use [`start`](Self::start) for a tool that waits for the user.
     pub fn call(&self, tool: &str, arguments: &Value) -> Result<ToolResult, CallError> {
         self.start(tool, arguments)?.wait_for_machine(Duration::ZERO)
     }
 
-    /// Calls any tool, and leaves the waiting for later.
+    /// Calls any tool without waiting for its answer.
     pub fn start(&self, tool: &str, arguments: &Value) -> Result<PendingCall, CallError> {
         #[derive(serde::Serialize)]
         struct Params<'a> {
@@ -245,12 +265,16 @@ impl Connection {
         Ok(PendingCall { connection: self.clone(), tool: tool.to_owned(), waiting })
     }
 
-    /// Says goodbye: what waits is withdrawn, and the connection ends for all clones.
+    /// Closes with a goodbye: pending calls are withdrawn, and the connection closes for all clones.
     pub fn close(self) {
         let session = &self.inner.session;
-        // A click on a tab that stays would decide something that nobody asks for any more.
+        // A click on a tab that stays open would decide a change that is no longer pending.
         self.close_diffs(&self.inner.tabs.take_all());
         if self.is_hub() {
+            // Everything that the hub sent is answered before this: it knows that the outcome arrived.
+            if self.inner.is_hook {
+                session.answers_within(PING_DEADLINE);
+            }
             session.notify(AgentLeave::METHOD, &AgentLeave {});
         } else if gateway::is_needed(&self.inner.candidate.wire)
             && let Ok(goodbye) = session.request(gateway::LEAVE, &json!({}))
@@ -262,16 +286,17 @@ impl Connection {
         end.wait_at_most(GOODBYE_DEADLINE);
     }
 
-    fn selection(&self, tool: &'static str) -> Result<Option<Selection>, CallError> {
+    fn selection(&self, tool: &'static str) -> Result<Option<EditorSelection>, CallError> {
         let answer = self.ask_for(tool)?;
-        let mut selection = self.inner.session.dialect.selection(&shapes::value(&answer))?;
+        let mut selection = self.inner.session.dialect.selection(&foreign_answer::value(&answer))?;
         if let Some(selection) = &mut selection {
             self.place(&mut selection.file_path);
         }
         Ok(selection)
     }
 
-    /// ppxai's bridges name files from their workspace; where that has several folders, with the folder's name before.
+    /// ppxai's bridges name files relative to their workspace; with several folders, the name of the folder comes
+    /// first.
     fn place(&self, path: &mut PathBuf) {
         let Candidate { wire, folders, .. } = &self.inner.candidate;
         if !matches!(wire, Wire::Ppxai { .. }) {
@@ -292,14 +317,14 @@ impl Connection {
         self.ask(&self.inner.session.dialect.plain(tool)?, Duration::ZERO)
     }
 
-    fn ask(&self, ask: &Ask, extra: Duration) -> Result<ToolResult, CallError> {
+    fn ask(&self, ask: &WireCall, extra: Duration) -> Result<ToolResult, CallError> {
         answer::succeeded(self.start(ask.tool, &ask.arguments)?.wait_for_machine(extra)?)
     }
 
-    /// For tools whose answer is only whether it worked.
-    fn do_it(&self, ask: &Ask) -> Result<ToolResult, CallError> {
+    /// For tools that only report success.
+    fn do_it(&self, ask: &WireCall) -> Result<ToolResult, CallError> {
         let answer = self.ask(ask, Duration::ZERO)?;
-        match shapes::complaint(&shapes::value(&answer)) {
+        match foreign_answer::complaint(&foreign_answer::value(&answer)) {
             Some(message) => Err(CallError::Tool { message, kind: None }),
             None => Ok(answer),
         }

@@ -1,5 +1,5 @@
-//! Becoming an agent of an editor, and hearing what it says from then on: answers go to those who wait, pings and
-//! the like are answered, the rest becomes events.
+//! The handshake with an editor, and receiving its messages from then on: answers go to pending calls, pings are
+//! answered, notifications become events.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -9,31 +9,31 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::calls::{Calls, Ended, Waiting};
+use super::calls::{CallEnd, Calls, Waiting};
 use super::error::{CallError, OpenError};
 use super::events::{self, Subscribers};
 use super::gateway;
-use super::transport::{Link, Listener, MAX_MESSAGE, Socket};
-use super::types::{AgentInfo, EditorEvent};
-use super::wire::{self, Dialect};
+use super::transport::{Listener, MAX_MESSAGE, Socket, SocketLink};
+use super::types::AgentInfo;
+use super::wire::{self, WireCodec};
 use crate::dial;
 use crate::discover::{Candidate, Wire};
-use crate::hub::Hub;
+use crate::hub::HubLauncher;
 
-/// Machines answer within this.
+/// How long a machine may take to answer.
 pub(super) const DEADLINE: Duration = Duration::from_secs(10);
 
-/// One introduced connection.
+/// One connection after its handshake.
 #[derive(Debug)]
-pub(super) struct Session {
-    pub(super) link: Link,
+pub(super) struct WireSession {
+    pub(super) link: SocketLink,
     pub(super) calls: Arc<Calls>,
     pub(super) events: Arc<Subscribers>,
-    pub(super) dialect: &'static dyn Dialect,
+    pub(super) dialect: &'static dyn WireCodec,
     is_web: bool,
 }
 
-/// The first word of MCP.
+/// The first request of MCP.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Initialize {
@@ -67,7 +67,7 @@ impl Request for Initialize {
 }
 
 impl Initialize {
-    fn new(agent: &AgentInfo, dialect: &dyn Dialect) -> Initialize {
+    fn new(agent: &AgentInfo, dialect: &dyn WireCodec) -> Initialize {
         Initialize {
             protocol_version: dialect.revision().to_owned(),
             capabilities: json!({ "roots": {} }),
@@ -76,12 +76,12 @@ impl Initialize {
     }
 }
 
-impl Session {
+impl WireSession {
     pub(super) fn open(
         candidate: &Candidate,
         agent: &AgentInfo,
         places: &Places,
-    ) -> Result<Session, OpenError> {
+    ) -> Result<WireSession, OpenError> {
         let first_dialect = wire::dialect(&candidate.wire, "");
         let (socket, last_id) = match &candidate.wire {
             Wire::Hub { window, .. } => join(window, agent, first_dialect, places)?,
@@ -91,14 +91,14 @@ impl Session {
         let is_web = matches!(socket, Socket::Web(_));
         let (calls, events) = (Arc::new(Calls::after(last_id)), Arc::new(Subscribers::default()));
         let dialect = Arc::new(OnceLock::new());
-        let ears = Ears {
+        let ears = SessionListener {
             calls: Arc::clone(&calls),
             events: Arc::clone(&events),
             dialect: Arc::clone(&dialect),
             roots: roots(candidate),
         };
-        let link = Link::start(socket, ears)?;
-        let mut session = Session { link, calls, events, dialect: first_dialect, is_web };
+        let link = SocketLink::start(socket, ears)?;
+        let mut session = WireSession { link, calls, events, dialect: first_dialect, is_web };
         if !matches!(candidate.wire, Wire::Hub { .. }) {
             match session.introduce(agent) {
                 Ok(server) => session.dialect = wire::dialect(&candidate.wire, &server),
@@ -116,19 +116,19 @@ impl Session {
         Ok(session)
     }
 
-    /// Says who we are; gives the name of the server.
+    /// Introduces us; returns the name of the server.
     fn introduce(&self, agent: &AgentInfo) -> Result<String, CallError> {
         const METHOD: &str = Initialize::METHOD;
         let params = Initialize::new(agent, self.dialect);
         match self.request(METHOD, &params)?.wait_until_deadline(DEADLINE) {
-            Ended::Answered(Ok(raw)) => serde_json::from_str(raw.get())
+            CallEnd::Answered(Ok(raw)) => serde_json::from_str(raw.get())
                 .map(|Initialized { server_info }| server_info.name)
                 .map_err(|error| CallError::protocol(METHOD, error.to_string())),
             ended => Err(failure(METHOD, ended, DEADLINE)),
         }
     }
 
-    /// Asks without waiting.
+    /// Sends a request without waiting.
     pub(super) fn request(&self, method: &str, params: &impl Serialize) -> Result<Waiting, CallError> {
         let params = raw(method, params)?;
         let waiting = self.calls.ask();
@@ -144,7 +144,7 @@ impl Session {
     }
 
     pub(super) fn notify(&self, method: &str, params: &impl Serialize) {
-        // Ours are small and have string keys only: they are always JSON.
+        // Our parameters are small and have string keys only, so they can always be JSON.
         if let Ok(params) = raw(method, params) {
             self.link.send(Message::Notification { method: method.to_owned(), params }.to_bytes());
         }
@@ -162,19 +162,19 @@ impl Session {
                 Err(_) => return false,
             }
         };
-        matches!(waiting.wait_until_deadline(deadline), Ended::Answered(_))
+        matches!(waiting.wait_until_deadline(deadline), CallEnd::Answered(_))
     }
 }
 
-/// Hello, join and MCP's first word, all at once: the hub takes them in this order, and none has an effect if the one
-/// before fails. Gives the last id that was used, too.
+/// Sends hello, join and MCP's first request at once: the hub handles them in this order, and none has an effect if the
+/// previous one fails. Also returns the last id that was used.
 fn join(
     window: &str,
     agent: &AgentInfo,
-    dialect: &dyn Dialect,
+    dialect: &dyn WireCodec,
     places: &Places,
 ) -> Result<(Socket, i64), OpenError> {
-    let mut control = Hub::connect(places)?;
+    let mut control = HubLauncher::connect(places)?;
     let hello = control.ask_hello("agent");
     let join = control.ask(&AgentJoin {
         window: window.to_owned(),
@@ -182,6 +182,8 @@ fn join(
         name: agent.name.clone(),
         version: agent.version.clone(),
         pid: Some(std::process::id()),
+        receives: None,
+        hook: agent.hook.clone(),
     });
     let introduction = control.ask(&Initialize::new(agent, dialect));
     control.answer_to_hello(hello)?;
@@ -192,14 +194,14 @@ fn join(
     Ok((Socket::Framed { stream, decoder }, last_id))
 }
 
-/// What a question that has no answer means to its caller.
-pub(super) fn failure(tool: &str, ended: Ended, deadline: Duration) -> CallError {
+/// The error for a call without a usable answer.
+pub(super) fn failure(tool: &str, ended: CallEnd, deadline: Duration) -> CallError {
     match ended {
-        Ended::Answered(Ok(_)) => CallError::protocol(tool, "it is not of the expected shape"),
-        Ended::Answered(Err(error)) => CallError::Tool { message: error.message, kind: None },
-        Ended::TimedOut => CallError::Timeout { tool: tool.to_owned(), seconds: deadline.as_secs() },
-        Ended::Withdrawn => CallError::Withdrawn,
-        Ended::Closed => CallError::Closed,
+        CallEnd::Answered(Ok(_)) => CallError::protocol(tool, "it does not have the expected structure"),
+        CallEnd::Answered(Err(error)) => CallError::Tool { message: error.message, kind: None },
+        CallEnd::TimedOut => CallError::Timeout { tool: tool.to_owned(), seconds: deadline.as_secs() },
+        CallEnd::Withdrawn => CallError::Withdrawn,
+        CallEnd::Closed => CallError::Closed,
     }
 }
 
@@ -207,22 +209,22 @@ fn raw(method: &str, params: &impl Serialize) -> Result<Box<RawValue>, CallError
     to_raw_value(params).map_err(|error| CallError::protocol(method, error.to_string()))
 }
 
-/// The editor's own folders: what the agent works on.
+/// The editor's own folders, which the agent works on.
 fn roots(candidate: &Candidate) -> Value {
     let root = |folder: &std::path::PathBuf| json!({ "uri": file_uri::of(folder) });
     json!({ "roots": candidate.folders.iter().map(root).collect::<Vec<_>>() })
 }
 
-struct Ears {
+struct SessionListener {
     calls: Arc<Calls>,
     events: Arc<Subscribers>,
-    /// Known once the server has told its name; nobody can have subscribed before.
-    dialect: Arc<OnceLock<&'static dyn Dialect>>,
+    /// Known once the server has sent its name; there are no subscribers before.
+    dialect: Arc<OnceLock<&'static dyn WireCodec>>,
     roots: Value,
 }
 
-impl Listener for Ears {
-    fn text(&mut self, text: &[u8], link: &Link) {
+impl Listener for SessionListener {
+    fn text(&mut self, text: &[u8], link: &SocketLink) {
         match Message::parse(text) {
             Ok(Message::Response { id: Some(RequestId::Number(id)), result }) => {
                 let answer = result.map(Arc::from).map_err(|error| with_data(error, text));
@@ -230,7 +232,7 @@ impl Listener for Ears {
             }
             Ok(Message::Request { id, method, .. }) => link.send(self.reply(id, &method).to_bytes()),
             Ok(Message::Notification { method, params }) => self.notified(&method, &params),
-            // An answer to nothing we asked, or no message at all: there is nobody to tell.
+            // An answer to an unknown call, or not a message: it is ignored.
             Ok(Message::Response { .. }) | Err(_) => {}
         }
     }
@@ -241,18 +243,17 @@ impl Listener for Ears {
 
     fn closed(&mut self) {
         self.calls.close();
-        self.events.tell(&EditorEvent::Closed);
-        self.events.end();
+        self.events.close();
     }
 }
 
-impl Ears {
+impl SessionListener {
     fn reply(&self, id: RequestId, method: &str) -> Message {
         match method {
             "ping" => Message::response(id, &json!({})),
             "roots/list" => Message::response(id, &self.roots),
             _ => {
-                let message = format!("`{method}` is not answered by this agent");
+                let message = format!("this agent does not support `{method}`");
                 Message::error(Some(id), RpcError::new(errors::METHOD_NOT_FOUND, message))
             }
         }
@@ -264,23 +265,23 @@ impl Ears {
             .ok()
             .and_then(|params: Value| events::event(*dialect, method, &params));
         if let Some(event) = event {
-            self.events.tell(&event);
+            self.events.notify(&event);
         }
     }
 }
 
-/// Some servers keep what really happened in `data`.
+/// Some servers put the real reason into `data`.
 fn with_data(error: RpcError, text: &[u8]) -> RpcError {
     #[derive(Deserialize)]
-    struct Frame {
+    struct FrameHead {
         error: Data,
     }
     #[derive(Deserialize)]
     struct Data {
         data: String,
     }
-    match serde_json::from_slice::<Frame>(text) {
-        Ok(Frame { error: Data { data } }) if !data.is_empty() => {
+    match serde_json::from_slice::<FrameHead>(text) {
+        Ok(FrameHead { error: Data { data } }) if !data.is_empty() => {
             RpcError::new(error.code, format!("{}: {data}", error.message))
         }
         _ => error,

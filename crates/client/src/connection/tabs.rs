@@ -1,23 +1,23 @@
-//! What changes are called on the screen of a foreign editor. Such a server knows a change by the name of its tab
-//! alone: a second one of the same name decides the first, and closing by a plain name may close the person's own
-//! file. So each name is used once, in the form that Claude Code has for it.
+//! Names of the tabs of changes in a foreign editor. Such a server identifies a change only by the name of its tab: a
+//! second one with the same name decides the first, and closing a plain name may close the user's own file. So each
+//! name is used once, in the form that Claude Code uses.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Tabs that are remembered, so that they can be closed by their labels.
+/// The open tabs, so that they can be closed by their labels.
 const MOST: usize = 256;
 
 #[derive(Debug, Default)]
 pub(super) struct Tabs {
-    opened: Mutex<VecDeque<Tab>>,
-    /// Names that were thought of.
+    opened: Mutex<VecDeque<DiffTab>>,
+    /// Number of names that were generated.
     count: AtomicU32,
 }
 
 #[derive(Debug)]
-struct Tab {
+struct DiffTab {
     label: String,
     name: String,
 }
@@ -35,19 +35,19 @@ impl Tabs {
         if opened.len() == MOST {
             opened.pop_front();
         }
-        opened.push_back(Tab { label: label.to_owned(), name: name.clone() });
+        opened.push_back(DiffTab { label: label.to_owned(), name: name.clone() });
         name
     }
 
-    /// The names of the tabs with this label, which are forgotten.
+    /// Removes the tabs with this label and returns their names.
     pub(super) fn close(&self, label: &str) -> Vec<String> {
         let mut opened = self.opened();
-        let (closed, kept) = opened.drain(..).partition::<Vec<Tab>, _>(|tab| tab.label == label);
+        let (closed, kept) = opened.drain(..).partition::<Vec<DiffTab>, _>(|tab| tab.label == label);
         opened.extend(kept);
         closed.into_iter().map(|tab| tab.name).collect()
     }
 
-    /// Forgets a tab; `false` if it was forgotten before.
+    /// Removes a tab; `false` if it was removed before.
     pub(super) fn forget(&self, name: &str) -> bool {
         let mut opened = self.opened();
         let before = opened.len();
@@ -55,18 +55,18 @@ impl Tabs {
         opened.len() < before
     }
 
-    /// The names of all tabs, which are forgotten.
+    /// Removes all tabs and returns their names.
     pub(super) fn take_all(&self) -> Vec<String> {
         self.opened().drain(..).map(|tab| tab.name).collect()
     }
 
-    /// Three random bytes. Without randomness, the count still tells the tabs of one agent apart.
+    /// Three random bytes. Without randomness, the count still distinguishes the tabs of one agent.
     fn number(&self) -> u32 {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         getrandom::u32().unwrap_or(count) & 0x00ff_ffff
     }
 
-    fn opened(&self) -> MutexGuard<'_, VecDeque<Tab>> {
+    fn opened(&self) -> MutexGuard<'_, VecDeque<DiffTab>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,33 +1,42 @@
-//! What goes into an editor's tools and what comes out of them, the same for every wire. Lines and characters
-//! count from 0, characters in UTF-16 units (some foreign editors count bytes; nothing on the wire tells).
+//! Arguments and results of an editor's tools, the same for every wire. Lines and characters count from 0, characters
+//! in UTF-16 units (some foreign editors count bytes, which the wire does not reveal).
 
 use std::path::{Path, PathBuf};
 
-use linkspan_editor_api::{ReviewComment, Severity, Taken};
+use linkspan_editor_api::{AcceptedPart, HookJoin, ReviewComment, Severity};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-/// Who an agent says it is.
+/// How an agent introduces itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentInfo {
-    /// Its name, as a person knows it.
+    /// Its name, as the user knows it.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// A random word it keeps over reconnects: by it a change that is asked for again is known as the same.
+    /// A random id that it keeps across reconnects, by which a change that is proposed again is recognised.
     pub session: String,
+    /// Set if this process is one event of another agent's hooks. Only the hub uses it.
+    pub hook: Option<HookJoin>,
 }
 
 impl AgentInfo {
     /// An agent with a session of its own.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> AgentInfo {
         let mut random = [0; 16];
-        // Without randomness the process id still tells the agents of one machine apart.
+        // Without randomness, the process id still distinguishes the agents of one machine.
         let session = match getrandom::fill(&mut random) {
             Ok(()) => random.iter().map(|byte| format!("{byte:02x}")).collect(),
             Err(_) => format!("pid-{}", std::process::id()),
         };
-        AgentInfo { name: name.into(), version: version.into(), session }
+        AgentInfo { name: name.into(), version: version.into(), session, hook: None }
+    }
+
+    /// This process as one event of the hooks of the agent with this name, in this session of the agent. Its pending
+    /// changes are withdrawn as soon as its connection ends.
+    pub fn as_hook(self, session: impl Into<String>) -> AgentInfo {
+        let hook = HookJoin { agent: self.name.clone(), session: session.into() };
+        AgentInfo { hook: Some(hook), ..self }
     }
 }
 
@@ -36,20 +45,20 @@ impl AgentInfo {
 pub struct Change {
     /// Absolute path of the file.
     pub path: PathBuf,
-    /// All that the file shall hold.
+    /// The whole new text of the file.
     pub new_text: String,
-    /// What the person sees as its name.
+    /// Its name, as the user sees it.
     pub label: String,
-    /// With it, the two texts are compared and nothing is read from or written to disk. Only the hub can.
+    /// With it, the two texts are compared, and nothing is read from or written to disk. Only the hub supports it.
     pub old_text: Option<String>,
-    /// Changes with the same word belong together. Only the hub cares.
+    /// Changes with the same id belong together. Only the hub uses it.
     pub set: Option<String>,
     /// Who writes the file once it is accepted.
     pub writer: ChangeWriter,
 }
 
 impl Change {
-    /// A change of a file, named after it, that the editor's side writes where it can.
+    /// A change of a file, named after it, that the hub or the editor writes if it can.
     pub fn new(path: impl Into<PathBuf>, new_text: impl Into<String>) -> Change {
         let path = path.into();
         let label = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
@@ -63,63 +72,63 @@ impl Change {
         }
     }
 
-    /// The same under another name.
+    /// This change with another label.
     pub fn labelled(self, label: impl Into<String>) -> Change {
         Change { label: label.into(), ..self }
     }
 }
 
-/// Who writes an accepted change. A wish: [`Decided::written`] says what happened.
+/// Who should write an accepted change; [`ChangeOutcome::written`] says who did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ChangeWriter {
-    /// The hub or the editor, before the answer comes.
+    /// The hub or the editor, before it answers.
     #[default]
     Editor,
-    /// The caller, after the answer came.
+    /// The caller, after the answer.
     Caller,
 }
 
-/// Yes or no.
+/// Accepted or rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum DiffOutcome {
-    /// The person accepted.
+    /// The user accepted.
     FileSaved,
-    /// The person rejected.
+    /// The user rejected.
     DiffRejected,
 }
 
-/// What a person decided about a change.
+/// The user's decision on a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Decided {
-    /// Yes or no.
+pub struct ChangeOutcome {
+    /// Accepted or rejected.
     pub outcome: DiffOutcome,
-    /// What the file holds or shall hold now; only after a yes. It may differ from what was proposed. A text
-    /// that is written already and too large for one message is left out.
+    /// The text that the file holds or should hold now; only if it was accepted. It may differ from the proposed one. A
+    /// text that is already written and too large for one message is omitted.
     pub text: Option<String>,
-    /// The file holds it already. If not, it is the caller who writes.
+    /// The file holds it already. If not, the caller writes it.
     pub written: bool,
-    /// Id of the review, where there is one.
+    /// Id of the review, if there is one.
     pub review: Option<String>,
-    /// There was no such file before.
+    /// The file did not exist before.
     pub new_file: bool,
-    /// How much was taken, where the editor tells.
-    pub taken: Option<Taken>,
-    /// Each hunk and whether it was taken; only when some were and some were not.
+    /// How much was accepted, if the editor reports it.
+    pub taken: Option<AcceptedPart>,
+    /// Each hunk and whether it was accepted; only if some were and some were not.
     pub hunks: Vec<DecidedHunk>,
-    /// What the person changed in the proposal, as a unified diff.
+    /// The user's edits of the proposal, as a unified diff.
     pub person_diff: Option<String>,
-    /// Why it was rejected, in the person's words.
+    /// The user's reason for the rejection.
     pub reason: Option<String>,
-    /// What the person said about single lines.
+    /// Comments on single lines.
     pub comments: Vec<ReviewComment>,
 }
 
-impl Decided {
-    /// A decision about which nothing more is known.
-    pub(crate) fn bare(outcome: DiffOutcome) -> Decided {
-        Decided {
+impl ChangeOutcome {
+    /// A decision without further details.
+    pub(crate) fn bare(outcome: DiffOutcome) -> ChangeOutcome {
+        ChangeOutcome {
             outcome,
             text: None,
             written: false,
@@ -133,13 +142,13 @@ impl Decided {
         }
     }
 
-    /// Whether the person said yes.
+    /// Whether the user accepted.
     pub fn is_accepted(&self) -> bool {
         self.outcome == DiffOutcome::FileSaved
     }
 }
 
-/// One hunk of a change that was taken in part. Lines count from 0.
+/// One hunk of a change that was accepted in part. Lines count from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DecidedHunk {
@@ -153,14 +162,25 @@ pub struct DecidedHunk {
     pub after_start: u32,
     /// Lines of the proposed text.
     pub after_count: u32,
-    /// Whether the person took it.
+    /// Whether the user accepted it.
     pub taken: bool,
+}
+
+/// The user's answer to a command that an agent wants to run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PermissionAnswer {
+    /// The agent may run it.
+    pub allowed: bool,
+    /// Why it may not.
+    #[serde(default)]
+    pub message: Option<String>,
 }
 
 /// One error, warning or hint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Diagnostic {
+pub struct EditorDiagnostic {
     /// Its file.
     #[serde(serialize_with = "lossy")]
     pub file_path: PathBuf,
@@ -170,24 +190,24 @@ pub struct Diagnostic {
     pub character: u32,
     /// Last line, from 0.
     pub end_line: u32,
-    /// Behind the last character.
+    /// After the last character.
     pub end_character: u32,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// Who says so, such as `rustc`.
+    /// The tool that reports it, such as `rustc`.
     pub source: Option<String>,
     /// Its code, such as `E0308`.
     pub code: Option<String>,
-    /// It is about the text as it is now, as far as the editor tells; foreign editors do not.
+    /// It describes the current text, as far as the editor reports that; foreign editors do not.
     pub settled: bool,
 }
 
-/// What is selected in an editor.
+/// The selection in an editor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Selection {
+pub struct EditorSelection {
     /// Its file.
     #[serde(serialize_with = "lossy")]
     pub file_path: PathBuf,
@@ -199,7 +219,7 @@ pub struct Selection {
     pub start_character: u32,
     /// Last line, from 0.
     pub end_line: u32,
-    /// Behind the last character.
+    /// After the last character.
     pub end_character: u32,
 }
 
@@ -210,29 +230,29 @@ pub struct EditorInfo {
     /// Its file.
     #[serde(serialize_with = "lossy")]
     pub file_path: PathBuf,
-    /// The person looks at it.
+    /// It is the active tab.
     pub is_active: bool,
-    /// It has changes that are not saved.
+    /// It has unsaved changes.
     pub is_dirty: bool,
     /// Its language, as the editor names it.
     pub language_id: Option<String>,
 }
 
-/// Where to go in a file that is opened. Counts from 0.
+/// A position in a file to open. Counts from 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenAt {
     /// The line.
     pub line: u32,
     /// The character in it.
     pub character: u32,
-    /// Select up to the end of this line; none: only go there.
+    /// Select up to the end of this line; none: only move the cursor.
     pub end_line: Option<u32>,
 }
 
-/// How near to a place an editor went that was asked to open a file there.
+/// How exactly an editor opened a file at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Landed {
-    /// There, or none was asked for.
+pub enum OpenPrecision {
+    /// At the position, or no position was requested.
     Place,
     /// In that line, but not at the character.
     Line,
@@ -243,7 +263,7 @@ pub enum Landed {
 /// A tool that a server offers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Tool {
+pub struct ToolInfo {
     /// Its name.
     pub name: String,
     /// What it does.
@@ -252,33 +272,33 @@ pub struct Tool {
     pub input_schema: Value,
 }
 
-/// What a tool answered, as it came.
+/// The answer of a tool, unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
     /// The items of its content.
     pub content: Vec<Value>,
-    /// Its answer as data, from servers that have it.
+    /// Its answer as data, from servers that send it.
     pub structured: Option<Value>,
-    /// The tool says that it failed.
+    /// The tool reports a failure.
     pub is_error: bool,
 }
 
 impl ToolResult {
-    /// The texts among its content.
+    /// The texts in its content.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.content.iter().filter_map(|item| item.get("text")?.as_str())
     }
 }
 
-/// Something that happened in an editor.
+/// An event in an editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditorEvent {
-    /// The selection came to rest.
-    Selection(Selection),
-    /// The person pointed at a file.
+    /// The selection settled.
+    Selection(EditorSelection),
+    /// The user pointed at a file.
     Mentioned {
-        /// Which, as the editor names it: some give a relative path.
+        /// The file, as the editor names it: some send a relative path.
         path: PathBuf,
         /// First and last line, from 0; none: the whole file.
         lines: Option<(u32, u32)>,
@@ -290,11 +310,11 @@ pub enum EditorEvent {
     },
     /// The server offers other tools now.
     ToolsChanged,
-    /// The connection is over.
+    /// The connection is closed.
     Closed,
 }
 
-/// JSON has no words for a path that is not Unicode.
+/// JSON cannot express a path that is not Unicode.
 fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }

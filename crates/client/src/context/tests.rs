@@ -4,19 +4,21 @@ use serde_json::json;
 
 use super::*;
 
-struct World {
+struct ContextFixture {
     editors: Vec<EditorInfo>,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Vec<EditorDiagnostic>,
+    selection: Option<EditorSelection>,
     config: BridgeConfig,
     deny: Vec<String>,
     name: String,
     max: usize,
 }
 
-fn world() -> World {
-    World {
+fn world() -> ContextFixture {
+    ContextFixture {
         editors: Vec::new(),
         diagnostics: Vec::new(),
+        selection: None,
         config: BridgeConfig::default(),
         deny: Vec::new(),
         name: "VS Code".to_owned(),
@@ -24,15 +26,15 @@ fn world() -> World {
     }
 }
 
-impl World {
-    fn tab(mut self, path: &str) -> World {
+impl ContextFixture {
+    fn tab(mut self, path: &str) -> ContextFixture {
         let file_path = PathBuf::from(path);
         self.editors.push(EditorInfo { file_path, is_active: false, is_dirty: false, language_id: None });
         self
     }
 
-    fn problem(mut self, path: &str, line: u32, severity: Severity, message: &str) -> World {
-        self.diagnostics.push(Diagnostic {
+    fn problem(mut self, path: &str, line: u32, severity: Severity, message: &str) -> ContextFixture {
+        self.diagnostics.push(EditorDiagnostic {
             file_path: path.into(),
             line,
             character: 0,
@@ -47,11 +49,23 @@ impl World {
         self
     }
 
-    fn error(self, path: &str, line: u32, message: &str) -> World {
+    fn error(self, path: &str, line: u32, message: &str) -> ContextFixture {
         self.problem(path, line, Severity::Error, message)
     }
 
-    fn deny(mut self, glob: &str) -> World {
+    fn select(mut self, path: &str, lines: (u32, u32), text: &str) -> ContextFixture {
+        self.selection = Some(EditorSelection {
+            file_path: path.into(),
+            text: text.to_owned(),
+            start_line: lines.0,
+            start_character: 0,
+            end_line: lines.1,
+            end_character: 0,
+        });
+        self
+    }
+
+    fn deny(mut self, glob: &str) -> ContextFixture {
         self.deny.push(glob.to_owned());
         self
     }
@@ -61,6 +75,7 @@ impl World {
             ide_name: &self.name,
             open_editors: &self.editors,
             diagnostics: &self.diagnostics,
+            selection: self.selection.as_ref(),
             config: &self.config,
             max_diagnostics: self.max,
             deny: &DenyGlobs::new(&self.deny).unwrap(),
@@ -223,6 +238,33 @@ fn what_an_editor_or_a_file_says_stays_on_its_line() {
     let text = world.text().unwrap();
     assert_eq!(text.lines().count(), 4, "{text}");
     assert!(!text.chars().any(|c| c.is_control() && c != '\n' || "\u{202e}\u{200b}".contains(c)), "{text:?}");
-    let long = World { ..self::world() }.error("/ws/b.rs", 0, &"y".repeat(100_000));
+    let long = ContextFixture { ..self::world() }.error("/ws/b.rs", 0, &"y".repeat(100_000));
     assert!(long.text().unwrap().chars().count() < 300);
+}
+
+#[test]
+fn the_selection_comes_last_with_its_lines_marked() {
+    let world = world().tab("/ws/main.py").select("/ws/main.py", (2, 4), "if x:\n\treturn\u{202e}\n");
+    let expect = "IDE connected: VS Code\n\
+                  \x20 Open tabs: main.py\n\
+                  \x20 Selected in main.py:3-4:\n\
+                  \x20   | if x:\n\
+                  \x20   | \treturn\\u{202e}";
+    assert_eq!(world.text().as_deref(), Some(expect));
+}
+
+#[test]
+fn a_selection_alone_is_worth_telling_and_a_cursor_is_not() {
+    assert!(
+        world().select("/ws/a.py", (0, 0), "x").text().unwrap().ends_with("  Selected in a.py:1:\n    | x")
+    );
+    assert_eq!(world().select("/ws/a.py", (0, 0), "").text(), None);
+    assert_eq!(world().select("/ws/.env", (0, 0), "KEY=1").deny(".env").text(), None);
+}
+
+#[test]
+fn a_long_selection_is_cut() {
+    let text = world().select("/ws/a.py", (0, 9), &"x\n".repeat(5000)).text().unwrap();
+    assert!(text.ends_with("..."), "{text}");
+    assert_eq!(text.matches('x').count(), (LONGEST_SELECTION - 3).div_ceil(2));
 }

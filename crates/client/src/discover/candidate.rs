@@ -1,4 +1,4 @@
-//! An editor that an agent might talk to: how it is reached, why it fits, and whether it can be used. Plain data.
+//! An editor that an agent might use: how it is reached, why it fits, and whether it can be used. Plain data.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,26 +9,26 @@ use crate::http::LoopbackUrl;
 /// An editor that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// What the editor calls itself.
+    /// The name of the editor.
     pub editor: String,
     /// How it is reached.
     pub wire: Wire,
     /// Its workspace folders, as this machine names them.
     pub folders: Vec<PathBuf>,
-    /// Process id of the editor, if it told. Says nothing about whether it lives.
+    /// Process id of the editor, if known. Does not prove that it is running.
     pub pid: Option<u32>,
-    /// Where we know of it from.
-    pub found: Found,
+    /// How it was found.
+    pub found: FoundBy,
     /// Why it fits the working directory; `None` when it does not.
     pub matched: Option<Match>,
     /// Whether it can be used.
-    pub verdict: Verdict,
+    pub verdict: CandidateVerdict,
 }
 
 impl Candidate {
-    /// The editor answers, lets us in and fits.
+    /// The editor answers, accepts our token and fits.
     pub fn is_usable(&self) -> bool {
-        self.verdict == Verdict::Usable
+        self.verdict == CandidateVerdict::Usable
     }
 }
 
@@ -42,37 +42,37 @@ pub enum Wire {
         /// The window's port for agents that do not know the hub.
         port: u16,
     },
-    /// A server that speaks the protocol of Claude Code.
+    /// A server with the protocol of Claude Code.
     Claude {
         /// Its port on 127.0.0.1.
         port: u16,
-        /// What lets us in, where the server wants something.
+        /// Its token, if it needs one.
         token: Option<Secret>,
     },
-    /// A server that speaks the protocol of NEXUS3.
+    /// A server with the protocol of NEXUS3.
     Nexus3 {
         /// Its port on 127.0.0.1.
         port: u16,
-        /// What lets us in, where the server wants something.
+        /// Its token, if it needs one.
         token: Option<Secret>,
     },
-    /// A server that speaks the protocol of Gemini CLI and Qwen Code.
+    /// A server with the protocol of Gemini CLI and Qwen Code.
     Gemini {
         /// Its port on 127.0.0.1.
         port: u16,
-        /// What lets us in, where the server wants something.
+        /// Its token, if it needs one.
         token: Option<Secret>,
     },
-    /// A server that speaks the protocol of Clio, which knows no tokens.
+    /// A server with the protocol of Clio, which has no tokens.
     Clio {
         /// Its port on 127.0.0.1.
         port: u16,
     },
     /// A bridge of ppxai.
     Ppxai {
-        /// Where it is.
+        /// Its address.
         bridge: LoopbackUrl,
-        /// What lets us in, where the bridge wants something.
+        /// Its token, if it needs one.
         token: Option<Secret>,
     },
 }
@@ -90,7 +90,7 @@ impl Wire {
         }
     }
 
-    /// What lets us in, where it is known and wanted.
+    /// The token, if it is known and needed.
     pub fn token(&self) -> Option<&Secret> {
         match self {
             Wire::Claude { token, .. }
@@ -114,17 +114,17 @@ impl Wire {
     }
 }
 
-/// A token. Never shown, whoever asks.
+/// A token. Never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Hides a token.
+    /// Wraps a token.
     pub fn new(token: impl Into<String>) -> Secret {
         Secret(token.into())
     }
 
-    /// The token itself, for whoever sends it to the editor that wants it.
+    /// The token itself, to send it to the editor.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -142,25 +142,25 @@ impl fmt::Display for Secret {
     }
 }
 
-/// Where we know of an editor from.
+/// How an editor was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundBy {
     /// Our hub has it.
     Hub,
     /// It is in a lock file.
     LockFile(PathBuf),
     /// The terminal that we run in names it, in this variable.
     Variable(&'static str),
-    /// Somebody named it.
+    /// The caller named it.
     Given,
 }
 
 /// Why an editor fits a working directory; the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Match {
-    /// We run in a terminal of that very window.
+    /// We run in a terminal of that window.
     OwnTerminal,
-    /// The working directory lies in one of its folders.
+    /// The working directory is in one of its folders.
     Folder {
         /// How far below the folder.
         depth: usize,
@@ -170,7 +170,7 @@ pub enum Match {
         /// How far below the folder the working directory would be in that worktree.
         depth: usize,
     },
-    /// One of its folders lies below the working directory.
+    /// One of its folders is below the working directory.
     Parent {
         /// How far below the working directory.
         depth: usize,
@@ -179,10 +179,10 @@ pub enum Match {
 
 /// Whether an editor can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CandidateVerdict {
     /// It fits, and answered a moment ago.
     Usable,
-    /// It can not.
+    /// It cannot be used.
     Not(Reason),
 }
 

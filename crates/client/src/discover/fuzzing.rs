@@ -1,8 +1,8 @@
-//! Lock files for fuzz targets: what is read from their bytes and names.
+//! Lock files for fuzz targets: parsing their bytes and names.
 
 use super::lock_file;
 
-/// What a lock file says.
+/// The contents of a lock file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it, and only fuzz targets read them")]
 pub struct Lock {

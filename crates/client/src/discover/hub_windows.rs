@@ -4,27 +4,27 @@ use std::path::PathBuf;
 
 use linkspan_editor_api::{HubWindows, Places, WindowStatus};
 
-use super::candidate::{Candidate, Found, Match, Verdict, Wire};
+use super::candidate::{Candidate, CandidateVerdict, FoundBy, Match, Wire};
 use super::reason::Reason;
-use super::{LookedIn, Seen};
-use crate::{ConnectError, Hub};
+use super::{LookedIn, LookupResult};
+use crate::{ConnectError, HubLauncher};
 
-/// What the hub says, and what to tell about having looked for it.
+/// The hub's windows, and the result of looking for the hub.
 pub(super) fn ask(places: &Places) -> (Vec<WindowStatus>, LookedIn) {
-    // When the path is no path of a socket, the failure says so.
+    // If the path is not valid for a socket, the failure says so.
     let place = places.socket().unwrap_or_else(|_| places.runtime.clone());
     match windows(places) {
         Ok(Some(windows)) => {
-            let found = Seen::Hub { windows: windows.len() };
+            let found = LookupResult::Hub { windows: windows.len() };
             (windows, LookedIn { place, found })
         }
-        Ok(None) => (Vec::new(), LookedIn { place, found: Seen::Nothing }),
-        Err(message) => (Vec::new(), LookedIn { place, found: Seen::Failed(message) }),
+        Ok(None) => (Vec::new(), LookedIn { place, found: LookupResult::Nothing }),
+        Err(message) => (Vec::new(), LookedIn { place, found: LookupResult::Failed(message) }),
     }
 }
 
 fn windows(places: &Places) -> Result<Option<Vec<WindowStatus>>, String> {
-    let mut control = match Hub::connect(places) {
+    let mut control = match HubLauncher::connect(places) {
         Ok(control) => control,
         Err(ConnectError::NoHub { .. }) => return Ok(None),
         Err(error) => return Err(error.to_string()),
@@ -33,19 +33,19 @@ fn windows(places: &Places) -> Result<Option<Vec<WindowStatus>>, String> {
     said.map(|(_, listed)| Some(listed.windows)).map_err(|error| error.to_string())
 }
 
-/// A window as a candidate; `matched` is what its folders and the environment say.
+/// A window as a candidate; `matched` comes from its folders and the environment.
 pub(super) fn candidate(window: WindowStatus, matched: Option<Match>) -> Candidate {
     let verdict = match matched {
-        None => Verdict::Not(Reason::OtherWorkspace),
-        Some(_) if !window.attached => Verdict::Not(Reason::EditorAway),
-        Some(_) => Verdict::Usable,
+        None => CandidateVerdict::Not(Reason::OtherWorkspace),
+        Some(_) if !window.attached => CandidateVerdict::Not(Reason::EditorAway),
+        Some(_) => CandidateVerdict::Usable,
     };
     Candidate {
         editor: window.editor.name,
         wire: Wire::Hub { window: window.window, port: window.port },
         folders: window.folders.into_iter().map(PathBuf::from).collect(),
         pid: Some(window.editor_pid),
-        found: Found::Hub,
+        found: FoundBy::Hub,
         matched,
         verdict,
     }

@@ -1,12 +1,12 @@
-//! What is in a lock file: the format that Claude Code's editors began and NEXUS3 took over, and the words that
-//! Gemini's, Qwen's and Clio's have for the same. Takes what it understands and does without the rest. Looks at no
-//! file.
+//! The contents of a lock file: the format of Claude Code's editors, which NEXUS3 copied, and the different keys of
+//! Gemini, Qwen and Clio. Uses the keys that it knows and ignores the rest. Reads no file.
 
+use linkspan_editor_api::wire_names::{GEMINI_FILE_PREFIX, GEMINI_FILE_SUFFIX, LOCK_SUFFIX};
 use serde_json::{Map, Value};
 
 use super::candidate::Secret;
 
-/// No editor writes more; whatever does is no lock file.
+/// No editor writes more; a larger file is not a lock file.
 pub(super) const MAX_BYTES: usize = 64 * 1024;
 const NAME_CHARACTERS: usize = 80;
 
@@ -14,21 +14,21 @@ const NAME_CHARACTERS: usize = 80;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LockFile {
     pub(super) editor: String,
-    /// Where the name of the file does not tell it.
+    /// If the name of the file does not have it.
     pub(super) port: Option<u16>,
     pub(super) pid: Option<u32>,
     /// As the editor names them.
     pub(super) folders: Vec<String>,
-    /// How the editor is reached, if not by a WebSocket.
+    /// The transport of the editor, if it is not a WebSocket.
     pub(super) other_transport: Option<String>,
     pub(super) token: Option<Secret>,
     pub(super) running_in_windows: bool,
-    /// Ours: the machine and network where the port is.
+    /// Only in our files: the machine and network of the port.
     pub(super) port_space: Option<String>,
 }
 
 impl LockFile {
-    /// One that says nothing.
+    /// An empty one.
     pub(super) fn unknown() -> LockFile {
         LockFile {
             editor: "unnamed editor".to_owned(),
@@ -43,17 +43,18 @@ impl LockFile {
     }
 }
 
-/// The port that a file is about: its name.
+/// The port in the name of a file.
 pub(super) fn port_of(file_name: &str) -> Option<u16> {
-    let digits = file_name.strip_suffix(".lock")?;
-    // `+1` is a number too.
+    let digits = file_name.strip_suffix(LOCK_SUFFIX)?;
+    // `+1` would parse as a number too.
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|port| plain && *port != 0)
 }
 
-/// The port in the name of a file of Gemini's: `gemini-ide-server-<pid>-<port>.json`.
+/// The port in the name of a Gemini file: `gemini-ide-server-<pid>-<port>.json`.
 pub(super) fn gemini_port_of(file_name: &str) -> Option<u16> {
-    let (pid, port) = file_name.strip_prefix("gemini-ide-server-")?.strip_suffix(".json")?.split_once('-')?;
+    let numbers = file_name.strip_prefix(GEMINI_FILE_PREFIX)?.strip_suffix(GEMINI_FILE_SUFFIX)?;
+    let (pid, port) = numbers.split_once('-')?;
     let plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     port.parse().ok().filter(|number| plain(pid) && plain(port) && *number != 0)
 }
@@ -70,7 +71,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<LockFile, String> {
     let transport = text("transport").filter(|name| !name.eq_ignore_ascii_case("ws"));
     let listed = lock.get("workspaceFolders").and_then(Value::as_array).map(Vec::as_slice);
     let listed = listed.unwrap_or_default().iter().filter_map(Value::as_str);
-    // Gemini's and Qwen's put all folders into one text, as PATH does.
+    // Gemini and Qwen put all folders into one text, like PATH.
     let joined = text("workspacePath").unwrap_or_default().split(':').filter(|folder| !folder.is_empty());
     let number = |key: &str| lock.get(key).and_then(Value::as_u64);
     let info = |key: &str| lock.get("ideInfo")?.get(key)?.as_str().filter(|name| !name.is_empty());
@@ -88,7 +89,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<LockFile, String> {
     })
 }
 
-/// Somebody will print it.
+/// It will be printed.
 fn printable(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(NAME_CHARACTERS).collect()
 }

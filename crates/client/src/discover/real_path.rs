@@ -1,20 +1,20 @@
-//! Where folders really are, for many folders that share their upper parts: each part is looked at once.
+//! Resolves symlinks in the paths of many folders that share their upper parts: each part is read once.
 
 use std::collections::HashMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The longest path that a system knows.
+/// The longest path of a system.
 const PATH_BYTES: usize = 4096;
 
-/// What was looked up so far.
+/// The paths that were resolved so far.
 #[derive(Debug, Default)]
 pub(super) struct RealPaths {
     known: HashMap<PathBuf, Option<PathBuf>>,
 }
 
 impl RealPaths {
-    /// The path without links, or `None` when there is nothing of that name.
+    /// The path without symlinks, or `None` if it does not exist.
     pub(super) fn of(&mut self, path: &Path) -> Option<PathBuf> {
         if path.as_os_str().len() > PATH_BYTES {
             return None;
@@ -31,16 +31,16 @@ impl RealPaths {
     }
 }
 
-/// Where a path really is, if `parent` is where its parent really is.
+/// Resolves a path whose parent resolves to `parent`.
 fn look(path: &Path, parent: Option<PathBuf>) -> Option<PathBuf> {
-    // The root, or a way back up, which only the system understands.
+    // The root, or `..`, which only the system can resolve.
     let Some(Component::Normal(name)) = path.components().next_back() else {
         return path.canonicalize().ok();
     };
     let real = parent?.join(name);
     match std::fs::read_link(&real) {
         Ok(_) => real.canonicalize().ok(),
-        // There, and no link.
+        // It exists and is not a symlink.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Some(real),
         Err(_) => None,
     }

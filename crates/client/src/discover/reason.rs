@@ -1,4 +1,4 @@
-//! Why an editor cannot be used, and what a person can do about it: every word of it is here.
+//! Why an editor cannot be used, and the remedy: all texts about it are here.
 
 /// Why an editor cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -7,46 +7,46 @@ pub enum Reason {
     /// The port is closed.
     #[error("nothing listens on its port")]
     NothingListens,
-    /// The port is open, and silent.
+    /// The port is open, but nothing answers.
     #[error("it does not answer")]
     NoAnswer,
-    /// It says something, and not what an editor says.
-    #[error("what answers on its port is not an editor: {0}")]
+    /// It answers, but not like an editor.
+    #[error("the program on its port is not an editor: {0}")]
     NotAnEditor(String),
-    /// It does not take the token of the lock file.
-    #[error("it does not take the token of its lock file")]
+    /// It rejects the token of the lock file.
+    #[error("it rejects the token of its lock file")]
     BadToken,
-    /// A bridge of ppxai wants a token, and has not got it.
-    #[error("it wants a token")]
+    /// A bridge of ppxai needs a token.
+    #[error("it needs a token")]
     WantsToken,
-    /// It is about other folders.
+    /// It has other folders.
     #[error("it has other folders open")]
     OtherWorkspace,
-    /// The lock file, or the folder it lies in, is somebody else's.
+    /// The lock file, or its directory, belongs to another user.
     #[error("its lock file belongs to user {uid}")]
     OtherOwner {
-        /// Whose it is.
+        /// The owner.
         uid: u32,
     },
     /// The lock file cannot be read.
     #[error("its lock file cannot be read: {0}")]
     Unreadable(String),
-    /// The lock file makes no sense.
-    #[error("its lock file is not understood: {0}")]
+    /// The lock file is invalid.
+    #[error("its lock file is invalid: {0}")]
     Malformed(String),
-    /// It speaks something that we do not.
-    #[error("it is reached by `{0}`, and only WebSockets are spoken here")]
+    /// Its transport is not supported.
+    #[error("its transport `{0}` is not supported, only WebSockets are")]
     UnknownTransport(String),
     /// The hub keeps the window for an editor that is not connected.
     #[error("its editor is away")]
     EditorAway,
-    /// The lock file is how other agents find a window of our hub.
+    /// The lock file belongs to a window of our hub.
     #[error("it is window {window} of the hub")]
     SameAs {
-        /// Which.
+        /// The window.
         window: String,
     },
-    /// It runs on Windows, and its port is not open in here.
+    /// It runs on Windows, and its port cannot be reached.
     #[error("it runs on Windows, and its port cannot be reached from WSL")]
     OnWindows,
     /// There were too many to ask.
@@ -55,7 +55,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// What a person can do, as a sentence that follows the reason.
+    /// The remedy for the user, as a sentence that follows the reason.
     pub fn remedy(&self) -> &'static str {
         match self {
             Reason::NothingListens => {
@@ -66,7 +66,7 @@ impl Reason {
                 "Another program has the port now: delete the lock file if the editor is closed, or reload its window."
             }
             Reason::BadToken => {
-                "The lock file is of an earlier start: delete it if the editor is closed, or reload its window."
+                "The lock file is left over from an earlier start: delete it if the editor is closed, or reload its window."
             }
             Reason::WantsToken => "Set `PPXAI_BRIDGE_TOKEN` to the token that the bridge was started with.",
             Reason::OtherWorkspace => {
@@ -80,7 +80,7 @@ impl Reason {
                 "Delete the lock file and reload the editor's window; it writes a new one."
             }
             Reason::UnknownTransport(_) => "Update the editor's extension, or install Linkspan's.",
-            Reason::EditorAway => "Open the editor again: the window is kept for it for a while.",
+            Reason::EditorAway => "Open the editor again: its window is kept for a while.",
             Reason::SameAs { .. } => "Nothing to do: the window itself is used.",
             Reason::OnWindows => {
                 "Set `networkingMode=mirrored` in .wslconfig and run `wsl --shutdown`, or open the folder with the editor's WSL extension."

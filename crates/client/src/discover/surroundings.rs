@@ -1,10 +1,14 @@
-//! What discovery is told about the process it runs for, so that nothing else here reads the environment.
+//! The facts about the process that discovery runs for, so that nothing else here reads the environment.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use linkspan_editor_api::wire_names::env::{
+    CLAUDE_CODE_SSE_PORT, CLAUDE_CONFIG_DIR, CLIO_IDE_PORT, GEMINI_PORT, GEMINI_TOKEN, LINKSPAN_WINDOW,
+    PPXAI_BRIDGE_TOKEN, QWEN_PORT,
+};
 use linkspan_editor_api::{Places, PlacesError, variable};
 
 use super::wsl::Wsl;
@@ -25,47 +29,38 @@ const VARIABLES: &[&str] = &[
     "USERPROFILE",
 ];
 
-pub(super) const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
-pub(super) const CLAUDE_CODE_SSE_PORT: &str = "CLAUDE_CODE_SSE_PORT";
-pub(super) const CLIO_IDE_PORT: &str = "CLIO_IDE_PORT";
-pub(super) const GEMINI_PORT: &str = "GEMINI_CLI_IDE_SERVER_PORT";
-pub(super) const GEMINI_TOKEN: &str = "GEMINI_CLI_IDE_AUTH_TOKEN";
-pub(super) const LINKSPAN_WINDOW: &str = "LINKSPAN_WINDOW";
-pub(super) const PPXAI_BRIDGE_TOKEN: &str = "PPXAI_BRIDGE_TOKEN";
-pub(super) const QWEN_PORT: &str = "QWEN_CODE_IDE_SERVER_PORT";
-
-/// Each names the port of the window whose terminal it is set in.
+/// Each holds the port of the window whose terminal it is set in.
 pub(super) const PORTS_OF_TERMINALS: [&str; 4] =
     [CLAUDE_CODE_SSE_PORT, CLIO_IDE_PORT, GEMINI_PORT, QWEN_PORT];
 
-/// Where an agent stands.
+/// The surroundings of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Surroundings {
     /// The working directory, absolute.
     pub cwd: PathBuf,
-    /// The user's Linkspan, and home.
+    /// The user's directories of Linkspan, and home.
     pub places: Places,
-    /// The variables that discovery reads, where they are set.
+    /// The variables that discovery reads, if they are set.
     pub variables: BTreeMap<String, OsString>,
-    /// Whose lock files are trusted.
+    /// The user whose lock files are trusted.
     pub uid: u32,
-    /// The Windows around us, if there is one.
+    /// The Windows system around us, if there is one.
     pub wsl: Option<Wsl>,
 }
 
-/// Why there is nowhere to start from.
+/// Why the surroundings cannot be determined.
 #[derive(Debug, thiserror::Error)]
 pub enum SurroundingsError {
-    /// There is no home.
+    /// There is no home directory.
     #[error(transparent)]
     Places(#[from] PlacesError),
-    /// A relative path, and no working directory to start it from.
-    #[error("the working directory cannot be found: {0}; go to one that exists")]
+    /// A relative path without a working directory.
+    #[error("the working directory cannot be found: {0}; change to one that exists")]
     NoWorkingDirectory(#[source] io::Error),
 }
 
 impl Surroundings {
-    /// Those of this process, for an agent that works in `cwd`.
+    /// The surroundings of this process, for an agent in `cwd`.
     pub fn of_this_process(cwd: &Path) -> Result<Surroundings, SurroundingsError> {
         let cwd = std::path::absolute(cwd).map_err(SurroundingsError::NoWorkingDirectory)?;
         let uid = rustix::process::geteuid().as_raw();
@@ -97,12 +92,12 @@ impl Surroundings {
         self.variable(name)?.parse().ok().filter(|port| *port > 0)
     }
 
-    /// Where programs put what is gone after a restart.
+    /// The directory of temporary files.
     pub(super) fn temporary(&self) -> PathBuf {
         self.directory("TMPDIR").unwrap_or_else(|| "/tmp".into())
     }
 
-    /// A variable that names a directory. A relative one would be another place for whoever wrote into it.
+    /// A variable that names a directory. A relative path would be another directory for the program that wrote it.
     pub(super) fn directory(&self, name: &str) -> Option<PathBuf> {
         self.variables.get(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }

@@ -1,23 +1,23 @@
 //! Where a working directory would be in the other worktrees of its git repository. Reads git's own small files,
-//! runs nothing, and believes a link between two directories only if both ends say so.
+//! runs nothing, and trusts a link between two directories only if both ends have it.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::matching::Twin;
+use super::folder_match::Twin;
 
 const FILE_BYTES: u64 = 8 * 1024;
 const WORKTREES: usize = 256;
 
-/// The same place in each other worktree; `cwd` is a real path.
+/// The same directory in each other worktree; `cwd` has no symlinks.
 pub(super) fn twins(cwd: &Path) -> Vec<Twin> {
     let Some(root) = cwd.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok()) else {
         return Vec::new();
     };
     let Some(common) = common_directory(root) else { return Vec::new() };
     let roots = roots(&common);
-    // A `.git` file can name any repository; only the repository knows its worktrees.
+    // A `.git` file can name any repository; only the repository lists its worktrees.
     if !roots.iter().any(|known| known == root) {
         return Vec::new();
     }
@@ -26,7 +26,7 @@ pub(super) fn twins(cwd: &Path) -> Vec<Twin> {
     others.map(|other| Twin { cwd: other.join(rest), root: other }).collect()
 }
 
-/// What all worktrees of a repository share.
+/// The directory that all worktrees of a repository share.
 fn common_directory(root: &Path) -> Option<PathBuf> {
     let git = root.join(".git");
     if git.is_dir() {
@@ -46,14 +46,14 @@ fn roots(common: &Path) -> Vec<PathBuf> {
     main.into_iter().chain(linked).collect()
 }
 
-/// The worktree that an entry of `worktrees` is about.
+/// The worktree of an entry of `worktrees`.
 fn linked(entry: &Path) -> Option<PathBuf> {
     let git = entry.join(read(&entry.join("gitdir"))?.trim());
     git.parent()?.canonicalize().ok()
 }
 
 fn read(path: &Path) -> Option<String> {
-    // A pipe in its place must not hold us up.
+    // A pipe in its place must not block us.
     if !path.metadata().ok()?.is_file() {
         return None;
     }

@@ -1,23 +1,23 @@
-//! An agent in WSL, an editor on Windows: where its lock files may be, and what its folders are called in here.
-//! Translates names; looks at nothing but WSL's own configuration.
+//! An agent in WSL, an editor on Windows: where its lock files may be, and the names of its folders in WSL. Translates
+//! names; reads nothing except WSL's own configuration.
 
 use std::path::{Path, PathBuf};
 
 const CONFIGURATION: &str = "/etc/wsl.conf";
 
-/// The Windows around a Linux.
+/// The Windows system around a WSL distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wsl {
-    /// The name of this Linux, such as `Ubuntu`.
+    /// The name of the distribution, such as `Ubuntu`.
     pub distro: String,
     /// Where the Windows drives are mounted; usually `/mnt`.
     pub drives: PathBuf,
-    /// The Windows user's home as it is called in here, if it is known.
+    /// The Windows user's home directory as named in WSL, if known.
     pub profile: Option<PathBuf>,
 }
 
 impl Wsl {
-    /// This machine's, by the variables that WSL sets.
+    /// From the variables that WSL sets.
     pub(super) fn of_this_machine(distro: &str, profile: Option<&str>) -> Wsl {
         let configuration = std::fs::read_to_string(CONFIGURATION).unwrap_or_default();
         let drives = automount_root(&configuration).unwrap_or_else(|| "/mnt".into());
@@ -26,12 +26,12 @@ impl Wsl {
         wsl
     }
 
-    /// Where Windows keeps its users' homes.
+    /// The directory of the Windows users' home directories.
     pub(super) fn users(&self) -> PathBuf {
         self.drives.join("c/Users")
     }
 
-    /// What a folder of a Windows program is called in here; `None` when it is not in here.
+    /// The name in WSL of a folder of a Windows program; `None` if it is not reachable.
     pub(super) fn here(&self, folder: &str) -> Option<PathBuf> {
         let folder = folder.replace('\\', "/");
         let folder = strip_prefix(&folder, "//?/unc/").map_or(folder.clone(), |rest| format!("//{rest}"));
@@ -47,12 +47,12 @@ impl Wsl {
             let drive = self.drives.join(letter.to_ascii_lowercase().to_string());
             return absolute.then(|| drive.join(relative(rest)));
         }
-        // Editors that know of WSL name folders as we do.
+        // Editors with WSL support name folders as we do.
         (folder.starts_with('/') && !folder.starts_with("//")).then(|| folder.into())
     }
 }
 
-/// Whoever joined an absolute path would lose what it is joined to.
+/// Joining an absolute path would drop the base path.
 fn relative(rest: &str) -> &str {
     rest.trim_start_matches('/')
 }

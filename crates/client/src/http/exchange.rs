@@ -1,41 +1,42 @@
 //! One request and its answer, within limits, and a way to stop it from elsewhere. Follows no redirects and uses no
-//! proxy: who is asked is who was named.
+//! proxy: only the named server is contacted.
 
 use std::io::{self, Read};
 use std::time::Duration;
 
+use linkspan_editor_api::wire_names::header;
 use ureq::Agent;
 use ureq::http::HeaderMap;
 
 use super::sse::Events;
 
-/// For a program on this machine to take a call.
+/// How long a program on this machine has to accept a connection.
 const CONNECT: Duration = Duration::from_secs(2);
 const MAX_HEAD: usize = 64 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
+pub(crate) enum HttpMethod {
     Get,
     Post,
     Delete,
 }
 
-/// What to ask.
+/// One HTTP request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Request {
-    pub(crate) method: Method,
+pub(crate) struct HttpRequest {
+    pub(crate) method: HttpMethod,
     pub(crate) url: String,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: Vec<u8>,
-    /// Until all of the answer is there; none where a person may think first.
+    /// Until the answer is complete; none if the user may take time first.
     pub(crate) deadline: Option<Duration>,
     /// Bytes of the answer.
     pub(crate) limit: usize,
 }
 
-/// What came back.
+/// The response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct HttpResponse {
     pub(crate) status: u16,
     pub(crate) content_type: String,
     /// `mcp-session-id`.
@@ -43,7 +44,7 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
-impl Answer {
+impl HttpResponse {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -52,21 +53,21 @@ impl Answer {
         self.content_type.to_ascii_lowercase().starts_with("text/event-stream")
     }
 
-    /// What was answered: the body, or the data of each event where it is a stream that ended.
+    /// The answers: the body, or the data of each event if it is a stream that ended.
     pub(crate) fn texts(&self) -> Result<Vec<String>, String> {
         if !self.is_event_stream() {
-            let text = str::from_utf8(&self.body).map_err(|_| "its answer is no text".to_owned())?;
+            let text = str::from_utf8(&self.body).map_err(|_| "its answer is not text".to_owned())?;
             return Ok(vec![text.to_owned()]);
         }
         let mut events = Events::new(self.body.len());
         let mut found = events.push(&self.body).map_err(|error| error.to_string())?;
-        // Some servers end the stream right behind the last line.
+        // Some servers end the stream right after the last line.
         found.extend(events.push(b"\n\n").map_err(|error| error.to_string())?);
         Ok(found.into_iter().map(|event| event.data).collect())
     }
 }
 
-/// Why nothing came back.
+/// Why there is no response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HttpError {
     #[error("nothing listens there")]
@@ -81,24 +82,24 @@ pub(crate) enum HttpError {
 
 /// Makes one exchange.
 #[derive(Debug)]
-pub(crate) struct Caller {
+pub(crate) struct HttpCaller {
     agent: Agent,
 }
 
-/// Ends an exchange, whoever waits for it.
+/// Ends an exchange from another thread.
 #[derive(Debug)]
-pub(crate) struct Stop {
+pub(crate) struct StopHandle {
     agent: Agent,
 }
 
-impl Stop {
+impl StopHandle {
     pub(crate) fn now(self) {
         self.agent.shutdown();
     }
 }
 
-impl Caller {
-    pub(crate) fn new() -> Caller {
+impl HttpCaller {
+    pub(crate) fn new() -> HttpCaller {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -108,15 +109,15 @@ impl Caller {
             .max_response_header_size(MAX_HEAD)
             .user_agent(concat!("linkspan/", env!("CARGO_PKG_VERSION")))
             .build();
-        Caller { agent: Agent::new_with_config(config) }
+        HttpCaller { agent: Agent::new_with_config(config) }
     }
 
-    pub(crate) fn stop(&self) -> Stop {
-        Stop { agent: self.agent.clone() }
+    pub(crate) fn stop(&self) -> StopHandle {
+        StopHandle { agent: self.agent.clone() }
     }
 
-    /// Asks, and reads all of the answer.
-    pub(crate) fn exchange(&self, request: &Request) -> Result<Answer, HttpError> {
+    /// Sends the request and reads the whole response.
+    pub(crate) fn exchange(&self, request: &HttpRequest) -> Result<HttpResponse, HttpError> {
         let response = self.send(request, None)?;
         let mut answer = head(response.status().as_u16(), response.headers());
         let limit = u64::try_from(request.limit).unwrap_or(u64::MAX);
@@ -129,12 +130,12 @@ impl Caller {
         Ok(answer)
     }
 
-    /// Asks, and leaves the body to be read for as long as it comes. Silence of `idle` ends it.
+    /// Sends the request and returns the body as a stream. It ends after `idle` without data.
     pub(crate) fn stream(
         &self,
-        request: &Request,
+        request: &HttpRequest,
         idle: Duration,
-    ) -> Result<(Answer, impl Read + use<>), HttpError> {
+    ) -> Result<(HttpResponse, impl Read + use<>), HttpError> {
         let response = self.send(request, Some(idle))?;
         let answer = head(response.status().as_u16(), response.headers());
         let body = response.into_body().into_with_config().limit(u64::MAX).reader();
@@ -143,25 +144,25 @@ impl Caller {
 
     fn send(
         &self,
-        request: &Request,
+        request: &HttpRequest,
         idle: Option<Duration>,
     ) -> Result<ureq::http::Response<ureq::Body>, HttpError> {
         let mut built = ureq::http::Request::builder().uri(&request.url).method(match request.method {
-            Method::Get => "GET",
-            Method::Post => "POST",
-            Method::Delete => "DELETE",
+            HttpMethod::Get => "GET",
+            HttpMethod::Post => "POST",
+            HttpMethod::Delete => "DELETE",
         });
         for (name, value) in &request.headers {
             built = built.header(*name, value);
         }
         let broken = |error: ureq::http::Error| HttpError::Broken(error.to_string());
         let sent = match request.method {
-            Method::Post => {
+            HttpMethod::Post => {
                 let built = built.body(request.body.as_slice()).map_err(broken)?;
                 let built = self.agent.configure_request(built).timeout_global(request.deadline);
                 self.agent.run(built.timeout_per_read(idle).build())
             }
-            Method::Get | Method::Delete => {
+            HttpMethod::Get | HttpMethod::Delete => {
                 let built = built.body(()).map_err(broken)?;
                 let built = self.agent.configure_request(built).timeout_global(request.deadline);
                 self.agent.run(built.timeout_per_read(idle).build())
@@ -171,12 +172,12 @@ impl Caller {
     }
 }
 
-fn head(status: u16, headers: &HeaderMap) -> Answer {
+fn head(status: u16, headers: &HeaderMap) -> HttpResponse {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    Answer {
+    HttpResponse {
         status,
         content_type: text("content-type").unwrap_or_default(),
-        session: text("mcp-session-id"),
+        session: text(header::MCP_SESSION_ID),
         body: Vec::new(),
     }
 }
@@ -202,15 +203,15 @@ mod tests {
     #[test]
     fn an_exchange_that_is_stopped_hangs_up_and_ends_at_once() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let request = Request {
-            method: Method::Post,
+        let request = HttpRequest {
+            method: HttpMethod::Post,
             url: format!("http://{}/", listener.local_addr().unwrap()),
             headers: vec![],
             body: b"x".to_vec(),
             deadline: None,
             limit: 10,
         };
-        let caller = Caller::new();
+        let caller = HttpCaller::new();
         let stop = caller.stop();
         let asking = thread::spawn(move || caller.exchange(&request));
         let (mut server, _) = listener.accept().unwrap();

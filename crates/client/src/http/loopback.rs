@@ -1,9 +1,9 @@
-//! Addresses of HTTP servers on this very machine, and of no other. Parses; connects to nothing.
+//! Addresses of HTTP servers on this machine, and of no other. Only parses them.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The names that this machine has for itself.
+/// The names of this machine.
 const HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
 /// An `http:` address on this machine.
@@ -15,7 +15,7 @@ pub struct LoopbackUrl {
     path: String,
 }
 
-/// Why a text is no such address.
+/// Why a text is not such an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoopbackUrlError {
@@ -23,13 +23,13 @@ pub enum LoopbackUrlError {
     #[error("{0} does not begin with http://: write it like http://127.0.0.1:54321")]
     NotHttp(String),
     /// Another machine.
-    #[error("{0} is not this machine: only 127.0.0.1, [::1] and localhost are spoken to")]
+    #[error("{0} is not this machine: use 127.0.0.1, [::1] or localhost")]
     NotLoopback(String),
-    /// What stands for the port is none.
-    #[error("{0} is no port: it is a number from 1 to 65535")]
+    /// The port is invalid.
+    #[error("{0} is not a port: use a number from 1 to 65535")]
     Port(String),
-    /// It has parts that no server of ours has.
-    #[error("{0} has a user, a query, blanks or other signs in it: write it like http://127.0.0.1:54321")]
+    /// It has parts that are not supported.
+    #[error("{0} has a user, a query, spaces or special characters: write it like http://127.0.0.1:54321")]
     Malformed(String),
 }
 
@@ -44,12 +44,12 @@ impl LoopbackUrl {
         self.port
     }
 
-    /// What stands in the `Host` header of requests to it.
+    /// The value of the `Host` header of requests to it.
     pub fn authority(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// The address of something below it; `path` begins with a slash.
+    /// The address of a path below it; `path` begins with a slash.
     pub fn join(&self, path: &str) -> String {
         format!("{self}{path}")
     }

@@ -1,26 +1,26 @@
-//! A stream of server-sent events, cut out of bytes as they arrive. Pure: knows no sockets.
+//! Parses a stream of server-sent events from bytes as they arrive. Pure: does not know sockets.
 
 /// One event with data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// The last id the server gave, in this event or before it.
+    /// The last id that the server sent, in this event or before it.
     pub id: Option<String>,
-    /// Its kind; `message` where the server names none.
+    /// Its kind; `message` if the server names none.
     pub event: String,
     /// Its data, lines joined.
     pub data: String,
 }
 
-/// The stream cannot be read on.
+/// The rest of the stream cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EventsError {
-    /// More than this without an end.
+    /// An event is too long.
     #[error("an event is longer than {limit} bytes")]
     TooLong {
         /// The limit.
         limit: usize,
     },
-    /// It is no text.
+    /// It is not text.
     #[error("an event is not UTF-8")]
     NotText,
 }
@@ -40,7 +40,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// For events of at most so many bytes.
+    /// For events of at most this many bytes.
     pub fn new(limit: usize) -> Events {
         Events {
             limit,
@@ -54,7 +54,7 @@ impl Events {
         }
     }
 
-    /// Takes bytes that arrived; gives the events that are whole now.
+    /// Adds bytes that arrived; returns the events that are complete now.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Event>, EventsError> {
         let mut events = Vec::new();
         for byte in bytes {
@@ -96,7 +96,7 @@ impl Events {
             }
             "event" => value.clone_into(&mut self.event),
             "id" if !value.contains('\0') => self.id = Some(value.to_owned()).filter(|id| !id.is_empty()),
-            // Comments, which keep a stream alive, and what newer servers may say.
+            // Comments, which keep a stream alive, and fields of newer servers.
             _ => {}
         }
         Ok(None)

@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{MAX_BYTES, asks_a_person, body, headers};
-use crate::http::{Caller, LoopbackUrl, LoopbackUrlError, Method, Request};
+use crate::http::{HttpCaller, HttpMethod, HttpRequest, LoopbackUrl, LoopbackUrlError};
 
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// `POST /register-ide-callback`: where the engine shall call the tools of an editor.
+/// `POST /register-ide-callback`: where the engine calls the tools of an editor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegisterIdeCallback {
-    /// Where, such as `http://127.0.0.1:54321/ide/execute`.
+    /// The address, such as `http://127.0.0.1:54321/ide/execute`.
     pub callback_url: String,
-    /// What the editor can, such as `workspace` and `terminal`.
+    /// The capabilities of the editor, such as `workspace` and `terminal`.
     #[serde(default)]
     pub capabilities: Vec<String>,
 }
@@ -24,7 +24,7 @@ pub struct RegisterIdeCallback {
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolRequest {
-    /// What the answer will carry.
+    /// The id of the answer.
     pub id: String,
     /// Its name, such as `ide.read_file`.
     pub tool: String,
@@ -36,14 +36,14 @@ pub struct ToolRequest {
 /// The answer to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolReply {
-    /// Of the call.
+    /// The id of the call.
     pub id: String,
     /// Whether there is a result.
     pub success: bool,
-    /// What the tool gave.
+    /// The result of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// Why it gave nothing.
+    /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -52,10 +52,10 @@ pub struct ToolReply {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallbackError {
-    /// It is somewhere else, or no address.
-    #[error("the callback is refused: {0}")]
+    /// It is on another machine, or not an address.
+    #[error("the callback is rejected: {0}")]
     Address(#[from] LoopbackUrlError),
-    /// It does not answer, or not so.
+    /// It does not answer, or the answer is invalid.
     #[error("the callback at {url} failed: {reason}")]
     Failed {
         /// Where.
@@ -63,7 +63,7 @@ pub enum CallbackError {
         /// Why.
         reason: String,
     },
-    /// The tool says no.
+    /// The tool reports a failure.
     #[error("{0}")]
     Tool(String),
 }
@@ -73,38 +73,38 @@ pub enum CallbackError {
 pub struct Callback {
     url: LoopbackUrl,
     token: Option<String>,
-    /// What it said that it can.
+    /// Its capabilities.
     pub capabilities: Vec<String>,
 }
 
 impl Callback {
-    /// Takes a registration, if it is about this machine.
+    /// Accepts a registration for this machine.
     pub fn new(registered: RegisterIdeCallback, token: Option<String>) -> Result<Callback, CallbackError> {
         let url = registered.callback_url.parse()?;
         Ok(Callback { url, token, capabilities: registered.capabilities })
     }
 
-    /// Calls a tool and waits for its result; without limit where a person decides.
+    /// Calls a tool and waits for its result; without limit if the user decides.
     pub fn call(&self, call: &ToolRequest) -> Result<Value, CallbackError> {
         let failed = |reason: String| CallbackError::Failed { url: self.url.to_string(), reason };
-        let request = Request {
-            method: Method::Post,
+        let request = HttpRequest {
+            method: HttpMethod::Post,
             url: self.url.to_string(),
             headers: headers(self.token.as_deref()),
             body: serde_json::to_vec(call).map_err(|error| failed(error.to_string()))?,
             deadline: (!asks_a_person(&call.tool)).then_some(DEADLINE),
             limit: MAX_BYTES,
         };
-        let body = body(Caller::new().exchange(&request)).map_err(failed)?;
-        let reply: ToolReply = serde_json::from_slice(&body)
-            .map_err(|error| failed(format!("it answers what is no answer: {error}")))?;
+        let body = body(HttpCaller::new().exchange(&request)).map_err(failed)?;
+        let reply: ToolReply =
+            serde_json::from_slice(&body).map_err(|error| failed(format!("invalid response: {error}")))?;
         if reply.id != call.id {
-            return Err(failed("it answers another call than this one".into()));
+            return Err(failed("it answered another call".into()));
         }
         match (reply.success, reply.error) {
             (true, _) => Ok(reply.result.unwrap_or_default()),
             (false, Some(why)) => Err(CallbackError::Tool(why)),
-            (false, None) => Err(CallbackError::Tool("it failed, and does not say why".into())),
+            (false, None) => Err(CallbackError::Tool("it failed without a reason".into())),
         }
     }
 }

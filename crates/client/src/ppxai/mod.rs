@@ -1,59 +1,61 @@
-//! What is known of ppxai's bridges on both sides: their tools, requests and answers, and the callback of its engine.
+//! ppxai's bridges: their tools, requests and answers, and the callback of its engine. Must not know the connection
+//! that uses them.
 
 mod callback;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use linkspan_editor_api::wire_names::{self, header};
 use serde_json::{Map, Value, json};
 
-use crate::http::{Answer, Caller, HttpError, LoopbackUrl, Method, Request};
+use crate::http::{HttpCaller, HttpError, HttpMethod, HttpRequest, HttpResponse, LoopbackUrl};
 
 pub use callback::{Callback, CallbackError, RegisterIdeCallback, ToolReply, ToolRequest};
 
-/// Where a bridge is when nobody says otherwise.
+/// The default port of a bridge.
 pub const DEFAULT_PORT: u16 = 54321;
 /// The variable that holds a bridge's token.
-pub const TOKEN_VARIABLE: &str = "PPXAI_BRIDGE_TOKEN";
+pub const TOKEN_VARIABLE: &str = wire_names::env::PPXAI_BRIDGE_TOKEN;
 const STATUS_BYTES: usize = 1024 * 1024;
 /// No answer of a bridge is larger.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Every tool of a bridge, and what it does.
 pub const TOOLS: [(&str, &str); 26] = [
-    ("ide.get_workspace_info", "Name and folders of the workspace."),
-    ("ide.list_files", "Files that match a glob: pattern, exclude."),
-    ("ide.read_file", "What a file holds: path."),
-    ("ide.search_files", "Text or a regular expression in all files."),
-    ("ide.get_open_files", "The files that are open."),
-    ("ide.get_active_file", "The file that the person looks at."),
-    ("ide.get_selection", "What is selected, and where."),
-    ("ide.get_visible_range", "The lines that are on the screen."),
+    ("ide.get_workspace_info", "Shows the name and folders of the workspace."),
+    ("ide.list_files", "Lists files that match a glob: pattern, exclude."),
+    ("ide.read_file", "Reads a file: path."),
+    ("ide.search_files", "Searches all files for a text or a regular expression."),
+    ("ide.get_open_files", "Lists the open files."),
+    ("ide.get_active_file", "Reads the active file."),
+    ("ide.get_selection", "Reads the selection and its range."),
+    ("ide.get_visible_range", "Shows the visible lines."),
     ("ide.open_file", "Opens a file: path, line, column."),
     ("ide.reveal_line", "Scrolls to a line."),
-    ("ide.get_diagnostics", "Errors and warnings, of a file or of all: path."),
-    ("ide.get_hover_info", "What the editor shows about a place."),
-    ("ide.get_definition", "Where a symbol is defined."),
+    ("ide.get_diagnostics", "Lists errors and warnings of one file or of all: path."),
+    ("ide.get_hover_info", "Shows type and documentation at a position."),
+    ("ide.get_definition", "Finds the definition of a symbol."),
     ("ide.apply_edit", "Applies edits to files: files."),
     ("ide.insert_text", "Inserts text."),
-    ("ide.replace_selection", "Replaces what is selected."),
+    ("ide.replace_selection", "Replaces the selection."),
     ("ide.show_diff", "Shows a change."),
     ("ide.format_document", "Formats a file."),
     ("ide.run_in_terminal", "Runs a command in a terminal."),
     ("ide.create_terminal", "Opens a terminal."),
-    ("ide.get_terminal_output", "What a terminal printed."),
-    ("ide.git_status", "What git says is changed."),
-    ("ide.git_diff", "What git says changed in the files."),
+    ("ide.get_terminal_output", "Reads the output of a terminal."),
+    ("ide.git_status", "Shows the changed files."),
+    ("ide.git_diff", "Shows the changes as a diff."),
     ("ide.git_stage", "Stages files."),
-    ("ide.git_commit", "Commits what is staged."),
-    ("ide.git_log", "The last commits."),
+    ("ide.git_commit", "Commits the staged changes."),
+    ("ide.git_log", "Lists the last commits."),
 ];
 
 /// The tools of a bridge whose `/status` names these capabilities; all of them if it names none.
 pub(crate) fn tools_of(capabilities: &[String]) -> Vec<(&'static str, &'static str)> {
     let has = |name: &str| capabilities.iter().any(|capability| capability == name);
     let is_offered = |tool: &str| match group(tool) {
-        // The reference bridge has no words of their own for these.
+        // The reference bridge has no capabilities of its own for these.
         group @ ("diagnostics" | "actions") => has(group) || has("editor"),
         group => has(group),
     };
@@ -80,7 +82,7 @@ fn group(tool: &str) -> &'static str {
     }
 }
 
-/// Tools that a person may have to allow or decide, and who may take her time.
+/// Tools that may wait for the user.
 pub fn asks_a_person(tool: &str) -> bool {
     matches!(
         tool,
@@ -99,13 +101,13 @@ pub fn asks_a_person(tool: &str) -> bool {
 pub(crate) fn headers(token: Option<&str>) -> Vec<(&'static str, String)> {
     let mut headers =
         vec![("content-type", "application/json".to_owned()), ("accept", "application/json".to_owned())];
-    headers.extend(token.map(|token| ("x-ppxai-token", token.to_owned())));
+    headers.extend(token.map(|token| (header::PPXAI_TOKEN, token.to_owned())));
     headers
 }
 
-pub(crate) fn status(bridge: &LoopbackUrl, token: Option<&str>, deadline: Duration) -> Request {
-    Request {
-        method: Method::Get,
+pub(crate) fn status(bridge: &LoopbackUrl, token: Option<&str>, deadline: Duration) -> HttpRequest {
+    HttpRequest {
+        method: HttpMethod::Get,
         url: bridge.join("/status"),
         headers: headers(token),
         body: Vec::new(),
@@ -122,9 +124,9 @@ pub(crate) fn execute(
     tool: &str,
     args: &Map<String, Value>,
     deadline: Duration,
-) -> Request {
-    Request {
-        method: Method::Post,
+) -> HttpRequest {
+    HttpRequest {
+        method: HttpMethod::Post,
         url: bridge.join("/ide/execute"),
         headers: headers(token),
         body: json!({ "id": id, "tool": tool, "args": args }).to_string().into_bytes(),
@@ -133,10 +135,10 @@ pub(crate) fn execute(
     }
 }
 
-/// The folders of a bridge's workspace; none if it does not tell.
+/// The folders of a bridge's workspace; none if it does not report them.
 pub(crate) fn folders(bridge: &LoopbackUrl, token: Option<&str>, deadline: Duration) -> Vec<PathBuf> {
     let request = execute(bridge, token, "1", "ide.get_workspace_info", &Map::new(), deadline);
-    let told: Value = body(Caller::new().exchange(&request))
+    let told: Value = body(HttpCaller::new().exchange(&request))
         .ok()
         .and_then(|body| serde_json::from_slice(&body).ok())
         .unwrap_or_default();
@@ -144,15 +146,15 @@ pub(crate) fn folders(bridge: &LoopbackUrl, token: Option<&str>, deadline: Durat
     folders.filter_map(|folder| folder.get("path")?.as_str().map(PathBuf::from)).collect()
 }
 
-/// What a bridge says of itself.
+/// The status of a bridge.
 pub(crate) struct Status {
     pub(crate) version: String,
     /// Groups of tools; empty if it names none.
     pub(crate) capabilities: Vec<String>,
 }
 
-/// What the bridge says of itself, or why it is none.
-pub(crate) fn read_status(answer: Result<Answer, HttpError>) -> Result<Status, String> {
+/// The status of the bridge, or why it is not a bridge.
+pub(crate) fn read_status(answer: Result<HttpResponse, HttpError>) -> Result<Status, String> {
     let status: Map<String, Value> = serde_json::from_slice(&body(answer)?)
         .map_err(|_| "it does not answer /status as a bridge does".to_owned())?;
     let text = |key: &str| status.get(key).and_then(Value::as_str);
@@ -166,14 +168,14 @@ pub(crate) fn read_status(answer: Result<Answer, HttpError>) -> Result<Status, S
     })
 }
 
-/// The body of an answer that is none of a server's refusals.
-pub(crate) fn body(answer: Result<Answer, HttpError>) -> Result<Vec<u8>, String> {
+/// The body of a successful answer.
+pub(crate) fn body(answer: Result<HttpResponse, HttpError>) -> Result<Vec<u8>, String> {
     let answer = answer.map_err(|error| error.to_string())?;
     match answer.status {
         200..300 => Ok(answer.body),
-        401 => Err(format!("it wants a token: set {TOKEN_VARIABLE} to the one that it was started with")),
-        403 => Err("it does not let us in (HTTP 403)".to_owned()),
+        401 => Err(format!("it needs a token: set {TOKEN_VARIABLE} to the token that it was started with")),
+        403 => Err("it rejects us (HTTP 403)".to_owned()),
         404 => Err("there is no bridge at this address (HTTP 404)".to_owned()),
-        status => Err(format!("it answers HTTP {status}")),
+        status => Err(format!("it returned HTTP {status}")),
     }
 }

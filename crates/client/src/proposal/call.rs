@@ -1,58 +1,58 @@
-//! The arguments of a tool call as an edit, for the six tools NEXUS3 has for it. Says which argument is
-//! wrong, and takes none it does not know: to leave one out would be to do something else than was asked.
+//! Parses the arguments of a tool call as an edit, for the six editing tools of NEXUS3. Errors name the invalid
+//! argument. An unknown argument is an error: to ignore it would be to do something else than was asked.
 
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
 use super::error::ProposalError;
-use super::{Edit, PatchMode, Replacement, patch};
+use super::{Edit, PatchMode, TextReplacement, patch};
 
-/// The tools that change one file by a text that can be shown beforehand.
+/// The tools that change one file in a way that can be shown beforehand.
 pub const FILE_TOOLS: [&str; 6] =
     ["write_file", "edit_file", "edit_lines", "append_file", "regex_replace", "patch"];
 
-/// An edit, and the file it is about.
+/// An edit and its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEdit {
-    /// As the tool call has it: perhaps relative.
+    /// As in the tool call: perhaps relative.
     pub path: PathBuf,
-    /// What is to be done.
+    /// The edit.
     pub edit: Edit,
 }
 
-/// Why a tool call is no edit.
+/// Why a tool call is not an edit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ArgumentsError {
     /// Another tool.
-    #[error("`{tool}` is none of the tools that edit a file ({})", FILE_TOOLS.join(", "))]
+    #[error("`{tool}` is not one of the tools that edit a file ({})", FILE_TOOLS.join(", "))]
     OtherTool {
         /// Its name.
         tool: String,
     },
-    /// An argument that it needs is not there.
+    /// A required argument is missing.
     #[error("`{tool}` needs `{argument}`, {expected}")]
     Missing {
         /// The tool.
         tool: String,
         /// The argument.
         argument: &'static str,
-        /// What it should be.
+        /// The expected value.
         expected: &'static str,
     },
-    /// An argument is of the wrong kind.
-    #[error("`{argument}` of `{tool}` must be {expected}, and is {found}")]
+    /// An argument has the wrong type.
+    #[error("`{argument}` of `{tool}` must be {expected}, but is {found}")]
     Wrong {
         /// The tool.
         tool: String,
         /// The argument.
         argument: String,
-        /// What it should be.
+        /// The expected value.
         expected: &'static str,
-        /// What it is.
+        /// The actual value.
         found: String,
     },
-    /// An argument that it does not have.
+    /// An unknown argument.
     #[error("`{tool}` has no argument `{argument}`; leave it out")]
     Unknown {
         /// The tool.
@@ -60,7 +60,7 @@ pub enum ArgumentsError {
         /// The argument.
         argument: String,
     },
-    /// The diff is none, or not about this file.
+    /// The diff is invalid, or not about this file.
     #[error(transparent)]
     Diff(#[from] ProposalError),
 }
@@ -76,7 +76,7 @@ impl FileEdit {
         };
         let mut arguments = Arguments { tool, left: arguments.clone() };
         let file_edit = arguments.file_edit()?;
-        // Null is how some say that they leave an argument out.
+        // Some models send null to omit an argument.
         match arguments.left.into_iter().find(|(_, value)| !value.is_null()) {
             Some((argument, _)) => Err(ArgumentsError::Unknown { tool: tool.to_owned(), argument }),
             None => Ok(file_edit),
@@ -138,7 +138,7 @@ impl Arguments<'_> {
     fn edit_file(&mut self) -> Result<Edit, ArgumentsError> {
         let edits = match self.take("edits") {
             None => {
-                let Replacement { old_string, new_string, replace_all } = self.replacement()?;
+                let TextReplacement { old_string, new_string, replace_all } = self.replacement()?;
                 return Ok(Edit::EditFile { old_string, new_string, replace_all });
             }
             Some(Value::Array(edits)) if !edits.is_empty() => edits,
@@ -153,8 +153,8 @@ impl Arguments<'_> {
         Ok(Edit::EditFileBatch { edits: edits.collect::<Result<_, _>>()? })
     }
 
-    fn replacement(&mut self) -> Result<Replacement, ArgumentsError> {
-        Ok(Replacement {
+    fn replacement(&mut self) -> Result<TextReplacement, ArgumentsError> {
+        Ok(TextReplacement {
             old_string: self.needed_text("old_string")?,
             new_string: self.needed_text("new_string")?,
             replace_all: self.flag("replace_all")?.unwrap_or(false),
@@ -266,7 +266,7 @@ mod tests {
         let error = refused("edit_lines", json!({"path": "f", "start_line": "3", "new_content": ""}));
         assert_eq!(
             error,
-            "`start_line` of `edit_lines` must be a whole number from 1, and is the string \"3\""
+            "`start_line` of `edit_lines` must be a whole number from 1, but is the string \"3\""
         );
         assert!(
             refused("edit_lines", json!({"path": "f", "start_line": -1, "new_content": ""})).contains("-1")

@@ -1,4 +1,4 @@
-//! Why an edit cannot be made, in words a model can act on.
+//! Why an edit cannot be made, as messages that a model can act on.
 
 use std::fmt;
 
@@ -6,38 +6,38 @@ use linkspan_review::TextError;
 
 use crate::visible;
 
-/// Why there is no proposed text.
+/// Why an edit cannot be made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ProposalError {
-    /// The edit is about a file that is not there.
+    /// The file does not exist.
     #[error("there is no such file: check the path, or create it with write_file")]
     NoFile,
-    /// The file's bytes are no text.
+    /// The file is not text.
     #[error("{0}")]
     NotAText(TextError),
     /// The file's encoding lacks a character of the new text.
     #[error("{0}")]
     NotEncodable(TextError),
-    /// Nothing can be found by an empty text.
+    /// An empty text cannot be searched for.
     #[error("old_string is empty: give the text to replace, or use write_file or append_file")]
     EmptyOldString,
-    /// The text is not there.
+    /// The text is not in the file.
     #[error(
         "old_string is not in the file{}; read the file again and copy the text exactly",
         near(.nearest.as_ref())
     )]
     NoMatch {
-        /// The place that is most like it.
+        /// The most similar place.
         nearest: Option<Nearest>,
     },
-    /// The text is there more than once.
+    /// The text occurs more than once.
     #[error(
         "old_string is in the file {count} times, at lines {}: add lines around it until it is unique, or \
          set replace_all",
         numbers(lines)
     )]
     SeveralMatches {
-        /// How often.
+        /// How often it occurs.
         count: usize,
         /// Where the first ones start.
         lines: Vec<usize>,
@@ -48,25 +48,23 @@ pub enum ProposalError {
          not before start_line; use append_file to add at the end"
     )]
     LineOutOfRange {
-        /// The first line asked for.
+        /// The first requested line.
         start: usize,
-        /// The last line asked for.
+        /// The last requested line.
         end: usize,
-        /// How many the file has.
+        /// Number of lines of the file.
         lines: usize,
     },
-    /// The pattern is not understood.
-    #[error("the pattern is not understood: {reason}; lookaround and backreferences are not supported")]
+    /// The pattern is invalid.
+    #[error("the pattern is invalid: {reason}; lookaround and backreferences are not supported")]
     BadRegex {
-        /// What is wrong with it.
+        /// Why.
         reason: String,
     },
-    /// The replacement is not understood.
-    #[error(
-        "the replacement is not understood: {reason}; write \\1 or \\g<name> for a group, \\\\ for a backslash"
-    )]
+    /// The replacement is invalid.
+    #[error("the replacement is invalid: {reason}; write \\1 or \\g<name> for a group, \\\\ for a backslash")]
     BadReplacement {
-        /// What is wrong with it.
+        /// Why.
         reason: String,
     },
     /// The pattern matches nothing.
@@ -75,24 +73,24 @@ pub enum ProposalError {
     /// The pattern matches too much.
     #[error("the pattern matches more than {most} times: make it narrower or set count")]
     TooManyMatches {
-        /// The most there may be.
+        /// The maximum.
         most: usize,
     },
     /// The pattern takes too long.
     #[error("the pattern takes longer than {seconds} s on this file: make it narrower")]
     TooSlow {
-        /// The time it has.
+        /// The time limit.
         seconds: u64,
     },
-    /// The diff is not a diff.
-    #[error("line {line} of the diff is wrong: {reason}")]
+    /// The diff is invalid.
+    #[error("line {line} of the diff is invalid: {reason}")]
     BadPatch {
         /// Which line of the diff, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// Why.
         reason: String,
     },
-    /// The file is not as the diff says.
+    /// The file does not match the diff.
     #[error(
         "hunk {number} of the diff does not apply: line {line} should be `{}`{}; read the file again and \
          make the diff from what it holds now",
@@ -104,12 +102,12 @@ pub enum ProposalError {
         number: usize,
         /// Where in the file, counted from 1.
         line: usize,
-        /// What the diff says is there.
+        /// The text in the diff.
         expected: String,
-        /// What is there; `None`: the end of the file.
+        /// The text in the file; `None`: the end of the file.
         found: Option<String>,
     },
-    /// The diff does not say which of several places it means.
+    /// The diff fits in several places.
     #[error(
         "hunk {number} of the diff fits at lines {}: give the right line number in its @@ header or more context",
         numbers(lines)
@@ -120,26 +118,26 @@ pub enum ProposalError {
         /// Where it fits.
         lines: Vec<usize>,
     },
-    /// Beyond what is worked on.
-    #[error("{what} has {bytes} bytes, and at most {most} are possible: make a smaller change")]
+    /// It exceeds a limit.
+    #[error("{what} has {bytes} bytes, but at most {most} are allowed: make a smaller change")]
     TooLarge {
         /// The file, the result, the pattern.
         what: &'static str,
-        /// How much it is.
+        /// Its size.
         bytes: usize,
-        /// How much it may be.
+        /// The limit.
         most: usize,
     },
 }
 
-/// The place in a file that is most like what was looked for.
+/// The place in a file that is most similar to the searched text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nearest {
     /// The first line that differs, counted from 1.
     pub line: usize,
-    /// What was looked for.
+    /// The searched line.
     pub expected: String,
-    /// What is there.
+    /// The line in the file.
     pub found: String,
 }
 

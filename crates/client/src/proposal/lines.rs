@@ -1,10 +1,10 @@
-//! `edit_lines` and `append_file`: edits that are placed by line, not by content.
+//! `edit_lines` and `append_file`: edits by line number, not by content.
 
 use super::error::ProposalError;
-use super::spoken::{LineEnd, ending, in_the_endings_of};
+use super::lf_view::{LineEnd, ending, in_the_endings_of};
 
-/// Lines `start` to `end`, counted from 1 and both included. The new content ends as the last of them did
-/// unless it says otherwise itself.
+/// Replaces lines `start` to `end`, counted from 1, both inclusive. The new content ends like the last of them, unless
+/// it has its own line end.
 pub(super) fn replace(text: &str, start: usize, end: usize, new: &str) -> Result<String, ProposalError> {
     let lines = text.split_inclusive('\n').count();
     let first = start.checked_sub(1).filter(|_| start <= end && end <= lines);
@@ -28,7 +28,7 @@ pub(super) fn replace(text: &str, start: usize, end: usize, new: &str) -> Result
     Ok([before, &new, after].concat())
 }
 
-/// With `newline`, the content starts on a line of its own; a line end is added only where one is missing.
+/// With `newline`, the content starts on a new line; a line end is only added if it is missing.
 pub(super) fn append(text: &str, content: &str, newline: bool) -> String {
     let mut appended = text.to_owned();
     if newline && !text.is_empty() && !text.ends_with(['\n', '\r']) {

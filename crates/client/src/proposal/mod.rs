@@ -1,17 +1,17 @@
-//! What a file would hold after one of the six editing tools: bytes in, bytes out. Reads no file and asks
-//! nobody. What lies outside the edit keeps its bytes: line endings, byte order mark, encoding, final newline.
+//! The contents of a file after one of the six editing tools: bytes in, bytes out. Must not read files or ask the user.
+//! Everything outside the edit keeps its bytes: line endings, byte order mark, encoding, final newline.
 
 mod call;
 mod error;
+mod lf_view;
 mod lines;
-mod nearest;
+mod near_match;
 mod patch;
 mod pattern;
-mod replace;
-mod spoken;
+mod replacement;
 mod template;
 
-use linkspan_review::{Format, Text, decode, in_the_files_terms};
+use linkspan_review::{Format, Text, decode, to_file_conventions};
 
 pub use call::{ArgumentsError, FILE_TOOLS, FileEdit};
 pub use error::{Nearest, ProposalError};
@@ -20,19 +20,19 @@ pub use patch::PatchMode;
 /// The most bytes a file may have before or after an edit: the most that the hub reviews by default.
 pub const LARGEST_FILE: usize = 50 * 1024 * 1024;
 
-/// One change to one file, in the words of the tool that asks for it.
+/// One change to one file, with the arguments of its tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
     /// The whole new content.
     WriteFile {
-        /// What the file will hold.
+        /// The new content.
         content: String,
     },
-    /// One text for another.
+    /// Replaces one text by another.
     EditFile {
-        /// What is there now; unique in the file unless `replace_all`.
+        /// The old text; unique in the file unless `replace_all`.
         old_string: String,
-        /// What replaces it.
+        /// The new text.
         new_string: String,
         /// Every occurrence.
         replace_all: bool,
@@ -40,22 +40,22 @@ pub enum Edit {
     /// Several replacements, one after the other; all or none.
     EditFileBatch {
         /// In the order in which they are made.
-        edits: Vec<Replacement>,
+        edits: Vec<TextReplacement>,
     },
     /// Whole lines, by number.
     EditLines {
         /// The first line to replace, counted from 1.
         start_line: usize,
-        /// The last one, included.
+        /// The last one, inclusive.
         end_line: usize,
-        /// What replaces them; empty: they are removed.
+        /// The new lines; empty: they are removed.
         new_content: String,
     },
-    /// More at the end.
+    /// Appends a text.
     AppendFile {
-        /// What is added.
+        /// The text.
         content: String,
-        /// Starts it on a line of its own.
+        /// Start it on a new line.
         newline: bool,
     },
     /// A regular expression.
@@ -82,18 +82,18 @@ pub enum Edit {
     },
 }
 
-/// One text for another, as in [`Edit::EditFile`].
+/// One replacement, as in [`Edit::EditFile`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replacement {
-    /// What is there now.
+pub struct TextReplacement {
+    /// The old text.
     pub old_string: String,
-    /// What replaces it.
+    /// The new text.
     pub new_string: String,
     /// Every occurrence.
     pub replace_all: bool,
 }
 
-/// What a file would hold.
+/// The proposed contents of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposed {
     base: Option<Text>,
@@ -102,40 +102,40 @@ pub struct Proposed {
 }
 
 impl Proposed {
-    /// The text it has now; `None` where there is no file.
+    /// The current text; `None` if there is no file.
     pub fn base(&self) -> Option<&str> {
         self.base.as_ref().map(|base| base.text.as_str())
     }
 
-    /// The new text, without a byte order mark, in the file's own line endings.
+    /// The new text, without a byte order mark, with the file's own line endings.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The new bytes, for whoever writes the file.
+    /// The new bytes, for the caller to write.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// What to give to a reviewer as the new text. `None` where a reviewer, who keeps a file's line endings,
-    /// would make something else of it: a change of nothing but endings.
+    /// The new text for a reviewer. `None` for a change of line endings only: reviewers keep the file's line endings,
+    /// so they would lose it.
     pub fn for_review(&self) -> Option<&str> {
-        let (understood, _) = in_the_files_terms(self.base.as_ref(), &self.text);
+        let (understood, _) = to_file_conventions(self.base.as_ref(), &self.text);
         (understood == self.text).then_some(self.text.as_str())
     }
 
-    /// The file holds these bytes already.
+    /// Whether the file holds these bytes already.
     pub fn is_unchanged(&self) -> bool {
         self.base() == Some(&self.text)
     }
 
-    /// The bytes for another text of the same file, such as the one a person edited, in the file's endings.
+    /// The bytes for another text of the same file, such as one that the user edited, with the file's endings.
     pub fn encode(&self, text: &str) -> Result<Vec<u8>, ProposalError> {
-        encode(self.base.as_ref(), &in_the_files_terms(self.base.as_ref(), text).0)
+        encode(self.base.as_ref(), &to_file_conventions(self.base.as_ref(), text).0)
     }
 }
 
-/// What the file would hold after this edit; `current` is what it holds now, `None` where there is no file.
+/// The contents of the file after this edit; `current` is the current contents, `None` if there is no file.
 pub fn proposed(edit: &Edit, current: Option<&[u8]>) -> Result<Proposed, ProposalError> {
     let largest = |bytes: usize| {
         if bytes > LARGEST_FILE {
@@ -148,12 +148,12 @@ pub fn proposed(edit: &Edit, current: Option<&[u8]>) -> Result<Proposed, Proposa
     let now = base.as_ref().map(|base| base.text.as_str());
     let existing = || now.ok_or(ProposalError::NoFile);
     let text = match edit {
-        Edit::WriteFile { content } => in_the_files_terms(base.as_ref(), content).0,
+        Edit::WriteFile { content } => to_file_conventions(base.as_ref(), content).0,
         Edit::EditFile { old_string, new_string, replace_all } => {
-            replace::replace(existing()?, old_string, new_string, *replace_all)?
+            replacement::replace(existing()?, old_string, new_string, *replace_all)?
         }
         Edit::EditFileBatch { edits } => edits.iter().try_fold(existing()?.to_owned(), |text, edit| {
-            replace::replace(&text, &edit.old_string, &edit.new_string, edit.replace_all)
+            replacement::replace(&text, &edit.old_string, &edit.new_string, edit.replace_all)
         })?,
         Edit::EditLines { start_line, end_line, new_content } => {
             lines::replace(existing()?, *start_line, *end_line, new_content)?

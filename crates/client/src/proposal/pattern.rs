@@ -1,5 +1,4 @@
-//! `regex_replace`. The engine is linear in the text; what many short matches could add up to is bounded by
-//! their number and by time.
+//! `regex_replace`. The engine is linear in the text; the number of matches and the total time are bounded.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -8,17 +7,17 @@ use regex::{Regex, RegexBuilder};
 
 use super::LARGEST_FILE;
 use super::error::ProposalError;
-use super::spoken::Spoken;
+use super::lf_view::LfView;
 use super::template::Template;
 
 const LONGEST_PATTERN: usize = 8 * 1024;
 const LARGEST_PROGRAM: usize = 2 * 1024 * 1024;
-/// Bytes of program times bytes of text that one search may cost at worst, which is some seconds: time is only looked
-/// at between matches.
+/// The limit for bytes of program times bytes of text of one search, which is some seconds at worst: time is only
+/// checked between matches.
 const MOST_WORK: usize = 8 * 1024 * 1024 * 1024;
-/// So much of a program is let over any text.
+/// A program up to this size is allowed for any text.
 const SMALL_PROGRAM: usize = 2 * 1024;
-/// How much of a program with classes of Unicode is never busy at once.
+/// The factor by which a program with Unicode classes is larger than its busy part.
 const UNICODE_SHARE: usize = 64;
 const LARGEST_TEXT: usize = 8 * 1024 * 1024;
 const MOST_MATCHES: usize = 10_000;
@@ -31,7 +30,7 @@ pub(super) struct Flags {
     pub(super) dotall: bool,
 }
 
-/// Patterns speak LF, unless they speak of CR themselves.
+/// Patterns use LF, unless they contain CR themselves.
 pub(super) fn replace(
     text: &str,
     pattern: &str,
@@ -53,7 +52,7 @@ pub(super) fn replace(
     }
     let template = Template::parse(replacement, &regex)?;
     let means_cr = pattern.contains('\r') || pattern.contains("\\r");
-    let spoken = if means_cr { Spoken::as_it_is(text) } else { Spoken::new(text) };
+    let spoken = if means_cr { LfView::as_it_is(text) } else { LfView::new(text) };
 
     let started = Instant::now();
     let (mut changes, mut grown) = (Vec::new(), 0_usize);
@@ -79,8 +78,8 @@ pub(super) fn replace(
     Ok(if means_cr { spoken.with_as_said(&changes) } else { spoken.with(&changes) })
 }
 
-/// Whether a single search ends in time. Tables of Unicode make a program large but not slow, so it is measured without
-/// them where it can be.
+/// Whether a single search ends in time. Unicode tables make a program large but not slow, so it is measured without
+/// them if possible.
 fn is_bounded(pattern: &str, flags: Flags, text: usize) -> bool {
     let most = (MOST_WORK / text.max(1)).clamp(SMALL_PROGRAM, LARGEST_PROGRAM);
     let fits = |unicode: bool, most: usize| {
@@ -108,7 +107,7 @@ fn compile(pattern: &str, flags: Flags) -> Result<Regex, ProposalError> {
         .size_limit(LARGEST_PROGRAM)
         .build();
     regex.map_err(|error| {
-        // The last line is the reason; those before it draw the pattern.
+        // The last line is the reason; the lines before it show the pattern.
         let text = error.to_string();
         let reason = text.lines().last().unwrap_or_default();
         ProposalError::BadRegex { reason: reason.trim_start_matches("error: ").to_owned() }

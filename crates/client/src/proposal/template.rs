@@ -1,15 +1,15 @@
 //! The replacement of `regex_replace`, in Python's notation, because that is what models write: `\1`,
-//! `\g<name>`, `\n`. A `$` is a dollar.
+//! `\g<name>`, `\n`. A `$` is a plain dollar sign.
 
 use regex::{Captures, Regex};
 
 use super::error::ProposalError;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Template(Vec<Part>);
+pub(super) struct Template(Vec<TemplatePart>);
 
 #[derive(Debug, PartialEq, Eq)]
-enum Part {
+enum TemplatePart {
     Text(String),
     Group(usize),
 }
@@ -34,7 +34,7 @@ impl Template {
                 Some(letter) if letter.is_ascii_alphabetic() => {
                     return Err(bad(format!("\\{letter} has no meaning")));
                 }
-                // As in Python, a backslash before anything else is itself.
+                // As in Python, a backslash before any other character is kept.
                 Some(other) => {
                     text.push('\\');
                     Err(other)
@@ -44,20 +44,20 @@ impl Template {
             match group {
                 Err(character) => text.push(character),
                 Ok(group) if group < regex.captures_len() => {
-                    parts.push(Part::Text(std::mem::take(&mut text)));
-                    parts.push(Part::Group(group));
+                    parts.push(TemplatePart::Text(std::mem::take(&mut text)));
+                    parts.push(TemplatePart::Group(group));
                 }
                 Ok(group) => return Err(bad(format!("the pattern has no group {group}"))),
             }
         }
-        parts.push(Part::Text(text));
+        parts.push(TemplatePart::Text(text));
         Ok(Template(parts))
     }
 
     pub(super) fn expand(&self, captures: &Captures<'_>) -> String {
         let parts = self.0.iter().map(|part| match part {
-            Part::Text(text) => text.as_str(),
-            Part::Group(group) => captures.get(*group).map_or("", |group| group.as_str()),
+            TemplatePart::Text(text) => text.as_str(),
+            TemplatePart::Group(group) => captures.get(*group).map_or("", |group| group.as_str()),
         });
         parts.collect()
     }
@@ -76,7 +76,7 @@ fn numbered(first: char, rest: &mut std::str::Chars<'_>) -> usize {
     }
 }
 
-/// What follows `\g`: `<name>` or `<1>`.
+/// The part after `\g`: `<name>` or `<1>`.
 fn named(rest: &mut std::str::Chars<'_>, regex: &Regex) -> Result<usize, ProposalError> {
     let inside = rest.as_str().strip_prefix('<').and_then(|after| after.split_once('>'));
     let Some((name, after)) = inside else { return Err(bad("\\g needs a group in <>".to_owned())) };

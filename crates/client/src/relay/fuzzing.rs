@@ -1,10 +1,10 @@
-//! The relay for fuzz targets: what it passes on, without the hubs and the editor it stands between.
+//! The relay for fuzz targets: its state, without hubs and an editor.
 
-use super::ledger::{Ledger, Moves};
+use super::relay_state::{Output, RelayState};
 
-/// What the relay remembers.
+/// The state of the relay.
 #[derive(Debug, Default)]
-pub struct Relay(Ledger);
+pub struct Relay(RelayState);
 
 /// Frames, in their order.
 #[derive(Debug, Default)]
@@ -15,17 +15,17 @@ pub struct Passed {
 }
 
 impl Relay {
-    /// The editor's side said something.
+    /// The editor sent a frame.
     pub fn shim_said(&mut self, frame: &[u8]) -> Passed {
         passed(self.0.shim_said(frame.to_vec()))
     }
 
-    /// The hub said something; an error where it does not let the window in again.
+    /// The hub sent a frame; an error if it rejects the window.
     pub fn hub_said(&mut self, frame: &[u8]) -> Result<Passed, String> {
         self.0.hub_said(frame.to_vec()).map(passed).map_err(|error| error.message)
     }
 
-    /// A hub is there.
+    /// A hub is connected.
     pub fn hub_up(&mut self) -> Passed {
         passed(self.0.hub_up())
     }
@@ -36,6 +36,6 @@ impl Relay {
     }
 }
 
-fn passed(Moves { to_hub, to_shim, .. }: Moves) -> Passed {
+fn passed(Output { to_hub, to_shim, .. }: Output) -> Passed {
     Passed { to_hub, to_shim }
 }

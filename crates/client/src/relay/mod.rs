@@ -1,9 +1,10 @@
-//! Keeps an editor attached while hubs come and go. One loop owns everything and is fed by threads that only
-//! read or only connect; what a frame leads to is decided in `ledger`.
+//! Keeps an editor attached across restarts of the hub. One loop owns everything and is fed by threads that only read
+//! or only connect; `relay_state` decides what to do with a frame. Must not know what the messages mean, except
+//! attaching.
 
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
-mod ledger;
+mod relay_state;
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -14,35 +15,35 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use linkspan_editor_api::wire_names::env::CLAUDE_CONFIG_DIR;
 use linkspan_editor_api::{Decoder, FramingError, HubLost, Limits, Message, RpcError, encode, errors};
 
+use crate::backoff::Backoff;
 use crate::control::{Control, ControlError};
 use crate::hub::ConnectError;
-use ledger::{Frame, Ledger, Moves};
+use relay_state::{Frame, Output, RelayState};
 
 const READ_BYTES: usize = 64 * 1024;
-/// Frames read and not yet handled; a peer that sends faster than the other reads has to wait.
+/// Frames that are read and not yet handled; a peer that sends faster than the other reads has to wait.
 const QUEUED: usize = 64;
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// A hub that lived this long has not failed to start.
 const SOUND_LIFE: Duration = Duration::from_secs(5);
 const WRITE_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Something a person may want to know; the relay goes on.
+/// A notice for the user; the relay continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// The hub is of another version that still understands us.
+    /// The hub has a different version, which is compatible.
     Version(String),
     /// The hub is gone.
     HubLost,
-    /// There is no hub yet, and why.
+    /// There is no hub yet; the reason.
     Waiting(String),
     /// The window is attached to a new hub.
     Reattached {
         /// Its port.
         port: u16,
-        /// Port or environment are not what they were: terminals opened before do not find it.
+        /// Port or environment changed: terminals that were opened before do not find it.
         moved: bool,
     },
 }
@@ -56,13 +57,13 @@ impl fmt::Display for Notice {
             Notice::Reattached { port, moved: false } => write!(f, "attached again on port {port}"),
             Notice::Reattached { port, moved: true } => write!(
                 f,
-                "attached again, but on port {port}: agents in terminals opened before have to be started anew"
+                "attached again, but on port {port}: restart agents in terminals that were opened before"
             ),
         }
     }
 }
 
-/// Why the relay ended although the editor is there.
+/// Why the relay ended although the editor is connected.
 #[derive(Debug, thiserror::Error)]
 pub enum RelayError {
     /// The editor's bytes are not framed.
@@ -71,18 +72,18 @@ pub enum RelayError {
     /// The hub's bytes are not framed.
     #[error("the hub sent something that is not a message: {0}")]
     Hub(#[source] FramingError),
-    /// The hub is of a version that would misunderstand us.
+    /// The hub has an incompatible version.
     #[error("{0}")]
     Version(String),
-    /// A new hub does not let the window in again.
-    #[error("the hub does not let the window in again: {0}")]
+    /// A new hub rejects the window.
+    #[error("the hub rejects the window: {0}")]
     Refused(RpcError),
-    /// There is no hub, and there will be none.
+    /// There is no hub, and trying again will not help.
     #[error(transparent)]
     Connect(ConnectError),
 }
 
-enum Event {
+enum RelayEvent {
     Shim(Frame),
     ShimClosed(Option<FramingError>),
     Hub(u64, Frame),
@@ -107,19 +108,20 @@ pub fn relay(
     let from_shim = events.clone();
     thread::spawn(move || {
         let closed = read_frames(shim_says, Decoder::new(Limits::OF_A_HUB), |frame| {
-            from_shim.send(Event::Shim(frame)).is_ok()
+            from_shim.send(RelayEvent::Shim(frame)).is_ok()
         });
-        let _ = from_shim.send(Event::ShimClosed(closed));
+        let _ = from_shim.send(RelayEvent::ShimClosed(closed));
     });
     let connector = Connector { connect: Arc::new(connect), role, events };
-    connector.spawn(Duration::ZERO);
+    let backoff = Backoff::to_hub();
+    connector.spawn(Duration::ZERO, backoff.clone());
     let mut relay = Relay {
-        ledger: Ledger::new(std::env::var("CLAUDE_CONFIG_DIR").ok()),
+        state: RelayState::new(std::env::var(CLAUDE_CONFIG_DIR).ok()),
         connector,
         shim: shim_hears,
         hub: None,
         life: 0,
-        pause: FIRST_PAUSE,
+        backoff,
         up_since: Instant::now(),
     };
     let ended = relay.run(&inbox, &mut tell);
@@ -128,48 +130,48 @@ pub fn relay(
 }
 
 struct Relay<W> {
-    ledger: Ledger,
+    state: RelayState,
     connector: Connector,
     shim: W,
     hub: Option<UnixStream>,
     life: u64,
-    pause: Duration,
+    backoff: Backoff,
     up_since: Instant,
 }
 
 impl<W: Write> Relay<W> {
-    fn run(&mut self, inbox: &Receiver<Event>, tell: &mut impl FnMut(Notice)) -> Result<(), RelayError> {
+    fn run(&mut self, inbox: &Receiver<RelayEvent>, tell: &mut impl FnMut(Notice)) -> Result<(), RelayError> {
         while let Ok(event) = inbox.recv() {
-            let moves = match event {
-                Event::Shim(frame) => self.ledger.shim_said(frame),
-                Event::ShimClosed(None) => break,
-                Event::ShimClosed(Some(error)) => return Err(RelayError::Shim(error)),
-                Event::Hub(life, frame) if life == self.life => {
-                    self.ledger.hub_said(frame).map_err(refused)?
+            let output = match event {
+                RelayEvent::Shim(frame) => self.state.shim_said(frame),
+                RelayEvent::ShimClosed(None) => break,
+                RelayEvent::ShimClosed(Some(error)) => return Err(RelayError::Shim(error)),
+                RelayEvent::Hub(life, frame) if life == self.life => {
+                    self.state.hub_said(frame).map_err(refused)?
                 }
-                Event::HubClosed(life, error) if life == self.life => {
+                RelayEvent::HubClosed(life, error) if life == self.life => {
                     if let Some(error) = error {
                         return Err(RelayError::Hub(error));
                     }
                     self.lose_hub(tell);
                     continue;
                 }
-                // From a hub that we have left already.
-                Event::Hub(..) | Event::HubClosed(..) => continue,
-                Event::Connected(connection) => match self.meet_hub(*connection) {
-                    Ok(()) => self.ledger.hub_up(),
+                // From a hub that we are no longer connected to.
+                RelayEvent::Hub(..) | RelayEvent::HubClosed(..) => continue,
+                RelayEvent::Connected(connection) => match self.meet_hub(*connection) {
+                    Ok(()) => self.state.hub_up(),
                     Err(_) => {
                         self.lose_hub(tell);
                         continue;
                     }
                 },
-                Event::Notice(notice) => {
+                RelayEvent::Notice(notice) => {
                     self.notice(notice, tell);
                     continue;
                 }
-                Event::Failed(error) => return Err(error),
+                RelayEvent::Failed(error) => return Err(error),
             };
-            if !self.carry_out(moves, tell) {
+            if !self.carry_out(output, tell) {
                 break;
             }
         }
@@ -186,13 +188,14 @@ impl<W: Write> Relay<W> {
         self.hub = Some(stream);
         let (life, events) = (self.life, self.connector.events.clone());
         thread::spawn(move || {
-            let closed = read_frames(reader, decoder, |frame| events.send(Event::Hub(life, frame)).is_ok());
-            let _ = events.send(Event::HubClosed(life, closed));
+            let closed =
+                read_frames(reader, decoder, |frame| events.send(RelayEvent::Hub(life, frame)).is_ok());
+            let _ = events.send(RelayEvent::HubClosed(life, closed));
         });
         Ok(())
     }
 
-    /// Its reader holds the socket too and ends by this; what it still says belongs to no life.
+    /// Its reader holds the socket too and ends by this; frames that it still sends are ignored.
     fn close_hub(&mut self) {
         if let Some(hub) = self.hub.take() {
             let _ = hub.shutdown(Shutdown::Both);
@@ -202,20 +205,20 @@ impl<W: Write> Relay<W> {
     fn lose_hub(&mut self, tell: &mut impl FnMut(Notice)) {
         self.close_hub();
         self.life += 1;
-        self.ledger.hub_down();
-        self.pause = match self.up_since.elapsed() {
-            long if long >= SOUND_LIFE => FIRST_PAUSE,
-            _ => (self.pause * 2).min(LONGEST_PAUSE),
-        };
+        self.state.hub_down();
+        if self.up_since.elapsed() >= SOUND_LIFE {
+            self.backoff.reset();
+        }
+        let pause = self.backoff.pause();
         self.notice(Notice::HubLost, tell);
-        self.connector.spawn(self.pause);
+        self.connector.spawn(pause, self.backoff.clone());
     }
 
-    /// The editor is told too when there is no hub: it shows that to the person.
+    /// Also notifies the editor when there is no hub: it shows that to the user.
     fn notice(&mut self, notice: Notice, tell: &mut impl FnMut(Notice)) {
         if matches!(notice, Notice::HubLost | Notice::Waiting(_)) {
             let lost = Message::notification(&HubLost { reason: notice.to_string() });
-            // One that hears nothing any more is noticed by its reader.
+            // The reader notices an editor that is gone.
             let _ = self.say(&lost.to_bytes());
         }
         tell(notice);
@@ -226,17 +229,17 @@ impl<W: Write> Relay<W> {
         self.shim.flush()
     }
 
-    /// `false` when the editor does not hear any more.
-    fn carry_out(&mut self, moves: Moves, tell: &mut impl FnMut(Notice)) -> bool {
-        if let Some(notice) = moves.notice {
+    /// `false` if the editor is gone.
+    fn carry_out(&mut self, output: Output, tell: &mut impl FnMut(Notice)) -> bool {
+        if let Some(notice) = output.notice {
             tell(notice);
         }
-        for frame in moves.to_shim {
+        for frame in output.to_shim {
             if self.say(&frame).is_err() {
                 return false;
             }
         }
-        for frame in moves.to_hub {
+        for frame in output.to_hub {
             let Some(hub) = &mut self.hub else { break };
             if hub.write_all(&encode(&frame)).is_err() {
                 self.lose_hub(tell);
@@ -250,30 +253,29 @@ impl<W: Write> Relay<W> {
 struct Connector {
     connect: Connect,
     role: &'static str,
-    events: SyncSender<Event>,
+    events: SyncSender<RelayEvent>,
 }
 
 impl Connector {
-    /// Connects after a pause, and again until it works or nobody listens any more.
-    fn spawn(&self, pause: Duration) {
+    /// Connects after a pause, and tries again until it succeeds or the relay is gone.
+    fn spawn(&self, first_pause: Duration, mut backoff: Backoff) {
         let (connect, role, events) = (Arc::clone(&self.connect), self.role, self.events.clone());
         thread::spawn(move || {
-            let mut pause = pause;
             let mut told = None;
+            thread::sleep(first_pause);
             loop {
-                thread::sleep(pause);
-                pause = (pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
                 let event = match attempt(&*connect, role, &events) {
-                    Ok(connection) => Event::Connected(Box::new(connection)),
-                    Err(Attempt::Hopeless(error)) => Event::Failed(error),
+                    Ok(connection) => RelayEvent::Connected(Box::new(connection)),
+                    Err(Attempt::Hopeless(error)) => RelayEvent::Failed(error),
                     Err(Attempt::Again(why)) => {
                         let news = why.filter(|why| told.as_ref() != Some(why));
                         if let Some(why) = news {
                             told = Some(why.clone());
-                            if events.send(Event::Notice(Notice::Waiting(why))).is_err() {
+                            if events.send(RelayEvent::Notice(Notice::Waiting(why))).is_err() {
                                 return;
                             }
                         }
+                        thread::sleep(backoff.pause());
                         continue;
                     }
                 };
@@ -292,7 +294,7 @@ enum Attempt {
 fn attempt(
     connect: &dyn Fn() -> Result<Control, ConnectError>,
     role: &str,
-    events: &SyncSender<Event>,
+    events: &SyncSender<RelayEvent>,
 ) -> Result<Control, Attempt> {
     let mut connection = connect().map_err(|error| match error {
         lasting if lasting.is_lasting() => Attempt::Hopeless(RelayError::Connect(lasting)),
@@ -301,12 +303,12 @@ fn attempt(
     match connection.hello(role) {
         Ok(hello) => {
             if let Some(notice) = hello.notice {
-                let _ = events.send(Event::Notice(Notice::Version(notice)));
+                let _ = events.send(RelayEvent::Notice(Notice::Version(notice)));
             }
             Ok(connection)
         }
         Err(ControlError::Version(text)) => Err(Attempt::Hopeless(RelayError::Version(text))),
-        // It was leaving: nothing a person needs to know.
+        // It was shutting down: the user does not need to know.
         Err(ControlError::Closed) => Err(Attempt::Again(None)),
         Err(error) => Err(Attempt::Again(Some(error.to_string()))),
     }
@@ -320,7 +322,7 @@ fn refused(error: RpcError) -> RelayError {
     }
 }
 
-/// Cuts a stream into frames until it ends or `emit` says stop; gives what made the rest unreadable.
+/// Cuts a stream into frames until it ends or `emit` returns false; returns the error that made the rest unreadable.
 fn read_frames(
     mut source: impl Read,
     mut decoder: Decoder,

@@ -9,22 +9,22 @@ use linkspan_editor_api::{PROTOCOL, Places};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::Hub;
+use crate::HubLauncher;
 
 fn places(root: &Path) -> Places {
     Places { home: root.into(), runtime: root.join("run"), state: root.join("s"), config: root.join("c") }
 }
 
 /// One end of a conversation, read and written frame by frame.
-struct Peer {
+struct FakeHub {
     stream: UnixStream,
     decoder: Decoder,
 }
 
-impl Peer {
-    fn new(stream: UnixStream) -> Peer {
+impl FakeHub {
+    fn new(stream: UnixStream) -> FakeHub {
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        Peer { stream, decoder: Decoder::new(Limits::default()) }
+        FakeHub { stream, decoder: Decoder::new(Limits::default()) }
     }
 
     fn say(&mut self, message: &Value) {
@@ -57,14 +57,14 @@ impl Peer {
 }
 
 /// A relay with an editor on one side; the test is the hub on the other.
-struct Stage {
+struct RelayFixture {
     listener: UnixListener,
-    editor: Peer,
+    editor: FakeHub,
     relay: JoinHandle<Result<(), RelayError>>,
     _root: tempfile::TempDir,
 }
 
-fn stage() -> Stage {
+fn fixture() -> RelayFixture {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     crate::runtime_dir::ensure(&places.runtime).unwrap();
@@ -72,16 +72,16 @@ fn stage() -> Stage {
     let (editor, shim) = UnixStream::pair().unwrap();
     let shim_says = shim.try_clone().unwrap();
     let relay = thread::spawn(move || {
-        let connect = move || Hub::connect_or_start(&places, &|| Command::new("true").spawn());
+        let connect = move || HubLauncher::connect_or_start(&places, &|| Command::new("true").spawn());
         relay(connect, "attach", shim_says, shim, |_| {})
     });
-    Stage { listener, editor: Peer::new(editor), relay, _root: root }
+    RelayFixture { listener, editor: FakeHub::new(editor), relay, _root: root }
 }
 
-impl Stage {
+impl RelayFixture {
     /// The next hub's life begins: the relay has come and introduced itself.
-    fn hub(&self) -> Peer {
-        let mut hub = Peer::new(self.listener.accept().unwrap().0);
+    fn hub(&self) -> FakeHub {
+        let mut hub = FakeHub::new(self.listener.accept().unwrap().0);
         let version = env!("CARGO_PKG_VERSION");
         let hello = json!({ "version": version, "protocol": PROTOCOL, "pid": 1, "startedAtMs": 0 });
         assert_eq!(hub.expect("hub/hello", hello)["params"]["role"], "attach");
@@ -103,44 +103,44 @@ fn decided() -> Value {
 
 #[test]
 fn a_new_hub_gets_the_window_back_and_the_decision_the_old_one_never_answered() {
-    let mut stage = stage();
-    stage.editor.say(&attach());
-    let mut hub = stage.hub();
+    let mut fixture = fixture();
+    fixture.editor.say(&attach());
+    let mut hub = fixture.hub();
     hub.expect("attach", window());
-    assert_eq!(stage.editor.hear()["result"], window());
-    stage.editor.say(&decided());
+    assert_eq!(fixture.editor.hear()["result"], window());
+    fixture.editor.say(&decided());
     assert_eq!(hub.hear(), decided());
     drop(hub);
 
-    let mut hub = stage.hub();
+    let mut hub = fixture.hub();
     let again = hub.expect("attach", window());
     assert_eq!(again["params"], attach()["params"]);
     hub.expect("review/decided", json!({ "kind": "taken" }));
-    let lost = stage.editor.hear();
+    let lost = fixture.editor.hear();
     assert_eq!((&lost["method"], lost["params"]["reason"].is_string()), (&json!("hub/lost"), true));
     let back = json!({ "jsonrpc": "2.0", "method": "hub/back", "params": window() });
-    assert_eq!(stage.editor.hear(), back);
+    assert_eq!(fixture.editor.hear(), back);
     let answer = json!({ "jsonrpc": "2.0", "id": 2, "result": { "kind": "taken" } });
-    assert_eq!(stage.editor.hear(), answer);
+    assert_eq!(fixture.editor.hear(), answer);
 }
 
 #[test]
 fn an_editor_that_closes_its_side_ends_the_relay_without_detaching() {
-    let mut stage = stage();
-    stage.editor.say(&attach());
-    let mut hub = stage.hub();
+    let mut fixture = fixture();
+    fixture.editor.say(&attach());
+    let mut hub = fixture.hub();
     hub.expect("attach", window());
-    stage.editor.hear();
-    drop(stage.editor);
-    stage.relay.join().unwrap().unwrap();
+    fixture.editor.hear();
+    drop(fixture.editor);
+    fixture.relay.join().unwrap().unwrap();
     assert_eq!(hub.stream.read(&mut [0; 16]).unwrap(), 0);
 }
 
 #[test]
 fn bytes_of_the_editor_that_are_no_message_end_the_relay_with_a_word() {
-    let mut stage = stage();
-    stage.editor.stream.write_all(b"hello?\r\n\r\n").unwrap();
-    let error = stage.relay.join().unwrap().unwrap_err();
+    let mut fixture = fixture();
+    fixture.editor.stream.write_all(b"hello?\r\n\r\n").unwrap();
+    let error = fixture.relay.join().unwrap().unwrap_err();
     assert_eq!(
         error.to_string(),
         "the editor sent something that is not a message: \
@@ -150,10 +150,10 @@ fn bytes_of_the_editor_that_are_no_message_end_the_relay_with_a_word() {
 
 #[test]
 fn a_hub_of_another_protocol_ends_the_relay_with_what_to_do() {
-    let stage = stage();
-    let mut hub = Peer::new(stage.listener.accept().unwrap().0);
+    let fixture = fixture();
+    let mut hub = FakeHub::new(fixture.listener.accept().unwrap().0);
     let hello = json!({ "version": "0.0.1", "protocol": PROTOCOL + 1, "pid": 1, "startedAtMs": 0 });
     hub.expect("hub/hello", hello);
-    let error = stage.relay.join().unwrap().unwrap_err();
+    let error = fixture.relay.join().unwrap().unwrap_err();
     assert!(error.to_string().contains("linkspan hub stop"));
 }

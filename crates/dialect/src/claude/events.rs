@@ -1,13 +1,13 @@
-//! What the editor tells the agent unasked.
+//! Notifications to the agent.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::shapes::Selected;
+use super::payload::SelectionPayload;
+use crate::answer::EditorEvent;
 use crate::file_uri;
 use crate::mcp::{notification, tools_changed};
-use crate::meaning::EditorEvent;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,7 +28,7 @@ struct Uris {
 pub(super) fn event(event: &EditorEvent) -> Option<String> {
     Some(match event {
         EditorEvent::SelectionChanged(selection) => {
-            notification("selection_changed", &Selected::of(selection, None))
+            notification("selection_changed", &SelectionPayload::of(selection, None))
         }
         EditorEvent::Mentioned { path, lines } => {
             let file_path = path.to_string_lossy();
@@ -40,6 +40,6 @@ pub(super) fn event(event: &EditorEvent) -> Option<String> {
             notification("diagnostics_changed", &Uris { uris })
         }
         EditorEvent::ToolsChanged => tools_changed(),
-        EditorEvent::ContextChanged { .. } => return None,
+        EditorEvent::ContextChanged { .. } | EditorEvent::Diagnostics(_) => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! The messages, as they are on the wire.
+//! Clio's messages, as they are on the wire.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// From the agent.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub(super) enum Said<'a> {
+pub(super) enum FromAgent<'a> {
     Connect {
         #[serde(borrow, default)]
         client_version: Cow<'a, str>,
@@ -21,13 +21,13 @@ pub(super) enum Said<'a> {
     },
     ProposeDiff {
         file: String,
-        edits: Vec<Edit>,
+        edits: Vec<WireEdit>,
         #[serde(default)]
         description: String,
     },
     ApplyDiff {
         file: String,
-        edits: Vec<Edit>,
+        edits: Vec<WireEdit>,
     },
     CloseDiff {
         file: String,
@@ -35,33 +35,33 @@ pub(super) enum Said<'a> {
     Status {
         message: String,
         #[serde(default)]
-        level: Level,
+        level: WireLevel,
     },
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Edit {
-    pub(super) range: Range,
+pub(super) struct WireEdit {
+    pub(super) range: WireRange,
     pub(super) old_text: Option<String>,
     pub(super) new_text: String,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Range {
-    pub(super) start: Place,
-    pub(super) end: Place,
+pub(super) struct WireRange {
+    pub(super) start: WirePosition,
+    pub(super) end: WirePosition,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Place {
+pub(super) struct WirePosition {
     pub(super) line: u32,
     pub(super) character: u32,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Level {
+pub(super) enum WireLevel {
     #[default]
     Info,
     Warning,
@@ -71,12 +71,12 @@ pub(super) enum Level {
 /// To the agent.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub(super) enum Say<'a> {
+pub(super) enum ToAgent<'a> {
     Connected {
         server_version: &'a str,
         ide_name: &'a str,
         capabilities: &'static [&'static str],
-        /// What is accepted is written here, before that is said. Clio's own extension leaves it to the agent.
+        /// The hub writes an accepted change before it answers. Clio's own extension leaves that to the agent.
         writes: bool,
     },
     DiffAccepted {

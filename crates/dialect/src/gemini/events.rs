@@ -1,35 +1,35 @@
-//! What the editor tells the agent unasked: the files the person works on.
+//! Notifications to the agent: the open files.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::answer::{EditorEvent, OpenFile};
 use crate::mcp::{notification, tools_changed};
-use crate::meaning::{EditorEvent, OpenFile};
 
-/// As many as the agents look at.
+/// The most files that the agents read.
 const FILES: usize = 10;
 
-/// As much of a selection as they read.
+/// The most bytes of a selection that they read.
 const SELECTED_BYTES: usize = 16 * 1024;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Update<'a> {
-    workspace_state: Workspace<'a>,
+    workspace_state: WorkspaceState<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Workspace<'a> {
-    open_files: Vec<File<'a>>,
-    /// A folder that the person does not trust has no window here.
+struct WorkspaceState<'a> {
+    open_files: Vec<FileState<'a>>,
+    /// Always true: an untrusted folder has no window here.
     is_trusted: bool,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct File<'a> {
+struct FileState<'a> {
     path: Cow<'a, str>,
     timestamp: u64,
     is_active: bool,
@@ -46,10 +46,10 @@ struct Cursor {
     character: u32,
 }
 
-impl File<'_> {
-    fn of(file: &OpenFile) -> File<'_> {
+impl FileState<'_> {
+    fn of(file: &OpenFile) -> FileState<'_> {
         let active = file.active.as_ref();
-        File {
+        FileState {
             path: file.path.to_string_lossy(),
             timestamp: file.focused_unix_ms,
             is_active: active.is_some(),
@@ -64,7 +64,7 @@ impl File<'_> {
     }
 }
 
-/// As many whole characters as so many bytes hold.
+/// The longest prefix of whole characters with at most this many bytes.
 fn beginning(text: &str, bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
 }
@@ -72,13 +72,14 @@ fn beginning(text: &str, bytes: usize) -> &str {
 pub(super) fn event(event: &EditorEvent) -> Option<String> {
     match event {
         EditorEvent::ContextChanged { files } => {
-            let open_files = files.iter().take(FILES).map(File::of).collect();
-            let workspace_state = Workspace { open_files, is_trusted: true };
+            let open_files = files.iter().take(FILES).map(FileState::of).collect();
+            let workspace_state = WorkspaceState { open_files, is_trusted: true };
             Some(notification("ide/contextUpdate", &Update { workspace_state }))
         }
         EditorEvent::ToolsChanged => Some(tools_changed()),
         EditorEvent::SelectionChanged(_)
         | EditorEvent::Mentioned { .. }
-        | EditorEvent::DiagnosticsChanged { .. } => None,
+        | EditorEvent::DiagnosticsChanged { .. }
+        | EditorEvent::Diagnostics(_) => None,
     }
 }

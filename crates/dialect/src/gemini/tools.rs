@@ -1,24 +1,24 @@
-//! The two tools. Gemini CLI takes an editor that lacks either for none.
+//! The two tools. Gemini CLI ignores an editor that lacks either.
 
 use std::path::PathBuf;
 
-use crate::mcp::{Argument, Arguments, BadArgument, Kind, Need, Tool};
-use crate::meaning::Request;
+use crate::mcp::{Argument, ArgumentKind, Arguments, BadArgument, McpTool, Need};
+use crate::request::Request;
 
-pub(super) static TOOLS: &[Tool] = &[
-    Tool {
+pub(super) static TOOLS: &[McpTool] = &[
+    McpTool {
         name: "openDiff",
-        description: "Show a proposed change to the user; the decision follows as a notification",
+        description: "Show a proposed change to the user. The decision follows as a notification",
         arguments: &[Argument::required("filePath"), Argument::required("newContent")],
         needs: Need::Nothing,
         decode: open_diff,
     },
-    Tool {
+    McpTool {
         name: "closeDiff",
-        description: "Take back a proposed change; answers the text as the user had edited it",
+        description: "Withdraw a proposed change. Returns the text with the edits of the user",
         arguments: &[
             Argument::required("filePath"),
-            Argument::optional("suppressNotification", Kind::Switch),
+            Argument::optional("suppressNotification", ArgumentKind::Switch),
         ],
         needs: Need::Nothing,
         decode: close_diff,
@@ -32,7 +32,7 @@ fn open_diff(arguments: &Arguments<'_>) -> Result<Request, BadArgument> {
     Ok(Request::Propose { path, compare_with: None, proposed, label, set: None, writer: None })
 }
 
-/// Changes are taken back by the path that they were proposed for.
+/// Changes are withdrawn by the path that they were proposed for.
 fn close_diff(arguments: &Arguments<'_>) -> Result<Request, BadArgument> {
     Ok(Request::CloseTab { label: arguments.text("filePath")?.into_owned() })
 }

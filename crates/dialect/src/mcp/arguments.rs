@@ -1,5 +1,5 @@
-//! A JSON object of named arguments, read one by one, so that an error can name the one at fault.
-//! Extra arguments are tolerated; `null` is as good as missing.
+//! A JSON object of named arguments, read one by one, so that an error can name the invalid one. Unknown arguments are
+//! ignored; `null` counts as missing.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::envelope;
 pub(crate) enum BadArgument {
     #[error("{name} is missing: expected {expected}")]
     Missing { name: &'static str, expected: &'static str },
-    #[error("{name} is wrong: expected {expected}")]
+    #[error("{name} is invalid: expected {expected}")]
     Wrong { name: &'static str, expected: &'static str },
 }
 
@@ -24,7 +24,7 @@ const COUNT: &str = "a whole number, zero or more";
 const OBJECT: &str = "an object";
 const SMALLER: &str = "an object of at most 1,024 keys";
 
-/// No tool has as many; a message that is nothing but keys would take many times its own size.
+/// No tool has as many. A message of nothing but keys would take many times its own size in memory.
 const MOST_KEYS: usize = 1024;
 
 #[derive(Debug, Default)]
@@ -33,11 +33,11 @@ pub(crate) struct Arguments<'a>(Vec<(Cow<'a, str>, Given<'a>)>);
 #[derive(Debug)]
 enum Given<'a> {
     Raw(&'a RawValue),
-    /// Read along with what it is in.
+    /// Parsed together with the object that contains it.
     Object(Arguments<'a>),
 }
 
-/// Which of an object's values is an object to be read along.
+/// Which value of an object is an object to parse along with it.
 #[derive(Clone, Copy)]
 pub(super) enum Nesting {
     None,
@@ -56,7 +56,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// In one go with an object inside. What is there in its place, unless it is `null`, is an error.
+    /// Reads an object and an object inside it in one pass. Any other value in its place, except `null`, is an error.
     pub(super) fn nested<D: Deserializer<'a>>(
         deserializer: D,
         nesting: Nesting,
@@ -64,7 +64,7 @@ impl<'a> Arguments<'a> {
         deserializer.deserialize_map(Entries(nesting))
     }
 
-    /// As JSON has it with a key given twice, the last one counts.
+    /// If a key is given twice, the last one counts.
     pub(crate) fn raw(&self, name: &str) -> Option<&'a RawValue> {
         match self.0.iter().rev().find(|(key, _)| key == name)? {
             (_, Given::Raw(raw)) => Some(*raw).filter(|raw| raw.get() != "null"),
@@ -76,7 +76,7 @@ impl<'a> Arguments<'a> {
         self.0.iter().map(|(name, _)| &**name)
     }
 
-    /// An object that is looked at once; afterwards it is as good as missing.
+    /// Takes an object out; afterwards it counts as missing.
     pub(crate) fn take_object(&mut self, name: &'static str) -> Result<Arguments<'a>, BadArgument> {
         match self.0.iter_mut().rev().find(|(key, _)| key == name) {
             None => Ok(Arguments::default()),
@@ -154,7 +154,7 @@ impl<'de> Visitor<'de> for Entries {
             }
             let given = match self.0 {
                 Nesting::Key(nested) if key == nested => {
-                    // Each would be read, and only the last one counts.
+                    // Each would be parsed, although only the last one counts.
                     if entries.iter().any(|(_, given)| matches!(given, Given::Object(_))) {
                         return Err(A::Error::custom("an object is there twice"));
                     }

@@ -1,5 +1,4 @@
-//! One text frame as a JSON-RPC message, or the reason why it is none.
-//! Borrows from the frame.
+//! Parses one text frame as a JSON-RPC message, or says why it is invalid. Borrows from the frame.
 
 use std::borrow::Cow;
 
@@ -7,7 +6,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Arguments, BadArgument, plain};
+use super::{Arguments, BadArgument, fast_path, reply};
 
 pub(crate) const PARSE: i32 = -32700;
 pub(crate) const INVALID_REQUEST: i32 = -32600;
@@ -59,7 +58,7 @@ impl<'a> Params<'a> {
     }
 }
 
-/// A frame that is no message.
+/// A frame that is not a message.
 #[derive(Debug)]
 pub(crate) struct Malformed {
     pub(crate) id: Option<RequestId>,
@@ -83,18 +82,18 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// Tells an explicit `null` from a missing key, which `Option` alone does not.
+/// Distinguishes an explicit `null` from a missing key, which `Option` alone does not.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// A JSON string, borrowed where it holds no escape.
+/// A JSON string, borrowed if it has no escapes.
 pub(crate) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     #[serde(transparent)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
-    serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
+    serde_json::from_str::<BorrowedText<'_>>(raw.get()).ok().map(|text| text.0)
 }
 
 /// The id in a request or in a `notifications/cancelled`.
@@ -109,20 +108,30 @@ pub(crate) fn request_id(raw: &RawValue) -> Option<RequestId> {
     (text.len() <= LONGEST_ID).then(|| RequestId::Text(text.into_owned()))
 }
 
-/// Whether this is how an MCP session begins.
+/// Whether this frame begins an MCP session.
 pub fn begins_session(frame: &str) -> bool {
     matches!(parse(frame), Ok(Message::Request { method, .. }) if method == "initialize")
 }
 
-pub(crate) fn parse(frame: &str) -> Result<Message<'_>, Malformed> {
-    plain::read(frame).map_or_else(|| parse_each(frame), Ok)
+/// The answer to what newer clients ask before a session begins. They then begin one in the usual way.
+pub fn answer_before_session(frame: &str) -> Option<String> {
+    match parse(frame) {
+        Ok(Message::Request { id, method, .. }) if method == "server/discover" => {
+            Some(reply::error(Some(&id), METHOD_NOT_FOUND, "unknown method: server/discover"))
+        }
+        _ => None,
+    }
 }
 
-/// Key by key, so that an error can name the one at fault.
+pub(crate) fn parse(frame: &str) -> Result<Message<'_>, Malformed> {
+    fast_path::read(frame).map_or_else(|| parse_each(frame), Ok)
+}
+
+/// Key by key, so that an error can name the invalid one.
 pub(super) fn parse_each(frame: &str) -> Result<Message<'_>, Malformed> {
     let refuse = |id, message: &str| Malformed { id, code: INVALID_REQUEST, message: message.to_owned() };
 
-    // Serde would take an array for a struct, field by field.
+    // Serde would accept an array as a struct, field by field.
     let is_object = frame.trim_ascii_start().starts_with('{');
     let envelope = if is_object { serde_json::from_str::<Envelope<'_>>(frame).ok() } else { None };
     let Some(envelope) = envelope else {

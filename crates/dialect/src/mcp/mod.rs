@@ -1,56 +1,57 @@
-//! What dialects share that are MCP over text frames: JSON-RPC, the handshake, tools.
-//! Knows no tool by name.
+//! The parts that the MCP dialects share: JSON-RPC, the handshake, calls, declaring tools. Owns everything that follows
+//! from MCP itself; must not know what one dialect does differently, except through [`Mcp`].
 
 mod arguments;
 mod envelope;
-mod plain;
+mod fast_path;
 mod reply;
 mod session;
+pub(crate) mod standard_tools;
 mod tool;
 mod version;
 
 pub(crate) use arguments::{Arguments, BadArgument};
 pub(crate) use reply::{Encoded, json, notification, tools_changed};
-pub(crate) use session::{Asked, Client, Context, Session};
-pub(crate) use tool::{Argument, Kind, Need, Tool, ToolList, listed};
+pub(crate) use session::{CallKind, EncodeContext, McpClient, McpSession};
+pub(crate) use tool::{Argument, ArgumentKind, McpTool, Need, ToolList, listed};
 
 use linkspan_editor_api::FileDiagnostics;
 
-use crate::meaning::{Answer, EditorEvent, FailureKind};
-pub use envelope::begins_session;
+use crate::answer::{Answer, EditorEvent, FailureKind};
+pub use envelope::{answer_before_session, begins_session};
 pub use version::speaks;
 
-/// One dialect's own part of an MCP server.
+/// How one MCP dialect differs from the others.
 pub(crate) struct Mcp {
-    pub(crate) tools: &'static [Tool],
+    pub(crate) tools: &'static [McpTool],
     pub(crate) list: ToolList,
-    /// The largest frame that this dialect's agents take.
+    /// The largest frame that this dialect's agents accept.
     pub(crate) frame_limit: Option<usize>,
-    pub(crate) encode: for<'a> fn(&'a Answer, &Context<'a>) -> Encoded<'a>,
+    pub(crate) encode: for<'a> fn(&'a Answer, &EncodeContext<'a>) -> Encoded<'a>,
     pub(crate) event: fn(&EditorEvent) -> Option<String>,
-    /// The notification by which an agent says that it leaves, where the wire has no such word of its own.
+    /// The notification by which an agent leaves, if the wire has none of its own.
     pub(crate) goodbye: Option<&'static str>,
-    /// A cancelled call is answered all the same: only then does its agent know whether a person was first.
+    /// A cancelled call is answered anyway: only then does its agent know whether the user was faster.
     pub(crate) answers_cancelled: bool,
-    /// What people know this client as, who asked for that version of the protocol.
-    pub(crate) known_as: fn(&Client, &str) -> Client,
+    /// The name and version that people know this client by, given the protocol version that it asked for.
+    pub(crate) known_as: fn(&McpClient, &str) -> McpClient,
     pub(crate) later: Option<Later>,
     pub(crate) own_tool: Option<OwnTool>,
 }
 
-/// For a program that runs its own tool after a yes, whatever was written before, and that shows its model nothing of
-/// an answer but yes or no.
+/// For a program that runs its own tool after an accept, whatever was written before, and that shows its model nothing
+/// of an answer except accepted or rejected.
 pub(crate) struct OwnTool {
-    pub(crate) is_run_by: fn(&Client) -> bool,
-    /// What the model should know of this answer, as a finding in the file: it is told with the next diagnostics.
+    pub(crate) is_run_by: fn(&McpClient) -> bool,
+    /// A note for the model about this answer, as a diagnostic of the file: it is sent with the next diagnostics.
     pub(crate) note: fn(&Answer) -> Option<FileDiagnostics>,
 }
 
-/// For a dialect that answers a proposal once it is shown and tells the decision later, by the path of the file.
+/// For a dialect that answers a proposal once it is shown and sends the decision later, by the path of the file.
 pub(crate) struct Later {
-    /// The notification that tells what became of the change of this path.
-    pub(crate) tell: fn(&str, &Answer, &Client) -> String,
-    /// The flag by which an agent that takes a change back asks not to be told of it.
+    /// The notification about the outcome of the change of this path.
+    pub(crate) tell: fn(&str, &Answer, &McpClient) -> String,
+    /// The flag by which an agent that withdraws a change asks for no notification.
     pub(crate) unless: &'static str,
 }
 
@@ -60,7 +61,7 @@ impl std::fmt::Debug for Mcp {
     }
 }
 
-/// The JSON-RPC code of a failure, where a dialect tells it as a JSON-RPC error.
+/// The JSON-RPC code of a failure, in a dialect that sends it as a JSON-RPC error.
 pub(crate) fn code_of(kind: FailureKind) -> i32 {
     match kind {
         FailureKind::InvalidParams => envelope::INVALID_PARAMS,

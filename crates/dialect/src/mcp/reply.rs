@@ -1,4 +1,4 @@
-//! The frames that go out: results, errors, notifications.
+//! Outgoing frames: results, errors, notifications.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::envelope::{INTERNAL, RequestId};
 
-/// A tool's answer in the shape that its dialect chose for it.
+/// A tool's answer as its dialect encodes it.
 #[derive(Debug)]
 pub(crate) enum Encoded<'a> {
     /// Text items of a result.
     Texts(Vec<Cow<'a, str>>),
-    /// A result that says that the tool failed.
+    /// A result of a tool that failed.
     ToolFailed(&'a str),
     /// An object for programs, and the same as a text for models.
     Structured { content: Box<RawValue>, text: Cow<'a, str>, failed: bool },
@@ -30,35 +30,35 @@ impl<'a> Encoded<'a> {
         Encoded::text(json(value))
     }
 
-    /// Both the object and a text that says the same.
+    /// An object, and a text with the same contents.
     pub(crate) fn structured(
         value: &impl Serialize,
         text: impl Into<Cow<'a, str>>,
         failed: bool,
     ) -> Encoded<'a> {
-        // Our types have string keys and no serialiser of their own that fails.
+        // Our types have string keys and only serialisers that cannot fail.
         let content = to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned());
         Encoded::Structured { content, text: text.into(), failed }
     }
 
-    /// For answers to what no tool of the dialect asks.
+    /// For an answer that no tool of the dialect expects.
     pub(crate) fn unasked() -> Encoded<'a> {
-        Encoded::Error(INTERNAL, "no tool of this dialect asks this".into())
+        Encoded::Error(INTERNAL, "no tool of this dialect has such an answer".into())
     }
 
     pub(crate) fn into_frame(self, id: &RequestId) -> String {
         match self {
             Encoded::Texts(texts) => {
-                let content = texts.into_iter().map(Text::new).collect();
-                result(id, &ToolResult { content, structured_content: None, is_error: false })
+                let content = texts.into_iter().map(TextContent::new).collect();
+                result(id, &CallToolResult { content, structured_content: None, is_error: false })
             }
             Encoded::ToolFailed(message) => {
-                let content = vec![Text::new(message.into())];
-                result(id, &ToolResult { content, structured_content: None, is_error: true })
+                let content = vec![TextContent::new(message.into())];
+                result(id, &CallToolResult { content, structured_content: None, is_error: true })
             }
             Encoded::Structured { content, text, failed } => {
-                let (structured_content, content) = (Some(content), vec![Text::new(text)]);
-                result(id, &ToolResult { content, structured_content, is_error: failed })
+                let (structured_content, content) = (Some(content), vec![TextContent::new(text)]);
+                result(id, &CallToolResult { content, structured_content, is_error: failed })
             }
             Encoded::Error(code, message) => error(Some(id), code, &message),
         }
@@ -67,8 +67,8 @@ impl<'a> Encoded<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolResult<'a> {
-    content: Vec<Text<'a>>,
+struct CallToolResult<'a> {
+    content: Vec<TextContent<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     structured_content: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -76,14 +76,14 @@ struct ToolResult<'a> {
 }
 
 #[derive(Serialize)]
-struct Text<'a> {
+struct TextContent<'a> {
     r#type: &'static str,
     text: Cow<'a, str>,
 }
 
-impl<'a> Text<'a> {
-    fn new(text: Cow<'a, str>) -> Text<'a> {
-        Text { r#type: "text", text }
+impl<'a> TextContent<'a> {
+    fn new(text: Cow<'a, str>) -> TextContent<'a> {
+        TextContent { r#type: "text", text }
     }
 }
 
@@ -97,7 +97,7 @@ struct ResultFrame<'a, R> {
 #[derive(Serialize)]
 struct ErrorFrame<'a> {
     jsonrpc: &'static str,
-    /// `null` when the frame at fault had no id that could be read.
+    /// `null` if the id of the invalid frame could not be read.
     id: Option<&'a RequestId>,
     error: ErrorObject<'a>,
 }
@@ -115,7 +115,7 @@ struct NotificationFrame<'a, P> {
     params: &'a P,
 }
 
-/// Our types have string keys and no serialiser of their own that fails, so this cannot fail.
+/// Our types have string keys and only serialisers that cannot fail, so this cannot fail.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! One agent's MCP conversation: which frames mean what, which calls are open, who the agent is.
-//! Each call is answered once or not at all; the open ones are held here.
+//! One agent's MCP conversation: decoding frames, the open calls, the identity of the agent. Each call is answered once
+//! or not at all.
 
 use std::collections::VecDeque;
 
@@ -9,83 +9,86 @@ use serde::Serialize;
 
 use super::envelope::{self, Message, Params, RequestId};
 use super::{Arguments, BadArgument, Mcp, OwnTool, listed, reply, version};
-use crate::conversation::{CallId, Conversation, Exchange, Frame, Server, Step};
-use crate::meaning::{Answer, EditorEvent, Failure, FailureKind, Request};
-use crate::open_calls::{Open, OpenCalls};
+use crate::answer::{Answer, EditorEvent, Failure, FailureKind};
+use crate::conversation::{AgentFrame, CallId, Conversation, ExchangeId, ServerFacts, Step};
+use crate::open_calls::{OpenCall, OpenCalls};
+use crate::request::Request;
 
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct McpSession {
     mcp: &'static Mcp,
-    server: Server,
-    client: Client,
+    server: ServerFacts,
+    client: McpClient,
     initialized: bool,
-    open: OpenCalls<OpenCall>,
-    /// The newest of our own pings.
+    open: OpenCalls<PendingCall>,
+    /// Number of our last ping.
     pinged: u64,
-    /// What the model should know of earlier answers.
+    /// Notes for the model about earlier answers.
     notes: VecDeque<FileDiagnostics>,
 }
 
-/// Notes that wait for an agent that does not ask for diagnostics; the oldest go first.
+/// The most notes that are kept for an agent that does not ask for diagnostics; the oldest are dropped first.
 const NOTES_MOST: usize = 16;
 
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Client {
+pub(crate) struct McpClient {
     pub(crate) name: String,
     pub(crate) version: String,
 }
 
-impl Client {
-    /// For agents whose own word says it.
-    pub(crate) fn as_it_says(&self, _protocol: &str) -> Client {
+impl McpClient {
+    /// For agents that report their real name and version.
+    pub(crate) fn as_it_says(&self, _protocol: &str) -> McpClient {
         self.clone()
     }
 }
 
 #[derive(Debug)]
-struct OpenCall {
-    /// None once the call itself is answered, and only the decision is still to be told.
+struct PendingCall {
+    /// None once the call itself is answered and only the decision still has to be sent.
     id: Option<RequestId>,
-    asked: Asked,
-    /// The agent takes it back and does not want to hear of it.
+    asked: CallKind,
+    /// The agent withdrew it and wants no notification.
     unheard: bool,
 }
 
-/// As much of a request as its answer's shape depends on.
+/// The part of a request that the encoding of its answer depends on.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Asked {
+pub(crate) enum CallKind {
     Change { label: String },
+    Close { label: String },
     FileInBackground,
     AllDiagnostics,
     Other,
 }
 
-impl Asked {
-    fn of(request: &Request, mcp: &Mcp) -> Asked {
+impl CallKind {
+    fn of(request: &Request, mcp: &Mcp) -> CallKind {
         match request {
             Request::Propose { path, .. } if mcp.later.is_some() => {
-                Asked::Change { label: path.to_string_lossy().into_owned() }
+                CallKind::Change { label: path.to_string_lossy().into_owned() }
             }
             Request::Propose { label, .. } | Request::Compare { label, .. } => {
-                Asked::Change { label: label.clone() }
+                CallKind::Change { label: label.clone() }
             }
-            Request::OpenFile { focus: false, .. } => Asked::FileInBackground,
-            Request::Diagnostics { path: None, .. } => Asked::AllDiagnostics,
-            _ => Asked::Other,
+            Request::CloseTab { label } => CallKind::Close { label: label.clone() },
+            Request::OpenFile { focus: false, .. } => CallKind::FileInBackground,
+            Request::Diagnostics { path: None, .. } => CallKind::AllDiagnostics,
+            _ => CallKind::Other,
         }
     }
 }
 
-/// As much of an agent's own word as an error repeats.
+/// How much of an agent's text an error repeats.
 fn shown(name: &str) -> String {
     name.chars().take(80).collect()
 }
 
-/// What an answer's shape depends on.
-pub(crate) struct Context<'a> {
-    pub(crate) asked: &'a Asked,
-    pub(crate) client: &'a Client,
-    /// The agent runs its own tool after a yes.
+/// What the encoding of an answer depends on.
+pub(crate) struct EncodeContext<'a> {
+    pub(crate) asked: &'a CallKind,
+    pub(crate) client: &'a McpClient,
+    /// The agent runs its own tool after an accept.
     pub(crate) runs_own_tool: bool,
 }
 
@@ -116,12 +119,12 @@ struct ServerInfo<'a> {
     version: &'a str,
 }
 
-impl Session {
-    pub(crate) fn new(mcp: &'static Mcp, server: Server) -> Session {
-        Session {
+impl McpSession {
+    pub(crate) fn new(mcp: &'static Mcp, server: ServerFacts) -> McpSession {
+        McpSession {
             mcp,
             server,
-            client: Client::default(),
+            client: McpClient::default(),
             initialized: false,
             open: OpenCalls::default(),
             pinged: 0,
@@ -135,7 +138,7 @@ impl Session {
 
     fn request(
         &mut self,
-        exchange: Option<Exchange>,
+        exchange: Option<ExchangeId>,
         id: &RequestId,
         method: &str,
         params: Params<'_>,
@@ -148,7 +151,7 @@ impl Session {
                 Ok(Step::Reply(reply::raw_result(id, tools)))
             }
             "ping" => Ok(Step::Reply(reply::raw_result(id, "{}"))),
-            // Prompts and resources are among these: MCP agents ask only for what the server said it has.
+            // Includes prompts and resources: MCP agents only use capabilities that the server announced.
             _ => {
                 let message = format!("unknown method: {}", shown(method));
                 Ok(Step::Reply(reply::error(Some(id), envelope::METHOD_NOT_FOUND, &message)))
@@ -156,7 +159,7 @@ impl Session {
         }
     }
 
-    /// Pings are all that we ask.
+    /// Pings are our only requests.
     fn response(&self, id: &RequestId) -> Step {
         match id {
             RequestId::Signed(number) => u64::try_from(*number)
@@ -172,8 +175,8 @@ impl Session {
         let client = params.take_object("clientInfo")?;
         let name = client.optional_text("name")?.unwrap_or("unknown agent".into()).into_owned();
         let version = client.optional_text("version")?.unwrap_or_default().into_owned();
-        self.client = Client { name, version };
-        let Client { name, version } = (self.mcp.known_as)(&self.client, protocol_version);
+        self.client = McpClient { name, version };
+        let McpClient { name, version } = (self.mcp.known_as)(&self.client, protocol_version);
         let title = version::has_titles(protocol_version).then_some(self.server.editor_name.as_str());
         let result = Initialized {
             protocol_version,
@@ -185,13 +188,13 @@ impl Session {
 
     fn call(
         &mut self,
-        exchange: Option<Exchange>,
+        exchange: Option<ExchangeId>,
         id: &RequestId,
         mut params: Arguments<'_>,
     ) -> Result<Step, BadArgument> {
         let name = params.text("name")?;
         let Some(tool) = self.mcp.tools.iter().find(|tool| tool.name == name) else {
-            // MCP's own rule: the method exists, its parameter is at fault.
+            // MCP's own rule: the method exists, its parameter is invalid.
             let message = format!("unknown tool: {}", shown(&name));
             return Ok(Step::Reply(reply::error(Some(id), envelope::INVALID_PARAMS, &message)));
         };
@@ -203,20 +206,20 @@ impl Session {
         if let (Some(later), Request::CloseTab { label }) = (&self.mcp.later, &request)
             && arguments.flag(later.unless, false)?
         {
-            self.open.each(|open| open.unheard |= open.asked == Asked::Change { label: label.clone() });
+            self.open.each(|open| open.unheard |= open.asked == CallKind::Change { label: label.clone() });
         }
-        let asked = Asked::of(&request, self.mcp);
-        let call = self.open.begin(exchange, OpenCall { id: Some(id.clone()), asked, unheard: false });
+        let asked = CallKind::of(&request, self.mcp);
+        let call = self.open.begin(exchange, PendingCall { id: Some(id.clone()), asked, unheard: false });
         Ok(Step::Call { call, request })
     }
 
-    /// The call is answered long since: what became of its change goes out by itself.
-    fn told_later(&self, asked: &Asked, answer: &Answer) -> Option<Frame> {
-        let (Some(later), Asked::Change { label }) = (&self.mcp.later, asked) else { return None };
-        Some(Frame { text: (later.tell)(label, answer, &self.client), answers: None })
+    /// The decision on a change whose call is already answered, as a notification.
+    fn decision_notification(&self, asked: &CallKind, answer: &Answer) -> Option<AgentFrame> {
+        let (Some(later), CallKind::Change { label }) = (&self.mcp.later, asked) else { return None };
+        Some(AgentFrame { text: (later.tell)(label, answer, &self.client), answers: None })
     }
 
-    /// Nobody is told of a notification that is unknown or malformed: there is no way to answer one.
+    /// An unknown or malformed notification is ignored: notifications have no answer.
     fn notification(&mut self, method: &str, params: Params<'_>) -> Step {
         let Ok(params) = params.read() else { return Step::Nothing };
         match method {
@@ -244,8 +247,8 @@ impl Session {
     }
 }
 
-impl Conversation for Session {
-    fn receive(&mut self, frame: &str, exchange: Option<Exchange>) -> Step {
+impl Conversation for McpSession {
+    fn receive(&mut self, frame: &str, exchange: Option<ExchangeId>) -> Step {
         match envelope::parse(frame) {
             Ok(Message::Request { id, method, params }) => match self.request(exchange, &id, &method, params)
             {
@@ -260,20 +263,20 @@ impl Conversation for Session {
         }
     }
 
-    fn shown(&mut self, call: CallId) -> Option<Frame> {
+    fn acknowledge_shown(&mut self, call: CallId) -> Option<AgentFrame> {
         self.mcp.later.as_ref()?;
         let open = self.open.get_mut(call)?;
         let id = open.what.id.take()?;
-        Some(Frame { text: reply::raw_result(&id, r#"{"content":[]}"#), answers: open.exchange.take() })
+        Some(AgentFrame { text: reply::raw_result(&id, r#"{"content":[]}"#), answers: open.exchange.take() })
     }
 
-    fn adopt(&mut self, name: &str) -> Option<CallId> {
+    fn readopt_call(&mut self, name: &str) -> Option<CallId> {
         self.mcp.later.as_ref()?;
-        let asked = Asked::Change { label: name.to_owned() };
-        Some(self.open.begin(None, OpenCall { id: None, asked, unheard: false }))
+        let asked = CallKind::Change { label: name.to_owned() };
+        Some(self.open.begin(None, PendingCall { id: None, asked, unheard: false }))
     }
 
-    fn hush(&mut self, call: CallId) {
+    fn suppress_outcome(&mut self, call: CallId) {
         if let Some(open) = self.open.get_mut(call) {
             open.what.unheard = true;
         }
@@ -283,12 +286,12 @@ impl Conversation for Session {
         self.initialized = true;
     }
 
-    fn answer(&mut self, call: CallId, answer: &Answer) -> Option<Frame> {
-        let Open { exchange, what: OpenCall { id, asked, unheard } } = self.open.end(call)?;
-        let Some(id) = id else { return self.told_later(&asked, answer).filter(|_| !unheard) };
+    fn answer(&mut self, call: CallId, answer: &Answer) -> Option<AgentFrame> {
+        let OpenCall { exchange, what: PendingCall { id, asked, unheard } } = self.open.end(call)?;
+        let Some(id) = id else { return self.decision_notification(&asked, answer).filter(|_| !unheard) };
         let own_tool = self.own_tool();
         let noted = match answer {
-            Answer::Diagnostics(files) if asked == Asked::AllDiagnostics && !self.notes.is_empty() => {
+            Answer::Diagnostics(files) if asked == CallKind::AllDiagnostics && !self.notes.is_empty() => {
                 Some(Answer::Diagnostics(self.notes.drain(..).chain(files.iter().cloned()).collect()))
             }
             _ => None,
@@ -300,15 +303,15 @@ impl Conversation for Session {
         }
         let encode = |answer: &Answer| {
             let runs_own_tool = own_tool.is_some();
-            let context = Context { asked: &asked, client: &self.client, runs_own_tool };
+            let context = EncodeContext { asked: &asked, client: &self.client, runs_own_tool };
             (self.mcp.encode)(answer, &context).into_frame(&id)
         };
         let text = encode(answer);
         let fits = |text: &String| self.mcp.frame_limit.is_none_or(|limit| text.len() <= limit);
         if fits(&text) {
-            return Some(Frame { text, answers: exchange });
+            return Some(AgentFrame { text, answers: exchange });
         }
-        // A decision has to arrive, above all one that is written already.
+        // A decision has to arrive, especially one that is already written.
         let shorter = match answer {
             Answer::Rejected(rejected) => vec![Answer::Rejected(rejected.without_remarks())],
             Answer::Accepted(accepted) => accepted.shorter().into_iter().map(Answer::Accepted).collect(),
@@ -316,10 +319,10 @@ impl Conversation for Session {
         };
         let text = shorter.iter().map(encode).find(fits).unwrap_or_else(|| {
             let limit = self.mcp.frame_limit.unwrap_or(usize::MAX);
-            let message = format!("the answer is larger than the {limit} bytes that the agent takes");
+            let message = format!("the answer is larger than the {limit} bytes that the agent accepts");
             encode(&Answer::Failed(Failure::new(FailureKind::TooLarge, message)))
         });
-        Some(Frame { text, answers: exchange })
+        Some(AgentFrame { text, answers: exchange })
     }
 
     fn event(&self, event: &EditorEvent) -> Option<String> {
@@ -331,8 +334,12 @@ impl Conversation for Session {
         Some(format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"ping"}}"#))
     }
 
-    fn not_text(&self) -> String {
-        reply::error(None, envelope::INVALID_REQUEST, "this is no text: send JSON as text, in UTF-8")
+    fn not_text(&self) -> Option<String> {
+        Some(reply::error(
+            None,
+            envelope::INVALID_REQUEST,
+            "the frame is not text: send JSON as text, in UTF-8",
+        ))
     }
 
     fn set_capabilities(&mut self, now: Editor) -> bool {
@@ -347,8 +354,15 @@ impl Conversation for Session {
 
     fn open_changes(&self) -> Box<dyn Iterator<Item = (CallId, &str)> + '_> {
         self.open.named(|open| match &open.asked {
-            Asked::Change { label } => Some(label.as_str()),
-            Asked::FileInBackground | Asked::AllDiagnostics | Asked::Other => None,
+            CallKind::Change { label } => Some(label.as_str()),
+            CallKind::Close { .. }
+            | CallKind::FileInBackground
+            | CallKind::AllDiagnostics
+            | CallKind::Other => None,
         })
+    }
+
+    fn decides_in(&self, exchange: ExchangeId) -> bool {
+        self.open.waits_in(exchange, |open| matches!(open.asked, CallKind::Change { .. }))
     }
 }

@@ -1,4 +1,4 @@
-//! A tool's name, arguments and meaning, declared once; the schema that agents list is made from it.
+//! The declaration of a tool: name, arguments and request. The schema in `tools/list` is made from it.
 
 use std::sync::OnceLock;
 
@@ -7,18 +7,34 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::{Arguments, BadArgument, json};
-use crate::meaning::Request;
+use crate::request::Request;
 
-pub(crate) struct Tool {
+pub(crate) struct McpTool {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
     pub(crate) arguments: &'static [Argument],
-    /// Listed only if the editor has it.
+    /// Listed only if the editor supports it.
     pub(crate) needs: Need,
     pub(crate) decode: for<'a> fn(&Arguments<'a>) -> Result<Request, BadArgument>,
 }
 
-/// What an editor has to be able to do for a tool to make sense.
+impl McpTool {
+    /// The same tool with a description of the dialect's own.
+    pub(crate) const fn described(self, description: &'static str) -> McpTool {
+        McpTool { description, ..self }
+    }
+
+    /// The same tool with arguments of the dialect's own.
+    pub(crate) const fn taking(
+        self,
+        arguments: &'static [Argument],
+        decode: for<'a> fn(&Arguments<'a>) -> Result<Request, BadArgument>,
+    ) -> McpTool {
+        McpTool { arguments, decode, ..self }
+    }
+}
+
+/// The capability that a tool needs.
 #[derive(Clone, Copy)]
 pub(crate) enum Need {
     Nothing,
@@ -45,44 +61,44 @@ impl Need {
 
 pub(crate) struct Argument {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ArgumentKind,
     pub(crate) required: bool,
     about: Option<&'static str>,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum ArgumentKind {
     Text,
-    /// One of these words.
+    /// One of these strings.
     Word(&'static [&'static str]),
     Count,
     Flag {
         default: bool,
     },
-    /// A flag whose schema says no default.
+    /// A flag without a default in its schema.
     Switch,
 }
 
 impl Argument {
     pub(crate) const fn required(name: &'static str) -> Argument {
-        Argument { name, kind: Kind::Text, required: true, about: None }
+        Argument { name, kind: ArgumentKind::Text, required: true, about: None }
     }
 
-    pub(crate) const fn optional(name: &'static str, kind: Kind) -> Argument {
+    pub(crate) const fn optional(name: &'static str, kind: ArgumentKind) -> Argument {
         Argument { name, kind, required: false, about: None }
     }
 
     pub(crate) const fn required_count(name: &'static str) -> Argument {
-        Argument { name, kind: Kind::Count, required: true, about: None }
+        Argument { name, kind: ArgumentKind::Count, required: true, about: None }
     }
 
-    /// With a word for the model that fills it in.
+    /// With a description for the model.
     pub(crate) const fn about(self, about: &'static str) -> Argument {
         Argument { about: Some(about), ..self }
     }
 }
 
-/// The result of `tools/list`, made once per dialect for each combination of needs that are met.
+/// The result of `tools/list`, built once per dialect for each combination of capabilities.
 pub(crate) struct ToolList([OnceLock<String>; 1 << Need::ALL.len()]);
 
 impl ToolList {
@@ -90,26 +106,29 @@ impl ToolList {
         ToolList([const { OnceLock::new() }; 1 << Need::ALL.len()])
     }
 
-    pub(crate) fn get(&self, tools: &'static [Tool], has: &Capabilities) -> &str {
+    pub(crate) fn get(&self, tools: &'static [McpTool], has: &Capabilities) -> &str {
         let met = Need::ALL.iter().fold(0_usize, |met, need| met << 1 | usize::from(need.is_met(has)));
         let make = || json(&Tools { tools: listed(tools, has).map(listing).collect() });
         self.0.get(met).map_or("", |list| list.get_or_init(make))
     }
 }
 
-/// The tools that make sense with such an editor.
-pub(crate) fn listed(tools: &'static [Tool], has: &Capabilities) -> impl Iterator<Item = &'static Tool> {
+/// The tools that such an editor supports.
+pub(crate) fn listed(
+    tools: &'static [McpTool],
+    has: &Capabilities,
+) -> impl Iterator<Item = &'static McpTool> {
     tools.iter().filter(move |tool| tool.needs.is_met(has))
 }
 
 #[derive(Serialize)]
 struct Tools {
-    tools: Vec<Listing>,
+    tools: Vec<ToolListing>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Listing {
+struct ToolListing {
     name: &'static str,
     description: &'static str,
     input_schema: Schema,
@@ -127,7 +146,7 @@ struct Schema {
     schema: &'static str,
 }
 
-/// In the order of declaration, which a map type would not keep.
+/// In the order of declaration, which a map would not keep.
 struct Properties(&'static [Argument]);
 
 #[derive(Serialize)]
@@ -146,11 +165,11 @@ impl Serialize for Properties {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for argument in self.0 {
             let (r#type, r#enum, default) = match argument.kind {
-                Kind::Text => ("string", None, None),
-                Kind::Word(words) => ("string", Some(words), None),
-                Kind::Count => ("integer", None, None),
-                Kind::Flag { default } => ("boolean", None, Some(default)),
-                Kind::Switch => ("boolean", None, None),
+                ArgumentKind::Text => ("string", None, None),
+                ArgumentKind::Word(words) => ("string", Some(words), None),
+                ArgumentKind::Count => ("integer", None, None),
+                ArgumentKind::Flag { default } => ("boolean", None, Some(default)),
+                ArgumentKind::Switch => ("boolean", None, None),
             };
             let description = argument.about;
             map.serialize_entry(argument.name, &Property { r#type, description, r#enum, default })?;
@@ -159,9 +178,9 @@ impl Serialize for Properties {
     }
 }
 
-fn listing(tool: &Tool) -> Listing {
+fn listing(tool: &McpTool) -> ToolListing {
     let required = tool.arguments.iter().filter(|argument| argument.required);
-    Listing {
+    ToolListing {
         name: tool.name,
         description: tool.description,
         input_schema: Schema {

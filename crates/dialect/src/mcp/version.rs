@@ -1,9 +1,9 @@
-//! Which MCP version a session speaks. Agents hang up on an answer that they do not know.
+//! The MCP version of a session. Agents disconnect if they do not know the version in the answer.
 
 /// Oldest first. The names are dates, so they sort as text.
 const KNOWN: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// What was asked for if it is known, else the newest one before it, else the oldest.
+/// The requested version if it is known, else the newest older one, else the oldest.
 pub(crate) fn negotiate(asked: &str) -> &'static str {
     let [oldest, ..] = KNOWN;
     KNOWN.into_iter().rev().find(|known| *known <= asked).unwrap_or(oldest)

@@ -1,34 +1,35 @@
-//! Answers as the tool table of NEXUS3 has them: one text, plain or JSON. Lines count from 1, characters from 0, as in
+//! Answers as in the tool table of NEXUS3: one text, plain or JSON. Lines count from 1, characters from 0, as in
 //! NEXUS3's own extension.
 //!
 //! Every failure is a JSON-RPC error. The agent reads the first text without looking at `isError`, so a
-//! failed `openDiff` would be taken for a rejection, and an error text for data.
+//! failed `openDiff` would look like a rejection, and an error text like data.
 
 use std::borrow::Cow;
 
+use linkspan_editor_api::wire_names::diff_answer::{DIFF_REJECTED, FILE_SAVED};
 use linkspan_editor_api::{FileDiagnostics, OpenDocument, Selection, Severity};
 use serde::Serialize;
 
-use crate::decided::remark;
-use crate::mcp::{Context, Encoded, code_of};
-use crate::meaning::{Answer, FailureKind};
+use crate::answer::{Answer, FailureKind};
+use crate::mcp::{EncodeContext, Encoded, code_of};
+use crate::outcome::remark;
 
-pub(super) fn encode<'a>(answer: &'a Answer, context: &Context<'a>) -> Encoded<'a> {
+pub(super) fn encode<'a>(answer: &'a Answer, context: &EncodeContext<'a>) -> Encoded<'a> {
     match answer {
         Answer::Accepted(accepted) => {
             let changed = accepted.person_diff.as_deref().map(Cow::from);
             let remarks = changed.into_iter().chain(accepted.comments.iter().map(|said| remark(said).into()));
             if accepted.written && context.runs_own_tool {
-                // After a yes its tool would write over what is saved now, or append to it once more.
+                // After an accept, its tool would overwrite the saved file, or append to it once more.
                 let remarks = remarks.map(|remark| without_the_word(remark.into_owned()));
-                return Encoded::Texts(std::iter::once(REJECTED.into()).chain(remarks).collect());
+                return Encoded::Texts(std::iter::once(DIFF_REJECTED.into()).chain(remarks).collect());
             }
-            Encoded::Texts(std::iter::once(SAVED.into()).chain(remarks).collect())
+            Encoded::Texts(std::iter::once(FILE_SAVED.into()).chain(remarks).collect())
         }
         Answer::Rejected(rejected) => {
             let remarks = rejected.reason.iter().cloned().chain(rejected.comments.iter().map(remark));
             let remarks = remarks.map(without_the_word);
-            Encoded::Texts(std::iter::once(REJECTED.into()).chain(remarks).collect())
+            Encoded::Texts(std::iter::once(DIFF_REJECTED.into()).chain(remarks).collect())
         }
         Answer::Opened { .. } | Answer::TabClosed { .. } | Answer::DiffsClosed(_) => Encoded::text("ok"),
         // A file that is not open has nothing to save.
@@ -44,23 +45,20 @@ pub(super) fn encode<'a>(answer: &'a Answer, context: &Context<'a>) -> Encoded<'
         Answer::Folders(folders) => {
             Encoded::json(&folders.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>())
         }
-        Answer::Dirty { open, dirty, .. } => Encoded::json(&Dirty { dirty: *open && *dirty }),
+        Answer::Dirty { open, dirty, .. } => Encoded::json(&DirtyResult { dirty: *open && *dirty }),
         Answer::Executed(output) => Encoded::text(output.as_str()),
         Answer::Failed(failure) => failed(failure.kind, failure.message.as_str()),
         _ => Encoded::unasked(),
     }
 }
 
-const SAVED: &str = "FILE_SAVED";
-const REJECTED: &str = "DIFF_REJECTED";
-
 fn failed<'a>(kind: FailureKind, message: impl Into<Cow<'a, str>>) -> Encoded<'a> {
     Encoded::Error(code_of(kind), message.into())
 }
 
-/// The agent accepts when it finds the word anywhere in a text, so a person's remark must not hold it.
+/// The agent treats a text with this word anywhere in it as an accept, so a comment of the user must not contain it.
 fn without_the_word<'a>(remark: String) -> Cow<'a, str> {
-    if remark.contains(SAVED) { remark.replace(SAVED, "file saved").into() } else { remark.into() }
+    if remark.contains(FILE_SAVED) { remark.replace(FILE_SAVED, "file saved").into() } else { remark.into() }
 }
 
 fn from_one(line: u32) -> u32 {
@@ -68,13 +66,13 @@ fn from_one(line: u32) -> u32 {
 }
 
 #[derive(Serialize)]
-struct Dirty {
+struct DirtyResult {
     dirty: bool,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Finding<'a> {
+struct DiagnosticResult<'a> {
     file_path: &'a str,
     line: u32,
     message: &'a str,
@@ -83,8 +81,8 @@ struct Finding<'a> {
     source: Option<&'a str>,
 }
 
-fn findings(file: &FileDiagnostics) -> impl Iterator<Item = Finding<'_>> {
-    file.diagnostics.iter().map(|diagnostic| Finding {
+fn findings(file: &FileDiagnostics) -> impl Iterator<Item = DiagnosticResult<'_>> {
+    file.diagnostics.iter().map(|diagnostic| DiagnosticResult {
         file_path: &file.path,
         line: from_one(diagnostic.range.start.line),
         message: &diagnostic.message,
@@ -100,7 +98,7 @@ fn findings(file: &FileDiagnostics) -> impl Iterator<Item = Finding<'_>> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Selected<'a> {
+struct Nexus3Selection<'a> {
     file_path: &'a str,
     text: &'a str,
     start_line: u32,
@@ -109,9 +107,9 @@ struct Selected<'a> {
     end_character: u32,
 }
 
-fn selected(selection: &Selection) -> Selected<'_> {
+fn selected(selection: &Selection) -> Nexus3Selection<'_> {
     let range = selection.range;
-    Selected {
+    Nexus3Selection {
         file_path: &selection.path,
         text: &selection.text,
         start_line: from_one(range.start.line),
@@ -123,15 +121,15 @@ fn selected(selection: &Selection) -> Selected<'_> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Editor<'a> {
+struct EditorResult<'a> {
     file_path: &'a str,
     is_active: bool,
     is_dirty: bool,
     language_id: &'a str,
 }
 
-fn editor(document: &OpenDocument) -> Editor<'_> {
-    Editor {
+fn editor(document: &OpenDocument) -> EditorResult<'_> {
+    EditorResult {
         file_path: &document.path,
         is_active: document.active,
         is_dirty: document.dirty,

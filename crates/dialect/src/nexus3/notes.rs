@@ -1,22 +1,31 @@
-//! What NEXUS3 itself does with an answer, and how its model hears the rest. Its REPL runs the tool after `FILE_SAVED`,
-//! whatever the file holds by then. After any other text it tells the model "Action cancelled by user" and nothing
-//! more. But it asks for diagnostics after each tool, and shows errors to the model: there the user's words fit.
+//! How NEXUS3 itself treats an answer, and how its model learns the rest. Its REPL runs the tool after `FILE_SAVED`,
+//! whatever the file holds by then. After any other text its model gets "Action cancelled by user" and nothing more.
+//! But it asks for diagnostics after each tool and shows errors to the model, so the user's comments are sent there.
 
-use linkspan_editor_api::{Diagnostic, FileDiagnostics, Position, Range, ReviewComment, Severity, Taken};
+use linkspan_editor_api::{
+    AcceptedPart, Diagnostic, FileDiagnostics, Position, Range, ReviewComment, Severity,
+};
 
-use crate::decided::{Accepted, remark};
-use crate::mcp::Client;
-use crate::meaning::Answer;
+use crate::answer::Answer;
+use crate::mcp::McpClient;
+use crate::outcome::{Accepted, remark};
 
-/// NEXUS3 cuts all that it tells of the editor at 800 characters.
+/// The name with which NEXUS3 itself introduces itself.
+pub(super) const NEXUS3: &str = "nexus3";
+
+/// NEXUS3 cuts everything about the editor at 800 characters.
 const LONGEST: usize = 480;
+
+/// The same for people, as the end of a sentence.
+pub(super) const LIMIT: &str = "shows its model at most 480 characters of your reason and comments, and none of them \
+                                if `inject_diagnostics` is off";
 
 const SAVED: &str =
     "It is saved, although the tool says \"Action cancelled by user\": do not repeat the change.";
 
-/// Other programs that speak this dialect leave the writing to the editor side, as NEXUS3's protocol has it.
-pub(super) fn is_nexus3_itself(client: &Client) -> bool {
-    client.name == "nexus3"
+/// Other programs that use this dialect leave the writing to the hub, as NEXUS3's protocol specifies.
+pub(super) fn is_nexus3_itself(client: &McpClient) -> bool {
+    client.name == NEXUS3
 }
 
 pub(super) fn note(answer: &Answer) -> Option<FileDiagnostics> {
@@ -56,15 +65,15 @@ pub(super) fn note(answer: &Answer) -> Option<FileDiagnostics> {
 fn what_was_accepted(accepted: &Accepted) -> String {
     let taken = accepted.hunks.iter().filter(|hunk| hunk.taken).count();
     match accepted.taken {
-        Taken::All => "The user accepted this change.".to_owned(),
-        Taken::Some => {
+        AcceptedPart::All => "The user accepted this change.".to_owned(),
+        AcceptedPart::Some => {
             let all = accepted.hunks.len();
             format!(
-                "The user accepted {taken} of the {all} parts of this change: read the file before you go on."
+                "The user accepted {taken} of the {all} parts of this change: read the file before you continue."
             )
         }
-        Taken::Edited => {
-            "The user accepted this change with edits: read the file before you go on.".to_owned()
+        AcceptedPart::Edited => {
+            "The user accepted this change with edits: read the file before you continue.".to_owned()
         }
     }
 }
@@ -75,7 +84,7 @@ fn says(reason: Option<&str>, comments: &[ReviewComment]) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// One line, because NEXUS3 gives each finding one.
+/// One line, because NEXUS3 shows one line for each diagnostic.
 fn shortened(message: &str) -> String {
     let words: Vec<&str> = message.split_whitespace().collect();
     let line = words.join(" ");

@@ -1,58 +1,64 @@
-//! Answers as objects, mostly in the shapes of the editor protocol; `says` has the texts beside them.
+//! Answers as objects, mostly with the types of the editor protocol. `text` has the texts that go with them.
 
 use std::borrow::Cow;
 
-use linkspan_editor_api::{FileDiagnostics, OpenDocument, ReviewComment, Selection, Taken};
+use linkspan_editor_api::{AcceptedPart, FileDiagnostics, OpenDocument, ReviewComment, Selection};
 use serde::Serialize;
 
-use super::says;
-use crate::decided::{Accepted, DecidedHunk, Rejected};
-use crate::language::Known;
-use crate::mcp::{Context, Encoded};
-use crate::meaning::{Answer, Failure, FailureKind};
+use super::text;
+use crate::answer::{Answer, Failure, FailureKind};
+use crate::language::LanguageAnswer;
+use crate::mcp::{EncodeContext, Encoded};
+use crate::outcome::{Accepted, DecidedHunk, Rejected};
 
-pub(super) fn encode<'a>(answer: &'a Answer, _context: &Context<'a>) -> Encoded<'a> {
+pub(super) fn encode<'a>(answer: &'a Answer, _context: &EncodeContext<'a>) -> Encoded<'a> {
     match answer {
-        Answer::Accepted(accepted) => told(&accepted_shape(accepted), says::accepted(accepted)),
-        Answer::Rejected(rejected) => told(&rejected_shape(rejected), says::rejected(rejected)),
+        Answer::Accepted(accepted) => told(&accepted_shape(accepted), text::accepted(accepted)),
+        Answer::Rejected(rejected) => told(&rejected_shape(rejected), text::rejected(rejected)),
         Answer::Opened { path, language, line_count } => {
             let path = path.to_string_lossy();
             let text = format!("{path} is open");
-            told(&Opened { path, language: language.as_deref(), line_count: *line_count }, text)
+            told(&OpenedResult { path, language: language.as_deref(), line_count: *line_count }, text)
         }
-        Answer::Diagnostics(files) => told(&Diagnosed { files }, says::diagnostics(files)),
+        Answer::Diagnostics(files) => told(&DiagnosticsResult { files }, text::diagnostics(files)),
         Answer::Selection(selection) => {
-            told(&Selected { selection: selection.as_ref() }, says::selection(selection.as_ref()))
+            told(&SelectionResult { selection: selection.as_ref() }, text::selection(selection.as_ref()))
         }
-        Answer::Editors(editors) => told(&Editors { editors }, says::editors(editors)),
+        Answer::Editors(editors) => told(&EditorsResult { editors }, text::editors(editors)),
         Answer::Folders(folders) => {
             let folders: Vec<_> = folders.iter().map(|path| path.to_string_lossy()).collect();
-            let text = says::lines(&folders, "the workspace has no folders");
-            told(&Folders { folders }, text)
+            let text = text::lines(&folders, "the workspace has no folders");
+            told(&FoldersResult { folders }, text)
         }
         Answer::Dirty { path, open, dirty, untitled } => {
             let path = path.to_string_lossy();
-            let text = says::dirty(&path, *open, *dirty);
-            told(&Dirty { path, open: *open, dirty: *dirty, untitled: *untitled }, text)
+            let text = text::dirty(&path, *open, *dirty);
+            told(&DirtyResult { path, open: *open, dirty: *dirty, untitled: *untitled }, text)
         }
         Answer::Saved { path, saved, open } => {
             let path = path.to_string_lossy();
-            let text = says::saved(&path, *saved, *open);
-            told(&Saved { path, saved: *saved, open: *open }, text)
+            let text = text::saved(&path, *saved, *open);
+            told(&SavedResult { path, saved: *saved, open: *open }, text)
         }
-        Answer::TabClosed { .. } | Answer::Told => told(&Nothing {}, "done"),
-        Answer::DiffsClosed(closed) => told(&Closed { closed: *closed }, format!("{closed} taken back")),
-        Answer::Executed(output) => told(&Executed { output }, output.as_str()),
-        Answer::Ran(ran) => told(ran, says::ran(ran)),
-        Answer::Known(Known::Hover(hover)) => told(hover, says::lines(&hover.contents, NOTHING)),
-        Answer::Known(Known::Definition(found)) => told(found, says::locations(&found.locations)),
-        Answer::Known(Known::References(found)) => told(found, says::locations(&found.locations)),
-        Answer::Known(Known::Symbols(found)) => told(found, says::symbols(&found.symbols)),
-        Answer::Known(Known::VisibleRange(_, visible)) => told(visible, says::visible(visible.range)),
+        Answer::TabClosed { .. } | Answer::MessageShown => told(&EmptyResult {}, "done"),
+        Answer::DiffsClosed(closed) => told(&ClosedResult { closed: *closed }, format!("{closed} withdrawn")),
+        Answer::Executed(output) => told(&ExecutedResult { output }, output.as_str()),
+        Answer::Permission { allowed, message } => {
+            let message = message.as_deref();
+            told(&PermissionResult { allowed: *allowed, message }, text::permission(*allowed, message))
+        }
+        Answer::Ran(ran) => told(ran, text::ran(ran)),
+        Answer::Language(LanguageAnswer::Hover(hover)) => told(hover, text::lines(&hover.contents, NOTHING)),
+        Answer::Language(LanguageAnswer::Definition(found)) => told(found, text::locations(&found.locations)),
+        Answer::Language(LanguageAnswer::References(found)) => told(found, text::locations(&found.locations)),
+        Answer::Language(LanguageAnswer::Symbols(found)) => told(found, text::symbols(&found.symbols)),
+        Answer::Language(LanguageAnswer::VisibleRange(_, visible)) => {
+            told(visible, text::visible(visible.range))
+        }
         Answer::Failed(failure) => failed(failure),
-        Answer::Printed(printed) => {
+        Answer::TerminalContents(printed) => {
             let ran = printed.ran();
-            told(&ran, says::ran(&ran))
+            told(&ran, text::ran(&ran))
         }
         _ => Encoded::unasked(),
     }
@@ -81,37 +87,37 @@ fn failed(failure: &Failure) -> Encoded<'_> {
         FailureKind::Internal => "internal",
     };
     let message = failure.message.as_str();
-    Encoded::structured(&Failed { error: Reason { kind, message } }, message, true)
+    Encoded::structured(&FailedResult { error: ErrorDetail { kind, message } }, message, true)
 }
 
 #[derive(Serialize)]
-struct Failed<'a> {
-    error: Reason<'a>,
+struct FailedResult<'a> {
+    error: ErrorDetail<'a>,
 }
 
 #[derive(Serialize)]
-struct Reason<'a> {
+struct ErrorDetail<'a> {
     kind: &'static str,
     message: &'a str,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Decided<'a> {
+struct DecisionResult<'a> {
     outcome: &'static str,
     review: &'a str,
     path: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
-    /// It is in the file, and too large to be repeated.
+    /// The text is in the file, and too large to be repeated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     text_omitted: bool,
     new_file: bool,
     written: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    taken: Option<Taken>,
+    taken: Option<AcceptedPart>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    hunks: Vec<Hunk<'a>>,
+    hunks: Vec<HunkResult<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     person_diff: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,7 +127,7 @@ struct Decided<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Hunk<'a> {
+struct HunkResult<'a> {
     id: &'a str,
     before_start: u32,
     before_count: u32,
@@ -130,8 +136,8 @@ struct Hunk<'a> {
     taken: bool,
 }
 
-fn hunk(hunk: &DecidedHunk) -> Hunk<'_> {
-    Hunk {
+fn hunk(hunk: &DecidedHunk) -> HunkResult<'_> {
+    HunkResult {
         id: &hunk.id,
         before_start: hunk.before_start,
         before_count: hunk.before_count,
@@ -141,8 +147,8 @@ fn hunk(hunk: &DecidedHunk) -> Hunk<'_> {
     }
 }
 
-fn accepted_shape(accepted: &Accepted) -> Decided<'_> {
-    Decided {
+fn accepted_shape(accepted: &Accepted) -> DecisionResult<'_> {
+    DecisionResult {
         outcome: "accepted",
         review: &accepted.review,
         path: accepted.path.to_string_lossy(),
@@ -158,8 +164,8 @@ fn accepted_shape(accepted: &Accepted) -> Decided<'_> {
     }
 }
 
-fn rejected_shape(rejected: &Rejected) -> Decided<'_> {
-    Decided {
+fn rejected_shape(rejected: &Rejected) -> DecisionResult<'_> {
+    DecisionResult {
         outcome: "rejected",
         review: &rejected.review,
         path: rejected.path.to_string_lossy(),
@@ -177,7 +183,7 @@ fn rejected_shape(rejected: &Rejected) -> Decided<'_> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Opened<'a> {
+struct OpenedResult<'a> {
     path: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     language: Option<&'a str>,
@@ -186,27 +192,27 @@ struct Opened<'a> {
 }
 
 #[derive(Serialize)]
-struct Diagnosed<'a> {
+struct DiagnosticsResult<'a> {
     files: &'a [FileDiagnostics],
 }
 
 #[derive(Serialize)]
-struct Selected<'a> {
+struct SelectionResult<'a> {
     selection: Option<&'a Selection>,
 }
 
 #[derive(Serialize)]
-struct Editors<'a> {
+struct EditorsResult<'a> {
     editors: &'a [OpenDocument],
 }
 
 #[derive(Serialize)]
-struct Folders<'a> {
+struct FoldersResult<'a> {
     folders: Vec<Cow<'a, str>>,
 }
 
 #[derive(Serialize)]
-struct Dirty<'a> {
+struct DirtyResult<'a> {
     path: Cow<'a, str>,
     open: bool,
     dirty: bool,
@@ -214,21 +220,28 @@ struct Dirty<'a> {
 }
 
 #[derive(Serialize)]
-struct Saved<'a> {
+struct SavedResult<'a> {
     path: Cow<'a, str>,
     saved: bool,
     open: bool,
 }
 
 #[derive(Serialize)]
-struct Nothing {}
+struct EmptyResult {}
 
 #[derive(Serialize)]
-struct Closed {
+struct ClosedResult {
     closed: usize,
 }
 
 #[derive(Serialize)]
-struct Executed<'a> {
+struct PermissionResult<'a> {
+    allowed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ExecutedResult<'a> {
     output: &'a str,
 }

@@ -1,12 +1,12 @@
-//! What the editor tells the agent unasked, in the shapes of the editor protocol.
+//! Notifications to the agent, with the types of the editor protocol.
 
 use std::borrow::Cow;
 
 use linkspan_editor_api::LineRange;
 use serde::Serialize;
 
+use crate::answer::EditorEvent;
 use crate::mcp::{notification, tools_changed};
-use crate::meaning::EditorEvent;
 
 #[derive(Serialize)]
 struct Mention<'a> {
@@ -32,6 +32,6 @@ pub(super) fn event(event: &EditorEvent) -> Option<String> {
             notification("diagnostics_changed", &Paths { paths })
         }
         EditorEvent::ToolsChanged => tools_changed(),
-        EditorEvent::ContextChanged { .. } => return None,
+        EditorEvent::ContextChanged { .. } | EditorEvent::Diagnostics(_) => return None,
     })
 }

@@ -1,29 +1,32 @@
 //! Our own dialect, `linkspan`: MCP in the frames of the hub's own socket, for the client library, commands and
-//! `linkspan mcp`. Every result is an object for programs and a text for models; each change says who writes.
+//! `linkspan mcp`. Every result is an object for programs and a text for models; each change names its writer. Being
+//! MCP like the others, it makes an agent on the hub's socket an agent like any other. Must not know the socket.
 
 mod encode;
 mod events;
-mod says;
+mod text;
 mod tools;
 
 use linkspan_editor_api::{AgentLeave, Limits, Notification};
 use linkspan_review::Writer;
 
-use crate::dialect::{Dialect, Door};
-use crate::mcp::{Client, Mcp, Session, ToolList};
+use crate::dialect::{Dialect, Endpoint};
+use crate::mcp::{Mcp, McpClient, McpSession, ToolList};
+use crate::receives::DialectReceives;
 
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "linkspan",
-    // The socket belongs to its user alone: there is no token, and nothing to find it by but the socket.
-    door: Door::Local,
-    writer: Writer::Editor,
+    // Only its user can open the socket, so there is no token, and no discovery file besides the socket.
+    endpoint: Endpoint::Local,
+    writer: Writer::Hub,
     relative_paths: false,
-    converse: |_dialect, server| Box::new(Session::new(&MCP, server)),
+    receives: DialectReceives::EVERYTHING,
+    converse: |_dialect, server| Box::new(McpSession::new(&MCP, server)),
     discovery: |_window, _lookup| Vec::new(),
     terminal_environment: |_window| Vec::new(),
 };
 
-/// What the framing of that socket takes.
+/// The limit of the framing on that socket.
 static MCP: Mcp = mcp(Limits::OF_A_HUB.body);
 
 const fn mcp(frame_limit: usize) -> Mcp {
@@ -35,7 +38,7 @@ const fn mcp(frame_limit: usize) -> Mcp {
         event: events::event,
         goodbye: Some(AgentLeave::METHOD),
         answers_cancelled: true,
-        known_as: Client::as_it_says,
+        known_as: McpClient::as_it_says,
         later: None,
         own_tool: None,
     }
@@ -43,20 +46,20 @@ const fn mcp(frame_limit: usize) -> Mcp {
 
 #[cfg(test)]
 mod tests {
-    use linkspan_editor_api::{Capabilities, ReviewComment, Taken};
+    use linkspan_editor_api::{AcceptedPart, Capabilities, ReviewComment};
     use serde_json::{Value, json};
 
     use super::*;
     use crate::conversation::Conversation;
-    use crate::{Accepted, Answer, Server, Step};
+    use crate::{Accepted, Answer, ServerFacts, Step};
 
     static NARROW: Mcp = mcp(2_000);
 
-    /// What is told of an accepted change of so many bytes over a wire that takes 2000.
+    /// The answer to an accepted change of this many bytes over a wire that accepts 2000.
     fn told(bytes: usize, written: bool) -> Value {
         let capabilities = Capabilities::default();
-        let server = Server { version: "1".into(), editor_name: "Desk".into(), capabilities };
-        let mut session = Session::new(&NARROW, server);
+        let server = ServerFacts { version: "1".into(), editor_name: "Editor".into(), capabilities };
+        let mut session = McpSession::new(&NARROW, server);
         let arguments = json!({ "path": "/w/a", "newText": "" });
         let params = json!({ "name": "proposeChange", "arguments": arguments });
         let asked = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
@@ -68,7 +71,7 @@ mod tests {
             unsent_mark: false,
             new_file: false,
             written,
-            taken: Taken::Edited,
+            taken: AcceptedPart::Edited,
             hunks: Vec::new(),
             person_diff: Some("y".repeat(1_500)),
             comments: vec![ReviewComment { line: 1, text: "z".into() }],
@@ -79,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_told_as_accepted_whatever_has_to_be_left_out() {
+    fn a_written_change_is_reported_as_accepted_whatever_has_to_be_omitted() {
         let whole = told(100, true);
         assert_eq!((&whole["outcome"], &whole["personDiff"]), (&json!("accepted"), &Value::Null));
         assert_eq!(whole["text"], "x".repeat(100));
@@ -90,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_agent_has_to_write_is_no_accept_without_its_text() {
+    fn a_change_that_the_agent_writes_is_not_accepted_without_its_text() {
         assert_eq!(told(100, false)["outcome"], "accepted");
         let failed = told(3_000, false);
         assert_eq!((&failed["outcome"], &failed["error"]["kind"]), (&Value::Null, &json!("tooLarge")));

@@ -1,4 +1,5 @@
-//! The tools. Paths are absolute; lines and characters count from 0, and characters are UTF-16 code units.
+//! The tools of the hub's own dialect. Paths are absolute; lines and characters count from 0, and characters are UTF-16
+//! code units.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -6,47 +7,50 @@ use std::path::PathBuf;
 use linkspan_editor_api::Position;
 use linkspan_review::Writer;
 
-use crate::language::Question;
-use crate::mcp::{Argument, Arguments, BadArgument, Kind, Need, Tool};
-use crate::meaning::{Request, Target};
+use crate::language::LanguageQuery;
+use crate::mcp::standard_tools::{
+    CHECK_DOCUMENT_DIRTY, CLOSE_ALL_DIFF_TABS, EXECUTE_CODE, GET_CURRENT_SELECTION, GET_LATEST_SELECTION,
+    GET_OPEN_EDITORS, GET_WORKSPACE_FOLDERS, SAVE_DOCUMENT,
+};
+use crate::mcp::{Argument, ArgumentKind, Arguments, BadArgument, McpTool, Need};
+use crate::request::{OpenSelection, Request};
 
 type Decoded = Result<Request, BadArgument>;
 
-const NO_ARGUMENTS: &[Argument] = &[];
 const PATH: Argument = Argument::required("path").about("Absolute path of the file");
 const FILE: &[Argument] = &[PATH];
-const LABEL: Argument =
-    Argument::optional("label", Kind::Text).about("A name for people; without it, the path");
-const SET: Argument =
-    Argument::optional("set", Kind::Text).about("Any word: changes with the same word are shown as one set");
+const LABEL: Argument = Argument::optional("label", ArgumentKind::Text)
+    .about("Name of the change, shown to the user. Default: the path");
+const SET: Argument = Argument::optional("set", ArgumentKind::Text)
+    .about("Any string; changes with the same string are shown as one set");
 const PLACE: &[Argument] = &[
     PATH,
     Argument::required_count("line").about("Line, from 0"),
-    Argument::required_count("character").about("UTF-16 characters from the start of the line, from 0"),
+    Argument::required_count("character").about("Offset in the line, in UTF-16 code units, from 0"),
 ];
 const WRITERS: &[&str] = &["hub", "agent"];
 
-pub(super) static TOOLS: &[Tool] = &[
-    Tool {
+pub(super) static TOOLS: &[McpTool] = &[
+    McpTool {
         name: "proposeChange",
-        description: "Show the person a new text for a file and wait for the decision. Once accepted the file is \
-                      written, unless `writer` is `agent`. The answer has the final text, which may differ from \
-                      the proposed one, and what the person said",
+        description: "Propose a new text for a file to the user and wait for the decision. If the user accepts, the \
+                      file is written, unless `writer` is `agent`. The result has the final text, which may differ \
+                      from the proposed one, and the user's comments",
         arguments: &[
             PATH,
             Argument::required("newText").about("The whole new text of the file"),
             LABEL,
             SET,
-            Argument::optional("writer", Kind::Word(WRITERS))
-                .about("Who writes the file once it is accepted: `hub` (default) or `agent`, the caller"),
+            Argument::optional("writer", ArgumentKind::Word(WRITERS))
+                .about("Who writes the accepted file: `hub` (default), or `agent`, the caller"),
         ],
         needs: Need::Nothing,
         decode: propose_change,
     },
-    Tool {
+    McpTool {
         name: "compareTexts",
-        description: "Show the person two texts under the name of a file and wait for the decision. Nothing is \
-                      read from or written to the disk",
+        description: "Show the user two texts under the name of a file and wait for the decision. Reads and writes \
+                      no file",
         arguments: &[
             PATH,
             Argument::required("oldText").about("The text before"),
@@ -57,28 +61,31 @@ pub(super) static TOOLS: &[Tool] = &[
         needs: Need::Nothing,
         decode: compare_texts,
     },
-    Tool {
+    McpTool {
         name: "openFile",
-        description: "Open a file in the editor and, if asked, go to a place or select lines in it",
+        description: "Open a file in the editor. Optionally move the cursor or select lines in it",
         arguments: &[
             PATH,
-            Argument::optional("line", Kind::Count)
-                .about("Line, from 0; selected as a whole without `character`"),
-            Argument::optional("character", Kind::Count).about("Where in that line the cursor goes, from 0"),
-            Argument::optional("endLine", Kind::Count).about("Select up to the end of this line, from 0"),
-            Argument::optional("preview", Kind::Flag { default: false }),
-            Argument::optional("focus", Kind::Flag { default: true }),
+            Argument::optional("line", ArgumentKind::Count)
+                .about("Line, from 0. Without `character`, the whole line is selected"),
+            Argument::optional("character", ArgumentKind::Count)
+                .about("Cursor position in that line, from 0"),
+            Argument::optional("endLine", ArgumentKind::Count)
+                .about("Select up to the end of this line, from 0"),
+            Argument::optional("preview", ArgumentKind::Flag { default: false }),
+            Argument::optional("focus", ArgumentKind::Flag { default: true }),
         ],
         needs: Need::Nothing,
         decode: open_file,
     },
-    Tool {
+    McpTool {
         name: "getDiagnostics",
-        description: "Errors and warnings of one file, or of all files that have any",
+        description: "List the errors and warnings of one file, or of all files that have any",
         arguments: &[
-            Argument::optional("path", Kind::Text).about("Absolute path of the file; without it, all files"),
-            Argument::optional("waitMs", Kind::Count)
-                .about("Wait at most this long for the language servers to come to rest"),
+            Argument::optional("path", ArgumentKind::Text)
+                .about("Absolute path of the file. Default: all files"),
+            Argument::optional("waitMs", ArgumentKind::Count)
+                .about("How long to wait for the language servers to finish, in milliseconds"),
         ],
         needs: Need::Nothing,
         decode: |arguments| {
@@ -86,79 +93,33 @@ pub(super) static TOOLS: &[Tool] = &[
             Ok(Request::Diagnostics { path, wait_ms: arguments.count("waitMs")? })
         },
     },
-    Tool {
-        name: "getCurrentSelection",
-        description: "The selection in the active editor",
-        arguments: NO_ARGUMENTS,
-        needs: Need::Nothing,
-        decode: |_| Ok(Request::CurrentSelection),
-    },
-    Tool {
-        name: "getLatestSelection",
-        description: "The latest selection, even if no editor is active now",
-        arguments: NO_ARGUMENTS,
-        needs: Need::Nothing,
-        decode: |_| Ok(Request::LatestSelection),
-    },
-    Tool {
-        name: "getOpenEditors",
-        description: "The files that are open in the editor",
-        arguments: NO_ARGUMENTS,
-        needs: Need::Nothing,
-        decode: |_| Ok(Request::OpenEditors),
-    },
-    Tool {
-        name: "getWorkspaceFolders",
-        description: "The folders of the editor's workspace",
-        arguments: NO_ARGUMENTS,
-        needs: Need::Nothing,
-        decode: |_| Ok(Request::WorkspaceFolders),
-    },
-    Tool {
-        name: "checkDocumentDirty",
-        description: "Whether a file is open in the editor and has unsaved changes",
-        arguments: FILE,
-        needs: Need::Nothing,
-        decode: |arguments| Ok(Request::CheckDirty { path: path(arguments)? }),
-    },
-    Tool {
-        name: "saveDocument",
-        description: "Save an open file",
-        arguments: FILE,
-        needs: Need::Nothing,
-        decode: |arguments| Ok(Request::Save { path: path(arguments)? }),
-    },
-    Tool {
+    GET_CURRENT_SELECTION,
+    GET_LATEST_SELECTION,
+    GET_OPEN_EDITORS,
+    GET_WORKSPACE_FOLDERS,
+    CHECK_DOCUMENT_DIRTY
+        .described("Check whether a file is open in the editor and has unsaved changes")
+        .taking(FILE, |arguments| Ok(Request::CheckDirty { path: path(arguments)? })),
+    SAVE_DOCUMENT.taking(FILE, |arguments| Ok(Request::Save { path: path(arguments)? })),
+    McpTool {
         name: "closeTab",
-        description: "Take back the changes of this agent that have this label",
+        description: "Withdraw the changes of this agent that have this label",
         arguments: &[Argument::required("label")],
         needs: Need::Nothing,
         decode: |arguments| Ok(Request::CloseTab { label: arguments.text("label")?.into_owned() }),
     },
-    Tool {
-        name: "closeAllDiffTabs",
-        description: "Take back all changes of this agent",
-        arguments: NO_ARGUMENTS,
-        needs: Need::Nothing,
-        decode: |_| Ok(Request::CloseAllDiffs),
-    },
-    Tool {
-        name: "executeCode",
-        description: "Execute code in the kernel of the active notebook, once the person allows it",
-        arguments: &[Argument::required("code")],
-        needs: Need::ExecuteCode,
-        decode: |arguments| Ok(Request::ExecuteCode { code: arguments.text("code")?.into_owned() }),
-    },
-    Tool {
+    CLOSE_ALL_DIFF_TABS.described("Withdraw all changes of this agent"),
+    EXECUTE_CODE,
+    McpTool {
         name: "runInTerminal",
-        description: "Run a command in a terminal of the editor, where the person sees it, once she allows it, and \
-                      wait for its end. The answer has what it printed and its exit code",
+        description: "Run a command in a terminal of the editor, where the user sees it, and wait until it exits. \
+                      The user is asked for permission first. The result has its output and its exit code",
         arguments: &[
-            Argument::required("command").about("The command, as the shell reads it"),
-            Argument::optional("cwd", Kind::Text)
-                .about("Absolute path of a folder of the workspace to run it in"),
-            Argument::optional("waitMs", Kind::Count).about(
-                "Answer at the latest after this time (default 60000, at most 120000); the command goes on",
+            Argument::required("command").about("Command line for the shell"),
+            Argument::optional("cwd", ArgumentKind::Text)
+                .about("Absolute path of the workspace folder to run it in"),
+            Argument::optional("waitMs", ArgumentKind::Count).about(
+                "Return after this many milliseconds (default 60000, at most 120000). The command keeps running",
             ),
         ],
         needs: Need::Terminal,
@@ -169,41 +130,51 @@ pub(super) static TOOLS: &[Tool] = &[
             Ok(Request::RunInTerminal { command, cwd, wait_ms, terminal: None })
         },
     },
-    Tool {
+    McpTool {
+        name: "requestPermission",
+        description: "Ask the user whether you may run this command yourself, and wait for the answer. Nothing is \
+                      run. The result says whether it is allowed",
+        arguments: &[Argument::required("command").about("The whole command, as it would run")],
+        needs: Need::Nothing,
+        decode: |arguments| Ok(Request::Permission { command: arguments.text("command")?.into_owned() }),
+    },
+    McpTool {
         name: "getHover",
-        description: "What the editor's language server knows about the thing at a place",
+        description: "Get the type and documentation of the symbol at a position, from the language server",
         arguments: PLACE,
         needs: Need::Language,
-        decode: |arguments| asked_at(arguments, Question::Hover),
+        decode: |arguments| asked_at(arguments, LanguageQuery::Hover),
     },
-    Tool {
+    McpTool {
         name: "getDefinition",
-        description: "Where the thing at a place is defined",
+        description: "Find the definition of the symbol at a position",
         arguments: PLACE,
         needs: Need::Language,
-        decode: |arguments| asked_at(arguments, Question::Definition),
+        decode: |arguments| asked_at(arguments, LanguageQuery::Definition),
     },
-    Tool {
+    McpTool {
         name: "findReferences",
-        description: "Where the thing at a place is used",
+        description: "Find all references to the symbol at a position",
         arguments: PLACE,
         needs: Need::Language,
-        decode: |arguments| asked_at(arguments, Question::References),
+        decode: |arguments| asked_at(arguments, LanguageQuery::References),
     },
-    Tool {
+    McpTool {
         name: "getSymbols",
-        description: "What a file defines",
+        description: "List the symbols that a file defines",
         arguments: FILE,
         needs: Need::Language,
-        decode: |arguments| Ok(Request::Language { path: path(arguments)?, question: Question::Symbols }),
+        decode: |arguments| {
+            Ok(Request::Language { path: path(arguments)?, question: LanguageQuery::Symbols })
+        },
     },
-    Tool {
+    McpTool {
         name: "getVisibleRange",
-        description: "Which part of a file is on the person's screen",
+        description: "Get the range of a file that is visible in the editor",
         arguments: FILE,
         needs: Need::Documents,
         decode: |arguments| {
-            Ok(Request::Language { path: path(arguments)?, question: Question::VisibleRange })
+            Ok(Request::Language { path: path(arguments)?, question: LanguageQuery::VisibleRange })
         },
     },
 ];
@@ -212,7 +183,7 @@ fn path(arguments: &Arguments<'_>) -> Result<PathBuf, BadArgument> {
     Ok(PathBuf::from(arguments.text("path")?.into_owned()))
 }
 
-/// People have to be able to tell changes apart, also those whose agent gave them no name.
+/// The user has to be able to tell changes apart, including those without a label.
 fn label(arguments: &Arguments<'_>) -> Result<String, BadArgument> {
     let given = arguments.optional_text("label")?.filter(|label| !label.is_empty());
     Ok(given.map_or_else(|| arguments.text("path"), Ok)?.into_owned())
@@ -222,7 +193,7 @@ fn set(arguments: &Arguments<'_>) -> Result<Option<String>, BadArgument> {
     const LONGEST: usize = 256;
     let set = arguments.optional_text("set")?.filter(|set| !set.is_empty());
     if set.as_ref().is_some_and(|set| set.len() > LONGEST) {
-        return Err(BadArgument::Wrong { name: "set", expected: "a word of at most 256 bytes" });
+        return Err(BadArgument::Wrong { name: "set", expected: "a string of at most 256 bytes" });
     }
     Ok(set.map(Cow::into_owned))
 }
@@ -230,7 +201,7 @@ fn set(arguments: &Arguments<'_>) -> Result<Option<String>, BadArgument> {
 fn propose_change(arguments: &Arguments<'_>) -> Decoded {
     let writer = match arguments.word("writer", "`hub` or `agent`", WRITERS)? {
         Some("agent") => Writer::Agent,
-        _ => Writer::Editor,
+        _ => Writer::Hub,
     };
     Ok(Request::Propose {
         path: path(arguments)?,
@@ -255,10 +226,10 @@ fn compare_texts(arguments: &Arguments<'_>) -> Decoded {
 fn open_file(arguments: &Arguments<'_>) -> Decoded {
     let (line, end_line) = (arguments.count("line")?, arguments.count("endLine")?);
     let target = match (line, arguments.count("character")?) {
-        (None, None) => end_line.map(|end| Target::Lines { start: 0, end: Some(end) }),
-        (Some(start), None) => Some(Target::Lines { start, end: end_line }),
+        (None, None) => end_line.map(|end| OpenSelection::Lines { start: 0, end: Some(end) }),
+        (Some(start), None) => Some(OpenSelection::Lines { start, end: end_line }),
         (line, Some(character)) => {
-            Some(Target::From { start: Position { line: line.unwrap_or(0), character }, end_line })
+            Some(OpenSelection::From { start: Position { line: line.unwrap_or(0), character }, end_line })
         }
     };
     Ok(Request::OpenFile {
@@ -269,7 +240,7 @@ fn open_file(arguments: &Arguments<'_>) -> Decoded {
     })
 }
 
-fn asked_at(arguments: &Arguments<'_>, question: fn(Position) -> Question) -> Decoded {
+fn asked_at(arguments: &Arguments<'_>, question: fn(Position) -> LanguageQuery) -> Decoded {
     let path = path(arguments)?;
     let (line, character) = (arguments.required_count("line")?, arguments.required_count("character")?);
     Ok(Request::Language { path, question: question(Position { line, character }) })

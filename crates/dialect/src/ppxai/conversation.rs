@@ -1,59 +1,59 @@
-//! One ppxai client's conversation: each request is answered by itself, and nothing is said unasked.
+//! One ppxai client's conversation: each request has its own answer, and nothing is sent without a request.
 
 use serde::Serialize;
 
 use super::STATUS;
-use super::encode::{Workspace, workspace};
-use super::envelope::{self, Call, Id, NO_REQUEST, UNKNOWN_TOOL};
-use super::tool::{Context, Group, Tool, Wrong};
+use super::encode::{WorkspaceInfo, workspace};
+use super::envelope::{self, Id, NO_REQUEST, PpxaiCall, UNKNOWN_TOOL};
+use super::tool::{BadArguments, Group, PpxaiTool, ToolContext};
 use super::tools::{named, names};
-use crate::conversation::{CallId, Conversation as Converses, Exchange, Frame, Server, Step};
-use crate::folders::Folders;
+use crate::answer::{Answer, EditorEvent, FailureKind};
+use crate::conversation::{AgentFrame, CallId, Conversation as Converses, ExchangeId, ServerFacts, Step};
+use crate::folders::WindowFolders;
 use crate::mcp::json;
-use crate::meaning::{Answer, EditorEvent, FailureKind, Request};
-use crate::nearest::nearest;
 use crate::open_calls::OpenCalls;
-use crate::work::Active;
+use crate::request::{ActiveFileRequest, Request};
+use crate::spelling::nearest;
 
-/// As much of a name that is none of ours as an error repeats.
+/// How much of an unknown name an error repeats.
 const LONGEST_SHOWN: usize = 100;
 
 #[derive(Debug)]
 pub(super) struct Conversation {
-    server: Server,
-    folders: Folders,
-    open: OpenCalls<Asked>,
+    server: ServerFacts,
+    folders: WindowFolders,
+    open: OpenCalls<OpenRequest>,
 }
 
 #[derive(Debug)]
-enum Asked {
+enum OpenRequest {
     Status,
     Tool {
         id: Id,
-        tool: &'static Tool,
-        /// Of a change that waits for a person.
+        tool: &'static PpxaiTool,
+        /// Of a pending change.
         label: Option<String>,
         given: Option<String>,
     },
 }
 
-impl Asked {
+impl OpenRequest {
     fn label(&self) -> Option<&str> {
         match self {
-            Asked::Status => None,
-            Asked::Tool { label, .. } => label.as_deref(),
+            OpenRequest::Status => None,
+            OpenRequest::Tool { label, .. } => label.as_deref(),
         }
     }
 }
 
 impl Conversation {
-    pub(super) fn new(server: Server) -> Conversation {
-        Conversation { server, folders: Folders::default(), open: OpenCalls::default() }
+    pub(super) fn new(server: ServerFacts) -> Conversation {
+        Conversation { server, folders: WindowFolders::default(), open: OpenCalls::default() }
     }
 
     fn status(&self, answer: &Answer) -> String {
         let Answer::Folders(folders) = answer else {
-            let why = "the hub did not say what is open here";
+            let why = "the hub did not report the workspace folders";
             return envelope::failure(&Id::none(), envelope::code_of(FailureKind::Internal), why);
         };
         json(&Status {
@@ -66,8 +66,8 @@ impl Conversation {
         })
     }
 
-    fn call(&mut self, call: Call<'_>, exchange: Option<Exchange>) -> Step {
-        let Call { id, tool: name, arguments } = call;
+    fn call(&mut self, call: PpxaiCall<'_>, exchange: Option<ExchangeId>) -> Step {
+        let PpxaiCall { id, tool: name, arguments } = call;
         let Some(tool) = named(&name) else {
             let shown: String = name.chars().take(LONGEST_SHOWN).collect();
             let nearest = nearest(&name, names()).unwrap_or_default();
@@ -77,10 +77,10 @@ impl Conversation {
         match tool.read(&arguments) {
             Ok(request) => {
                 let given = arguments.optional_text("path").ok().flatten().map(|path| path.into_owned());
-                let asked = Asked::Tool { id, tool, label: label_of(&request), given };
+                let asked = OpenRequest::Tool { id, tool, label: label_of(&request), given };
                 Step::Call { call: self.open.begin(exchange, asked), request }
             }
-            Err(Wrong(message)) => {
+            Err(BadArguments(message)) => {
                 let code = envelope::code_of(FailureKind::InvalidParams);
                 Step::Reply(envelope::failure(&id, code, &message))
             }
@@ -89,9 +89,9 @@ impl Conversation {
 }
 
 impl Converses for Conversation {
-    fn receive(&mut self, frame: &str, exchange: Option<Exchange>) -> Step {
+    fn receive(&mut self, frame: &str, exchange: Option<ExchangeId>) -> Step {
         if frame == STATUS {
-            let call = self.open.begin(exchange, Asked::Status);
+            let call = self.open.begin(exchange, OpenRequest::Status);
             return Step::Call { call, request: Request::WorkspaceFolders };
         }
         match envelope::read(frame) {
@@ -100,32 +100,32 @@ impl Converses for Conversation {
         }
     }
 
-    fn answer(&mut self, call: CallId, answer: &Answer) -> Option<Frame> {
+    fn answer(&mut self, call: CallId, answer: &Answer) -> Option<AgentFrame> {
         let open = self.open.end(call)?;
         let text = match (&open.what, answer) {
-            (Asked::Tool { id, .. }, Answer::Failed(failure)) => envelope::failed(id, failure),
-            (Asked::Status, answer) => self.status(answer),
-            (Asked::Tool { id, tool, given, .. }, answer) => {
+            (OpenRequest::Tool { id, .. }, Answer::Failed(failure)) => envelope::failed(id, failure),
+            (OpenRequest::Status, answer) => self.status(answer),
+            (OpenRequest::Tool { id, tool, given, .. }, answer) => {
                 let capabilities = &self.server.capabilities;
-                let context = Context { folders: &self.folders, capabilities, given: given.as_deref() };
+                let context = ToolContext { folders: &self.folders, capabilities, given: given.as_deref() };
                 match (tool.encode)(answer, &context) {
                     Some(told) => envelope::answer(id, &told),
                     None => {
                         let code = envelope::code_of(FailureKind::Internal);
-                        envelope::failure(id, code, "the answer is not one to this tool")
+                        envelope::failure(id, code, "the answer does not match the tool")
                     }
                 }
             }
         };
-        Some(Frame { text, answers: open.exchange })
+        Some(AgentFrame { text, answers: open.exchange })
     }
 
     fn event(&self, _event: &EditorEvent) -> Option<String> {
         None
     }
 
-    fn not_text(&self) -> String {
-        envelope::failure(&Id::none(), NO_REQUEST, "send text")
+    fn not_text(&self) -> Option<String> {
+        Some(envelope::failure(&Id::none(), NO_REQUEST, "send text"))
     }
 
     fn set_capabilities(&mut self, now: linkspan_editor_api::Capabilities) -> bool {
@@ -133,7 +133,7 @@ impl Converses for Conversation {
         false
     }
 
-    fn set_folders(&mut self, now: &Folders) {
+    fn set_folders(&mut self, now: &WindowFolders) {
         self.folders = now.clone();
     }
 
@@ -142,7 +142,7 @@ impl Converses for Conversation {
     }
 
     fn open_changes(&self) -> Box<dyn Iterator<Item = (CallId, &str)> + '_> {
-        self.open.named(Asked::label)
+        self.open.named(OpenRequest::label)
     }
 }
 
@@ -151,10 +151,10 @@ fn label_of(request: &Request) -> Option<String> {
         Request::Propose { label, .. }
         | Request::Compare { label, .. }
         | Request::Edit { label, .. }
-        | Request::Active(Active::Insert { label, .. } | Active::ReplaceSelection { label, .. }) => {
-            Some(label.clone())
-        }
-        Request::Format { .. } | Request::Active(Active::Format) => Some("format".to_owned()),
+        | Request::ActiveFile(
+            ActiveFileRequest::Insert { label, .. } | ActiveFileRequest::ReplaceSelection { label, .. },
+        ) => Some(label.clone()),
+        Request::Format { .. } | Request::ActiveFile(ActiveFileRequest::Format) => Some("format".to_owned()),
         _ => None,
     }
 }
@@ -166,5 +166,5 @@ struct Status<'a> {
     editor: &'a str,
     capabilities: [&'static str; Group::ALL.len()],
     tools: Vec<&'static str>,
-    workspace: Workspace<'a>,
+    workspace: WorkspaceInfo<'a>,
 }

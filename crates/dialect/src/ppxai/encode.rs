@@ -1,4 +1,4 @@
-//! The shapes of answers. Where the seed shows one, it is that, to the key.
+//! The JSON of answers. If ppxai's own server shows an answer, ours has the same keys.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -6,50 +6,49 @@ use std::path::{Path, PathBuf};
 use linkspan_editor_api::{Position, Range, Severity};
 use serde::Serialize;
 
-use super::envelope::Told;
-use super::tool::Context;
-use crate::language::Known;
-use crate::meaning::Answer;
-use crate::work::Printed;
+use super::envelope::ToolOutput;
+use super::tool::ToolContext;
+use crate::answer::{Answer, TerminalContents};
+use crate::language::LanguageAnswer;
 
-/// A language server that has more to say is not read to its end.
+/// More diagnostics of a language server are cut.
 const MOST_DIAGNOSTICS: usize = 10_000;
 
 #[derive(Serialize)]
-pub(super) struct Workspace<'a> {
+pub(super) struct WorkspaceInfo<'a> {
     name: Option<Cow<'a, str>>,
-    folders: Vec<Folder<'a>>,
+    folders: Vec<FolderResult<'a>>,
 }
 
 #[derive(Serialize)]
-struct Folder<'a> {
+struct FolderResult<'a> {
     name: Cow<'a, str>,
     path: Cow<'a, str>,
 }
 
-pub(super) fn workspace(folders: &[PathBuf]) -> Workspace<'_> {
+pub(super) fn workspace(folders: &[PathBuf]) -> WorkspaceInfo<'_> {
     fn name(path: &Path) -> Cow<'_, str> {
         path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()
     }
-    let shape = |path| Folder { name: name(path), path: path.to_string_lossy() };
-    Workspace {
+    let shape = |path| FolderResult { name: name(path), path: path.to_string_lossy() };
+    WorkspaceInfo {
         name: folders.first().map(|folder| name(folder)),
         folders: folders.iter().map(PathBuf::as_path).map(shape).collect(),
     }
 }
 
-pub(super) fn info(answer: &Answer, _: &Context<'_>) -> Option<Told> {
+pub(super) fn info(answer: &Answer, _: &ToolContext<'_>) -> Option<ToolOutput> {
     let Answer::Folders(folders) = answer else { return None };
-    Some(Told::new(&workspace(folders)))
+    Some(ToolOutput::new(&workspace(folders)))
 }
 
-pub(super) fn data(answer: &Answer, _: &Context<'_>) -> Option<Told> {
+pub(super) fn data(answer: &Answer, _: &ToolContext<'_>) -> Option<ToolOutput> {
     let Answer::Data { json, truncated } = answer else { return None };
-    Some(Told::raw(json, *truncated))
+    Some(ToolOutput::raw(json, *truncated))
 }
 
 #[derive(Serialize)]
-struct Text<'a> {
+struct FileText<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     content: &'a str,
@@ -58,108 +57,108 @@ struct Text<'a> {
     dirty: bool,
 }
 
-pub(super) fn file(answer: &Answer, _: &Context<'_>) -> Option<Told> {
+pub(super) fn file(answer: &Answer, _: &ToolContext<'_>) -> Option<ToolOutput> {
     let Answer::Text { text, language, dirty, truncated, .. } = answer else { return None };
-    Some(Told::cut(&Text { path: None, content: text, language, dirty: *dirty }, *truncated))
+    Some(ToolOutput::cut(&FileText { path: None, content: text, language, dirty: *dirty }, *truncated))
 }
 
-pub(super) fn active_file(answer: &Answer, context: &Context<'_>) -> Option<Told> {
+pub(super) fn active_file(answer: &Answer, context: &ToolContext<'_>) -> Option<ToolOutput> {
     match answer {
-        Answer::NoActiveFile => Some(Told::new(&())),
+        Answer::NoActiveFile => Some(ToolOutput::new(&())),
         Answer::Text { path, text, language, dirty, truncated } => {
             let path = Some(context.folders.relative(path));
-            Some(Told::cut(&Text { path, content: text, language, dirty: *dirty }, *truncated))
+            Some(ToolOutput::cut(&FileText { path, content: text, language, dirty: *dirty }, *truncated))
         }
         _ => None,
     }
 }
 
 #[derive(Serialize)]
-struct Open<'a> {
+struct OpenFile<'a> {
     path: String,
     language: Option<&'a str>,
     active: bool,
     dirty: bool,
 }
 
-pub(super) fn open_files(answer: &Answer, context: &Context<'_>) -> Option<Told> {
+pub(super) fn open_files(answer: &Answer, context: &ToolContext<'_>) -> Option<ToolOutput> {
     let Answer::Editors(documents) = answer else { return None };
     let shape =
         |document: &'_ linkspan_editor_api::OpenDocument| context.folders.relative(Path::new(&document.path));
-    let open = documents.iter().map(|document| Open {
+    let open = documents.iter().map(|document| OpenFile {
         path: shape(document),
         language: document.language.as_deref(),
         active: document.active,
         dirty: document.dirty,
     });
-    Some(Told::new(&open.collect::<Vec<_>>()))
+    Some(ToolOutput::new(&open.collect::<Vec<_>>()))
 }
 
 #[derive(Serialize)]
-struct At {
+struct LineColumn {
     line: u32,
     column: u32,
 }
 
-impl From<Position> for At {
-    fn from(position: Position) -> At {
-        At { line: position.line, column: position.character }
+impl From<Position> for LineColumn {
+    fn from(position: Position) -> LineColumn {
+        LineColumn { line: position.line, column: position.character }
     }
 }
 
 #[derive(Serialize)]
-struct Selected<'a> {
+struct PpxaiSelection<'a> {
     text: &'a str,
     file: String,
-    start: At,
-    end: At,
+    start: LineColumn,
+    end: LineColumn,
 }
 
-pub(super) fn selection(answer: &Answer, context: &Context<'_>) -> Option<Told> {
+pub(super) fn selection(answer: &Answer, context: &ToolContext<'_>) -> Option<ToolOutput> {
     let Answer::Selection(selection) = answer else { return None };
-    let shape = selection.as_ref().map(|selection| Selected {
+    let shape = selection.as_ref().map(|selection| PpxaiSelection {
         text: &selection.text,
         file: context.folders.relative(Path::new(&selection.path)),
         start: selection.range.start.into(),
         end: selection.range.end.into(),
     });
-    Some(Told::new(&shape))
+    Some(ToolOutput::new(&shape))
 }
 
 #[derive(Serialize)]
-struct Visible {
+struct VisibleResult {
     file: String,
-    start: At,
-    end: At,
+    start: LineColumn,
+    end: LineColumn,
 }
 
-pub(super) fn visible(answer: &Answer, context: &Context<'_>) -> Option<Told> {
+pub(super) fn visible(answer: &Answer, context: &ToolContext<'_>) -> Option<ToolOutput> {
     match answer {
-        Answer::NoActiveFile => Some(Told::new(&())),
-        Answer::Known(Known::VisibleRange(path, visible)) => {
-            let shape = visible.range.map(|Range { start, end }| Visible {
+        Answer::NoActiveFile => Some(ToolOutput::new(&())),
+        Answer::Language(LanguageAnswer::VisibleRange(path, visible)) => {
+            let shape = visible.range.map(|Range { start, end }| VisibleResult {
                 file: context.folders.relative(path),
                 start: start.into(),
                 end: end.into(),
             });
-            Some(Told::new(&shape))
+            Some(ToolOutput::new(&shape))
         }
         _ => None,
     }
 }
 
 /// Whether there was an editor to open it in.
-pub(super) fn opened(answer: &Answer, context: &Context<'_>) -> Option<Told> {
-    matches!(answer, Answer::Opened { .. }).then(|| Told::new(&context.capabilities.documents))
+pub(super) fn opened(answer: &Answer, context: &ToolContext<'_>) -> Option<ToolOutput> {
+    matches!(answer, Answer::Opened { .. }).then(|| ToolOutput::new(&context.capabilities.documents))
 }
 
-pub(super) fn revealed(answer: &Answer, _: &Context<'_>) -> Option<Told> {
+pub(super) fn revealed(answer: &Answer, _: &ToolContext<'_>) -> Option<ToolOutput> {
     let Answer::Revealed(revealed) = answer else { return None };
-    Some(Told::new(revealed))
+    Some(ToolOutput::new(revealed))
 }
 
 #[derive(Serialize)]
-struct Diagnosed<'a> {
+struct DiagnosticResult<'a> {
     path: Cow<'a, str>,
     severity: &'static str,
     message: &'a str,
@@ -169,14 +168,14 @@ struct Diagnosed<'a> {
     source: Option<&'a str>,
 }
 
-pub(super) fn diagnostics(answer: &Answer, context: &Context<'_>) -> Option<Told> {
+pub(super) fn diagnostics(answer: &Answer, context: &ToolContext<'_>) -> Option<ToolOutput> {
     let Answer::Diagnostics(files) = answer else { return None };
     let mut found = Vec::new();
     for file in files {
         let relative = || context.folders.relative(Path::new(&file.path)).into();
-        // As the seed has it: who asked for one file is told of it as he named it.
+        // As ppxai's own server does: a file that was requested by its path keeps that spelling.
         let path: Cow<'_, str> = context.given.map_or_else(relative, Into::into);
-        found.extend(file.diagnostics.iter().map(|diagnostic| Diagnosed {
+        found.extend(file.diagnostics.iter().map(|diagnostic| DiagnosticResult {
             path: path.clone(),
             severity: match diagnostic.severity {
                 Severity::Error => "Error",
@@ -192,86 +191,91 @@ pub(super) fn diagnostics(answer: &Answer, context: &Context<'_>) -> Option<Told
     }
     let truncated = found.len() > MOST_DIAGNOSTICS;
     found.truncate(MOST_DIAGNOSTICS);
-    Some(Told::cut(&found, truncated))
+    Some(ToolOutput::cut(&found, truncated))
 }
 
 #[derive(Serialize)]
 struct Hover<'a> {
     contents: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    start: Option<At>,
+    start: Option<LineColumn>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    end: Option<At>,
+    end: Option<LineColumn>,
 }
 
-pub(super) fn hover(answer: &Answer, _: &Context<'_>) -> Option<Told> {
-    let Answer::Known(Known::Hover(hover)) = answer else { return None };
+pub(super) fn hover(answer: &Answer, _: &ToolContext<'_>) -> Option<ToolOutput> {
+    let Answer::Language(LanguageAnswer::Hover(hover)) = answer else { return None };
     let shape = (!hover.contents.is_empty()).then(|| Hover {
         contents: &hover.contents,
         start: hover.range.map(|range| range.start.into()),
         end: hover.range.map(|range| range.end.into()),
     });
-    Some(Told::new(&shape))
+    Some(ToolOutput::new(&shape))
 }
 
 #[derive(Serialize)]
-struct Defined {
+struct DefinitionResult {
     path: String,
     line: u32,
     column: u32,
 }
 
-pub(super) fn definition(answer: &Answer, context: &Context<'_>) -> Option<Told> {
-    let Answer::Known(Known::Definition(found)) = answer else { return None };
-    let shape = found.locations.iter().map(|location| Defined {
+pub(super) fn definition(answer: &Answer, context: &ToolContext<'_>) -> Option<ToolOutput> {
+    let Answer::Language(LanguageAnswer::Definition(found)) = answer else { return None };
+    let shape = found.locations.iter().map(|location| DefinitionResult {
         path: context.folders.relative(Path::new(&location.path)),
         line: location.range.start.line.saturating_add(1),
         column: location.range.start.character,
     });
-    Some(Told::new(&shape.collect::<Vec<_>>()))
+    Some(ToolOutput::new(&shape.collect::<Vec<_>>()))
 }
 
 #[derive(Serialize)]
-struct Ran<'a> {
+struct CommandResult<'a> {
     terminal: &'a str,
     output: &'a str,
     exit_code: Option<i32>,
     timed_out: bool,
 }
 
-pub(super) fn ran(answer: &Answer, _: &Context<'_>) -> Option<Told> {
+pub(super) fn ran(answer: &Answer, _: &ToolContext<'_>) -> Option<ToolOutput> {
     let (terminal, output, exit_code, timed_out, truncated) = match answer {
         Answer::Ran(ran) => (&ran.terminal, &ran.output, ran.exit_code, ran.timed_out, false),
-        Answer::Printed(Printed { terminal, output, running, exit_code, truncated }) => {
+        Answer::TerminalContents(TerminalContents { terminal, output, running, exit_code, truncated }) => {
             (terminal, output, *exit_code, *running, *truncated)
         }
         _ => return None,
     };
-    Some(Told::cut(&Ran { terminal, output, exit_code, timed_out }, truncated))
+    Some(ToolOutput::cut(&CommandResult { terminal, output, exit_code, timed_out }, truncated))
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct TerminalResult<'a> {
     terminal: &'a str,
     output: &'a str,
     running: bool,
     exit_code: Option<i32>,
 }
 
-pub(super) fn printed(answer: &Answer, _: &Context<'_>) -> Option<Told> {
-    let Answer::Printed(Printed { terminal, output, running, exit_code, truncated }) = answer else {
+pub(super) fn printed(answer: &Answer, _: &ToolContext<'_>) -> Option<ToolOutput> {
+    let Answer::TerminalContents(TerminalContents { terminal, output, running, exit_code, truncated }) =
+        answer
+    else {
         return None;
     };
-    Some(Told::cut(&Shown { terminal, output, running: *running, exit_code: *exit_code }, *truncated))
+    Some(ToolOutput::cut(
+        &TerminalResult { terminal, output, running: *running, exit_code: *exit_code },
+        *truncated,
+    ))
 }
 
 #[derive(Serialize)]
-struct Made<'a> {
+struct TerminalMade<'a> {
     terminal: &'a str,
     name: &'a str,
 }
 
-pub(super) fn terminal_made(answer: &Answer, _: &Context<'_>) -> Option<Told> {
+pub(super) fn terminal_made(answer: &Answer, _: &ToolContext<'_>) -> Option<ToolOutput> {
     let Answer::TerminalMade { terminal, name } = answer else { return None };
-    Some(Told::new(&Made { terminal, name }))
+    Some(ToolOutput::new(&TerminalMade { terminal, name }))
 }

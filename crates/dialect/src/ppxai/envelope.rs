@@ -1,17 +1,17 @@
-//! One request and its answer on the wire. Knows no tool.
+//! One request and its answer on the wire. Does not know the tools.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::answer::{Failure, FailureKind};
 use crate::mcp::{Arguments, json};
-use crate::meaning::{Failure, FailureKind};
 
 /// Ids are echoed and kept while a call is open, so their size is bounded.
 const LONGEST_ID: usize = 256;
 
-/// A request's own name for itself, as it was written.
+/// The id of a request, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Id(String);
 
@@ -22,14 +22,14 @@ impl Id {
 }
 
 #[derive(Debug)]
-pub(super) struct Call<'a> {
+pub(super) struct PpxaiCall<'a> {
     pub(super) id: Id,
     pub(super) tool: Cow<'a, str>,
     pub(super) arguments: Arguments<'a>,
 }
 
 #[derive(Deserialize)]
-struct Body<'a> {
+struct RequestBody<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -38,18 +38,18 @@ struct Body<'a> {
     args: Option<&'a RawValue>,
 }
 
-/// The request, or why it is none, with its id where that could be read.
-pub(super) fn read(body: &str) -> Result<Call<'_>, (Id, String)> {
+/// The request, or why it is invalid, with its id if that could be read.
+pub(super) fn read(body: &str) -> Result<PpxaiCall<'_>, (Id, String)> {
     let not = |error: serde_json::Error| {
-        (Id::none(), format!("the body is no request: {error}; send {{\"id\", \"tool\", \"args\"}}"))
+        (Id::none(), format!("the body is not a request: {error}; send {{\"id\", \"tool\", \"args\"}}"))
     };
-    let Body { id, tool, args } = serde_json::from_str(body).map_err(not)?;
+    let RequestBody { id, tool, args } = serde_json::from_str(body).map_err(not)?;
     let id = match id {
         None => Id::none(),
         Some(id) => read_id(id).map_err(|message| (Id::none(), message))?,
     };
     match Arguments::read("args", args) {
-        Ok(arguments) => Ok(Call { id, tool, arguments }),
+        Ok(arguments) => Ok(PpxaiCall { id, tool, arguments }),
         Err(error) => Err((id, error.to_string())),
     }
 }
@@ -57,49 +57,49 @@ pub(super) fn read(body: &str) -> Result<Call<'_>, (Id, String)> {
 fn read_id(raw: &RawValue) -> Result<Id, String> {
     let text = raw.get();
     if text.len() > LONGEST_ID {
-        return Err(format!("id has {} bytes; it may have {LONGEST_ID}", text.len()));
+        return Err(format!("id has {} bytes, at most {LONGEST_ID} are allowed", text.len()));
     }
     match text.as_bytes().first() {
         Some(b'-' | b'0'..=b'9') => Ok(Id(text.to_owned())),
-        // It is given back as it came: half of a surrogate pair would make an answer of it that not everyone can read.
+        // It is echoed as it came: with half of a surrogate pair, the answer would not be valid for every JSON parser.
         Some(b'"') if serde_json::from_str::<String>(text).is_ok() => Ok(Id(text.to_owned())),
         _ if text == "null" => Ok(Id::none()),
-        _ => Err("id is wrong: expected a string or a number".to_owned()),
+        _ => Err("id is invalid: expected a string or a number".to_owned()),
     }
 }
 
-/// What a tool gave.
+/// The result of a tool.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct ToolOutput {
     json: String,
-    /// There was more.
+    /// The result was cut.
     truncated: bool,
-    /// Code and words, where it is not what was asked for.
+    /// Code and message, if the tool failed.
     failed: Option<(&'static str, String)>,
 }
 
-impl Told {
-    pub(super) fn new(value: &impl Serialize) -> Told {
-        Told { json: json(value), truncated: false, failed: None }
+impl ToolOutput {
+    pub(super) fn new(value: &impl Serialize) -> ToolOutput {
+        ToolOutput { json: json(value), truncated: false, failed: None }
     }
 
-    pub(super) fn cut(value: &impl Serialize, truncated: bool) -> Told {
-        Told { json: json(value), truncated, failed: None }
+    pub(super) fn cut(value: &impl Serialize, truncated: bool) -> ToolOutput {
+        ToolOutput { json: json(value), truncated, failed: None }
     }
 
-    /// What is JSON already.
-    pub(super) fn raw(json: &str, truncated: bool) -> Told {
-        Told { json: json.to_owned(), truncated, failed: None }
+    /// A value that is JSON already.
+    pub(super) fn raw(json: &str, truncated: bool) -> ToolOutput {
+        ToolOutput { json: json.to_owned(), truncated, failed: None }
     }
 
-    /// The same, as a failure.
-    pub(super) fn failed(self, code: &'static str, message: String) -> Told {
-        Told { failed: Some((code, message)), ..self }
+    /// This result, as a failure.
+    pub(super) fn failed(self, code: &'static str, message: String) -> ToolOutput {
+        ToolOutput { failed: Some((code, message)), ..self }
     }
 }
 
-pub(super) fn answer(Id(id): &Id, told: &Told) -> String {
-    let Told { json: result, truncated, failed } = told;
+pub(super) fn answer(Id(id): &Id, told: &ToolOutput) -> String {
+    let ToolOutput { json: result, truncated, failed } = told;
     let rest = if *truncated { r#","truncated":true"# } else { "" };
     let success = failed.is_none();
     let error =
@@ -116,7 +116,7 @@ pub(super) fn failed(id: &Id, failure: &Failure) -> String {
     self::failure(id, code_of(failure.kind), &failure.message)
 }
 
-/// Stable words for programs; [`CODES`] says what they mean.
+/// Stable codes for programs; [`CODES`] explains them.
 pub(super) fn code_of(kind: FailureKind) -> &'static str {
     match kind {
         FailureKind::InvalidParams => "INVALID_ARGUMENT",
@@ -135,33 +135,33 @@ pub(super) fn code_of(kind: FailureKind) -> &'static str {
     }
 }
 
-/// A tool that there is not.
+/// There is no such tool.
 pub(super) const UNKNOWN_TOOL: &str = "UNKNOWN_TOOL";
-/// The user said no.
+/// The user rejected the change.
 pub(super) const REJECTED: &str = "REJECTED";
-/// The body was no request.
+/// The body is not a request.
 pub(super) const NO_REQUEST: &str = "NO_REQUEST";
 
 pub(super) const CODES: &[(&str, &str)] = &[
-    (NO_REQUEST, "The body is no request of this kind; the HTTP status is 400"),
-    (UNKNOWN_TOOL, "There is no such tool; the message names the nearest"),
-    ("INVALID_ARGUMENT", "An argument is missing, wrong or unknown"),
+    (NO_REQUEST, "The body is not a valid request; the HTTP status is 400"),
+    (UNKNOWN_TOOL, "There is no such tool; the message suggests the most similar one"),
+    ("INVALID_ARGUMENT", "An argument is missing, invalid or unknown"),
     ("NOT_FOUND", "There is no such file, folder, terminal or repository"),
-    ("OUTSIDE_WORKSPACE", "The path leads out of the workspace, by itself or through a symlink"),
+    ("OUTSIDE_WORKSPACE", "The path is outside the workspace, directly or through a symlink"),
     (
         REJECTED,
         "The user rejected the change; the message has the reason and the comments, `result` is a `Decided`",
     ),
-    ("DENIED", "The person, or `deny` in her configuration, does not allow it"),
-    ("UNSUPPORTED", "This editor, or this machine, cannot do it"),
+    ("DENIED", "The user, or `deny` in the configuration, does not allow it"),
+    ("UNSUPPORTED", "This editor or this machine does not support it"),
     ("TOO_LARGE", "It is larger than the limits allow"),
-    ("NOT_TEXT", "It is a folder, or no text"),
-    ("STALE_EDIT", "The text is not what the edit expects: read the file again"),
-    ("FAILED", "It was tried and failed; the message says why"),
+    ("NOT_TEXT", "It is a folder, or not a text file"),
+    ("STALE_EDIT", "The file does not hold the text that the edit expects: read the file again"),
+    ("FAILED", "It failed; the message says why"),
     ("TIMEOUT", "It took too long"),
     ("EDITOR_GONE", "The editor is not connected"),
-    ("WITHDRAWN", "It was taken back before it was done"),
-    ("INTERNAL", "A fault of Linkspan"),
+    ("WITHDRAWN", "It was withdrawn before it was done"),
+    ("INTERNAL", "A bug in Linkspan"),
 ];
 
 #[cfg(test)]
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_that_is_no_text_is_not_given_back() {
+    fn an_id_that_is_not_valid_text_is_not_echoed() {
         let with = |id: &str| format!(r#"{{"id":{id},"tool":"x"}}"#);
         for good in [r#""\u00e9\ud83d\ude80""#, "-1.5e3", "18446744073709551616"] {
             assert_eq!(read(&with(good)).map(|call| call.id.0).ok().as_deref(), Some(good));

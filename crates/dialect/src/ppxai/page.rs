@@ -1,4 +1,4 @@
-//! The reference page for authors of clients, made from the table of tools.
+//! The reference page for authors of clients, generated from the table of tools.
 
 use super::envelope::CODES;
 use super::tool::{Argument, Group};

@@ -1,32 +1,33 @@
-//! A tool's name, arguments, meaning and result, declared once: decoding, `GET /status` and the reference page are
+//! The declaration of a tool: name, arguments, request and result. Decoding, `GET /status` and the reference page are
 //! made from it.
 
 use linkspan_editor_api::Capabilities;
 
-use super::envelope::Told;
-use crate::folders::Folders;
+use super::envelope::ToolOutput;
+use crate::answer::Answer;
+use crate::folders::WindowFolders;
 use crate::mcp::{Arguments, BadArgument};
-use crate::meaning::{Answer, Request};
-use crate::nearest::nearest;
+use crate::request::Request;
+use crate::spelling::nearest;
 
-pub(super) struct Tool {
+pub(super) struct PpxaiTool {
     pub(super) name: &'static str,
     pub(super) group: Group,
     pub(super) about: &'static str,
     pub(super) arguments: &'static [Argument],
     pub(super) result: &'static str,
-    pub(super) decode: for<'a> fn(&Arguments<'a>) -> Result<Request, Wrong>,
-    /// None for an answer to something else.
-    pub(super) encode: fn(&Answer, &Context<'_>) -> Option<Told>,
+    pub(super) decode: for<'a> fn(&Arguments<'a>) -> Result<Request, BadArguments>,
+    /// None for an answer to another request.
+    pub(super) encode: fn(&Answer, &ToolContext<'_>) -> Option<ToolOutput>,
 }
 
-impl std::fmt::Debug for Tool {
+impl std::fmt::Debug for PpxaiTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Tool").field(&self.name).finish()
     }
 }
 
-/// What `GET /status` calls capabilities.
+/// The groups that `GET /status` lists as capabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Group {
     Workspace,
@@ -68,30 +69,30 @@ pub(super) const fn optional(name: &'static str, kind: &'static str, about: &'st
     Argument { name, kind, required: false, about }
 }
 
-/// The word that the seed's own server takes for a person's. It is taken from nobody.
+/// The argument that ppxai's own server accepts as the user's confirmation. Here it confirms nothing.
 pub(super) const CONFIRMED: &str = "confirmed";
 
-/// Why the arguments cannot be used.
+/// Why the arguments are invalid.
 #[derive(Debug)]
-pub(super) struct Wrong(pub(super) String);
+pub(super) struct BadArguments(pub(super) String);
 
-impl From<BadArgument> for Wrong {
-    fn from(bad: BadArgument) -> Wrong {
-        Wrong(bad.to_string())
+impl From<BadArgument> for BadArguments {
+    fn from(bad: BadArgument) -> BadArguments {
+        BadArguments(bad.to_string())
     }
 }
 
-/// What an answer is written with.
+/// What encoding an answer needs.
 #[derive(Debug)]
-pub(super) struct Context<'a> {
-    pub(super) folders: &'a Folders,
+pub(super) struct ToolContext<'a> {
+    pub(super) folders: &'a WindowFolders,
     pub(super) capabilities: &'a Capabilities,
-    /// The `path` that was asked about, as it was written.
+    /// The `path` argument, as it was written.
     pub(super) given: Option<&'a str>,
 }
 
-impl Tool {
-    pub(super) fn read(&self, arguments: &Arguments<'_>) -> Result<Request, Wrong> {
+impl PpxaiTool {
+    pub(super) fn read(&self, arguments: &Arguments<'_>) -> Result<Request, BadArguments> {
         let known = || self.arguments.iter().map(|argument| argument.name);
         let unknown =
             arguments.names().find(|name| *name != CONFIRMED && !known().any(|known| known == *name));
@@ -100,9 +101,9 @@ impl Tool {
             Some(unknown) => {
                 let hint = match nearest(unknown, known()) {
                     Some(nearest) => format!("did you mean `{nearest}`?"),
-                    None => "it takes none".to_owned(),
+                    None => "it has no arguments".to_owned(),
                 };
-                Err(Wrong(format!("{} has no argument `{unknown}`; {hint}", self.name)))
+                Err(BadArguments(format!("{} has no argument `{unknown}`; {hint}", self.name)))
             }
         }
     }

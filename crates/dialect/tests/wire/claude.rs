@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use linkspan_dialect::{Accepted, Answer, Door, EditorEvent, Failure, FailureKind, Request, Target, by_name};
+use linkspan_dialect::{
+    Accepted, Answer, EditorEvent, Endpoint, Failure, FailureKind, OpenSelection, Request, by_name,
+};
 use linkspan_editor_api::{
     Capabilities, Diagnostic, FileDiagnostics, OpenDocument, Position, Range, SelectedRange, Selection,
     Severity,
@@ -42,7 +44,7 @@ fn accepted(text: &str, new_file: bool) -> Answer {
 fn the_agent_writes() {
     let dialect = by_name("claude").unwrap();
     assert_eq!(dialect.writer, Writer::Agent);
-    let Door::WebSocket { subprotocol, .. } = dialect.door else { panic!("no WebSocket") };
+    let Endpoint::WebSocket { subprotocol, .. } = dialect.endpoint else { panic!("no WebSocket") };
     assert_eq!(subprotocol, Some("mcp"));
 }
 
@@ -144,14 +146,14 @@ fn lines_count_from_one_on_this_wire() {
     };
     assert_eq!(target(json!({})), None);
     assert_eq!(target(json!({"startText": "", "endText": ""})), None);
-    let lines = |start, end| Some(Target::Lines { start, end });
+    let lines = |start, end| Some(OpenSelection::Lines { start, end });
     assert_eq!(target(json!({"startLine": 5, "endLine": 10})), lines(4, Some(9)));
     assert_eq!(target(json!({"startLine": 1})), lines(0, None));
     assert_eq!(target(json!({"endLine": 3})), lines(0, Some(2)));
     assert_eq!(target(json!({"startLine": 0})), lines(0, None));
     assert_eq!(
         target(json!({"startText": "fn", "endText": "}", "selectToEndOfLine": true, "startLine": 3})),
-        Some(Target::Text { start: "fn".into(), end: Some("}".into()), to_end_of_line: true })
+        Some(OpenSelection::Text { start: "fn".into(), end: Some("}".into()), to_end_of_line: true })
     );
 }
 
@@ -180,7 +182,7 @@ fn diagnostics_are_asked_by_uri_or_by_path() {
     let call = support::call_frame(1, "getDiagnostics", &json!({"uri": "https://a/b"}));
     assert_eq!(
         reply(session("claude").receive(&call))["error"]["message"],
-        "uri is wrong: expected a file: URI or a path"
+        "uri is invalid: expected a file: URI or a path"
     );
 }
 
@@ -303,10 +305,10 @@ fn dirty_and_saved_say_so_or_that_the_document_is_not_open() {
 
 #[test]
 fn code_is_offered_only_where_the_editor_can_execute_it() {
-    use linkspan_dialect::{Server, Session};
+    use linkspan_dialect::{ServerFacts, Session};
     let names = |execute_code| {
         let capabilities = Capabilities { execute_code, questions: true, ..Capabilities::default() };
-        let server = Server { version: String::new(), editor_name: String::new(), capabilities };
+        let server = ServerFacts { version: String::new(), editor_name: String::new(), capabilities };
         let mut session = Session::new(by_name("claude").unwrap(), server);
         let list = reply(session.receive(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#));
         let tools = list["result"]["tools"].as_array().unwrap().clone();

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use linkspan_dialect::{DiscoveryFile, WindowFacts, by_name};
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ fn file(dialect: &str, folders: &[PathBuf], environment: &[(&str, &str)]) -> Opt
 fn window(folders: &[PathBuf]) -> WindowFacts<'_> {
     WindowFacts {
         port: 41001,
+        socket: Some(Path::new("/run/u/linkspan/agents/w1.sock")),
         token: "secret",
         pid: 12,
         editor_name: "Neovim",
@@ -88,6 +89,38 @@ fn gemini_and_qwen_each_get_a_file_in_their_own_place() {
     assert_eq!(files[0].directory, PathBuf::from("/var/tmp/x/gemini/ide"));
     assert_eq!(files.len(), 1, "without a home there is no lock");
     assert_eq!(serde_json::from_slice::<Value>(&files[0].contents).unwrap()["linkspan"], "here");
+}
+
+#[test]
+fn a_copilot_lock_names_the_socket_and_the_header_to_send() {
+    let folders = ["/w/a b".into()];
+    let file = file("copilot", &folders, &[("HOME", "/home/ada")]).unwrap();
+    assert_eq!(file.directory, PathBuf::from("/home/ada/.copilot/ide"));
+    assert_eq!(
+        serde_json::from_slice::<Value>(&file.contents).unwrap(),
+        json!({"socketPath": "/run/u/linkspan/agents/w1.sock", "scheme": "unix",
+               "headers": {"Authorization": "Nonce secret"}, "pid": 12, "ideName": "Neovim",
+               "timestamp": 1_763_193_600_000_u64, "workspaceFolders": ["/w/a b"], "isTrusted": true})
+    );
+    let moved = [("HOME", "/home/ada"), ("COPILOT_HOME", "/opt/copilot")];
+    let lookup = |name: &str| moved.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into());
+    let copilot = by_name("copilot").unwrap();
+    let places = copilot.discovery_files(&window(&folders), lookup);
+    let places: Vec<_> = places.iter().map(|file| file.directory.display().to_string()).collect();
+    assert_eq!(places, ["/opt/copilot/ide", "/home/ada/.copilot/ide"]);
+    let without_socket = WindowFacts { socket: None, ..window(&folders) };
+    assert_eq!(file_of("copilot", &without_socket, &[("HOME", "/home/ada")]), None);
+}
+
+#[test]
+fn a_copilot_lock_is_named_like_a_uuid_and_differs_from_window_to_window() {
+    let name = |mark, port| {
+        let window = WindowFacts { mark, port, ..window(&[]) };
+        file_of("copilot", &window, &[("HOME", "/home/ada")]).unwrap().file_name
+    };
+    assert_eq!(name("0123456789abcdef", 41001), "01234567-89ab-4def-8000-00000000a029.lock");
+    assert_ne!(name("0123456789abcdef", 41001), name("0123456789abcdef", 41002));
+    assert_eq!(name("é", 1).len(), "01234567-89ab-4def-8000-00000000a029.lock".len());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Gemini CLI and Qwen Code: what they sent is understood, and our answers have the shape of their companions'.
 
 use linkspan_dialect::{
-    Accepted, ActiveFile, Answer, CallId, EditorEvent, Exchange, Failure, FailureKind, Frame, OpenFile,
-    Request, Session, Step, begins_session, by_name,
+    Accepted, ActiveFile, AgentFrame, Answer, CallId, EditorEvent, ExchangeId, Failure, FailureKind,
+    OpenFile, Request, Session, Step, begins_session, by_name,
 };
 use linkspan_editor_api::Position;
 use serde_json::{Value, json};
@@ -22,11 +22,11 @@ fn open_diff(session: &mut Session) -> CallId {
 /// A change that waits for a person, its call answered.
 fn shown(session: &mut Session) -> CallId {
     let call = open_diff(session);
-    assert!(session.shown(call).is_some());
+    assert!(session.acknowledge_shown(call).is_some());
     call
 }
 
-fn value(frame: Option<Frame>) -> Value {
+fn value(frame: Option<AgentFrame>) -> Value {
     let frame = frame.expect("nothing is said");
     serde_json::from_str(&frame.text).unwrap()
 }
@@ -78,7 +78,7 @@ fn captured_conversations_are_understood_and_answered_in_the_same_shape() {
                 Step::Reply(reply) => ours.push(serde_json::from_str(&reply).unwrap()),
                 Step::Call { call, request: Request::Propose { path, label, .. } } => {
                     assert_eq!((path.to_str(), label.as_str()), (Some(PATH), "a.txt"));
-                    ours.push(value(session.shown(call)));
+                    ours.push(value(session.acknowledge_shown(call)));
                     change = Some(call);
                 }
                 Step::Call { call, request: Request::CloseTab { label } } => {
@@ -147,11 +147,11 @@ fn alike(ours: &Value, theirs: &Value, file: &str) {
 fn a_proposal_is_answered_to_its_own_request_and_decided_by_itself() {
     let mut session = ready();
     let frame = call_frame(7, "openDiff", &json!({"filePath": PATH, "newContent": "new\n"}));
-    let Step::Call { call, .. } = session.receive_in(Some(Exchange(4)), &frame) else { panic!() };
-    let answer = session.shown(call).unwrap();
-    assert_eq!(answer.answers, Some(Exchange(4)));
+    let Step::Call { call, .. } = session.receive_in(Some(ExchangeId(4)), &frame) else { panic!() };
+    let answer = session.acknowledge_shown(call).unwrap();
+    assert_eq!(answer.answers, Some(ExchangeId(4)));
     assert_eq!(answer.text, r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#);
-    assert_eq!(session.shown(call), None, "once");
+    assert_eq!(session.acknowledge_shown(call), None, "once");
     let told = session.answer(call, &Answer::Rejected(rejected(Some("no"), &[]))).unwrap();
     assert_eq!(told.answers, None);
     let told = value(Some(told));
@@ -203,11 +203,11 @@ fn a_session_that_is_taken_up_again_tells_what_was_asked_before() {
     assert_eq!(session.event(&event), None);
     session.resume();
     assert!(session.event(&event).is_some());
-    let change = session.adopt(PATH).unwrap();
+    let change = session.readopt_call(PATH).unwrap();
     assert_eq!(session.open_changes().collect::<Vec<_>>(), [(change, PATH)]);
     let told = value(session.answer(change, &Answer::Accepted(accepted("new\n", false))));
     assert_eq!(told["params"], json!({"filePath": PATH, "content": "new\n"}));
-    assert_eq!(self::session("claude").adopt(PATH), None);
+    assert_eq!(self::session("claude").readopt_call(PATH), None);
 }
 
 #[test]

@@ -1,15 +1,21 @@
 //! The dialects from outside: frames in, meaning out, and back.
 
 #[cfg(test)]
-mod captured;
+mod captures;
 #[cfg(test)]
 mod claude;
+#[cfg(test)]
+mod codex;
+#[cfg(test)]
+mod copilot;
 #[cfg(test)]
 mod discovery;
 #[cfg(test)]
 mod gemini;
 #[cfg(test)]
-mod hostile;
+mod hooks;
+#[cfg(test)]
+mod hostile_input;
 #[cfg(test)]
 mod nexus3;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use linkspan_dialect::{
     Accepted, Answer, EditorEvent, Failure, FailureKind, Request, Session, Step, by_name,
 };
 use linkspan_editor_api::{
-    Diagnostic, FileDiagnostics, OpenDocument, Position, Range, Selection, Severity, Taken,
+    AcceptedPart, Diagnostic, FileDiagnostics, OpenDocument, Position, Range, Selection, Severity,
 };
 use linkspan_review::Writer;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn selection(text: String) -> Selection {
 #[test]
 fn the_editor_side_writes() {
     let dialect = by_name("nexus3").unwrap();
-    assert_eq!(dialect.writer, Writer::Editor);
+    assert_eq!(dialect.writer, Writer::Hub);
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn nexus3_itself_hears_yes_only_if_its_tool_is_the_writer() {
 #[test]
 fn what_nexus3_shows_its_model_of_a_decision_comes_with_the_next_diagnostics_and_once() {
     let mut session = nexus3();
-    let in_part = Accepted { written: true, taken: Taken::Edited, ..accepted("x", false) };
+    let in_part = Accepted { written: true, taken: AcceptedPart::Edited, ..accepted("x", false) };
     answered(&mut session, "openDiff", &diff(), &Answer::Accepted(in_part));
     let rejection = Answer::Rejected(rejected(Some("not\nnow"), &[(3, "why?")]));
     answered(&mut session, "openDiff", &diff(), &rejection);

@@ -1,12 +1,12 @@
 //! The shapes of our own dialect.
 
 use linkspan_dialect::{
-    Accepted, Answer, DecidedHunk, EditorEvent, Failure, FailureKind, Known, Question, Request, Server,
-    Session, Step, Target, by_name,
+    Accepted, Answer, DecidedHunk, EditorEvent, Failure, FailureKind, LanguageAnswer, LanguageQuery,
+    OpenSelection, Request, ServerFacts, Session, Step, by_name,
 };
 use linkspan_editor_api::{
-    Capabilities, Diagnostic, FileDiagnostics, LanguageDefinitionResult, LanguageHoverResult,
-    LanguageSymbolsResult, Location, OpenDocument, Position, Range, Selection, Severity, Symbol, Taken,
+    AcceptedPart, Capabilities, Diagnostic, FileDiagnostics, LanguageDefinitionResult, LanguageHoverResult,
+    LanguageSymbolsResult, Location, OpenDocument, Position, Range, Selection, Severity, Symbol,
     TerminalRunResult,
 };
 use linkspan_review::Writer;
@@ -32,7 +32,7 @@ fn range() -> Range {
 }
 
 fn listed(capabilities: Capabilities) -> Vec<String> {
-    let server = Server { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
+    let server = ServerFacts { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
     let mut session = Session::new(by_name("linkspan").unwrap(), server);
     let list = reply(session.receive(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#));
     let tools = list["result"]["tools"].as_array().unwrap();
@@ -57,6 +57,7 @@ fn the_list_follows_what_the_editor_can_do() {
             "saveDocument",
             "closeTab",
             "closeAllDiffTabs",
+            "requestPermission",
         ]
     );
     let extra = |capabilities| -> Vec<String> {
@@ -92,9 +93,9 @@ fn a_change_says_who_writes_and_what_it_belongs_to() {
         writer: Some(writer),
     };
     let plain = json!({"path": "/w/a", "newText": "x"});
-    assert_eq!(asks("proposeChange", plain), change(None, "/w/a", Writer::Editor));
+    assert_eq!(asks("proposeChange", plain), change(None, "/w/a", Writer::Hub));
     let hub = json!({"path": "/w/a", "newText": "x", "label": "", "set": "", "writer": "hub"});
-    assert_eq!(asks("proposeChange", hub), change(None, "/w/a", Writer::Editor));
+    assert_eq!(asks("proposeChange", hub), change(None, "/w/a", Writer::Hub));
     let agent = json!({"path": "/w/a", "newText": "x", "label": "t", "set": "s", "writer": "agent"});
     assert_eq!(asks("proposeChange", agent), change(Some("s"), "t", Writer::Agent));
     let compare = json!({"path": "/w/a", "oldText": "", "newText": "x", "set": "s"});
@@ -118,12 +119,12 @@ fn bad_arguments_are_named() {
         (
             "proposeChange",
             json!({"path": "/a", "newText": "", "writer": "me"}),
-            "writer is wrong: expected `hub` or `agent`",
+            "writer is invalid: expected `hub` or `agent`",
         ),
         (
             "proposeChange",
             json!({"path": "/a", "newText": "", "set": long}),
-            "set is wrong: expected a word of at most 256 bytes",
+            "set is invalid: expected a string of at most 256 bytes",
         ),
         ("compareTexts", json!({"path": "/a", "newText": ""}), "oldText is missing: expected a string"),
         (
@@ -144,7 +145,7 @@ fn a_file_is_opened_at_lines_or_at_a_place() {
         Request::OpenFile { target, .. } => target,
         other => panic!("{other:?}"),
     };
-    let lines = |start, end| Some(Target::Lines { start, end });
+    let lines = |start, end| Some(OpenSelection::Lines { start, end });
     assert_eq!(target(json!({"path": "/a"})), None);
     assert_eq!(target(json!({"path": "/a", "line": 3})), lines(3, None));
     assert_eq!(target(json!({"path": "/a", "line": 3, "endLine": 5})), lines(3, Some(5)));
@@ -152,7 +153,7 @@ fn a_file_is_opened_at_lines_or_at_a_place() {
     let start = Position { line: 3, character: 7 };
     assert_eq!(
         target(json!({"path": "/a", "line": 3, "character": 7})),
-        Some(Target::From { start, end_line: None })
+        Some(OpenSelection::From { start, end_line: None })
     );
     assert_eq!(
         asks("openFile", json!({"path": "/a", "preview": true, "focus": false})),
@@ -164,7 +165,7 @@ fn a_file_is_opened_at_lines_or_at_a_place() {
     );
     assert_eq!(
         asks("findReferences", json!({"path": "/a", "line": 3, "character": 7})),
-        Request::Language { path: "/a".into(), question: Question::References(start) }
+        Request::Language { path: "/a".into(), question: LanguageQuery::References(start) }
     );
 }
 
@@ -194,7 +195,7 @@ fn an_accept_has_the_final_text_and_everything_that_was_said() {
     };
     let some = Accepted {
         written: false,
-        taken: Taken::Some,
+        taken: AcceptedPart::Some,
         hunks: vec![hunk("h1", true), hunk("h2", false)],
         person_diff: Some("--- a\n".into()),
         comments: vec![comment(2, "why?")],
@@ -326,26 +327,43 @@ fn a_command_says_where_it_runs_and_is_told_with_its_end() {
         )
     );
     let (_, text) = told("runInTerminal", all.clone(), &ran(None, true));
-    assert_eq!(text, "it still runs\nout");
+    assert_eq!(text, "still running\nout");
     let (_, text) = told("runInTerminal", all, &ran(None, false));
-    assert_eq!(text, "it has ended; its exit code is not known\nout");
+    assert_eq!(text, "exited; the exit code is not known\nout");
+}
+
+#[test]
+fn a_refused_permission_is_an_answer_and_not_a_failure() {
+    let make = json!({"command": "make"});
+    assert_eq!(asks("requestPermission", make.clone()), Request::Permission { command: "make".into() });
+    let answer = |allowed, message: Option<&str>| {
+        let message = message.map(Into::into);
+        told("requestPermission", make.clone(), &Answer::Permission { allowed, message })
+    };
+    assert_eq!(answer(true, None), (json!({"allowed": true}), "allowed".to_owned()));
+    let refused = json!({"allowed": false, "message": "the user refused it"});
+    assert_eq!(
+        answer(false, Some("the user refused it")),
+        (refused, "not allowed: the user refused it".to_owned())
+    );
 }
 
 #[test]
 fn what_language_servers_know_is_told_as_they_say_it() {
     let place = json!({"path": "/w/a", "line": 1, "character": 2});
     let hover = LanguageHoverResult { contents: vec!["fn a()".into()], range: None };
-    let (found, text) = told("getHover", place.clone(), &Answer::Known(Known::Hover(hover)));
+    let (found, text) = told("getHover", place.clone(), &Answer::Language(LanguageAnswer::Hover(hover)));
     assert_eq!((found, text.as_str()), (json!({"contents": ["fn a()"]}), "fn a()"));
 
     let location = Location { path: "/w/b".into(), range: range() };
     let found = LanguageDefinitionResult { locations: vec![location.clone()] };
-    let (found, text) = told("getDefinition", place, &Answer::Known(Known::Definition(found)));
+    let (found, text) = told("getDefinition", place, &Answer::Language(LanguageAnswer::Definition(found)));
     assert_eq!((found, text.as_str()), (json!({"locations": [location]}), "/w/b:2:3"));
 
     let symbol = Symbol { name: "a".into(), symbol_kind: "function".into(), location, container: None };
     let found = LanguageSymbolsResult { symbols: vec![symbol.clone()] };
-    let (found, text) = told("getSymbols", json!({"path": "/w/b"}), &Answer::Known(Known::Symbols(found)));
+    let (found, text) =
+        told("getSymbols", json!({"path": "/w/b"}), &Answer::Language(LanguageAnswer::Symbols(found)));
     assert_eq!((found, text.as_str()), (json!({"symbols": [symbol]}), "/w/b:2:3: function a"));
 }
 

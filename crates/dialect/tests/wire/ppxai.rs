@@ -1,8 +1,8 @@
 //! The ppxai dialect's shapes, as the seed's own server has them where it shows one.
 
 use linkspan_dialect::{
-    Active, Answer, Exchange, Failure, FailureKind, Folders, Known, Printed, Request, Session, Step, Work,
-    ppxai_tools_page,
+    ActiveFileRequest, Answer, ExchangeId, Failure, FailureKind, LanguageAnswer, Request, Session, Step,
+    TerminalContents, WindowFolders, WorkspaceRequest, ppxai_tools_page,
 };
 use linkspan_editor_api::{
     DocumentVisibleRangeResult, LanguageHoverResult, Location, OpenDocument, Position, Range, Selection,
@@ -15,7 +15,7 @@ use crate::support::{accepted, comment, rejected, session};
 
 fn folders(session: &mut Session) {
     let path = || vec!["/w".into()];
-    session.set_folders(&Folders { named: path(), real: path() });
+    session.set_folders(&WindowFolders { named: path(), real: path() });
 }
 
 fn frame(tool: &str, args: &Value) -> String {
@@ -30,7 +30,7 @@ fn step(tool: &str, args: &Value) -> Step {
 fn request(tool: &str, args: Value) -> Request {
     match step(tool, &args) {
         Step::Call { request, .. } => request,
-        other => panic!("{tool} {args} is no call but {other:?}"),
+        other => panic!("{tool} {args} is not a call but {other:?}"),
     }
 }
 
@@ -39,11 +39,11 @@ fn request(tool: &str, args: Value) -> Request {
 fn told(tool: &str, args: Value, answer: &Answer) -> Value {
     let mut session = session("ppxai");
     folders(&mut session);
-    let Step::Call { call, .. } = session.receive_in(Some(Exchange(5)), &frame(tool, &args)) else {
-        panic!("{tool} is no call")
+    let Step::Call { call, .. } = session.receive_in(Some(ExchangeId(5)), &frame(tool, &args)) else {
+        panic!("{tool} is not a call")
     };
     let frame = session.answer(call, answer).unwrap();
-    assert_eq!(frame.answers, Some(Exchange(5)), "it goes back where it was asked");
+    assert_eq!(frame.answers, Some(ExchangeId(5)), "it goes back where it was asked");
     assert!(session.answer(call, answer).is_none(), "once");
     let told: Value = serde_json::from_str(&frame.text).unwrap();
     assert_eq!(told["id"], "u-1");
@@ -66,7 +66,7 @@ fn range(start: (u32, u32), end: (u32, u32)) -> Range {
 #[test]
 fn there_are_twenty_six_tools_and_the_page_has_them_all() {
     let mut session = session("ppxai");
-    let Step::Call { call, request } = session.receive("status") else { panic!("status is no call") };
+    let Step::Call { call, request } = session.receive("status") else { panic!("status is not a call") };
     assert_eq!(request, Request::WorkspaceFolders);
     let frame = session.answer(call, &Answer::Folders(vec!["/home/me/app".into(), "/".into()])).unwrap();
     let status: Value = serde_json::from_str(&frame.text).unwrap();
@@ -86,16 +86,23 @@ fn lines_count_from_1_on_the_wire_but_in_ranges() {
     let path = "a".into();
     assert_eq!(
         request("ide.get_hover_info", json!({ "path": "a", "line": 3, "column": 2 })),
-        Request::Language { path, question: linkspan_dialect::Question::Hover(at(2, 2)) }
+        Request::Language { path, question: linkspan_dialect::LanguageQuery::Hover(at(2, 2)) }
     );
-    assert_eq!(request("ide.reveal_line", json!({ "line": 1 })), Request::Active(Active::Reveal { line: 0 }));
+    assert_eq!(
+        request("ide.reveal_line", json!({ "line": 1 })),
+        Request::ActiveFile(ActiveFileRequest::Reveal { line: 0 })
+    );
     assert_eq!(
         request("ide.read_file", json!({ "path": "a", "start_line": 2, "end_line": 5 })),
         Request::ReadFile { path: "a".into(), lines: (1, Some(4)) }
     );
     assert_eq!(
         request("ide.insert_text", json!({ "text": "x", "line": 4 })),
-        Request::Active(Active::Insert { text: "x".into(), at: Some(at(3, 0)), label: "Insert text".into() })
+        Request::ActiveFile(ActiveFileRequest::Insert {
+            text: "x".into(),
+            at: Some(at(3, 0)),
+            label: "Insert text".into()
+        })
     );
     let edits = json!([{
         "range": { "start": { "line": 1, "character": 2 }, "end": { "line": 3, "column": 4 } },
@@ -105,7 +112,7 @@ fn lines_count_from_1_on_the_wire_but_in_ranges() {
     let Request::Edit { files, label, direct, .. } =
         request("ide.apply_edit", json!({ "path": "a", "edits": edits }))
     else {
-        panic!("it is no edit")
+        panic!("it is not an edit")
     };
     let splice = &files[0].edits[0];
     assert_eq!((splice.from.line, splice.from.character, splice.to.line, splice.to.character), (1, 2, 3, 4));
@@ -116,7 +123,7 @@ fn lines_count_from_1_on_the_wire_but_in_ranges() {
 fn a_diff_is_shown_for_nobody_to_write() {
     let Request::Propose { writer, .. } = request("ide.show_diff", json!({ "path": "a", "content": "x" }))
     else {
-        panic!("it is no proposal")
+        panic!("it is not a proposal")
     };
     assert_eq!(writer, Some(Writer::Nobody));
     let args = json!({ "path": "a", "original": "x", "modified": "y" });
@@ -195,17 +202,20 @@ fn results_have_their_shapes_and_say_where_they_were_cut() {
     let answer = told("ide.get_selection", json!({}), &Answer::Selection(Some(selection)));
     assert_eq!(answer["result"]["start"], json!({ "line": 1, "column": 2 }));
     let seen = DocumentVisibleRangeResult { range: Some(range((1, 0), (9, 0))) };
-    let answer =
-        told("ide.get_visible_range", json!({}), &Answer::Known(Known::VisibleRange("/w/a".into(), seen)));
+    let answer = told(
+        "ide.get_visible_range",
+        json!({}),
+        &Answer::Language(LanguageAnswer::VisibleRange("/w/a".into(), seen)),
+    );
     assert_eq!(answer["result"]["file"], "a");
     let hover = LanguageHoverResult { contents: vec!["it".into()], range: None };
     let at = json!({ "path": "a", "line": 1 });
-    let answer = told("ide.get_hover_info", at.clone(), &Answer::Known(Known::Hover(hover)));
+    let answer = told("ide.get_hover_info", at.clone(), &Answer::Language(LanguageAnswer::Hover(hover)));
     assert_eq!(answer["result"], json!({ "contents": ["it"] }));
     let found = linkspan_editor_api::LanguageDefinitionResult {
         locations: vec![Location { path: "/usr/x".into(), range: range((4, 1), (4, 2)) }],
     };
-    let answer = told("ide.get_definition", at, &Answer::Known(Known::Definition(found)));
+    let answer = told("ide.get_definition", at, &Answer::Language(LanguageAnswer::Definition(found)));
     assert_eq!(answer["result"], json!([{ "path": "/usr/x", "line": 5, "column": 1 }]));
     let open = OpenDocument { path: "/w/a".into(), active: true, ..OpenDocument::default() };
     let answer = told("ide.get_open_files", json!({}), &Answer::Editors(vec![open]));
@@ -215,14 +225,20 @@ fn results_have_their_shapes_and_say_where_they_were_cut() {
     let answer = told("ide.run_in_terminal", json!({ "command": "x" }), &Answer::Ran(ran));
     let shape = json!({ "terminal": "t", "output": "o", "exit_code": null, "timed_out": true });
     assert_eq!(answer["result"], shape);
-    let printed =
-        Printed { terminal: "t".into(), output: "o".into(), running: true, exit_code: None, truncated: true };
-    let answer = told("ide.run_in_terminal", json!({ "command": "x" }), &Answer::Printed(printed.clone()));
+    let printed = TerminalContents {
+        terminal: "t".into(),
+        output: "o".into(),
+        running: true,
+        exit_code: None,
+        truncated: true,
+    };
+    let answer =
+        told("ide.run_in_terminal", json!({ "command": "x" }), &Answer::TerminalContents(printed.clone()));
     assert_eq!((&answer["result"], &answer["truncated"]), (&shape, &json!(true)));
-    let answer = told("ide.get_terminal_output", json!({}), &Answer::Printed(printed));
+    let answer = told("ide.get_terminal_output", json!({}), &Answer::TerminalContents(printed));
     assert_eq!(answer["result"]["running"], true);
-    let answer = told("ide.get_terminal_output", json!({}), &Answer::Told);
-    assert_eq!(answer["code"], "INTERNAL", "an answer to something else is no result");
+    let answer = told("ide.get_terminal_output", json!({}), &Answer::MessageShown);
+    assert_eq!(answer["code"], "INTERNAL", "an answer to something else is not a result");
 }
 
 #[test]
@@ -239,9 +255,9 @@ fn every_tool_refuses_what_it_does_not_know() {
     }
     assert_eq!(
         request("ide.git_status", json!({ "confirmed": true })),
-        Request::Work(Work::GitStatus { folder: None })
+        Request::Workspace(WorkspaceRequest::GitStatus { folder: None })
     );
-    assert!(wrong("ide.read_file", json!({ "path": true })).starts_with("path is wrong"));
+    assert!(wrong("ide.read_file", json!({ "path": true })).starts_with("path is invalid"));
     let many: Vec<String> = (0..1001).map(|n| n.to_string()).collect();
     assert!(wrong("ide.git_stage", json!({ "paths": many })).contains("1000"));
 }
@@ -250,7 +266,7 @@ fn every_tool_refuses_what_it_does_not_know() {
 fn nothing_is_said_unasked_and_what_is_text_only_is_said() {
     let session = session("ppxai");
     assert_eq!(session.event(&linkspan_dialect::EditorEvent::ToolsChanged), None);
-    assert!(session.not_text().contains("NO_REQUEST"));
+    assert!(session.not_text().unwrap().contains("NO_REQUEST"));
 }
 
 #[test]

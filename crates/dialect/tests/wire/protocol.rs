@@ -86,13 +86,13 @@ fn an_error_names_the_parameter_at_fault() {
         reply["error"]["message"].as_str().unwrap().to_owned()
     };
     assert_eq!(message("initialize", json!({})), "protocolVersion is missing: expected a string");
-    assert_eq!(message("initialize", json!([1])), "params is wrong: expected an object");
+    assert_eq!(message("initialize", json!([1])), "params is invalid: expected an object");
     let hello = json!({"protocolVersion": "2025-11-25", "clientInfo": 3});
-    assert_eq!(message("initialize", hello), "clientInfo is wrong: expected an object");
+    assert_eq!(message("initialize", hello), "clientInfo is invalid: expected an object");
     assert_eq!(message("tools/call", json!({})), "name is missing: expected a string");
     assert_eq!(message("tools/call", json!({"name": "doesNotExist"})), "unknown tool: doesNotExist");
     let listed = json!({"name": "openFile", "arguments": ["a"]});
-    assert_eq!(message("tools/call", listed), "arguments is wrong: expected an object");
+    assert_eq!(message("tools/call", listed), "arguments is invalid: expected an object");
     let untold = json!({"name": "openFile"});
     assert_eq!(message("tools/call", untold), "filePath is missing: expected a string");
 }
@@ -100,7 +100,7 @@ fn an_error_names_the_parameter_at_fault() {
 #[test]
 fn a_string_that_is_no_text_is_refused_by_name() {
     let frame = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"openDiff","arguments":{"old_file_path":"/a","new_file_path":"/a","new_file_contents":"\ud800","tab_name":"t"}}}"#;
-    assert_eq!(reply(receive(frame))["error"]["message"], "new_file_contents is wrong: expected a string");
+    assert_eq!(reply(receive(frame))["error"]["message"], "new_file_contents is invalid: expected a string");
 }
 
 #[test]

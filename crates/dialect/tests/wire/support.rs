@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use linkspan_dialect::{Accepted, Answer, CallId, Rejected, Request, Server, Session, Step, by_name};
-use linkspan_editor_api::{Capabilities, ReviewComment, Taken};
+use linkspan_dialect::{Accepted, Answer, CallId, Rejected, Request, ServerFacts, Session, Step, by_name};
+use linkspan_editor_api::{AcceptedPart, Capabilities, ReviewComment};
 use serde_json::{Value, json};
 
 pub(crate) fn session(dialect: &str) -> Session {
     let execute_code = dialect != "nexus3";
     let capabilities = Capabilities { execute_code, questions: true, ..Capabilities::default() };
-    let server = Server { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
+    let server = ServerFacts { version: "0.1.0".into(), editor_name: "Neovim".into(), capabilities };
     Session::new(by_name(dialect).unwrap(), server)
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn accepted(text: &str, new_file: bool) -> Accepted {
         unsent_mark: false,
         new_file,
         written: true,
-        taken: Taken::All,
+        taken: AcceptedPart::All,
         hunks: Vec::new(),
         person_diff: None,
         comments: Vec::new(),
@@ -58,7 +58,7 @@ pub(crate) fn call_frame(id: u64, tool: &str, arguments: &Value) -> String {
 pub(crate) fn call(session: &mut Session, tool: &str, arguments: &Value) -> (CallId, Request) {
     match session.receive(&call_frame(7, tool, arguments)) {
         Step::Call { call, request } => (call, request),
-        other => panic!("{tool} is no call but {other:?}"),
+        other => panic!("{tool} is not a call but {other:?}"),
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn answered(session: &mut Session, tool: &str, arguments: &Value, ans
     frame
 }
 
-/// The texts of a result that is no failure.
+/// The texts of a result that is not a failure.
 pub(crate) fn texts(frame: &Value) -> Vec<String> {
     assert_eq!(frame["result"]["isError"], Value::Null, "{frame}");
     let content = frame["result"]["content"].as_array().unwrap();

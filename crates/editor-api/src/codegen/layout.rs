@@ -1,4 +1,4 @@
-//! Gives the one-line output of ts-rs the shape a person would have typed.
+//! Formats the one-line output of ts-rs as a person would type it.
 
 /// One exported declaration with its doc comment, ending with a newline.
 pub(super) fn declaration(name: &str, docs: &str, inline: &str, is_enum: bool) -> String {
@@ -43,7 +43,7 @@ fn records(inline: &str) -> String {
 /// Puts each member and each variant on a line of its own.
 fn indent(inline: &str) -> String {
     let variants = inline.contains("} | {");
-    let mut out = Lines { text: String::new(), depth: usize::from(variants) };
+    let mut out = OutputLines { text: String::new(), depth: usize::from(variants) };
     let mut docs = String::new();
     for line in inline.lines() {
         let trimmed = line.trim();
@@ -61,12 +61,12 @@ fn indent(inline: &str) -> String {
     out.text.trim_end().to_owned()
 }
 
-struct Lines {
+struct OutputLines {
     text: String,
     depth: usize,
 }
 
-impl Lines {
+impl OutputLines {
     fn line(&mut self, text: &str) {
         self.text.push_str(&"  ".repeat(self.depth));
         self.text.push_str(text);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{MethodEntry, Protocol};
 use crate::errors::CODES;
-use crate::method::{Direction, Kind};
+use crate::method::{Direction, MethodKind};
 use crate::version::PROTOCOL;
 
 const INTRODUCTION: &str = include_str!("introduction.md");
@@ -44,8 +44,8 @@ pub fn protocol_page() -> String {
 fn section<'a>(protocol: &'a Protocol, method: &'a MethodEntry, printed: &mut BTreeSet<&'a str>) -> String {
     let MethodEntry { name, docs, params, result, .. } = method;
     let summary = match method.kind {
-        Kind::Request => format!("Request: `{params}` → `{result}`"),
-        Kind::Notification => format!("Notification: `{params}`"),
+        MethodKind::Request => format!("Request: `{params}` → `{result}`"),
+        MethodKind::Notification => format!("Notification: `{params}`"),
     };
     let mut declarations = Vec::new();
     for own in [params, result] {

@@ -2,28 +2,43 @@
 
 use super::{MethodEntry, Protocol};
 use crate::errors::CODES;
-use crate::method::{Direction, Kind};
+use crate::method::{Direction, MethodKind};
 use crate::version::PROTOCOL;
 
-const MAPS: &[(&str, &str, Direction, Kind)] = &[
-    ("EditorToHubRequests", "What an editor asks the hub.", Direction::EditorToHub, Kind::Request),
-    ("EditorToHubNotifications", "What an editor tells the hub.", Direction::EditorToHub, Kind::Notification),
-    ("HubToEditorRequests", "What the hub asks an editor.", Direction::HubToEditor, Kind::Request),
+const MAPS: &[(&str, &str, Direction, MethodKind)] = &[
+    ("EditorToHubRequests", "Requests of an editor to the hub.", Direction::EditorToHub, MethodKind::Request),
+    (
+        "EditorToHubNotifications",
+        "Notifications of an editor to the hub.",
+        Direction::EditorToHub,
+        MethodKind::Notification,
+    ),
+    ("HubToEditorRequests", "Requests of the hub to an editor.", Direction::HubToEditor, MethodKind::Request),
     (
         "HubToEditorNotifications",
-        "What `linkspan attach` tells an editor about the hub.",
+        "Notifications of `linkspan attach` to an editor, about the hub.",
         Direction::AttachToEditor,
-        Kind::Notification,
+        MethodKind::Notification,
     ),
-    ("CommandToHubRequests", "What a command asks the hub.", Direction::CommandToHub, Kind::Request),
+    (
+        "CommandToHubRequests",
+        "Requests of a command to the hub.",
+        Direction::CommandToHub,
+        MethodKind::Request,
+    ),
     (
         "HubToCommandNotifications",
-        "What the hub tells a command.",
+        "Notifications of the hub to a command.",
         Direction::HubToCommand,
-        Kind::Notification,
+        MethodKind::Notification,
     ),
-    ("AgentToHubRequests", "What an agent asks the hub.", Direction::AgentToHub, Kind::Request),
-    ("AgentToHubNotifications", "What an agent tells the hub.", Direction::AgentToHub, Kind::Notification),
+    ("AgentToHubRequests", "Requests of an agent to the hub.", Direction::AgentToHub, MethodKind::Request),
+    (
+        "AgentToHubNotifications",
+        "Notifications of an agent to the hub.",
+        Direction::AgentToHub,
+        MethodKind::Notification,
+    ),
 ];
 
 /// The protocol as a TypeScript module.
@@ -52,9 +67,9 @@ pub fn typescript() -> String {
 fn member(method: &MethodEntry) -> String {
     let MethodEntry { name, docs, params, result, .. } = method;
     match method.kind {
-        Kind::Request => {
+        MethodKind::Request => {
             format!("  /** {docs} */\n  \"{name}\": {{ params: {params}; result: {result} }};\n")
         }
-        Kind::Notification => format!("  /** {docs} */\n  \"{name}\": {{ params: {params} }};\n"),
+        MethodKind::Notification => format!("  /** {docs} */\n  \"{name}\": {{ params: {params} }};\n"),
     }
 }

@@ -1,11 +1,11 @@
-//! A moment as people write it, in UTC. Knows no clock.
+//! Dates as users write them, in UTC. Reads no clock.
 
 use toml::value::{Date, Datetime, Offset, Time};
 
 const DAY_SECONDS: u64 = 24 * 3600;
 
-/// The moment so many seconds after the beginning of 1970.
-pub(super) fn moment(unix_seconds: u64) -> Datetime {
+/// The date and time this many seconds after the start of 1970.
+pub(super) fn utc_datetime(unix_seconds: u64) -> Datetime {
     let (days, second) = (unix_seconds / DAY_SECONDS, unix_seconds % DAY_SECONDS);
     // Years that begin in March have their leap day at the end; 719,468 days lie between the first of March of the
     // year 0 and 1970.
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_those_of_the_calendar() {
+    fn seconds_become_calendar_dates() {
         for (unix_seconds, expected) in [
             (0, "1970-01-01T00:00:00Z"),
             (951_782_399, "2000-02-28T23:59:59Z"),
@@ -48,7 +48,7 @@ mod tests {
             (1_794_779_566, "2026-11-15T21:52:46Z"),
             (4_107_542_400, "2100-03-01T00:00:00Z"),
         ] {
-            assert_eq!(moment(unix_seconds).to_string(), expected);
+            assert_eq!(utc_datetime(unix_seconds).to_string(), expected);
         }
     }
 }

@@ -1,67 +1,67 @@
-//! `clients.toml`: what the person has allowed agents for good. Owns its form and what it means; who reads and writes
-//! it, and when, it does not know.
+//! `clients.toml`: what the user has permanently allowed agents. Owns its format and meaning; does not know who reads
+//! and writes it, or when.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use linkspan_editor_api::Deed;
+use linkspan_editor_api::PermissionKind;
 use serde::{Deserialize, Serialize};
 use toml::value::Datetime;
 
-use super::calendar::moment;
-use super::{ConfigError, Wrong, written};
+use super::calendar::utc_datetime;
+use super::{ConfigError, KeyProblem, source};
 
 const HEAD: &str = "\
 # What you have allowed agents to do without asking. Linkspan writes this file when you say \"always\"; you may edit it.
 #
-# An agent is known by what it calls itself and how it speaks: each program of yours that uses this name and dialect
-# in this folder may do what stands here. `linkspan clients` lists it, `linkspan clients revoke NAME` takes it back.
+# An agent is recognised by the name it gives itself and by its dialect: any program of yours that uses this name and
+# dialect in this folder may do what is listed here. `linkspan clients` lists it, `linkspan clients revoke NAME` revokes it.
 ";
 
-/// An agent as it is known from one connection to the next.
+/// An agent, as it is recognised from one connection to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
     pub name: String,
     pub dialect: String,
-    /// The folders of its workspace, symlinks followed.
+    /// The folders of its workspace, with symlinks followed.
     pub folders: Vec<PathBuf>,
 }
 
-/// What was allowed for good.
+/// What was permanently allowed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Clients {
     #[serde(rename = "client")]
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ClientEntry>,
 }
 
-/// To one agent in one folder.
+/// What one agent may do in one folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct ClientEntry {
     pub name: String,
     pub dialect: String,
     pub folder: PathBuf,
-    /// What, and since when.
-    pub may: BTreeMap<Deed, Datetime>,
+    /// Each permission, and since when.
+    pub may: BTreeMap<PermissionKind, Datetime>,
 }
 
-/// What is to be written.
+/// A change to the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientsChange {
     Remember {
         client: Client,
-        deeds: Vec<Deed>,
+        deeds: Vec<PermissionKind>,
         unix_ms: u64,
     },
     Forget {
-        /// None: all of them.
+        /// `None`: all of them.
         name: Option<String>,
-        deeds: Vec<Deed>,
+        deeds: Vec<PermissionKind>,
     },
 }
 
-impl Entry {
+impl ClientEntry {
     fn is_of(&self, client: &Client, folder: &Path) -> bool {
         self.name == client.name && self.dialect == client.dialect && self.folder == folder
     }
@@ -70,18 +70,18 @@ impl Entry {
 impl Clients {
     /// A missing file allows nothing.
     pub fn load(path: &Path) -> Result<Clients, ConfigError> {
-        Ok(written::load(path, Clients::wrong)?.0)
+        Ok(source::load(path, Clients::problems)?.0)
     }
 
-    /// As it stands in the file.
+    /// The content of the file.
     pub fn text(&self) -> String {
         let entries = toml::to_string(self).unwrap_or_default();
         if self.entries.is_empty() { HEAD.to_owned() } else { format!("{HEAD}\n{entries}") }
     }
 
-    fn wrong(&self) -> Vec<Wrong> {
+    fn problems(&self) -> Vec<KeyProblem> {
         let relative = self.entries.iter().enumerate().filter(|(_, entry)| !entry.folder.is_absolute());
-        let say = |(index, entry): (usize, &Entry)| {
+        let say = |(index, entry): (usize, &ClientEntry)| {
             let message = format!("the folder `{}` is not an absolute path", entry.folder.display());
             (format!("client[{index}]"), message)
         };
@@ -89,7 +89,7 @@ impl Clients {
     }
 
     /// Since when that agent may do it, in all of its folders.
-    pub fn allow(&self, client: &Client, deed: Deed) -> Option<&Datetime> {
+    pub fn allow(&self, client: &Client, deed: PermissionKind) -> Option<&Datetime> {
         let since = |folder: &PathBuf| {
             let mut entries = self.entries.iter().filter(|entry| entry.is_of(client, folder));
             entries.find_map(|entry| entry.may.get(&deed))
@@ -98,18 +98,18 @@ impl Clients {
         each?.into_iter().next()
     }
 
-    /// How many permissions were added or taken away.
+    /// Returns how many permissions were added or removed.
     pub fn change(&mut self, change: &ClientsChange) -> usize {
         let before = self.count();
         match change {
             ClientsChange::Remember { client, deeds, unix_ms } => {
-                let since = moment(unix_ms / 1000);
+                let since = utc_datetime(unix_ms / 1000);
                 for folder in &client.folders {
                     self.remember(client, folder, deeds, &since);
                 }
             }
             ClientsChange::Forget { name, deeds } => {
-                let meant = |entry: &Entry| name.as_ref().is_none_or(|name| *name == entry.name);
+                let meant = |entry: &ClientEntry| name.as_ref().is_none_or(|name| *name == entry.name);
                 for entry in self.entries.iter_mut().filter(|entry| meant(entry)) {
                     entry.may.retain(|deed, _| !deeds.is_empty() && !deeds.contains(deed));
                 }
@@ -119,11 +119,11 @@ impl Clients {
         self.count().abs_diff(before)
     }
 
-    fn remember(&mut self, client: &Client, folder: &Path, deeds: &[Deed], since: &Datetime) {
+    fn remember(&mut self, client: &Client, folder: &Path, deeds: &[PermissionKind], since: &Datetime) {
         let known = self.entries.iter().position(|entry| entry.is_of(client, folder));
         let index = known.unwrap_or_else(|| {
             let Client { name, dialect, .. } = client.clone();
-            self.entries.push(Entry { name, dialect, folder: folder.to_owned(), may: BTreeMap::new() });
+            self.entries.push(ClientEntry { name, dialect, folder: folder.to_owned(), may: BTreeMap::new() });
             self.entries.len() - 1
         });
         if let Some(entry) = self.entries.get_mut(index) {
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    fn remember(client: &Client, deeds: &[Deed]) -> ClientsChange {
+    fn remember(client: &Client, deeds: &[PermissionKind]) -> ClientsChange {
         ClientsChange::Remember { client: client.clone(), deeds: deeds.to_vec(), unix_ms: 1_794_779_566_000 }
     }
 
@@ -162,11 +162,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again_and_says_since_when() {
+    fn a_written_file_is_read_back_with_its_dates() {
         let mut clients = Clients::default();
         let odd = client("odd \"name\"\n[[client]]\u{1b}", "claude", &["/w/a", "/w/ü b"]);
-        assert_eq!(clients.change(&remember(&odd, &[Deed::Command, Deed::Git])), 4);
-        assert_eq!(clients.change(&remember(&odd, &[Deed::Command])), 0, "it keeps its date");
+        assert_eq!(clients.change(&remember(&odd, &[PermissionKind::Command, PermissionKind::Git])), 4);
+        assert_eq!(clients.change(&remember(&odd, &[PermissionKind::Command])), 0, "it keeps its date");
         let text = clients.text();
         assert!(text.starts_with("# ") && text.contains("command = 2026-11-15T21:52:46Z"), "{text}");
         assert_eq!(read(&text).unwrap(), clients);
@@ -174,10 +174,10 @@ mod tests {
     }
 
     #[test]
-    fn the_form_of_the_file_stays_what_people_have_on_their_disks() {
+    fn the_format_of_the_file_stays_what_users_have_on_disk() {
         let mut clients = Clients::default();
         let client = client("claude-code", "claude", &["/home/me/project"]);
-        clients.change(&remember(&client, &[Deed::Command, Deed::Git]));
+        clients.change(&remember(&client, &[PermissionKind::Command, PermissionKind::Git]));
         let sample = include_str!("clients.toml");
         assert_eq!(clients.text(), sample);
         assert_eq!(read(sample).unwrap(), clients);
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn a_permission_is_for_one_name_one_dialect_and_each_folder() {
         let mut clients = Clients::default();
-        clients.change(&remember(&client("one", "claude", &["/a"]), &[Deed::Command]));
+        clients.change(&remember(&client("one", "claude", &["/a"]), &[PermissionKind::Command]));
         for (name, dialect, folders, expected) in [
             ("one", "claude", &["/a"][..], true),
             ("two", "claude", &["/a"], false),
@@ -196,23 +196,23 @@ mod tests {
             ("one", "claude", &["/a", "/b"], false),
             ("one", "claude", &[], false),
         ] {
-            let asks = client(name, dialect, folders);
-            assert_eq!(clients.allow(&asks, Deed::Command).is_some(), expected, "{asks:?}");
-            assert_eq!(clients.allow(&asks, Deed::Git), None);
+            let agent = client(name, dialect, folders);
+            assert_eq!(clients.allow(&agent, PermissionKind::Command).is_some(), expected, "{agent:?}");
+            assert_eq!(clients.allow(&agent, PermissionKind::Git), None);
         }
     }
 
     #[test]
-    fn what_is_forgotten_is_what_was_named() {
+    fn only_the_named_permissions_are_removed() {
         let mut all = Clients::default();
         let [one, two] = ["one", "two"].map(|name| client(name, "claude", &["/a"]));
         for client in [&one, &two] {
-            all.change(&remember(client, &[Deed::Command, Deed::Edit]));
+            all.change(&remember(client, &[PermissionKind::Command, PermissionKind::Edit]));
         }
         for (name, deeds, forgotten) in [
-            (Some("one"), vec![Deed::Edit], 1),
+            (Some("one"), vec![PermissionKind::Edit], 1),
             (Some("one"), vec![], 2),
-            (None, vec![Deed::Edit], 2),
+            (None, vec![PermissionKind::Edit], 2),
             (None, vec![], 4),
             (Some("three"), vec![], 0),
         ] {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_understood_says_where() {
+    fn an_error_names_the_line() {
         for (text, line) in [
             ("[[client]]\nname = \"a\"\n", "line 1"),
             ("[[client]]\nname = \"a\"\ndialect = \"claude\"\nfolder = \"a\"\nmay = {}\n", "line 1"),

@@ -1,16 +1,16 @@
-//! What counts in the end, and where each value comes from: for people who wonder.
+//! The effective configuration, and where each value comes from: for `linkspan config show`.
 
 use std::path::{Path, PathBuf};
 
-use super::written::Written;
+use super::source::KeyLines;
 use super::{Config, ConfigError, WORKSPACE_FILE, WorkspaceConfig};
 
 /// The configuration of one workspace folder, and where it comes from.
 #[derive(Debug)]
 pub struct Effective {
     config: Config,
-    user: (PathBuf, Written),
-    workspace: Option<(PathBuf, Written, WorkspaceConfig)>,
+    user: (PathBuf, KeyLines),
+    workspace: Option<(PathBuf, KeyLines, WorkspaceConfig)>,
 }
 
 /// Where a value comes from.
@@ -21,7 +21,7 @@ pub enum Origin {
         path: PathBuf,
         line_number: usize,
     },
-    /// Only where it is stricter.
+    /// Only if it is stricter.
     Workspace {
         path: PathBuf,
         line_number: usize,
@@ -34,7 +34,7 @@ pub struct Setting {
     /// With its table, such as `limits.file_mib`.
     pub key: String,
     pub value: serde_json::Value,
-    /// As it would stand in the file, without its table.
+    /// As it would be written in the file, without its table.
     pub toml: String,
     /// More than one for a list that a workspace adds to.
     pub from: Vec<Origin>,
@@ -43,19 +43,19 @@ pub struct Setting {
 impl Effective {
     /// What a hub that starts now uses for a window on that folder.
     pub fn load(user: &Path, folder: Option<&Path>) -> Result<Effective, ConfigError> {
-        let (config, written) = Config::load_written(user)?;
+        let (config, lines) = Config::load_with_lines(user)?;
         let workspace = match folder {
             None => None,
             Some(folder) => {
-                let (config, written) = WorkspaceConfig::load_written(folder)?;
-                Some((folder.join(WORKSPACE_FILE), written, config))
+                let (config, lines) = WorkspaceConfig::load_with_lines(folder)?;
+                Some((folder.join(WORKSPACE_FILE), lines, config))
             }
         };
         let config = match &workspace {
             None => config,
             Some((.., workspace)) => config.tightened_by(workspace),
         };
-        Ok(Effective { config, user: (user.to_owned(), written), workspace })
+        Ok(Effective { config, user: (user.to_owned(), lines), workspace })
     }
 
     /// All settings, in the order of the documentation.
@@ -63,7 +63,7 @@ impl Effective {
         let values = serde_json::to_value(&self.config).unwrap_or_default();
         let mut table = String::new();
         let mut settings = Vec::new();
-        // Serialising keeps the order of the fields, and each on a line of its own.
+        // Serialising keeps the order of the fields, each on a line of its own.
         for line in toml::to_string(&self.config).unwrap_or_default().lines() {
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
                 table = format!("{name}.");
@@ -83,13 +83,13 @@ impl Effective {
     }
 
     fn origins(&self, key: &str) -> Vec<Origin> {
-        let (path, written) = &self.user;
-        let own = match written.line_number(key) {
+        let (path, lines) = &self.user;
+        let own = match lines.line_number(key) {
             None => Origin::Default,
             Some(line_number) => Origin::User { path: path.clone(), line_number },
         };
-        let Some((path, written, workspace)) = &self.workspace else { return vec![own] };
-        let Some(line_number) = written.line_number(key) else { return vec![own] };
+        let Some((path, lines, workspace)) = &self.workspace else { return vec![own] };
+        let Some(line_number) = lines.line_number(key) else { return vec![own] };
         let tightened = Origin::Workspace { path: path.clone(), line_number };
         let limits = &self.config.limits;
         match key {

@@ -1,42 +1,35 @@
-//! What is due when. One ordered set, so that an idle hub has one deadline and no wake-ups in between.
+//! Deadlines, in one ordered set, so that an idle hub has one deadline and no wake-ups in between.
 
 use std::collections::BTreeMap;
 
 use linkspan_dialect::CallId;
 use linkspan_review::{AgentId, ReviewId, WindowId};
 
-use super::event::{LocalId, Ticket};
+use crate::core::contract::Ticket;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
-    /// Ping everyone; those who did not answer the last one are gone.
+    /// Ping everyone; agents that did not answer the last ping are gone.
     Heartbeat,
-    /// An editor has not answered a request.
-    Call {
-        local: LocalId,
-        id: i64,
-    },
-    /// A disk has not answered.
-    Read(Ticket),
-    /// Something that runs for an agent has not ended.
-    Tool(Ticket),
-    /// A disk has not said whether an accepted change was written.
+    /// An editor, the disk or a job has not answered in time.
+    Pending(Ticket),
+    /// The disk has not reported whether an accepted change was written.
     Write(ReviewId),
-    /// It is time to look whether an agent wrote what was accepted.
-    Landing(ReviewId),
-    /// A disk has not said whether a file got back what it held.
+    /// Check whether an agent wrote what was accepted.
+    AgentWrite(ReviewId),
+    /// The disk has not reported whether a file was restored.
     Restore(Ticket),
-    /// Editors that lost the last hub had their time to come to this one.
+    /// Editors of the last hub have had their time to come back.
     Undo(Ticket),
-    /// Undos of an earlier life are looked at, whoever is back.
+    /// Undos that an earlier hub began are checked, whichever editors are back.
     Doubts,
-    /// A session has had its time to open a stream.
+    /// A session has not opened a stream in time.
     Stream(AgentId),
-    /// Where the person is has come to rest.
+    /// The user has not moved for a moment.
     Context(WindowId),
     /// A window did not come back.
     Window(WindowId),
-    /// An agent that waits only so long for a person has waited.
+    /// An agent does not wait longer for a decision.
     Patience {
         agent: AgentId,
         call: CallId,
@@ -45,12 +38,12 @@ pub(super) enum Due {
     Review(ReviewId),
     /// The windows of unfinished writes did not come back.
     Writes,
-    /// Those asked for a status have had their time.
+    /// Editors and agents have had their time to answer for a status.
     Probes,
     IdleExit,
 }
 
-/// Names one deadline so that it can be taken back.
+/// Identifies one deadline, so that it can be cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TimerId {
     when_ms: u64,

@@ -1,32 +1,20 @@
-//! Discovery files: written whole or not at all, readable by their owner only, and only ever our own removed.
+//! Discovery files: written completely or not at all, readable by their owner only, and removed only if they are ours.
 
 use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::io;
 use std::path::Path;
 
 use linkspan_dialect::DiscoveryFile;
 
+use super::disk::write_private_file;
 use crate::token::Token;
 
-/// Agents read these files at any moment, so a new content appears by rename.
+/// Agents may read these files at any moment, so new content appears by rename.
 pub(crate) fn write(file: &DiscoveryFile) -> io::Result<()> {
-    private_file(&file.directory, &file.file_name, &file.contents)
+    write_private_file(&file.directory, &file.file_name, &file.contents)
 }
 
-/// A file that only its owner can read, with all of its content or not there.
-pub(crate) fn private_file(folder: &Path, name: &str, contents: &[u8]) -> io::Result<()> {
-    private_folder(folder)?;
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".linkspan-")
-        .permissions(fs::Permissions::from_mode(0o600))
-        .tempfile_in(folder)?;
-    temporary.write_all(contents)?;
-    temporary.persist(folder.join(name))?;
-    Ok(())
-}
-
-/// Removes the file if it still holds our token, or its mark: by now the port may be somebody else's.
+/// Removes the file if it still contains our token, or its mark: by now another process may have the port.
 pub(crate) fn remove(path: &Path, token: &Token) {
     let marks = [token.secret(), &token.mark()];
     let holds = |text: &str| marks.iter().any(|mark| text.contains(mark));
@@ -36,36 +24,14 @@ pub(crate) fn remove(path: &Path, token: &Token) {
     }
 }
 
-/// A folder that only its owner can enter; an existing one of ours is tightened.
-pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let metadata = fs::metadata(folder)?;
-    if metadata.uid() == rustix::process::getuid().as_raw() && metadata.mode() & 0o077 != 0 {
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    }
-    Ok(())
-}
-
-/// The same for what is in it: an older version made files that others could read.
-pub(crate) fn private_contents(folder: &Path) -> io::Result<()> {
-    let ours = rustix::process::getuid().as_raw();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        // Of a link, its own.
-        let Ok(found) = entry.metadata() else { continue };
-        if found.is_file() && found.uid() == ours && found.mode() & 0o077 != 0 {
-            fs::set_permissions(entry.path(), fs::Permissions::from_mode(found.mode() & 0o700))?;
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+
     use super::*;
 
     #[test]
-    fn a_discovery_file_is_private_and_another_ones_is_never_removed() {
+    fn a_discovery_file_is_private_and_one_of_another_hub_is_never_removed() {
         let home = tempfile::tempdir().unwrap();
         let directory = home.path().join(".claude/ide");
         let file = DiscoveryFile {
@@ -78,7 +44,7 @@ mod tests {
         let path = file.directory.join("5.lock");
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
         assert_eq!(fs::metadata(&file.directory).unwrap().mode() & 0o777, 0o700);
-        assert_eq!(fs::read_dir(&file.directory).unwrap().count(), 1, "no temporary file stays");
+        assert_eq!(fs::read_dir(&file.directory).unwrap().count(), 1, "no temporary file is left");
         let [mine, theirs] = ["mine", "theirs"].map(|token| Token::remembered(token.to_owned()));
         remove(&path, &theirs);
         assert!(path.exists());

@@ -1,30 +1,30 @@
-//! Binds an accepted text to what the file holds now: to the byte, by a clean merge, or not at all and
-//! the person is asked again.
+//! Binds an accepted text to the file's current content: exactly, by a clean merge, or not at all, and the user is asked
+//! again.
 
 use std::borrow::Cow;
 
 use crate::{
-    Accepted, Comment, Decided, Effect, Ended, Format, Outcome, Phase, Reply, Review, SharedBytes,
-    SharedText, Step, SurfaceId, Taken, Text, Writer, unified,
+    Accepted, AcceptedPart, Comment, Convention, Effect, Format, Outcome, Phase, Reply, ResolvedDecision,
+    Review, ReviewEnd, SharedBytes, SharedText, Step, SurfaceId, Text, Writer, unified,
 };
 
-/// What a person accepted, in the file's own endings.
+/// The accepted text, in the file's own endings.
 pub(super) struct Acceptance {
     pub(super) text: SharedText,
-    pub(super) taken: Taken,
+    pub(super) taken: AcceptedPart,
     pub(super) comments: Vec<Comment>,
     pub(super) by: Option<SurfaceId>,
 }
 
 const CONTEXT_LINES: usize = 3;
 
-/// How a file is encoded; one that is not there yet will be UTF-8.
+/// The format of a file; a new file is UTF-8.
 pub(super) fn format_of(file: Option<&Text>) -> Format {
     file.map_or(Format::UTF8, |file| file.format)
 }
 
 impl Review {
-    /// An error says why this text cannot be the file's; the review is then as it was.
+    /// An error says why the file cannot hold this text; the review is then unchanged.
     pub(super) fn accept(
         &mut self,
         acceptance: Acceptance,
@@ -34,14 +34,14 @@ impl Review {
         let moved = self.base != now;
         if moved {
             let carried = self.carry(&text, now.as_ref());
-            // That a file came or went is never merged away: the person decided about the other case. Nor is a change
-            // that was shown next to another file's text: the user has not seen what this file holds.
+            // The creation or deletion of the file is never merged: the user decided about the other case. Nor is a change
+            // that was shown next to another file's text: the user has not seen this file's content.
             let beside_another = self.left.is_some();
             if beside_another || self.base.is_some() != now.is_some() || !carried.conflicts.is_empty() {
                 let conflicts = carried.conflicts.len();
                 self.move_to(now);
-                // Some hunks of a change next to another text are no part of the change that is shown now.
-                if !(beside_another && matches!(taken, Taken::Some { .. })) {
+                // Hunks of a change next to another text are not part of the change that is shown now.
+                if !(beside_another && matches!(taken, AcceptedPart::Some { .. })) {
                     self.draft = (self.proposed != *carried.text).then(|| carried.text.into());
                 }
                 self.conflicts = carried.conflicts;
@@ -58,17 +58,14 @@ impl Review {
             self.written_here |= bytes.digest() != self.original;
         }
         let accepted = self.accepted(&text, bytes, taken);
-        let outcome = Outcome { ended: Ended::Accepted(accepted), comments, by };
-        self.phase = Phase::Deciding(Box::new(Decided { outcome, text }));
+        let outcome = Outcome { ended: ReviewEnd::Accepted(accepted), comments, by };
+        self.phase = Phase::Deciding(Box::new(ResolvedDecision { outcome, text }));
         Ok(vec![Effect::Record { review: self.id, step: Step::Decided }])
     }
 
-    /// What the agent is told of this text.
-    pub(super) fn accepted(&self, text: &SharedText, bytes: SharedBytes, taken: Taken) -> Accepted {
-        let proposed = self.convention.for_agent(&self.proposed);
-        let told = self.convention.for_agent(text);
-        let person_diff =
-            (told != proposed).then(|| unified(&proposed, &told, "proposed", "accepted", CONTEXT_LINES));
+    /// The outcome of accepting this text, for the agent.
+    pub(super) fn accepted(&self, text: &SharedText, bytes: SharedBytes, taken: AcceptedPart) -> Accepted {
+        let person_diff = self.person_diff(self.convention, text);
         let told = match self.as_sent(text) {
             Cow::Borrowed(_) => text.clone(),
             Cow::Owned(told) => told.into(),
@@ -76,7 +73,14 @@ impl Review {
         Accepted { text: told, bytes, taken, person_diff, new_file: self.base.is_none() }
     }
 
-    /// After a move: what is shown next is recorded first.
+    /// How the accepted text differs from the proposal, for an agent of this convention; `None` if it does not.
+    pub(super) fn person_diff(&self, convention: Convention, text: &str) -> Option<String> {
+        let proposed = convention.for_agent(&self.proposed);
+        let told = convention.for_agent(text);
+        (told != proposed).then(|| unified(&proposed, &told, "proposed", "accepted", CONTEXT_LINES))
+    }
+
+    /// Asks the user again after a rebase; the new state is recorded before it is shown.
     pub(super) fn ask_again(&mut self, by: Option<SurfaceId>, reply: Reply) -> Vec<Effect> {
         self.phase = Phase::Pending;
         self.written_here = false;

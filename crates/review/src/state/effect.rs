@@ -1,4 +1,4 @@
-//! What the shell has to do. Effects are carried out in order.
+//! What the shell has to do, in order.
 
 use std::path::PathBuf;
 
@@ -6,18 +6,18 @@ use crate::{AgentId, Digest, Outcome, ReviewId, Revision, SharedBytes, Step, Sur
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The first effect of every `Event::Proposed`: this agent's question is that review, new or found
-    /// again, and its answer will come under that name. After `Event::OwnerBack`, for each of its questions.
+    /// The first effect of every `Event::Proposed`: this agent's request is that review, new or recognised, and its answer
+    /// will have that id. After `Event::OwnerBack`, once for each of its reviews.
     Bound {
         review: ReviewId,
         agent: AgentId,
     },
-    /// Store `state.review(review)` durably as it is now, then say `Recorded` or `RecordFailed`.
+    /// Store `state.review(review)` durably as it is now, then report `Recorded` or `RecordFailed`.
     Record {
         review: ReviewId,
         step: Step,
     },
-    /// Show the review as it is now, wherever it is shown.
+    /// Show the review as it is now on all surfaces.
     Show {
         review: ReviewId,
     },
@@ -30,8 +30,8 @@ pub enum Effect {
         review: ReviewId,
         reply: Reply,
     },
-    /// Replace the file by these bytes if it holds `expect` (`None`: if it does not exist), then say
-    /// `Written` or `WriteFailed`. A file that holds these bytes already is `Written`.
+    /// Replace the file by these bytes if it holds `expect` (`None`: if it does not exist), then report `Written` or
+    /// `WriteFailed`. A file that already holds these bytes is `Written`.
     Write {
         review: ReviewId,
         path: PathBuf,
@@ -43,7 +43,7 @@ pub enum Effect {
         agent: AgentId,
         outcome: Outcome,
     },
-    /// The review is over and its answer delivered or unwanted: nothing need be restored.
+    /// The review has ended and its answer is delivered or unwanted: it does not have to be restored.
     Forget {
         review: ReviewId,
     },
@@ -57,12 +57,12 @@ pub enum HideReason {
     Failed { error: String },
 }
 
-/// To the surface that edited or decided.
+/// The reply to the surface that edited or decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// The decision holds, durably.
+    /// The decision is accepted and durable.
     Taken,
-    /// Something else is shown by now, under this revision.
+    /// A newer revision is shown now.
     Stale {
         revision: Revision,
     },
@@ -71,11 +71,11 @@ pub enum Reply {
     },
     /// Not shown yet, withdrawn, or unknown.
     NotPending,
-    /// The file changed under the decision: it is shown again, with this many conflicts.
+    /// The file changed during the decision: the review is shown again, with this many conflicts.
     AskAgain {
         conflicts: usize,
     },
     Refused(String),
-    /// An accept, but the agent that should write the file no longer waits: the hub can write it, if asked to.
-    NobodyWaits,
+    /// An accept, but the agent that should write the file no longer waits: the hub can write it on request.
+    AgentNotWaiting,
 }

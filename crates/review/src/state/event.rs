@@ -1,8 +1,9 @@
-//! What can happen to reviews, as the shell reports it.
+//! Events about reviews, as the shell reports them.
 
+use super::Follower;
 use crate::{AgentId, Decision, Digest, Proposal, ReviewId, Revision, SurfaceId, Text, WindowId};
 
-/// Which fact a record is about.
+/// The fact that a record is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     Proposed,
@@ -16,18 +17,18 @@ pub enum Step {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WriteError {
-    /// The file is not what the decision was about; this is what it holds instead.
+    /// The file's content is not what the decision was about; this is the current content.
     BaseMoved(Option<Text>),
     Io(String),
-    /// Whoever writes does not say, and it may yet happen.
+    /// The writer did not report a result, and the write may still happen.
     Unknown(String),
 }
 
-/// Events about unknown reviews, or too late for theirs, change nothing.
+/// Events about unknown reviews, and events that come too late, change nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     Proposed(Proposal),
-    /// The answer to `Effect::Record`: each gets exactly one, in the order of the effects.
+    /// The result of `Effect::Record`: each gets exactly one, in the order of the effects.
     Recorded {
         review: ReviewId,
         step: Step,
@@ -37,12 +38,12 @@ pub enum Event {
         step: Step,
         error: String,
     },
-    /// The person changed the proposed side to this text. No decision.
+    /// The user changed the proposed side to this text. Not a decision.
     Edited {
         review: ReviewId,
         surface: SurfaceId,
         revision: Revision,
-        /// Of what was edited, where the surface says it.
+        /// The digest of the edited state, if the surface sends it.
         digest: Option<Digest>,
         text: String,
     },
@@ -50,18 +51,18 @@ pub enum Event {
         review: ReviewId,
         surface: SurfaceId,
         revision: Revision,
-        /// Of what was shown, where the surface says it: `Review::shown_digest`.
+        /// The digest of the shown state, if the surface sends it: `Review::shown_digest`.
         digest: Option<Digest>,
         decision: Decision,
-        /// What the file or its live buffer holds at this moment, read just before. Not looked at where nobody
-        /// writes: the base is what the agent gave.
+        /// The current content of the file or its open buffer, read just before. Ignored with `Writer::Nobody`: the base
+        /// is the text the agent gave.
         base_now: Option<Text>,
     },
-    /// The answer to `Effect::Write`. Also right when the file held the result already.
+    /// The result of `Effect::Write`. Also used if the file already held the result.
     Written {
         review: ReviewId,
     },
-    /// The same, but the editor's own rules for saving made this of it, in the file's own endings.
+    /// Written, but the editor's own rules for saving changed the text to this, in the file's own endings.
     SavedAs {
         review: ReviewId,
         text: String,
@@ -70,7 +71,13 @@ pub enum Event {
         review: ReviewId,
         error: WriteError,
     },
-    /// By its agent.
+    /// An accepted change that its agent was to write, and that the hub writes instead: the agent was told not to write.
+    /// `base_now` is the file's current content.
+    WriteHere {
+        review: ReviewId,
+        base_now: Option<Text>,
+    },
+    /// Withdrawn by its agent.
     Withdrawn {
         review: ReviewId,
     },
@@ -78,25 +85,33 @@ pub enum Event {
         review: ReviewId,
         by: ReviewId,
     },
-    /// The agent has shown that it got the answer.
+    /// The agent has confirmed that it received the answer.
     Delivered {
         review: ReviewId,
     },
-    /// Its agent asks something newer in place of this, and would take an answer to this for an answer to that. Withdraws
-    /// it. An accept that is being recorded is refused then, unless the agent asks the same again.
+    /// Its agent cancelled it and cannot be answered, or replaced it by a newer request and would mistake an answer to this
+    /// for an answer to that. Withdraws it. An accept that is being recorded is then refused, unless the agent repeats the
+    /// request.
     NotAwaited {
         review: ReviewId,
     },
-    /// A goodbye is the agent's word and withdraws what it asked; a lost socket is not.
+    /// A goodbye withdraws the agent's reviews; a lost socket does not.
     OwnerGone {
         agent: AgentId,
         said_goodbye: bool,
     },
-    /// The agent of this key is there again and still waits for all it asked: it does not ask a second time.
+    /// The agent of this key is connected again and still waits for all of its reviews: it does not repeat them.
     OwnerBack {
         agent: AgentId,
         key: String,
         window: WindowId,
+    },
+    /// Another agent asked for the same change, and its review belongs to that one now.
+    HandedOver {
+        review: ReviewId,
+        to: Follower,
+        /// It waits for the outcome. If not, it is about to ask.
+        waits: bool,
     },
     WindowGone {
         window: WindowId,
@@ -104,7 +119,7 @@ pub enum Event {
     WindowBack {
         window: WindowId,
     },
-    /// A closed tab, a lost editor: no decision.
+    /// A closed tab or a lost editor. Not a decision.
     SurfaceGone {
         surface: SurfaceId,
     },

@@ -1,11 +1,11 @@
-//! The journal answers: only now is anybody told. What happens when it cannot record is here too.
+//! Results of the journal: only after a fact is recorded is anyone notified. Also handles failed records.
 
-use crate::{Effect, Ended, HideReason, Outcome, Phase, Reply, Review, ReviewId, State, Step};
+use crate::{Effect, HideReason, Outcome, Phase, Reply, Review, ReviewEnd, ReviewId, State, Step};
 
 impl State {
     pub(super) fn recorded(&mut self, id: ReviewId, step: Step) -> Vec<Effect> {
         let Some(review) = self.reviews.get_mut(id) else { return Vec::new() };
-        // A draft or a move recorded while pending needs no phase of its own: nothing was promised.
+        // A draft or a rebase recorded while pending needs no phase of its own: nothing was promised.
         let shows = matches!(step, Step::Edited | Step::Rebased) && review.phase == Phase::Pending;
         if !shows && review.waits_for() != Some(step) {
             return Vec::new();
@@ -19,13 +19,13 @@ impl State {
                         review.phase = Phase::Writing(decided);
                         vec![Effect::Write { review: id, path, bytes, expect }]
                     }
-                    // The agent left while the decision was recorded. After a restart nobody waits for a reply, and the
-                    // agent may ask again.
+                    // The agent went away while the decision was recorded. After a restart no surface waits for a reply,
+                    // and the agent may ask again.
                     None if decided.is_accepted()
-                        && review.nobody_would_write()
+                        && review.lacks_writer()
                         && decided.outcome.by.is_some() =>
                     {
-                        review.ask_again(decided.outcome.by, Reply::NobodyWaits)
+                        review.ask_again(decided.outcome.by, Reply::AgentNotWaiting)
                     }
                     None => self.settle(id, decided.outcome),
                 }
@@ -40,7 +40,7 @@ impl State {
         let reopen = match &review.phase {
             Phase::Recording if step == Step::Proposed => {
                 let error = format!("the proposal could not be recorded: {error}");
-                let outcome = Outcome::unasked(Ended::Failed { error });
+                let outcome = Outcome::without_decision(ReviewEnd::Failed { error });
                 let mut effects = review.answer(&outcome);
                 effects.extend(self.forget(id));
                 return effects;
@@ -48,11 +48,11 @@ impl State {
             Phase::Deciding(decided) if step == Step::Decided => {
                 Some((decided.outcome.by, format!("the decision could not be recorded: {error}")))
             }
-            // The journal still says that the write is under way and would try it again after a
-            // restart: the agent must not hear that it failed.
+            // The journal still says that the write is in progress, and it would be retried after a restart: the
+            // agent must not be notified of a failure.
             Phase::Settling(outcome) if step == Step::Ended => match &outcome.ended {
-                Ended::Failed { error: why } => {
-                    Some((outcome.by, format!("{why}; nor could that be recorded: {error}")))
+                ReviewEnd::Failed { error: why } => {
+                    Some((outcome.by, format!("{why}; recording the failure also failed: {error}")))
                 }
                 _ => None,
             },
@@ -66,8 +66,8 @@ impl State {
                 effects.push(Effect::Show { review: id });
                 effects
             }
-            // No promise hangs on these: a draft, a file that is already written, an agent's own word.
-            // A restart would come to the same end by a longer way.
+            // No promise depends on these: a draft, a file that is already written, a withdrawal by the agent. A
+            // restart would lead to the same result.
             None => self.recorded(id, step),
         }
     }
@@ -76,23 +76,23 @@ impl State {
         let Some(review) = self.reviews.get_mut(id) else { return Vec::new() };
         let by = outcome.by;
         let (reply, reason) = match &outcome.ended {
-            Ended::Accepted(_) | Ended::Rejected { .. } => (Reply::Taken, HideReason::Decided { by }),
-            Ended::Failed { error } => {
+            ReviewEnd::Accepted(_) | ReviewEnd::Rejected { .. } => (Reply::Taken, HideReason::Decided { by }),
+            ReviewEnd::Failed { error } => {
                 (Reply::Refused(error.clone()), HideReason::Failed { error: error.clone() })
             }
-            Ended::Withdrawn => (Reply::NotPending, HideReason::Withdrawn),
-            Ended::Superseded { by } => (Reply::NotPending, HideReason::Superseded { by: *by }),
+            ReviewEnd::Withdrawn => (Reply::NotPending, HideReason::Withdrawn),
+            ReviewEnd::Superseded { by } => (Reply::NotPending, HideReason::Superseded { by: *by }),
         };
         let mut effects = review.reply(by, reply);
         effects.push(Effect::Hide { review: id, reason });
         match outcome.ended {
-            // Its agent said so itself, or is gone.
-            Ended::Withdrawn => effects.extend(self.forget(id)),
-            Ended::Superseded { .. } => {
+            // Its agent withdrew it, or is gone.
+            ReviewEnd::Withdrawn => effects.extend(self.forget(id)),
+            ReviewEnd::Superseded { .. } => {
                 effects.extend(review.answer(&outcome));
                 effects.extend(self.forget(id));
             }
-            Ended::Accepted(_) | Ended::Rejected { .. } | Ended::Failed { .. } => {
+            ReviewEnd::Accepted(_) | ReviewEnd::Rejected { .. } | ReviewEnd::Failed { .. } => {
                 effects.extend(review.answer(&outcome));
                 review.phase = Phase::Settled { outcome: Box::new(outcome), delivered: false };
             }
@@ -102,26 +102,26 @@ impl State {
 }
 
 impl Review {
-    fn answer(&self, outcome: &Outcome) -> Vec<Effect> {
+    pub(super) fn answer(&self, outcome: &Outcome) -> Vec<Effect> {
         let answer = |agent| Effect::Answer { review: self.id, agent, outcome: outcome.clone() };
         self.owner.map(answer).into_iter().collect()
     }
 
-    /// The record that this phase is waiting for.
+    /// The record that this phase waits for.
     pub(super) fn waits_for(&self) -> Option<Step> {
         match &self.phase {
             Phase::Recording => Some(Step::Proposed),
             Phase::Deciding(_) => Some(Step::Decided),
-            Phase::Settling(outcome) if outcome.ended.by_a_person() => Some(Step::Written),
+            Phase::Settling(outcome) if outcome.ended.is_by_user() => Some(Step::Written),
             Phase::Settling(_) => Some(Step::Ended),
             Phase::Settled { delivered: true, .. } => Some(Step::Delivered),
             Phase::Pending | Phase::Writing(_) | Phase::Settled { delivered: false, .. } => None,
         }
     }
 
-    /// After a restart ids of connections are minted anew: an old one would name a stranger. A write
-    /// that was under way is asked for again.
-    pub(super) fn leave_connections_behind(&mut self) {
+    /// After a restart, ids of connections start again: an old one would name a different connection. A write that was in
+    /// progress is requested again.
+    pub(super) fn drop_connections(&mut self) {
         self.owner = None;
         let pending = std::mem::replace(&mut self.phase, Phase::Pending);
         self.phase = match pending {

@@ -1,12 +1,29 @@
-//! The editor side wrote the file, or could not.
+//! Results of a write by the hub or its editor.
 
 use super::accept::{Acceptance, format_of};
 use crate::{
-    Decided, Effect, Ended, Outcome, Phase, Reply, Review, ReviewId, SharedText, State, Step, Taken,
-    WriteError, Writer,
+    AcceptedPart, Effect, Outcome, Phase, Reply, ResolvedDecision, Review, ReviewEnd, ReviewId, SharedText,
+    State, Step, Text, WriteError, Writer,
 };
 
 impl State {
+    /// Bound to the file's content once more, and recorded before it is written.
+    pub(super) fn write_here(&mut self, id: ReviewId, base_now: Option<Text>) -> Vec<Effect> {
+        let Some(review) = self.reviews.get_mut(id) else { return Vec::new() };
+        let Phase::Settled { outcome, delivered: false } = &review.phase else { return Vec::new() };
+        let is_agents = review.writer == Writer::Agent && !review.written_here;
+        let Some(acceptance) = review.acceptance_of(outcome).filter(|_| is_agents) else {
+            return Vec::new();
+        };
+        let by = acceptance.by;
+        let effects = review.accept(acceptance, base_now.clone()).unwrap_or_else(|why| {
+            review.move_to(base_now);
+            review.ask_again(by, Reply::Refused(why))
+        });
+        review.written_here |= matches!(review.phase, Phase::Deciding(_));
+        effects
+    }
+
     pub(super) fn written(&mut self, id: ReviewId) -> Vec<Effect> {
         match self.reviews.get_mut(id) {
             Some(Review { phase: phase @ Phase::Writing(_), .. }) => {
@@ -19,19 +36,19 @@ impl State {
         }
     }
 
-    /// Her editor's rules are hers: what they made of the change is what she accepted. A text that the file cannot
-    /// hold is not what it holds, whatever the editor says: it is still to be seen what was written.
+    /// The rules of the user's editor are the user's own: the text they produced is the accepted one. A text that the file
+    /// cannot hold cannot be its content, whatever the editor reports: the actual content is still unknown.
     pub(super) fn saved_as(&mut self, id: ReviewId, text: String) -> Vec<Effect> {
         let Some(review) = self.reviews.get_mut(id) else { return Vec::new() };
         let Phase::Writing(decided) = &review.phase else { return Vec::new() };
-        let accepted = matches!(decided.outcome.ended, Ended::Accepted(_));
+        let accepted = matches!(decided.outcome.ended, ReviewEnd::Accepted(_));
         if accepted && decided.text != *text {
             let text = SharedText::from(text);
             let Ok(bytes) = format_of(review.base.as_ref()).encode_shared(&text) else { return Vec::new() };
             let Outcome { comments, by, .. } = decided.outcome.clone();
-            let ended = Ended::Accepted(review.accepted(&text, bytes, Taken::Edited));
+            let ended = ReviewEnd::Accepted(review.accepted(&text, bytes, AcceptedPart::Edited));
             review.phase =
-                Phase::Writing(Box::new(Decided { outcome: Outcome { ended, comments, by }, text }));
+                Phase::Writing(Box::new(ResolvedDecision { outcome: Outcome { ended, comments, by }, text }));
         }
         self.written(id)
     }
@@ -41,7 +58,7 @@ impl State {
         let Phase::Writing(decided) = &review.phase else { return Vec::new() };
         let Outcome { ended, comments, by } = decided.outcome.clone();
         let could_not = match ended {
-            Ended::Rejected { .. } => "rejected, but the text before could not be put back",
+            ReviewEnd::Rejected { .. } => "rejected, but the previous text could not be restored",
             _ => "accepted, but could not be written",
         };
         match (error, ended) {
@@ -49,7 +66,7 @@ impl State {
                 let decided = (**decided).clone();
                 review.keep_again(decided, now)
             }
-            (WriteError::BaseMoved(now), Ended::Accepted(accepted)) => {
+            (WriteError::BaseMoved(now), ReviewEnd::Accepted(accepted)) => {
                 let text = decided.text.clone();
                 let acceptance = Acceptance { text, taken: accepted.taken, comments, by };
                 review.accept(acceptance, now.clone()).unwrap_or_else(|why| {
@@ -59,14 +76,15 @@ impl State {
             }
             (WriteError::BaseMoved(_), _) => Vec::new(),
             (WriteError::Io(error), _) => {
-                let ended = Ended::Failed { error: format!("{could_not}: {error}") };
+                let ended = ReviewEnd::Failed { error: format!("{could_not}: {error}") };
                 review.phase = Phase::Settling(Box::new(Outcome { ended, comments, by }));
                 vec![Effect::Record { review: id, step: Step::Ended }]
             }
             (WriteError::Unknown(error), ended) => {
-                let decided = if matches!(ended, Ended::Rejected { .. }) { "rejected" } else { "accepted" };
+                let decided =
+                    if matches!(ended, ReviewEnd::Rejected { .. }) { "rejected" } else { "accepted" };
                 let error = format!("{decided}, but it is not known whether the file was written: {error}");
-                let outcome = Outcome { ended: Ended::Failed { error }, comments, by };
+                let outcome = Outcome { ended: ReviewEnd::Failed { error }, comments, by };
                 review.phase = Phase::Settling(Box::new(outcome));
                 vec![Effect::Record { review: id, step: Step::Ended }]
             }

@@ -1,4 +1,4 @@
-//! The files of the world: what they hold, and who changes them besides reviews.
+//! The files of the model: what they hold, and who changes them besides reviews.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -12,7 +12,7 @@ pub(crate) fn path(n: u32) -> PathBuf {
     PathBuf::from(format!("/w/{}/mod.rs", n % PATHS))
 }
 
-/// One file absent, and one each of the kinds that are easily damaged.
+/// One absent file, and one of each kind that is easily damaged.
 pub(crate) fn at_first() -> Files {
     let text = |format, text: &str| Text { format: Format::from_name(format).unwrap(), text: text.into() };
     Files::from([
@@ -26,7 +26,7 @@ pub(crate) fn digest(file: Option<&Text>) -> Option<Digest> {
     file.map(Text::digest)
 }
 
-/// A text one or two small changes away, as an agent or a person would make it.
+/// A text with one or two small changes, as an agent or a user would make them.
 pub(crate) fn changed(text: &str, choice: u32) -> String {
     let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
     let ending = if text.contains("\r\n") && choice & 1 == 0 { "\r\n" } else { "\n" };
@@ -48,7 +48,7 @@ pub(crate) fn changed(text: &str, choice: u32) -> String {
     }
 }
 
-/// Somebody else saves, creates or deletes the file.
+/// Another program saves, creates or deletes the file.
 pub(crate) fn touch(files: &mut Files, choice: u32) {
     let path = path(choice);
     let choice = choice >> 2;

@@ -1,78 +1,82 @@
-//! Turns numbers into things that happen. Every choice is made relative to the world as it is, so that
+//! Turns numbers into things that happen. Every choice is made relative to the model as it is, so that
 //! most steps mean something and a failing walk shrinks to a short one.
 
 use std::collections::BTreeSet;
 
 use linkspan_review::{
-    AgentId, Comment, Decision, Digest, Effect, Event, LineNumber, Owner, Phase, Proposal, Review, ReviewId,
-    Revision, Step, Text, Verdict, WindowId, WriteError, Writer,
+    AgentId, Comment, Decision, Digest, Effect, Event, LineNumber, Owner, Phase, Proposal, Review, ReviewEnd,
+    ReviewId, Revision, Step, Text, Verdict, WindowId, WriteError, Writer,
 };
 
 use crate::{
-    checks::{self, Place},
-    files,
-    world::{KEYS, World},
+    checks, files, followers,
+    shell_model::{KEYS, ShellModel},
+    transitions::Transition,
 };
 
-pub(crate) fn walk(steps: &[u32]) -> BTreeSet<Place> {
-    let mut world = World::new();
+pub(crate) fn walk(steps: &[u32]) -> BTreeSet<Transition> {
+    let mut model = ShellModel::new();
     for step in steps {
-        take(&mut world, step & 63, step >> 6);
+        take(&mut model, step & 63, step >> 6);
     }
-    world.come_to_rest();
-    world.crash(0, 0);
-    world.come_to_rest();
-    everybody_asks_again(&mut world);
-    world.come_to_rest();
-    world.seen
+    model.come_to_rest();
+    model.crash(0, 0);
+    model.come_to_rest();
+    everybody_asks_again(&mut model);
+    model.come_to_rest();
+    model.seen
 }
 
-fn take(world: &mut World, what: u32, choice: u32) {
+fn take(model: &mut ShellModel, what: u32, choice: u32) {
     match what {
-        0..9 => propose(world, choice),
-        9..25 => drop(world.record(!choice.is_multiple_of(8))),
+        0..7 => propose(model, choice),
+        7..9 => followers::ask_for_the_same(model, choice),
+        22 => followers::leave(model, choice),
+        23 => write_here(model, choice),
+        24 => followers::hand_over(model, choice),
+        9..25 => drop(model.record(!choice.is_multiple_of(8))),
         25..31 => {
             let rules = (choice & 6 == 2).then_some(choice >> 3);
-            world.write(!choice.is_multiple_of(4), rules);
+            model.write(!choice.is_multiple_of(4), rules);
         }
-        31..41 => decide(world, choice),
-        41..44 => edit(world, choice),
-        44..47 => files::touch(&mut world.files, choice),
-        47..49 => deliver(world, choice),
-        49..52 => ask_again(world, choice),
-        52..54 => lose(world, choice, false),
-        54 => lose(world, choice, true),
-        55..57 => world.crash((choice & 7) as usize, (choice >> 3 & 3) as usize),
-        57 => withdraw(world, choice),
-        58 => supersede(world, choice),
-        59 => expire(world, choice),
-        60 => come_and_go(world, choice),
-        61 => come_back(world, choice),
-        62 => ask_again_early(world, choice),
-        _ => nonsense(world, choice),
+        31..41 => decide(model, choice),
+        41..44 => edit(model, choice),
+        44..47 => files::touch(&mut model.files, choice),
+        47..49 => deliver(model, choice),
+        49..52 => ask_again(model, choice),
+        52..54 => lose(model, choice, false),
+        54 => lose(model, choice, true),
+        55..57 => model.crash((choice & 7) as usize, (choice >> 3 & 3) as usize),
+        57 => withdraw(model, choice),
+        58 => supersede(model, choice),
+        59 => expire(model, choice),
+        60 => come_and_go(model, choice),
+        61 => come_back(model, choice),
+        62 => ask_again_early(model, choice),
+        _ => nonsense(model, choice),
     }
 }
 
 /// One of the reviews there are, or now and then one that is not.
-fn pick(world: &World, choice: u32) -> ReviewId {
-    let count = world.state.reviews().count();
+pub(crate) fn pick(model: &ShellModel, choice: u32) -> ReviewId {
+    let count = model.state.reviews().count();
     let nth = choice as usize % (count + 1).max(8);
-    world.state.reviews().nth(nth % (count + 1)).map_or(ReviewId(u64::from(choice)), |review| review.id)
+    model.state.reviews().nth(nth % (count + 1)).map_or(ReviewId(u64::from(choice)), |review| review.id)
 }
 
-fn pick_in(world: &World, choice: u32, wanted: impl Fn(&Review) -> bool) -> Option<ReviewId> {
+pub(crate) fn pick_in(model: &ShellModel, choice: u32, wanted: impl Fn(&Review) -> bool) -> Option<ReviewId> {
     let ids: Vec<ReviewId> =
-        world.state.reviews().filter(|review| wanted(review)).map(|review| review.id).collect();
+        model.state.reviews().filter(|review| wanted(review)).map(|review| review.id).collect();
     (!ids.is_empty()).then(|| ids[choice as usize % ids.len()])
 }
 
-fn propose(world: &mut World, choice: u32) {
+fn propose(model: &mut ShellModel, choice: u32) {
     let path = files::path(choice >> 2);
-    let text = world.files.get(&path).map_or("n\nm\n", |file| &file.text);
+    let text = model.files.get(&path).map_or("n\nm\n", |file| &file.text);
     let writer = match choice >> 5 & 7 {
         0..2 => Writer::Agent,
         2 => Writer::AgentAsProposed,
-        3..6 => Writer::Editor,
+        3..6 => Writer::Hub,
         _ => Writer::Nobody,
     };
     let proposal = Proposal {
@@ -81,61 +85,67 @@ fn propose(world: &mut World, choice: u32) {
         set: None,
         label: path.display().to_string(),
         proposed: files::changed(text, choice >> 6),
-        asked: None,
+        // Edits: what they make of the file may differ later.
+        asked: (choice >> 20 & 7 == 5).then(|| Digest::of(&choice.to_le_bytes())),
         path,
         writer,
         // Given with the question where nobody writes; else the file's, whenever it is asked.
         base: (writer == Writer::Nobody).then(|| Text::utf8(files::changed(text, choice >> 9))),
         left: (choice >> 13).is_multiple_of(4).then(|| files::changed(text, choice >> 11).into()),
     };
-    world.ask((choice & 3) as usize % KEYS.len(), proposal);
+    model.ask((choice & 3) as usize % KEYS.len(), proposal);
 }
 
-fn ask_again(world: &mut World, choice: u32) {
-    // Those who were lost come first, else an answer would hardly ever be looked for.
-    let lost = pick_in(world, choice, |review| review.owner.is_none());
-    let Some((slot, proposal)) = lost.and_then(|id| asked_for(world, id)) else { return };
-    world.ask(slot, proposal);
+fn ask_again(model: &mut ShellModel, choice: u32) {
+    // Lost agents come first, otherwise an answer would hardly ever be requested again.
+    let lost = pick_in(model, choice, |review| review.owner.is_none());
+    let Some((slot, proposal)) = lost.and_then(|id| asked_for(model, id)) else { return };
+    model.ask(slot, proposal);
 }
 
 /// On a new connection, while the old one is not known to be lost.
-fn ask_again_early(world: &mut World, choice: u32) {
+fn ask_again_early(model: &mut ShellModel, choice: u32) {
     let undecided = |review: &Review| matches!(review.phase, Phase::Recording | Phase::Pending);
-    let asked = pick_in(world, choice, |review| review.owner.is_some() && undecided(review));
-    let Some((slot, proposal)) = asked.and_then(|id| asked_for(world, id)) else { return };
-    let old = world.agents[slot].take();
-    world.ask(slot, proposal);
+    let asked = pick_in(model, choice, |review| review.owner.is_some() && undecided(review));
+    let Some((slot, proposal)) = asked.and_then(|id| asked_for(model, id)) else { return };
+    let old = model.agents[slot].take();
+    model.ask(slot, proposal);
     if let Some(old) = old {
-        lost(world, old, false);
+        lost(model, old, false);
     }
 }
 
-/// What was asked for this review, and by whom.
-fn asked_for(world: &World, id: ReviewId) -> Option<(usize, Proposal)> {
-    let review = world.state.review(id)?;
+/// What a repetition of this request has in common with it.
+pub(crate) fn identifies(proposal: &Proposal) -> Digest {
+    proposal.asked.unwrap_or_else(|| Digest::of(proposal.proposed.as_bytes()))
+}
+
+/// The proposal of this review, and its agent.
+pub(crate) fn asked_for(model: &ShellModel, id: ReviewId) -> Option<(usize, Proposal)> {
+    let review = model.state.review(id)?;
     let same = |asked: &&Proposal| {
         (&asked.owner.key, &asked.path, asked.window) == (&review.owner_key, &review.path, review.window)
             && asked.writer == review.writer
             && (asked.writer != Writer::Nobody || asked.base == review.base)
-            && Digest::of(asked.proposed.as_bytes()) == review.original
+            && identifies(asked) == review.original
     };
-    let proposal = world.asked.iter().rfind(same).cloned()?;
+    let proposal = model.asked.iter().rfind(same).cloned()?;
     let slot = KEYS.iter().position(|key| *key == proposal.owner.key)?;
     Some((slot, proposal))
 }
 
-/// Mostly what is shown now, sometimes what was shown before; never what nobody has seen.
-fn seen_revision(world: &World, id: ReviewId, choice: u32) -> Option<Revision> {
-    let mut seen: Vec<Revision> = world.shown.keys().filter(|key| key.0 == id).map(|key| key.1).collect();
+/// Mostly the shown state, sometimes an earlier one; never one that was not shown.
+fn seen_revision(model: &ShellModel, id: ReviewId, choice: u32) -> Option<Revision> {
+    let mut seen: Vec<Revision> = model.shown.keys().filter(|key| key.0 == id).map(|key| key.1).collect();
     seen.sort();
     if choice.is_multiple_of(4) { seen.first().copied() } else { seen.last().copied() }
 }
 
-fn decide(world: &mut World, choice: u32) {
-    let waiting = pick_in(world, choice, |review| review.phase == Phase::Pending);
-    let id = waiting.filter(|_| !choice.is_multiple_of(8)).unwrap_or_else(|| pick(world, choice >> 3));
-    let Some(revision) = seen_revision(world, id, choice >> 3) else { return };
-    let (path, hunks, side) = world.state.review(id).map_or_else(
+fn decide(model: &mut ShellModel, choice: u32) {
+    let waiting = pick_in(model, choice, |review| review.phase == Phase::Pending);
+    let id = waiting.filter(|_| !choice.is_multiple_of(8)).unwrap_or_else(|| pick(model, choice >> 3));
+    let Some(revision) = seen_revision(model, id, choice >> 3) else { return };
+    let (path, hunks, side) = model.state.review(id).map_or_else(
         || (files::path(choice), Vec::new(), String::new()),
         |review| (review.path.clone(), review.hunks(), review.side().to_owned()),
     );
@@ -152,92 +162,125 @@ fn decide(world: &mut World, choice: u32) {
     };
     let comments = vec![Comment { line: LineNumber(choice & 15), text: "why?".to_owned() }];
     let decision = Decision { verdict, comments, write_here: choice & 16 != 0 };
-    let base_now = world.files.get(&path).cloned();
-    let surface = World::surface(choice >> 4);
-    // What it shows now, what nobody was shown, or nothing, as older surfaces say.
+    let base_now = model.files.get(&path).cloned();
+    let surface = ShellModel::surface(choice >> 4);
+    // The shown digest, one that was never shown, or none, as from older surfaces.
     let digest = match choice >> 6 & 3 {
         0 => None,
         1 => Some(Digest::of(b"something else")),
-        _ => world.state.review(id).map(Review::shown_digest),
+        _ => model.state.review(id).map(Review::shown_digest),
     };
-    world.apply(Event::Decided { review: id, surface, revision, digest, decision, base_now });
+    model.apply(Event::Decided { review: id, surface, revision, digest, decision, base_now });
 }
 
-fn edit(world: &mut World, choice: u32) {
-    let Some(id) = pick_in(world, choice, |review| review.phase == Phase::Pending) else { return };
-    let Some(revision) = seen_revision(world, id, choice >> 3) else { return };
-    let text = files::changed(world.state.review(id).unwrap().side(), choice >> 5);
-    world.apply(Event::Edited { review: id, surface: World::surface(choice), revision, digest: None, text });
+fn edit(model: &mut ShellModel, choice: u32) {
+    let Some(id) = pick_in(model, choice, |review| review.phase == Phase::Pending) else { return };
+    let Some(revision) = seen_revision(model, id, choice >> 3) else { return };
+    let text = files::changed(model.state.review(id).unwrap().side(), choice >> 5);
+    model.apply(Event::Edited {
+        review: id,
+        surface: ShellModel::surface(choice),
+        revision,
+        digest: None,
+        text,
+    });
 }
 
-/// An agent shows that it has its answer. Now and then one does that never got it.
-fn deliver(world: &mut World, choice: u32) {
-    let answered = world.answered.keys().nth(choice as usize % world.answered.len().max(1)).copied();
-    let nobody = pick_in(world, choice, |review| review.owner.is_none());
+/// An agent confirms its answer. Occasionally one does that never received it.
+fn deliver(model: &mut ShellModel, choice: u32) {
+    let answered = model.answered.keys().nth(choice as usize % model.answered.len().max(1)).copied();
+    let nobody = pick_in(model, choice, |review| review.owner.is_none());
     let Some(review) = answered.filter(|_| !choice.is_multiple_of(8)).or(nobody) else { return };
-    world.answered.remove(&review);
-    world.apply(Event::Delivered { review });
+    model.answered.remove(&review);
+    model.apply(Event::Delivered { review });
 }
 
-fn lose(world: &mut World, choice: u32, said_goodbye: bool) {
+fn lose(model: &mut ShellModel, choice: u32, said_goodbye: bool) {
     let slot = choice as usize % KEYS.len();
-    if let Some(agent) = world.agents[slot].take() {
-        lost(world, agent, said_goodbye);
+    if let Some(agent) = model.agents[slot].take() {
+        lost(model, agent, said_goodbye);
     }
 }
 
-fn lost(world: &mut World, agent: AgentId, said_goodbye: bool) {
-    world.waiting.retain(|(_, waits)| *waits != agent);
-    world.answered.retain(|_, (answered, _)| *answered != agent);
-    world.apply(Event::OwnerGone { agent, said_goodbye });
+fn lost(model: &mut ShellModel, agent: AgentId, said_goodbye: bool) {
+    model.waiting.retain(|(_, waits)| *waits != agent);
+    model.answered.retain(|_, (answered, _)| *answered != agent);
+    followers::hand_over_all(model, agent);
+    model.apply(Event::OwnerGone { agent, said_goodbye });
 }
 
-/// An agent that waits for all it asked, without asking again.
-fn come_back(world: &mut World, choice: u32) {
+/// An agent that waits for all of its reviews without repeating them.
+fn come_back(model: &mut ShellModel, choice: u32) {
     let slot = choice as usize % KEYS.len();
     let window = WindowId(u64::from(choice >> 2 & 1));
-    let agent = world.agent(slot);
+    let agent = model.agent(slot);
     let key = KEYS[slot].to_owned();
-    let lost: Vec<Review> = world.state.reviews().filter(|review| review.owner.is_none()).cloned().collect();
-    let effects = world.apply(Event::OwnerBack { agent, key, window });
-    checks::all_it_asked_is_its_own_again(world, &lost, (KEYS[slot], window), &effects);
+    let lost: Vec<Review> = model.state.reviews().filter(|review| review.owner.is_none()).cloned().collect();
+    let effects = model.apply(Event::OwnerBack { agent, key, window });
+    checks::all_it_asked_is_its_own_again(model, &lost, (KEYS[slot], window), &effects);
 }
 
-fn withdraw(world: &mut World, choice: u32) {
-    let id = pick(world, choice);
-    world.apply(Event::Withdrawn { review: id });
+/// Its agent was to write it, and is told not to.
+fn write_here(model: &mut ShellModel, choice: u32) {
+    let left_to_agent = |review: &Review| {
+        let accepted =
+            review.outcome().is_some_and(|outcome| matches!(outcome.ended, ReviewEnd::Accepted(_)));
+        let undelivered = matches!(review.phase, Phase::Settled { delivered: false, .. });
+        review.writer == Writer::Agent && !review.written_here && accepted && undelivered
+    };
+    let fitting = pick_in(model, choice, left_to_agent);
+    let id = fitting.filter(|_| !choice.is_multiple_of(8)).unwrap_or_else(|| pick(model, choice >> 3));
+    let review = model.state.review(id).cloned();
+    // Sometimes something that the file does not hold.
+    let read = review.as_ref().filter(|_| !(choice >> 6).is_multiple_of(8));
+    let path = read.map_or_else(|| files::path(choice >> 9), |review| review.path.clone());
+    let base_now = model.files.get(&path).cloned();
+    let is_possible = review.as_ref().is_some_and(left_to_agent);
+    if let Some(agent) = review.as_ref().and_then(|review| review.owner).filter(|_| is_possible) {
+        model.answered.remove(&id);
+        model.waiting.insert((id, agent));
+    }
+    let effects = model.apply(Event::WriteHere { review: id, base_now });
+    if !is_possible {
+        assert_eq!((model.state.review(id), effects), (review.as_ref(), Vec::new()));
+    }
 }
 
-fn supersede(world: &mut World, choice: u32) {
-    let id = pick(world, choice);
-    world.apply(Event::Superseded { review: id, by: ReviewId(u64::from(choice)) });
+fn withdraw(model: &mut ShellModel, choice: u32) {
+    let id = pick(model, choice);
+    model.apply(Event::Withdrawn { review: id });
 }
 
-fn expire(world: &mut World, choice: u32) {
-    let lost = pick_in(world, choice, |review| review.owner.is_none());
-    let id = lost.filter(|_| !choice.is_multiple_of(8)).unwrap_or_else(|| pick(world, choice));
-    world.apply(Event::Expired { review: id });
+fn supersede(model: &mut ShellModel, choice: u32) {
+    let id = pick(model, choice);
+    model.apply(Event::Superseded { review: id, by: ReviewId(u64::from(choice)) });
 }
 
-/// Closed tabs, closed windows, windows that come back: nothing about any review changes.
-fn come_and_go(world: &mut World, choice: u32) {
-    let before: Vec<Review> = world.state.reviews().cloned().collect();
+fn expire(model: &mut ShellModel, choice: u32) {
+    let lost = pick_in(model, choice, |review| review.owner.is_none());
+    let id = lost.filter(|_| !choice.is_multiple_of(8)).unwrap_or_else(|| pick(model, choice));
+    model.apply(Event::Expired { review: id });
+}
+
+/// Closed tabs, closed windows, windows that come back: no review changes.
+fn come_and_go(model: &mut ShellModel, choice: u32) {
+    let before: Vec<Review> = model.state.reviews().cloned().collect();
     let window = WindowId(u64::from(choice >> 2 & 1));
-    world.apply(match choice & 3 {
-        0 => Event::SurfaceGone { surface: World::surface(choice >> 2) },
+    model.apply(match choice & 3 {
+        0 => Event::SurfaceGone { surface: ShellModel::surface(choice >> 2) },
         1 => Event::WindowGone { window },
         _ => Event::WindowBack { window },
     });
-    assert!(world.state.reviews().eq(&before));
+    assert!(model.state.reviews().eq(&before));
 }
 
-/// Answers to questions nobody asked, and names nobody has.
-fn nonsense(world: &mut World, choice: u32) {
-    let review = pick(world, choice >> 4);
+/// Results that were not requested, and unknown ids.
+fn nonsense(model: &mut ShellModel, choice: u32) {
+    let review = pick(model, choice >> 4);
     let steps = [Step::Proposed, Step::Decided, Step::Written, Step::Ended, Step::Delivered];
     let step = steps[(choice >> 8) as usize % steps.len()];
-    let expected = world.recording.iter().any(|(id, waits, _)| (*id, *waits) == (review, step));
-    let writing = world.writing.iter().any(|(id, _)| *id == review);
+    let expected = model.recording.iter().any(|(id, waits, _)| (*id, *waits) == (review, step));
+    let writing = model.writing.iter().any(|(id, _)| *id == review);
     let event = match choice & 7 {
         0 | 1 if !expected => Event::Recorded { review, step },
         2 | 3 if !expected => Event::RecordFailed { review, step, error: "late".to_owned() },
@@ -248,36 +291,46 @@ fn nonsense(world: &mut World, choice: u32) {
         7 => Event::OwnerGone { agent: AgentId(u64::MAX), said_goodbye: choice & 8 == 0 },
         _ => return,
     };
-    let before: Vec<Review> = world.state.reviews().cloned().collect();
-    assert_eq!(world.apply(event), Vec::<Effect>::new());
-    assert!(world.state.reviews().eq(&before));
+    let before: Vec<Review> = model.state.reviews().cloned().collect();
+    assert_eq!(model.apply(event), Vec::<Effect>::new());
+    assert!(model.state.reviews().eq(&before));
 }
 
-/// In the end every agent comes back and asks for what it never heard.
-fn everybody_asks_again(world: &mut World) {
-    let lost: Vec<Review> = world.state.reviews().filter(|review| review.owner.is_none()).cloned().collect();
+/// In the end every agent comes back and repeats the requests without an answer.
+fn everybody_asks_again(model: &mut ShellModel) {
+    let lost: Vec<Review> = model.state.reviews().filter(|review| review.owner.is_none()).cloned().collect();
     for review in lost.iter().rev() {
-        // Another question in the same words found it.
-        if world.state.review(review.id).is_none_or(|now| now.owner.is_some()) {
+        // An identical request found it.
+        if model.state.review(review.id).is_none_or(|now| now.owner.is_some()) {
             continue;
         }
-        let asked = world.asked.iter().find(|asked| {
+        let asked = model.asked.iter().find(|asked| {
             (&asked.owner.key, &asked.path, asked.window) == (&review.owner_key, &review.path, review.window)
                 && asked.writer == review.writer
                 && (asked.writer != Writer::Nobody || asked.base == review.base)
-                && Digest::of(asked.proposed.as_bytes()) == review.original
+                && identifies(asked) == review.original
         });
         let proposal = asked.expect("a review that nobody asked for").clone();
         let slot = KEYS.iter().position(|key| *key == proposal.owner.key).unwrap();
+        // Equal edits that wait are one request, whatever an older connection asked.
+        let waits_already = model.state.reviews().any(|other| {
+            proposal.asked == Some(other.original)
+                && other.owner.is_some_and(|owner| model.agents[slot] == Some(owner))
+                && (&other.path, other.window, other.writer) == (&review.path, review.window, review.writer)
+                && matches!(other.phase, Phase::Recording | Phase::Pending)
+        });
+        if waits_already {
+            continue;
+        }
         let now = match review.writer {
             Writer::Nobody => proposal.base.clone(),
-            Writer::Agent | Writer::AgentAsProposed | Writer::Editor | Writer::AgentFirst => {
-                world.files.get(&review.path).cloned()
+            Writer::Agent | Writer::AgentAsProposed | Writer::Hub | Writer::AgentFirst => {
+                model.files.get(&review.path).cloned()
             }
         };
-        let effects = world.ask(slot, proposal);
-        if effects.first() == Some(&Effect::Bound { review: review.id, agent: world.agent(slot) }) {
-            checks::a_lost_answer_is_found_again(world, review, now.as_ref(), &effects);
+        let effects = model.ask(slot, proposal);
+        if effects.first() == Some(&Effect::Bound { review: review.id, agent: model.agent(slot) }) {
+            checks::a_lost_answer_is_found_again(model, review, now.as_ref(), &effects);
         } else {
             checks::the_answer_no_longer_holds(review, now.as_ref());
         }

@@ -1,20 +1,22 @@
 //! The rules of a review's life, one sentence each.
 
 #[cfg(test)]
-mod comparing;
+mod comparison;
 #[cfg(test)]
-mod deciding;
+mod decision;
 #[cfg(test)]
-mod desk;
+mod end;
 #[cfg(test)]
-mod ending;
+mod harness;
 #[cfg(test)]
 mod left_side;
 #[cfg(test)]
-mod moving;
+mod proposal;
 #[cfg(test)]
-mod proposing;
+mod rebase;
 #[cfg(test)]
-mod restarting;
+mod restart;
 #[cfg(test)]
-mod writing;
+mod same_change;
+#[cfg(test)]
+mod write;

@@ -1,4 +1,4 @@
-//! Bytes that are read come back exactly, or are refused: random ones, and the files of `testdata/nasty`.
+//! Decoded bytes are encoded back exactly, or refused: random ones, and the files of `testdata/nasty`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,7 +40,7 @@ fn outcome(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn every_nasty_file_comes_back_exactly_or_is_refused_by_name() {
+fn every_nasty_file_round_trips_exactly_or_is_refused_by_name() {
     let found: BTreeMap<String, String> = fs::read_dir(nasty())
         .unwrap()
         .map(|entry| entry.unwrap())

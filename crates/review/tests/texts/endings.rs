@@ -1,4 +1,4 @@
-//! An agent that speaks LF, over random files.
+//! An agent that uses LF, over random files.
 
 use linkspan_review::{Convention, adopt_endings};
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-/// Enough to find most faults in a second or two; `PROPTEST_CASES` asks for more.
+/// Enough to find most faults in a second or two; `PROPTEST_CASES` changes the number.
 pub(crate) fn cases() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2048) }
 }
@@ -55,7 +55,7 @@ fn edited(text: String) -> impl Strategy<Value = String> {
     })
 }
 
-/// Two texts, mostly akin.
+/// Two texts, mostly similar.
 pub(crate) fn pair() -> impl Strategy<Value = (String, String)> {
     prop_oneof![
         4 => text().prop_flat_map(|base| (Just(base.clone()), edited(base))),
@@ -63,7 +63,7 @@ pub(crate) fn pair() -> impl Strategy<Value = (String, String)> {
     ]
 }
 
-/// A base and what two sides made of it.
+/// A base and two changed versions of it.
 pub(crate) fn triple() -> impl Strategy<Value = (String, String, String)> {
     text().prop_flat_map(|base| (Just(base.clone()), edited(base.clone()), edited(base)))
 }

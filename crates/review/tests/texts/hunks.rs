@@ -1,4 +1,4 @@
-//! Composing hunks over random texts: all, none, some, and what they are called.
+//! Composing hunks over random texts: all, none, some, and their ids.
 
 use linkspan_review::{Hunk, HunkId, compose, hunks};
 use proptest::prelude::*;
@@ -80,7 +80,7 @@ proptest! {
         }
     }
 
-    /// Over distinct lines, where there is only one way to read the difference.
+    /// Over distinct lines, where the difference is unambiguous.
     #[test]
     fn undoing_one_hunk_renames_no_other(changed in prop::collection::vec(0..3_u8, 1..40), undo: prop::sample::Index) {
         let base: String = (0..changed.len()).map(|at| format!("line {at}\n")).collect();
@@ -105,21 +105,21 @@ proptest! {
 }
 
 #[test]
-fn hunks_of_identical_content_are_told_apart() {
+fn hunks_of_identical_content_have_different_ids() {
     let hunks = hunks("a\n1\nb\n1\nc\n1\n", "a\n2\nb\n2\nc\n2\n");
     assert_eq!(hunks.len(), 3);
     assert!(hunks[0].id != hunks[1].id && hunks[1].id != hunks[2].id && hunks[0].id != hunks[2].id);
 }
 
 #[test]
-fn what_is_no_hunk_id_is_refused() {
+fn invalid_hunk_ids_are_refused() {
     for text in ["", "h", "h123", "h00000000zz", "x0123456789", "h+123456789", "hABCDEF0123", "h0123456789a"]
     {
         assert!(text.parse::<HunkId>().is_err(), "{text}");
     }
 }
 
-/// Also a file of more lines than the finer algorithm is given, with more hunks than a stack is deep.
+/// A file with more lines than the histogram algorithm is used for, with more hunks than a recursion could handle.
 #[test]
 fn every_second_line_of_a_large_file_may_differ() {
     let side = |word: &str| (0..50_000).map(|at| format!("common {at}\n{word} {at}\n")).collect::<String>();

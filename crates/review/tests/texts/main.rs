@@ -1,4 +1,4 @@
-//! What must hold for any text: reading, hunks, composing, merging, endings, patches.
+//! Properties of any text: decoding, hunks, composing, merging, endings, patches.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 

@@ -59,8 +59,8 @@ fn check(name: &str, contexts: std::ops::Range<usize>, program: fn() -> Command)
     result.unwrap();
 }
 
-/// With one line of context at least: without any, git takes the first line that looks like the last one, newline
-/// or not, in its own diffs too.
+/// With at least one line of context: without any, git accepts the first line that looks like the last one, newline or
+/// not, in its own diffs too.
 #[test]
 fn git_apply_makes_the_new_text() {
     check("git", 1..4, git);

@@ -1,4 +1,4 @@
-//! The diff of the review that is looked at: only the rows on the screen are ever turned into text.
+//! The diff of the selected review: only the rows on the screen are turned into text.
 
 use std::ops::Range;
 
@@ -11,20 +11,21 @@ use ratatui::text::{Line, Span};
 use super::{ends, put, shortened};
 use crate::cells::{self, Window};
 use crate::document::{Document, Mark, Side};
+use crate::labels::{IN_CONFLICT, is_in_conflict, place_of};
 use crate::palette::Palette;
 use crate::rows::{Mode, Row};
 use crate::screen::{Screen, matches};
 use crate::visible::name;
-use crate::wording::{IN_CONFLICT, change, count, is_in_conflict, place_of};
-use crate::words::emphasised;
+use crate::word_diff::emphasised;
+use linkspan_editor_api::labels::{count, lines_changed};
 
-/// Less of a description than this says nothing.
+/// A description cut shorter than this is not shown.
 const LEAST_DESCRIPTION: usize = 12;
 
 pub(super) fn title(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, at: Rect) {
     let Some(entry) = screen.current() else { return };
     let summary = &entry.summary;
-    let mut facts = vec![change(summary.added, summary.removed)];
+    let mut facts = vec![lines_changed(summary.added, summary.removed)];
     if summary.new_file {
         facts.push("new file".into());
     }
@@ -41,7 +42,7 @@ pub(super) fn title(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, a
     }
     let (word, style) = match (&entry.ended, entry.sent.is_some()) {
         (Some((how, _)), _) => (how.clone(), palette.warning),
-        (None, true) => ("telling the hub…".to_owned(), palette.quiet),
+        (None, true) => ("sending…".to_owned(), palette.quiet),
         (None, false) => (facts.join(" · "), palette.quiet),
     };
     let right = vec![Span::styled(format!("{}  {} ", word, name(entry.id())), style)];
@@ -74,7 +75,7 @@ pub(super) fn draw(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, ar
         put(frame, Rect { y, height: 1, ..area }, line, fill);
     }
     if document.rows.is_empty() {
-        let text = if document.shown.new_file { " an empty new file" } else { " nothing differs" };
+        let text = if document.shown.new_file { " an empty new file" } else { " no differences" };
         put(frame, Rect { height: 1, ..area }, Line::styled(text, palette.quiet), palette.plain);
     }
 }
@@ -82,7 +83,7 @@ pub(super) fn draw(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, ar
 fn empty(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, area: Rect) {
     let words: &[&str] = match (screen.current(), screen.listed) {
         (Some(_), _) | (None, false) => &["…"],
-        (None, true) => &["Nothing waits for a decision.", "", "What agents propose appears here by itself."],
+        (None, true) => &["No pending reviews.", "", "New proposals appear here automatically."],
     };
     let y = area.y + (area.height / 2).saturating_sub(2);
     for (text, y) in words.iter().zip(y..area.bottom()) {
@@ -96,12 +97,12 @@ struct Diff<'a> {
     palette: &'a Palette,
     needle: &'a str,
     digits: usize,
-    /// The hunk the cursor is at.
+    /// The hunk at the cursor.
     hunk: Option<usize>,
     width: usize,
 }
 
-/// How one side of a row looks.
+/// The style of one side of a row.
 struct Look {
     sign: char,
     sign_style: Style,
@@ -119,13 +120,13 @@ impl Diff<'_> {
                 let style = if here { palette.fold.patch(palette.cursor) } else { palette.fold };
                 let mut spans = vec![self.pointer(here), Span::styled(text, style)];
                 if here {
-                    spans.push(Span::styled("   Enter opens", style));
+                    spans.push(Span::styled("   Enter to open", style));
                 }
                 (Line::from(spans), if here { palette.cursor } else { palette.plain })
             }
             Row::Comment(index) => {
                 let text = self.document.comments.get(index).map_or("", |comment| &comment.text);
-                // Below the text it is about, which is the new one.
+                // Below the text it is about, which is the proposed side.
                 let before = match self.document.mode {
                     Mode::Unified => 0,
                     Mode::SideBySide => self.side_width() + 1,
@@ -148,7 +149,7 @@ impl Diff<'_> {
         }
     }
 
-    /// The room of one of two sides.
+    /// The width of one of two sides.
     fn side_width(&self) -> usize {
         self.width.saturating_sub(2) / 2
     }
@@ -171,8 +172,8 @@ impl Diff<'_> {
         };
         let fill = if self.hunk == Some(index) { palette.hunk_here } else { palette.hunk };
         let (mark, word, style) = match self.document.mark_of(index) {
-            Some(Mark::Take) => ("[✓]", "  take", fill.patch(palette.good)),
-            Some(Mark::Leave) => ("[✗]", "  leave out", fill.patch(palette.bad)),
+            Some(Mark::Include) => ("[✓]", "  include", fill.patch(palette.good)),
+            Some(Mark::Exclude) => ("[✗]", "  exclude", fill.patch(palette.bad)),
             None => ("[ ]", "", fill),
         };
         let sign = if here { "▶" } else { " " };
@@ -216,7 +217,7 @@ impl Diff<'_> {
         look: &Look,
         here: bool,
     ) -> (Line<'static>, Style) {
-        // The numbers are those of the new text, because comments are anchored there.
+        // The numbers are those of the proposed text, because comments refer to its lines.
         let number = (side == Side::After).then_some(line);
         let mut spans = vec![self.pointer(here)];
         spans.extend(self.cells(side, Some((number, line)), words, look, self.width.saturating_sub(1), here));
@@ -243,8 +244,8 @@ impl Diff<'_> {
         (Line::from(spans), self.palette.plain)
     }
 
-    /// Number, sign and text of one line, exactly so many columns wide. `line` is the number to print and the
-    /// line; none where the other side has no counterpart.
+    /// Number, sign and text of one line, exactly `width` columns wide. `line` is the number to print and the line;
+    /// `None` if the other side has no counterpart.
     fn cells(
         &self,
         side: Side,
@@ -289,7 +290,7 @@ impl Diff<'_> {
         let (text, mut used) = cells::spans(text, &window);
         spans.extend(text);
         if self.document.lines(side).lacks_final_newline(line) {
-            let note = "  ⊘ no newline at the end";
+            let note = "  ⊘ no newline at end of file";
             if used + note.chars().count() <= room {
                 used += note.chars().count();
                 spans.push(Span::styled(note, look.line.patch(palette.quiet)));

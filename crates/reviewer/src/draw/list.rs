@@ -1,4 +1,4 @@
-//! The list of files: by agent and change set, with what each is like and how long it has waited.
+//! The list of files: by agent and change set, with the state and age of each.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use crate::list::Entry;
 use crate::palette::Palette;
 use crate::regions::{ListRow, Regions, list_rows};
 use crate::screen::Screen;
-use crate::wording::age;
+use linkspan_editor_api::labels::age;
 
 pub(super) fn draw(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, regions: &Regions) {
     let area = regions.list;
@@ -65,7 +65,7 @@ fn review(screen: &Screen, entry: &Entry, palette: &Palette, frame: &mut Frame<'
     put(frame, at, ends(left, right, at.width), fill);
 }
 
-/// One sign for what a review is like.
+/// One sign for the state of a review.
 fn sign(entry: &Entry, palette: &Palette) -> (&'static str, ratatui::style::Style) {
     let marks = entry.document.as_deref().map(|document| &document.marks);
     match &entry.ended {
@@ -74,7 +74,7 @@ fn sign(entry: &Entry, palette: &Palette) -> (&'static str, ratatui::style::Styl
         Some(_) => ("·", palette.quiet),
         None if entry.sent.is_some() => ("…", palette.quiet),
         None if entry.summary.conflicts > 0 => ("!", palette.warning),
-        None if marks.is_some_and(|marks| marks.values().any(|mark| *mark == Mark::Leave)) => {
+        None if marks.is_some_and(|marks| marks.values().any(|mark| *mark == Mark::Exclude)) => {
             ("◐", palette.accent)
         }
         None if marks.is_some_and(|marks| !marks.is_empty()) => ("◑", palette.accent),

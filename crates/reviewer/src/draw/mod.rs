@@ -1,10 +1,10 @@
-//! Draws a screen. Reads the state and changes nothing, so that what was drawn is exactly what is known.
+//! Draws a `Screen`. Reads the state and never changes it, so that the screen shows exactly the state.
 
-mod ask;
 mod bars;
 mod diff;
 mod list;
 mod popup;
+mod prompt;
 #[cfg(test)]
 mod tests;
 
@@ -23,12 +23,13 @@ pub fn draw(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>) {
     bars::head(screen, palette, frame, regions.head);
     list::draw(screen, palette, frame, &regions);
     diff::title(screen, palette, frame, regions.title);
+    bars::note(screen, palette, frame, &regions);
     diff::draw(screen, palette, frame, regions.diff);
     bars::foot(screen, palette, frame, regions.foot);
     popup::draw(screen, palette, frame);
 }
 
-/// Writes a line at a place, filled up with a style.
+/// Writes a line at a position, padded with a style.
 fn put(frame: &mut Frame<'_>, at: Rect, line: Line<'static>, fill: Style) {
     let area = at.intersection(frame.area());
     if area.is_empty() {
@@ -48,7 +49,7 @@ fn ends(left: Vec<Span<'static>>, right: Vec<Span<'static>>, width: u16) -> Line
     Line::from(spans)
 }
 
-/// A text cut to so many columns, in the middle of a path rather than at its name.
+/// A text cut to this many columns: the end is kept, because that is where a path has its name.
 fn shortened(text: &str, width: usize) -> String {
     let columns = |text: &str| Span::raw(text).width();
     if columns(text) <= width {

@@ -1,4 +1,4 @@
-//! What lies over the diff: the help page, the line that is typed, the question that is asked.
+//! Overlays over the diff: the help page, the text field, the confirmation.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
@@ -11,7 +11,8 @@ use crate::keys::PARTS;
 use crate::palette::Palette;
 use crate::screen::{Bulk, Confirm, Overlay, Purpose, Screen};
 use crate::visible::name;
-use crate::wording::{change, count};
+use crate::word_wrap::wrapped;
+use linkspan_editor_api::labels::{count, lines_changed};
 
 pub(super) fn draw(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>) {
     match &screen.overlay {
@@ -19,7 +20,7 @@ pub(super) fn draw(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>) {
         Overlay::Help { top } => help(palette, frame, *top),
         Overlay::Type { purpose, line } => {
             let title = match purpose {
-                Purpose::Reason => "Reject, because".to_owned(),
+                Purpose::Reason => "Reason for rejecting".to_owned(),
                 Purpose::Comment { line_number } => format!("Comment on line {line_number}"),
                 Purpose::Search => "Search".to_owned(),
             };
@@ -34,51 +35,68 @@ pub(super) fn draw(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>) {
                 Span::styled(at, palette.selected),
                 Span::raw(rest.as_str().to_owned()),
             ]);
-            popup(
-                palette,
-                frame,
-                &title,
-                vec![text, Line::default(), keys(palette, &[("Enter", "done"), ("Esc", "never mind")])],
-            );
+            let notes = screen.document().and_then(Document::notes);
+            let note = notes.and_then(|notes| match purpose {
+                Purpose::Reason => notes.reason.as_deref(),
+                Purpose::Comment { .. } => notes.comments.as_deref(),
+                Purpose::Search => None,
+            });
+            let mut lines = note_lines(note, palette, room);
+            lines.extend([text, Line::default(), keys(palette, &[("Enter", "done"), ("Esc", "cancel")])]);
+            popup(palette, frame, &title, lines);
         }
-        Overlay::Ask { asked, top } => super::ask::draw(asked, *top, palette, frame),
+        Overlay::Ask { asked, top } => super::prompt::draw(asked, *top, palette, frame),
         Overlay::Confirm(confirm) => question(screen, confirm, palette, frame),
     }
 }
 
+/// What the agent will not receive of this.
+fn note_lines(note: Option<&str>, palette: &Palette, room: usize) -> Vec<Line<'static>> {
+    let rows = note.map(|note| wrapped(&name(note), room.max(1), 4)).unwrap_or_default();
+    rows.into_iter().map(|row| Line::styled(row, palette.warning)).collect()
+}
+
 fn question(screen: &Screen, confirm: &Confirm, palette: &Palette, frame: &mut Frame<'_>) {
+    let room = usize::from(frame.area().width).saturating_sub(10).min(76);
+    let notes = screen.document().and_then(Document::notes);
+    let note = notes.and_then(|notes| match confirm {
+        Confirm::Unmarked { .. } => notes.hunks.as_deref(),
+        Confirm::Draft => notes.edited.as_deref(),
+        Confirm::DespiteMarks { .. } | Confirm::WriteHere { .. } | Confirm::Bulk(_) => None,
+    });
     let hunks = screen.document().map_or(0, |document| document.shown.hunks.len());
     let (title, mut lines, answers): (String, Vec<Line<'static>>, Vec<(&str, &str)>) = match confirm {
         Confirm::Unmarked { count } => (
             "Submit".into(),
             vec![Line::from(format!("{count} of {hunks} hunks have no mark."))],
-            vec![("t", "take them"), ("l", "leave them out"), ("Esc", "go on looking")],
+            vec![("t", "include them"), ("l", "exclude them"), ("Esc", "cancel")],
         ),
         Confirm::DespiteMarks { left } => (
-            "Accept all of it?".into(),
+            "Accept the whole change?".into(),
             vec![Line::from(format!(
-                "{} marked to be left out.",
+                "{} marked as excluded.",
                 if *left == 1 { "1 hunk is".into() } else { format!("{left} hunks are") }
             ))],
-            vec![("y", "accept all"), ("Esc", "no: s submits the marks")],
+            vec![("y", "accept all"), ("Esc", "cancel (s submits the marks)")],
         ),
         Confirm::Draft if screen.document().is_some_and(Document::has_old_draft) => (
-            "Your text is of before".into(),
-            vec![Line::from("The change is another since you made it."), Line::from(draft(screen))],
-            vec![("e", "edit again"), ("d", "drop it"), ("Esc", "later")],
+            "The proposal changed after your edit".into(),
+            vec![Line::from("Check your text against the new proposal."), Line::from(draft(screen))],
+            vec![("e", "edit again"), ("d", "discard"), ("Esc", "later")],
         ),
         Confirm::Draft => (
             "Accept your text?".into(),
             vec![Line::from(draft(screen))],
-            vec![("y", "accept it"), ("e", "edit again"), ("d", "drop it"), ("Esc", "later")],
+            vec![("y", "accept"), ("e", "edit again"), ("d", "discard"), ("Esc", "later")],
         ),
         Confirm::WriteHere { .. } => (
-            "Write it here?".into(),
+            "Write the file?".into(),
             vec![Line::from(format!("{} no longer waits. Let Linkspan write the file?", agent(screen)))],
-            vec![("y", "write the file"), ("Esc", "decide nothing")],
+            vec![("y", "write the file"), ("Esc", "cancel")],
         ),
         Confirm::Bulk(bulk) => many(screen, bulk, palette, usize::from(frame.area().height)),
     };
+    lines.extend(note_lines(note, palette, room));
     lines.push(Line::default());
     lines.push(keys(palette, &answers));
     popup(palette, frame, &title, lines);
@@ -88,7 +106,7 @@ fn agent(screen: &Screen) -> String {
     screen.current().map_or_else(|| "The agent".to_owned(), |entry| name(&entry.summary.agent))
 }
 
-/// What the person's text is like, next to the proposal.
+/// The size of the user's text and of the proposal.
 fn draft(screen: &Screen) -> String {
     let Some(document) = screen.document() else { return String::new() };
     let lines = document.draft.as_ref().map_or(0, |draft| draft.text.lines().count());
@@ -114,7 +132,10 @@ fn many(
             let summary = &entry.summary;
             Line::from(vec![
                 Span::raw(shortened(&screen.name_of(summary), 50)),
-                Span::styled(format!("  {}{loading}", change(summary.added, summary.removed)), palette.quiet),
+                Span::styled(
+                    format!("  {}{loading}", lines_changed(summary.added, summary.removed)),
+                    palette.quiet,
+                ),
             ])
         })
         .collect();
@@ -123,19 +144,26 @@ fn many(
         lines.push(Line::styled(more, palette.quiet));
     }
     if bulk.kept_out > 0 {
-        let kept = format!("{} with your own marks not among them", count(bulk.kept_out as u64, "change"));
+        let kept = format!("{} skipped because of your own marks", count(bulk.kept_out as u64, "change"));
         lines.push(Line::styled(kept, palette.warning));
     }
     if bulk.agent_gone > 0 {
         let gone = count(bulk.agent_gone as u64, "change");
-        let gone = format!("{gone} not among them: the agent no longer waits, accept one by one");
+        let gone = format!("{gone} skipped: the agent no longer waits, accept one by one");
         lines.push(Line::styled(gone, palette.warning));
     }
-    let mut answers = vec![("y", if bulk.accept { "accept all of these" } else { "reject all of these" })];
+    let mut answers = Vec::new();
+    match screen.loading(bulk) {
+        0 => answers.push(("y", if bulk.accept { "accept all of these" } else { "reject all of these" })),
+        loading => {
+            let text = format!("loading {loading} of {}…", count(bulk.reviews.len() as u64, "change"));
+            lines.push(Line::styled(text, palette.quiet));
+        }
+    }
     if bulk.set_reviews.is_some() {
         answers.push(("s", "only this change set"));
     }
-    answers.push(("Esc", "decide nothing"));
+    answers.push(("Esc", "cancel"));
     (title, lines, answers)
 }
 
@@ -162,7 +190,7 @@ fn help(palette: &Palette, frame: &mut Frame<'_>, top: usize) {
         lines
     };
     let note = Line::styled(
-        "Keys that decide work once a change has been on the screen, as it is, for a moment.",
+        "Keys that decide work after a change has been on the screen, unchanged, for a moment.",
         palette.quiet,
     );
     if frame.area().width >= 110 {

@@ -1,27 +1,27 @@
-//! The hub, on two connections with a thread each: one hears what happens, one asks and tells. Both come back when
-//! the hub went away.
+//! The hub, on two connections with a thread each: one receives events, one sends requests. Both reconnect when the hub
+//! went away.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+use linkspan_client::backoff::Backoff;
 use linkspan_client::{Control, ControlError};
 use linkspan_editor_api::{
     AsksAnswer, AsksList, HubEvent, HubStatus, HubWatch, ReviewChange, ReviewDecidedResult, ReviewsDecide,
     ReviewsGet, ReviewsList, WindowEvent,
 };
 
-use super::wake::Teller;
-use crate::patient::{Connect, FIRST_PAUSE, LONGEST_PAUSE, Patient};
-use crate::screen::{Input, News};
-use crate::visible;
-use crate::wording::decided;
+use super::wake::LoopSender;
+use crate::retrying_client::{Connect, RetryingControl};
+use crate::screen::{HubUpdate, Input};
+use linkspan_editor_api::labels;
 
-/// The hub tells when it has something to tell.
+/// How long to wait for an event: the hub sends one only when something happens.
 const LONG: Duration = Duration::from_secs(3600);
 
-/// What is asked of the hub.
+/// A request to the hub.
 #[derive(Debug)]
 pub(super) enum Request {
     List,
@@ -30,27 +30,27 @@ pub(super) enum Request {
     Answer(AsksAnswer),
 }
 
-pub(super) fn start(connect: Connect, news: Teller) -> Sender<Request> {
+pub(super) fn start(connect: Connect, news: LoopSender) -> Sender<Request> {
     let (requests, asked) = channel();
     let (watching, watching_news) = (Connect::clone(&connect), news.clone());
     thread::spawn(move || watch(&watching, &watching_news));
-    let asker = Asker { hub: Patient::new(connect), news, folders: HashMap::new() };
-    thread::spawn(move || asker.serve(&asked));
+    let requester = Requester { hub: RetryingControl::new(connect), news, folders: HashMap::new() };
+    thread::spawn(move || requester.serve(&asked));
     requests
 }
 
-/// Hears what happens, over restarts of the hub.
-fn watch(connect: &Connect, news: &Teller) {
+/// Receives events, across restarts of the hub.
+fn watch(connect: &Connect, news: &LoopSender) {
     let mut was_lost = false;
-    let mut pause = FIRST_PAUSE;
+    let mut backoff = Backoff::to_hub();
     loop {
         let ended = match connect() {
             Err(why) => why,
             Ok(mut control) => match control.request(&HubWatch::default()) {
                 Err(error) => error.to_string(),
                 Ok(()) => {
-                    pause = FIRST_PAUSE;
-                    if news.send(Input::Hub(News::Listening { again: was_lost })).is_err() {
+                    backoff.reset();
+                    if news.send(Input::Hub(HubUpdate::Listening { again: was_lost })).is_err() {
                         return;
                     }
                     listen(&mut control, news).to_string()
@@ -58,21 +58,20 @@ fn watch(connect: &Connect, news: &Teller) {
             },
         };
         was_lost = true;
-        if news.send(Input::Hub(News::Lost(ended))).is_err() {
+        if news.send(Input::Hub(HubUpdate::Lost(ended))).is_err() {
             return;
         }
-        thread::sleep(pause);
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        thread::sleep(backoff.pause());
     }
 }
 
-fn listen(control: &mut Control, news: &Teller) -> ControlError {
+fn listen(control: &mut Control, news: &LoopSender) -> ControlError {
     loop {
         match control.notification::<HubEvent>(LONG) {
             Err(error) => return error,
             Ok(None) => {}
             Ok(Some(event)) => {
-                if let Some(told) = told(event)
+                if let Some(told) = to_update(event)
                     && news.send(Input::Hub(told)).is_err()
                 {
                     return ControlError::Closed;
@@ -82,28 +81,26 @@ fn listen(control: &mut Control, news: &Teller) -> ControlError {
     }
 }
 
-/// What an event means to a reviewer.
-fn told(event: HubEvent) -> Option<News> {
+/// Converts an event to an update of the screen.
+fn to_update(event: HubEvent) -> Option<HubUpdate> {
     let (review, path, change) = match event.what {
         WindowEvent::Review { review, path, change, .. } => (review, path, change),
-        WindowEvent::Asked { .. } | WindowEvent::AskOver { .. } => return Some(News::AsksChanged),
+        WindowEvent::Asked { .. } | WindowEvent::AskOver { .. } => return Some(HubUpdate::AsksChanged),
         _ => return None,
     };
-    let ended = |how: String| Some(News::Ended { review: review.clone(), how });
+    let ended = |how: String| Some(HubUpdate::Ended { review: review.clone(), how });
     match change {
-        ReviewChange::Decided { verdict, by } => {
-            ended(format!("{} in {}", decided(verdict), visible::name(&by)))
-        }
-        ReviewChange::Withdrawn => ended("withdrawn by its agent".into()),
-        ReviewChange::Superseded { .. } => ended("superseded by a newer change".into()),
-        ReviewChange::Failed { error } => Some(News::Failed { review, path, error }),
-        ReviewChange::NotOnDisk => Some(News::NotOnDisk { review, path }),
+        ReviewChange::Decided { verdict, by } => ended(labels::decided_in(verdict, &by)),
+        ReviewChange::Withdrawn => ended(labels::WITHDRAWN.into()),
+        ReviewChange::Superseded { .. } => ended(labels::SUPERSEDED.into()),
+        ReviewChange::Failed { error } => Some(HubUpdate::Failed { review, path, error }),
+        ReviewChange::NotOnDisk => Some(HubUpdate::NotOnDisk { review, path }),
         ReviewChange::Proposed
         | ReviewChange::Edited { .. }
         | ReviewChange::Rebased { .. }
         | ReviewChange::AgentGone
         | ReviewChange::AgentBack
-        | ReviewChange::Reopened { .. } => Some(News::Changed { review }),
+        | ReviewChange::Reopened { .. } => Some(HubUpdate::Changed { review }),
         ReviewChange::Shown { .. }
         | ReviewChange::Written
         | ReviewChange::OnDisk
@@ -111,13 +108,13 @@ fn told(event: HubEvent) -> Option<News> {
     }
 }
 
-struct Asker {
-    hub: Patient,
-    news: Teller,
+struct Requester {
+    hub: RetryingControl,
+    news: LoopSender,
     folders: HashMap<String, Vec<String>>,
 }
 
-impl Asker {
+impl Requester {
     fn serve(mut self, asked: &Receiver<Request>) {
         while let Ok(request) = asked.recv() {
             let told = match request {
@@ -132,47 +129,48 @@ impl Asker {
         }
     }
 
-    fn list(&mut self) -> News {
+    fn list(&mut self) -> HubUpdate {
         let reviews = match self.ask(&ReviewsList { all: false }) {
             Ok(list) => list.reviews,
-            Err(message) => return News::Lost(message),
+            Err(message) => return HubUpdate::Lost(message),
         };
         if reviews.iter().any(|review| !self.folders.contains_key(&review.window)) {
-            // Without it files have long names, and nothing else is amiss.
+            // Without it files only have longer names.
             let windows = self.ask(&HubStatus {}).map(|status| status.windows).unwrap_or_default();
             self.folders.extend(windows.into_iter().map(|window| (window.window, window.folders)));
         }
-        News::Listed { reviews, folders: self.folders.clone() }
+        HubUpdate::Listed { reviews, folders: self.folders.clone() }
     }
 
-    /// If that cannot be had, the list could not either, and it is said there.
-    fn asks(&mut self) -> Option<News> {
-        self.ask(&AsksList {}).ok().map(|list| News::Asks(list.asks))
+    /// A failure is not reported here: the list fails too then, and reports it.
+    fn asks(&mut self) -> Option<HubUpdate> {
+        self.ask(&AsksList {}).ok().map(|list| HubUpdate::Asks(list.asks))
     }
 
-    fn answer(&mut self, answer: AsksAnswer) -> News {
+    fn answer(&mut self, answer: AsksAnswer) -> HubUpdate {
         let result = self.ask(&answer).map(|result| result.taken);
-        News::Answered { answer, result }
+        HubUpdate::Answered { answer, result }
     }
 
-    fn get(&mut self, review: String) -> News {
+    fn get(&mut self, review: String) -> HubUpdate {
         match self.ask(&ReviewsGet { review: review.clone() }) {
-            Ok(got) => News::Got(Box::new(got)),
-            Err(message) => News::NotGot { review, message },
+            Ok(got) => HubUpdate::Got(Box::new(got)),
+            Err(message) => HubUpdate::NotGot { review, message },
         }
     }
 
-    fn decide(&mut self, decide: &ReviewsDecide) -> News {
+    fn decide(&mut self, decide: &ReviewsDecide) -> HubUpdate {
         let result = self.ask(decide);
         let outcome = match &result {
-            // How it was decided the hub still knows; what was told before it went away may have been first.
+            // The hub still knows how it was decided; a decision sent before the connection was lost may have been
+            // the first one.
             Ok(ReviewDecidedResult::AlreadyDecided { .. }) => {
                 let got = self.ask(&ReviewsGet { review: decide.review.clone() });
                 got.ok().and_then(|got| got.outcome)
             }
             _ => None,
         };
-        News::Decided { review: decide.review.clone(), result, outcome }
+        HubUpdate::Decided { review: decide.review.clone(), result, outcome }
     }
 
     fn ask<R: linkspan_editor_api::Request>(&mut self, request: &R) -> Result<R::Result, String> {

@@ -1,5 +1,5 @@
-//! The loop between a terminal, the hub and the screen's state. Keys and the hub's news go in, drawing and requests
-//! come out. Nothing is decided here.
+//! The loop between the terminal, the hub and the screen's state: keys and updates of the hub go in, drawing and
+//! requests come out. All I/O of the crate is in this folder; no rule about reviews is.
 
 mod editor;
 mod hub;
@@ -16,27 +16,27 @@ use crossterm::event::{self, Event};
 use crate::draw::draw;
 use crate::paint;
 use crate::palette::Palette;
-use crate::patient::Connect;
-use crate::screen::{Command, Input, Screen, Wishes};
+use crate::retrying_client::Connect;
+use crate::screen::{Command, Input, ReviewerOptions, Screen};
 use terminal::Terminal;
 use wake::Sleep;
 
-/// No time comes sooner than this.
+/// The shortest sleep.
 const PAUSE: Duration = Duration::from_millis(50);
-/// So much news is taken in at once; then keys have their turn.
+/// How many updates are handled in a row before keys have their turn.
 const BATCH: usize = 64;
 
-/// Why the reviewer ended otherwise than by the person's wish.
+/// Why the reviewer ended other than by the user quitting with everything sent.
 #[derive(Debug)]
 pub enum RunError {
-    /// The terminal does not do what it is asked.
+    /// The terminal failed.
     Terminal(io::Error),
-    /// She left, and not all that she decided counts; the words say what.
-    Untold(String),
+    /// The user quit before all decisions were accepted; the text lists the rest.
+    Unsent(String),
 }
 
-/// Shows the reviews until the person leaves. The terminal is as it was afterwards, whatever happens.
-pub fn run(connect: Connect, palette: &Palette, wishes: Wishes) -> Result<(), RunError> {
+/// Shows the reviews until the user quits. The terminal is restored afterwards, whatever happens.
+pub fn run(connect: Connect, palette: &Palette, options: ReviewerOptions) -> Result<(), RunError> {
     let (told, news) = channel();
     let (paint_wishes, wished) = channel();
     let (sleep, teller) = Sleep::new(told).map_err(RunError::Terminal)?;
@@ -45,7 +45,7 @@ pub fn run(connect: Connect, palette: &Palette, wishes: Wishes) -> Result<(), Ru
     thread::spawn(move || paint::paint(&wished, |chunk| teller.send(Input::Painted(chunk)).is_ok()));
     let (width, height) = terminal.size().map_err(RunError::Terminal)?;
     let mut edge = Loop {
-        screen: Screen::new(width, height, wishes),
+        screen: Screen::new(width, height, options),
         started: Instant::now(),
         requests,
         paint_wishes,
@@ -57,7 +57,7 @@ pub fn run(connect: Connect, palette: &Palette, wishes: Wishes) -> Result<(), Ru
     edge.tell_the_rest();
     drop(terminal);
     shown.map_err(RunError::Terminal)?;
-    edge.screen.last_words().map_or(Ok(()), |words| Err(RunError::Untold(words)))
+    edge.screen.unsent_summary().map_or(Ok(()), |words| Err(RunError::Unsent(words)))
 }
 
 struct Loop {
@@ -83,7 +83,7 @@ impl Loop {
             }
             let due = self.screen.next_change();
             let longest = due.map(|due| due.saturating_sub(self.started.elapsed()).max(PAUSE));
-            // What is read already wakes nobody.
+            // Events that crossterm has already read do not wake the poll.
             self.sleep.sleep(if more { Some(Duration::ZERO) } else { longest })?;
             more = false;
             if event::poll(Duration::ZERO)? {
@@ -113,13 +113,13 @@ impl Loop {
         Ok(())
     }
 
-    /// After a signal, or without the screen, which may be gone.
+    /// Quits after a signal, or without the screen, which may be gone.
     fn tell_the_rest(&mut self) {
-        let mut input = Input::Leave;
+        let mut input = Input::Quit;
         while !self.leave {
             let commands = self.screen.handle(self.started.elapsed(), input);
             self.leave = commands.iter().any(|command| matches!(command, Command::Quit));
-            // Whoever tells has gone on until now, so that silence is all that can come.
+            // The requesting thread kept running until now, so that only a timeout can follow.
             input = self.news.recv_timeout(PAUSE).unwrap_or(Input::Tick);
         }
     }
@@ -131,7 +131,7 @@ impl Loop {
                 Command::Get(review) => self.ask(hub::Request::Get(review)),
                 Command::Decide(decide) => self.ask(hub::Request::Decide(decide)),
                 Command::Answer(answer) => self.ask(hub::Request::Answer(answer)),
-                // Without a painter there are no colours, and nothing else is amiss.
+                // Without a painter only the colours are missing.
                 Command::Paint(wish) => drop(self.paint_wishes.send(wish)),
                 Command::Redraw => terminal.clear()?,
                 Command::Suspend => terminal.suspend()?,
@@ -146,7 +146,7 @@ impl Loop {
     }
 
     fn ask(&self, request: hub::Request) {
-        // Those who hear it end with the process, not before.
+        // The receiving threads end with the process, not before.
         let _ = self.requests.send(request);
     }
 }

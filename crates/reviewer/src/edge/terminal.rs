@@ -1,4 +1,4 @@
-//! The terminal: taken over, given back. It is given back on every way out: the end, an error, a panic, a signal.
+//! Takes the terminal over and restores it on every way out: normal end, error, panic, signal.
 
 use std::io::{self, Stdout};
 use std::sync::Arc;
@@ -21,31 +21,31 @@ use ratatui::layout::Rect;
 use rustix::process::{Signal, kill_current_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
 
-use super::wake::Teller;
+use super::wake::LoopSender;
 
 pub(super) struct Terminal {
     inner: ratatui::Terminal<CrosstermBackend<Stdout>>,
-    /// Somebody wants the process to end.
+    /// A signal asked the process to end.
     end: Arc<AtomicBool>,
-    /// Somebody pressed Ctrl-C or Ctrl-\\ where that is a signal, which it is in the person's editor.
+    /// Ctrl-C or Ctrl-\\ was pressed while it is a signal, which is so in the user's editor.
     interrupted: Arc<AtomicBool>,
 }
 
 impl Terminal {
-    pub(super) fn open(teller: &Teller) -> io::Result<Terminal> {
+    pub(super) fn open(teller: &LoopSender) -> io::Result<Terminal> {
         let (end, interrupted) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         for (signal, flag) in
             [(SIGHUP, &end), (SIGTERM, &end), (SIGINT, &interrupted), (SIGQUIT, &interrupted)]
         {
             signal_hook::flag::register(signal, Arc::clone(flag))?;
         }
-        // Those who look for the size come first, so that there is something to see for whom we wake.
+        // The handler that reads the size is registered first, so that the new size is known when the loop wakes.
         event::poll(Duration::ZERO)?;
         for signal in [SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGWINCH] {
             teller.wake_at(signal)?;
         }
         give_back_on_panic();
-        // Made before anything is taken, so that it is given back when taking fails half-way.
+        // Created before the terminal is taken over, so that it is restored if that fails half-way.
         let inner = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let mut terminal = Terminal { inner, end, interrupted };
         terminal.resume()?;
@@ -61,8 +61,8 @@ impl Terminal {
         self.end.load(Ordering::Relaxed) || self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Lends it to another program. What interrupts that one is not meant for us; a handler, unlike a signal that is
-    /// ignored, is not inherited by it.
+    /// Lends it to another program. Interrupts during that time are meant for that program; a handler, unlike an ignored
+    /// signal, is not inherited by it.
     pub(super) fn lend<T>(&mut self, other: impl FnOnce() -> T) -> io::Result<T> {
         self.pause()?;
         let given = other();
@@ -72,20 +72,20 @@ impl Terminal {
     }
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        // A terminal that knows how shows all of it at once, or ignores the words.
+        // A terminal that supports synchronized updates shows the frame at once; others ignore the sequences.
         execute!(io::stdout(), BeginSynchronizedUpdate)?;
         self.inner.draw(draw)?;
         execute!(io::stdout(), EndSynchronizedUpdate)
     }
 
-    /// Forgets what is on the screen, so that everything is drawn again.
+    /// Invalidates the screen, so that everything is drawn again.
     pub(super) fn clear(&mut self) -> io::Result<()> {
-        // Not `clear`, which asks the terminal where the cursor is and takes the answer from the keys.
+        // Not `clear`, which queries the cursor position and reads the response from the key input.
         let size = self.inner.size()?;
         self.inner.resize(Rect::new(0, 0, size.width, size.height))
     }
 
-    /// Gives it back for a while.
+    /// Restores it temporarily.
     fn pause(&mut self) -> io::Result<()> {
         give_back()
     }
@@ -97,7 +97,7 @@ impl Terminal {
         self.clear()
     }
 
-    /// Stops as every program does at Ctrl-Z; goes on when the shell says so.
+    /// Stops like every program on Ctrl-Z; continues when the shell resumes it.
     pub(super) fn suspend(&mut self) -> io::Result<()> {
         self.pause()?;
         kill_current_process_group(Signal::TSTP)?;
@@ -107,7 +107,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // There is no way left to report an error.
         let _ = give_back();
     }
 }
@@ -118,7 +118,7 @@ fn give_back() -> io::Result<()> {
     left
 }
 
-/// Only where the screen is drawn: a thread that ends takes its colours or its news with it, not the screen.
+/// Only for the drawing thread: a panic in another thread costs its colours or updates, not the screen.
 fn give_back_on_panic() {
     let drawing = thread::current().id();
     let before = std::panic::take_hook();

@@ -1,4 +1,4 @@
-//! Sleeping until there is something to do: a key, news, a signal, or a time. Knows neither keys nor news.
+//! Sleeps until there is something to do: a key, an update, a signal or a timeout. Knows neither keys nor updates.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -11,27 +11,27 @@ use rustix::io::Errno;
 
 use crate::screen::Input;
 
-/// What the loop sleeps on, besides the keys.
+/// What the loop waits for besides keys.
 pub(super) struct Sleep {
     bell: UnixStream,
 }
 
-/// Tells the loop something and wakes it.
+/// Sends the loop an input and wakes it.
 #[derive(Clone)]
-pub(super) struct Teller {
+pub(super) struct LoopSender {
     told: Sender<Input>,
     bell: Arc<UnixStream>,
 }
 
 impl Sleep {
-    pub(super) fn new(told: Sender<Input>) -> io::Result<(Sleep, Teller)> {
+    pub(super) fn new(told: Sender<Input>) -> io::Result<(Sleep, LoopSender)> {
         let (bell, ringer) = UnixStream::pair()?;
         bell.set_nonblocking(true)?;
         ringer.set_nonblocking(true)?;
-        Ok((Sleep { bell }, Teller { told, bell: Arc::new(ringer) }))
+        Ok((Sleep { bell }, LoopSender { told, bell: Arc::new(ringer) }))
     }
 
-    /// Until something happens, or for so long; an error when the terminal is gone.
+    /// Sleeps until something happens, at most for this time; fails if the terminal is gone.
     pub(super) fn sleep(&mut self, longest: Option<Duration>) -> io::Result<()> {
         let longest = longest.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
         let keys = io::stdin();
@@ -43,7 +43,7 @@ impl Sleep {
         }
         let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
         if sources.first().is_some_and(|keys| keys.revents().intersects(gone)) {
-            return Err(io::Error::other("it is gone"));
+            return Err(io::Error::other("the terminal is gone"));
         }
         let mut rings = [0; 64];
         while matches!(self.bell.read(&mut rings), Ok(1..)) {}
@@ -51,10 +51,10 @@ impl Sleep {
     }
 }
 
-impl Teller {
+impl LoopSender {
     pub(super) fn send(&self, input: Input) -> Result<(), SendError<Input>> {
         self.told.send(input)?;
-        // A bell that is full of rings wakes as well.
+        // A full pipe wakes the loop as well.
         let _ = (&*self.bell).write(&[1]);
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! Deciding many at once: all that wait, or one change set. Bound to the revisions that were fetched before the
-//! question was answered, so that nothing newer slips in; what comes meanwhile is not part of it.
+//! Decides many reviews at once: all pending ones, or one change set. Bound to the revisions fetched before the user
+//! confirmed, so that nothing newer slips in; reviews that arrive in the meantime are not part of it.
 
 use linkspan_editor_api::{Decision, ReviewsDecide, Verdict};
 
@@ -9,16 +9,16 @@ use super::{Command, Confirm, Overlay, Screen, Tone};
 pub(crate) struct Bulk {
     pub(crate) accept: bool,
     pub(crate) reviews: Vec<String>,
-    /// The reviews of the change set that is looked at, when that is a choice.
+    /// The reviews of the selected change set, if that is a subset.
     pub(crate) set_reviews: Option<Vec<String>>,
-    /// Those with marks or a text of the person's own, which are hers to finish one by one.
+    /// The number of reviews with the user's marks or text, which need a decision of their own.
     pub(crate) kept_out: usize,
-    /// Those that only the hub would write if they were accepted. They are asked about one by one.
+    /// The number of reviews that only the hub would write if accepted. Each needs a confirmation of its own.
     pub(crate) agent_gone: usize,
 }
 
 impl Screen {
-    pub(super) fn ask_bulk(&mut self, accept: bool) {
+    pub(super) fn confirm_bulk(&mut self, accept: bool) {
         let open = || self.list.entries.iter().filter(|entry| entry.is_open());
         let unfinished = |entry: &&crate::list::Entry| {
             let document = entry.document.as_deref();
@@ -37,11 +37,11 @@ impl Screen {
         let set_reviews = set_reviews.filter(|set| !set.is_empty() && set.len() < reviews.len());
         if reviews.is_empty() {
             let text = match (kept_out, agent_gone) {
-                (0, 0) => "nothing waits",
-                (0, _) => "the agent of what waits no longer waits: accept one by one",
-                _ => "what waits has your marks: finish it one by one",
+                (0, 0) => "no pending reviews",
+                (0, _) => "the agents of the pending reviews no longer wait: accept them one by one",
+                _ => "the pending reviews have your marks: decide them one by one",
             };
-            return self.say(Tone::Quiet, text);
+            return self.show_message(Tone::Quiet, text);
         }
         for review in &reviews {
             if let Some(entry) = self.list.get_mut(review)
@@ -61,7 +61,7 @@ impl Screen {
         })));
     }
 
-    /// Only the change set.
+    /// Narrows it to the change set.
     pub(super) fn narrow_bulk(&mut self) {
         if let Overlay::Confirm(Confirm::Bulk(bulk)) = &mut self.overlay
             && let Some(set) = bulk.set_reviews.take()
@@ -70,16 +70,19 @@ impl Screen {
         }
     }
 
+    /// The number of its reviews of which no revision has arrived yet: until then it can not be confirmed.
+    pub(crate) fn loading(&self, bulk: &Bulk) -> usize {
+        let entries = bulk.reviews.iter().filter_map(|review| self.list.get(review));
+        entries.filter(|entry| entry.is_open() && entry.revision.is_none()).count()
+    }
+
     pub(super) fn decide_bulk(&mut self) {
         let Overlay::Confirm(Confirm::Bulk(bulk)) = &self.overlay else { return };
         let (accept, reviews) = (bulk.accept, bulk.reviews.clone());
-        let loading = |review: &String| {
-            self.list.get(review).is_some_and(|entry| entry.is_open() && entry.revision.is_none())
-        };
-        if reviews.iter().any(loading) {
-            return self.say(Tone::Quiet, "not yet: some are still on their way");
+        if self.loading(bulk) > 0 {
+            return self.show_message(Tone::Quiet, "not yet: some changes are still loading");
         }
-        if !self.was_seen() {
+        if !self.confirm_visible() {
             return;
         }
         self.overlay = Overlay::None;

@@ -1,4 +1,4 @@
-//! Deciding on the review that is looked at: all of it, the marked hunks, an own text, or no.
+//! Decides the selected review: all of it, the marked hunks, the user's own text, or a rejection.
 
 use linkspan_editor_api::{Decision, ReviewsDecide, Verdict};
 
@@ -8,22 +8,22 @@ use crate::input_line::InputLine;
 use crate::keys::Action;
 
 const OLD_DRAFT: &str =
-    "nothing is decided: the change is another since you made your text; e goes on with it, d drops it";
+    "not submitted: the proposal changed after your edit. Press e to keep editing, d to discard";
 
 impl Screen {
-    pub(super) fn deciding_key(&mut self, action: Action) {
+    pub(super) fn decision_key(&mut self, action: Action) {
         let Some(entry) = self.current() else {
-            return self.say(Tone::Quiet, "there is nothing to decide");
+            return self.show_message(Tone::Quiet, "nothing to decide");
         };
         if let Some((how, _)) = &entry.ended {
-            let text = format!("{} is over: {how}", entry.id());
-            return self.say(Tone::Warning, text);
+            let text = format!("{} is closed: {how}", entry.id());
+            return self.show_message(Tone::Warning, text);
         }
         let Some(document) = entry.document.as_deref().filter(|_| entry.is_open()) else {
-            return self.say(Tone::Quiet, "not yet: it is still on its way");
+            return self.show_message(Tone::Quiet, "not yet: the change is still loading");
         };
         let hunk = document.hunk();
-        let left = document.marks.values().filter(|mark| **mark == Mark::Leave).count();
+        let left = document.marks.values().filter(|mark| **mark == Mark::Exclude).count();
         match action {
             Action::Accept | Action::Submit if document.draft.is_some() => {
                 self.show(Overlay::Confirm(Confirm::Draft));
@@ -35,14 +35,14 @@ impl Screen {
                 self.show(Overlay::Type { purpose: Purpose::Reason, line: InputLine::default() });
             }
             Action::Submit if document.marks.is_empty() => {
-                self.say(Tone::Quiet, "mark hunks first: y takes one, x leaves one out; a accepts all");
+                self.show_message(Tone::Quiet, "mark hunks first: y includes, x excludes; a accepts all");
             }
             Action::Submit => match document.unmarked() {
                 0 => self.submit_marks(false),
                 count => self.show(Overlay::Confirm(Confirm::Unmarked { count })),
             },
-            Action::Take => self.mark_and_go_on(hunk, Mark::Take),
-            Action::Leave => self.mark_and_go_on(hunk, Mark::Leave),
+            Action::IncludeHunk => self.mark_and_advance(hunk, Mark::Include),
+            Action::ExcludeHunk => self.mark_and_advance(hunk, Mark::Exclude),
             Action::Toggle => self.toggle_mark(hunk),
             Action::Edit => self.edit(),
             Action::Comment => {
@@ -58,16 +58,16 @@ impl Screen {
         let Some(hunk) = hunk else { return };
         if let Some(document) = self.document_mut() {
             let next = match document.mark_of(hunk) {
-                None => Some(Mark::Take),
-                Some(Mark::Take) => Some(Mark::Leave),
-                Some(Mark::Leave) => None,
+                None => Some(Mark::Include),
+                Some(Mark::Include) => Some(Mark::Exclude),
+                Some(Mark::Exclude) => None,
             };
             document.mark(hunk, next);
         }
     }
 
-    /// Marks are no decision yet, so they need no moment.
-    fn mark_and_go_on(&mut self, hunk: Option<usize>, mark: Mark) {
+    /// A mark is not a decision, so the misclick guard does not apply.
+    fn mark_and_advance(&mut self, hunk: Option<usize>, mark: Mark) {
         let Some(hunk) = hunk else { return };
         let Some(document) = self.document_mut() else { return };
         document.mark(hunk, Some(mark));
@@ -75,8 +75,8 @@ impl Screen {
         let (unmarked, count) = (document.unmarked(), document.shown.hunks.len());
         self.fit();
         if unmarked == 0 {
-            let hunks = crate::wording::count(count as u64, "hunk");
-            self.say(Tone::Quiet, format!("{hunks} marked: s submits"));
+            let hunks = linkspan_editor_api::labels::count(count as u64, "hunk");
+            self.show_message(Tone::Quiet, format!("{hunks} marked: press s to submit"));
         }
     }
 
@@ -87,7 +87,7 @@ impl Screen {
     pub(super) fn submit_marks(&mut self, take_unmarked: bool) {
         let Some(document) = self.document() else { return };
         let hunks = &document.shown.hunks;
-        let takes = |id: &String| document.marks.get(id).map_or(take_unmarked, |mark| *mark == Mark::Take);
+        let takes = |id: &String| document.marks.get(id).map_or(take_unmarked, |mark| *mark == Mark::Include);
         let taken: Vec<String> = hunks.iter().map(|hunk| hunk.id.clone()).filter(takes).collect();
         let verdict = match taken.len() {
             0 => Verdict::Reject { reason: None },
@@ -105,13 +105,13 @@ impl Screen {
     pub(super) fn accept_draft(&mut self) {
         let Some(document) = self.document() else { return };
         if document.has_old_draft() {
-            return self.say(Tone::Warning, OLD_DRAFT);
+            return self.show_message(Tone::Warning, OLD_DRAFT);
         }
         let Some(text) = document.draft.as_ref().map(|draft| draft.text.clone()) else { return };
         self.decide(Verdict::AcceptEdited { text });
     }
 
-    /// Decides, or first asks whether the hub shall write what its agent would not.
+    /// Decides, or first asks whether the hub should write the file because the agent would not.
     fn decide(&mut self, verdict: Verdict) {
         let is_accept = !matches!(verdict, Verdict::Reject { .. });
         if is_accept && self.current().is_some_and(|entry| entry.is_open() && entry.needs_writing()) {
@@ -120,20 +120,20 @@ impl Screen {
         self.send_decision(verdict, false);
     }
 
-    /// The answer to that question.
+    /// The user confirmed that the hub writes the file.
     pub(super) fn write_here(&mut self) {
         let Overlay::Confirm(Confirm::WriteHere { verdict }) = &self.overlay else { return };
         self.send_decision(verdict.clone(), true);
     }
 
-    /// Sends a decision on exactly what is before the person's eyes, if it has been there for a moment.
+    /// Sends a decision on exactly the visible content, if it has been visible for a moment.
     fn send_decision(&mut self, verdict: Verdict, write_here: bool) {
         let open = self.current().is_some_and(|entry| entry.is_open());
         if !open {
             self.overlay = Overlay::None;
-            return self.say(Tone::Warning, "nothing is decided: it does not wait any more");
+            return self.show_message(Tone::Warning, "not submitted: the review is no longer pending");
         }
-        if !self.was_seen() {
+        if !self.confirm_visible() {
             return;
         }
         self.overlay = Overlay::None;
@@ -147,7 +147,7 @@ impl Screen {
         self.commands.push(Command::Decide(ReviewsDecide { review, revision, digest, decision }));
     }
 
-    /// Opens the person's editor, with the text she made so far or else with the proposal.
+    /// Opens the user's editor with their text so far, or else with the proposal.
     pub(super) fn edit(&mut self) {
         let Some(entry) = self.current() else { return };
         let Some(document) = entry.document.as_deref() else { return };
@@ -161,32 +161,33 @@ impl Screen {
         self.commands.push(command);
     }
 
-    /// The person's editor is closed.
+    /// The user's editor is closed.
     pub(super) fn edited(&mut self, review: &str, revision: u32, text: Result<String, String>) {
         let Some(entry) = self.list.get_mut(review) else {
-            return self.say(Tone::Warning, "it was taken away while you edited; nothing is decided");
+            return self
+                .show_message(Tone::Warning, "not submitted: the review went away while you were editing");
         };
         let text = match text {
             Ok(text) => text,
-            Err(why) => return self.say(Tone::Warning, why),
+            Err(why) => return self.show_message(Tone::Warning, why),
         };
         let open = entry.is_open();
         let Some(document) = entry.document.as_deref_mut() else { return };
         if text == document.shown.proposed {
             document.draft = None;
-            return self.say(Tone::Quiet, "the text is as it was; nothing is decided");
+            return self.show_message(Tone::Quiet, "the text is unchanged; nothing was submitted");
         }
-        // Closing the editor takes nothing over of what changed.
+        // Closing the editor without a change does not rebase the draft onto a newer revision.
         let unchanged = document.draft.as_ref().filter(|draft| draft.text == text);
         let revision = unchanged.map_or(revision, |draft| draft.revision);
         document.draft = Some(Draft { text, revision });
         let old = document.has_old_draft();
         if !open || self.selected.as_deref() != Some(review) {
-            return self.say(Tone::Warning, format!("{review} does not wait any more; nothing is decided"));
+            return self.show_message(Tone::Warning, format!("not submitted: {review} is no longer pending"));
         }
         self.show(Overlay::Confirm(Confirm::Draft));
         if old {
-            self.say(Tone::Warning, OLD_DRAFT);
+            self.show_message(Tone::Warning, OLD_DRAFT);
         }
     }
 }

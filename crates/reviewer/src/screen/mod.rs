@@ -1,19 +1,22 @@
-//! All that the reviewer knows, and what each thing that happens does to it. Time and the hub's news are
-//! inputs, what shall be done is the output: nothing here touches a terminal, a socket or a clock.
+//! The reviewer's state and its transitions: `Screen::handle(now, input) -> commands`. Keys, time and updates of the hub
+//! are inputs, commands are the output: nothing here touches a terminal, a socket or a clock.
+//!
+//! Invariants: a key decides only on content that has been visible, unchanged, for a moment (`misclick_guard`); updates
+//! of the hub never move the selection, except to fill an empty screen or to advance after the user's own decision.
 
-mod asks;
 mod bulk;
 mod decide;
-mod leave;
-mod look;
+mod expiry;
+mod hub_updates;
+mod misclick_guard;
 mod mouse;
-mod news;
+mod navigate;
 mod overlay;
+mod prompts;
+mod quit;
 mod search;
-mod steady;
 #[cfg(test)]
 mod tests;
-mod time;
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -30,77 +33,77 @@ use crate::keys::{self, Action};
 use crate::list::{Entry, List};
 use crate::paint::{PaintRequest, PaintedChunk};
 use crate::rows::Mode;
-pub(crate) use asks::ANSWERS;
 pub(crate) use bulk::Bulk;
-use leave::Leaving;
+use misclick_guard::MisclickGuard;
 pub(crate) use overlay::{Confirm, Overlay, Purpose};
+pub(crate) use prompts::ANSWERS;
+use quit::QuitState;
 pub(crate) use search::matches;
-use steady::Steady;
 
-/// How long a word about what happened stays.
+/// How long a message stays.
 const MESSAGE: Duration = Duration::from_secs(8);
 
-/// What happens.
+/// Something that happened.
 #[derive(Debug)]
 pub enum Input {
     /// A key was pressed.
     Key(KeyEvent),
     /// The mouse was used.
     Mouse(MouseEvent),
-    /// Text was pasted; it is never taken for keys.
+    /// Text was pasted; it is never interpreted as keys.
     Paste(String),
     /// The terminal has this size.
     Resize(u16, u16),
-    /// What the state holds is on the screen now.
+    /// The current state is on the screen now.
     Drawn,
-    /// Time went by.
+    /// Time passed.
     Tick,
-    /// Somebody wants the process to end.
-    Leave,
-    /// The hub says something.
-    Hub(News),
-    /// Lines have got their colours.
+    /// A signal asked the process to end.
+    Quit,
+    /// An update of the hub.
+    Hub(HubUpdate),
+    /// Lines were highlighted.
     Painted(PaintedChunk),
-    /// The person's editor is closed: her text, or why there is none.
+    /// The user's editor is closed: the text, or why there is none.
     Edited {
         /// Id of the review.
         review: String,
-        /// What it was when the editor was opened.
+        /// The revision when the editor was opened.
         revision: u32,
-        /// Its text, or what went wrong.
+        /// The text, or what went wrong.
         text: Result<String, String>,
     },
 }
 
-/// What the hub says.
+/// An event or a response of the hub.
 #[derive(Debug)]
-pub enum News {
-    /// What waits, and the folders of each window.
+pub enum HubUpdate {
+    /// The pending reviews, and the folders of each window.
     Listed {
         /// The open reviews, oldest first.
         reviews: Vec<ReviewSummary>,
         /// By the id of the window.
         folders: HashMap<String, Vec<String>>,
     },
-    /// All of one review.
+    /// A complete review.
     Got(Box<ReviewsGetResult>),
-    /// A review cannot be had.
+    /// A review could not be fetched.
     NotGot {
         /// Id of the review.
         review: String,
         /// Why.
         message: String,
     },
-    /// It is in another state than before and waits for a person, perhaps again.
+    /// It changed and is pending, perhaps again.
     Changed {
         /// Id of the review.
         review: String,
     },
-    /// It is over, or decided; not by us unless we know.
+    /// It ended or was decided, perhaps by our own decision.
     Ended {
         /// Id of the review.
         review: String,
-        /// How, in words that follow its name.
+        /// How, as text that follows its name.
         how: String,
     },
     /// It was accepted and could not be carried out.
@@ -112,75 +115,75 @@ pub enum News {
         /// Why.
         error: String,
     },
-    /// Its agent was told to write what was accepted, and has not.
+    /// Its agent should have written the accepted text and has not.
     NotOnDisk {
         /// Id of the review.
         review: String,
         /// Its file.
         path: String,
     },
-    /// What became of our decision.
+    /// The result of our decision.
     Decided {
         /// Id of the review.
         review: String,
-        /// The hub's answer, or why there is none.
+        /// The hub's response, or why there is none.
         result: Result<ReviewDecidedResult, String>,
-        /// How it ended, when it was decided already and that is known.
+        /// How it ended, if it was already decided and that is known.
         outcome: Option<ReviewOutcome>,
     },
-    /// What agents ask the person to allow, oldest first.
+    /// The open permission requests, oldest first.
     Asks(Vec<AskSummary>),
-    /// Those are others than before.
+    /// The permission requests changed.
     AsksChanged,
-    /// What became of our answer.
+    /// The result of our answer to a permission request.
     Answered {
-        /// What we said.
+        /// Our answer.
         answer: AsksAnswer,
-        /// Whether it counts, or why that is not known.
+        /// Whether it counted, or why that is unknown.
         result: Result<bool, String>,
     },
-    /// The hub is gone; we look for it.
+    /// The connection to the hub was lost; reconnecting.
     Lost(String),
-    /// From now on nothing is missed; what happened before is in the list.
+    /// From now on no event is missed; earlier changes are in the list.
     Listening {
         /// The hub was away.
         again: bool,
     },
 }
 
-/// What shall be done.
+/// Something to do.
 #[derive(Debug)]
 pub enum Command {
-    /// Ask the hub what waits.
+    /// Request the list of pending reviews.
     List,
-    /// Fetch all of one review.
+    /// Fetch a complete review.
     Get(String),
-    /// Tell the hub what the person decided.
+    /// Send a decision.
     Decide(ReviewsDecide),
-    /// Tell the hub what the person said to an agent's question.
+    /// Send an answer to a permission request.
     Answer(AsksAnswer),
-    /// Let the person edit a text in her editor.
+    /// Open a text in the user's editor.
     Edit {
         /// Id of the review.
         review: String,
-        /// The revision that the person has seen.
+        /// The revision that the user has seen.
         revision: u32,
         /// Path of the file, for its name.
         path: String,
-        /// The text to begin with.
+        /// The initial text.
         text: String,
     },
-    /// Give lines their colours.
+    /// Highlight lines.
     Paint(PaintRequest),
     /// Draw everything again.
     Redraw,
-    /// Stop until the shell goes on with us.
+    /// Stop until the shell resumes the process.
     Suspend,
-    /// Leave.
+    /// End the process.
     Quit,
 }
 
-/// A word about what happened.
+/// A message in the bottom line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Note {
     pub(crate) text: String,
@@ -195,16 +198,16 @@ pub(crate) enum Tone {
     Warning,
 }
 
-/// How a person wants it.
+/// The command's options.
 #[derive(Debug, Clone, Default)]
-pub struct Wishes {
+pub struct ReviewerOptions {
     /// Begin with this review.
     pub review: Option<String>,
-    /// Leave when nothing waits any more.
+    /// Quit when nothing is pending.
     pub once: bool,
 }
 
-/// All that is on the screen and behind it.
+/// The complete state.
 #[derive(Debug)]
 pub struct Screen {
     pub(crate) now: Duration,
@@ -213,34 +216,34 @@ pub struct Screen {
     pub(crate) selected: Option<String>,
     pub(crate) folders: HashMap<String, Vec<String>>,
     pub(crate) overlay: Overlay,
-    /// What agents ask, oldest first.
+    /// Open permission requests, oldest first.
     pub(crate) asks: Vec<AskSummary>,
-    /// Answers that the hub has not taken yet.
+    /// Answers to permission requests that the hub has not confirmed yet.
     answering: usize,
-    /// Counts the overlays, so that two of a kind are told apart.
+    /// Counts the overlays, to distinguish two of the same kind.
     overlay_count: u64,
     pub(crate) note: Option<Note>,
-    /// Why there is no hub.
+    /// Why the hub is not connected.
     pub(crate) lost: Option<String>,
-    /// The first list has come.
+    /// The first list has arrived.
     pub(crate) listed: bool,
-    /// The view the person asked for, instead of what fits.
+    /// The layout chosen by the user instead of the one that fits.
     view: Option<Mode>,
     pub(crate) list_hidden: bool,
     pub(crate) needle: String,
-    steady: Option<Steady>,
+    misclick_guard: Option<MisclickGuard>,
     pressed: Option<KeyCode>,
     /// The key that decided last, and when.
     decided_with: Option<(KeyCode, Duration)>,
     asked_colours: HashSet<(String, u32, Side, usize)>,
-    leaving: Option<Leaving>,
-    wishes: Wishes,
+    quitting: Option<QuitState>,
+    options: ReviewerOptions,
     commands: Vec<Command>,
 }
 
 impl Screen {
     /// An empty screen of this size.
-    pub fn new(width: u16, height: u16, wishes: Wishes) -> Screen {
+    pub fn new(width: u16, height: u16, options: ReviewerOptions) -> Screen {
         Screen {
             now: Duration::ZERO,
             area: Rect::new(0, 0, width, height),
@@ -257,22 +260,22 @@ impl Screen {
             view: None,
             list_hidden: false,
             needle: String::new(),
-            steady: None,
+            misclick_guard: None,
             pressed: None,
             decided_with: None,
             asked_colours: HashSet::new(),
-            leaving: None,
-            wishes,
+            quitting: None,
+            options,
             commands: Vec::new(),
         }
     }
 
-    /// Takes in what happened at this time; gives what shall be done about it.
+    /// Handles an input at this time; returns what to do.
     pub fn handle(&mut self, now: Duration, input: Input) -> Vec<Command> {
         self.now = now;
         match input {
             Input::Key(key) if key.kind != KeyEventKind::Release => {
-                // Whoever goes on has read it.
+                // A key press means that the message has been read.
                 self.note = None;
                 self.pressed = Some(key.code);
                 self.key(&key);
@@ -287,24 +290,24 @@ impl Screen {
             Input::Drawn => self.drawn(),
             Input::Tick => self.tick(),
             Input::Hub(news) => {
-                let is_answer = matches!(news, News::Decided { .. } | News::Answered { .. });
-                self.news(news);
+                let is_answer = matches!(news, HubUpdate::Decided { .. } | HubUpdate::Answered { .. });
+                self.apply_update(news);
                 if is_answer {
-                    self.heard_while_leaving();
+                    self.note_answer_while_quitting();
                 }
             }
-            Input::Leave => self.leave(),
+            Input::Quit => self.quit(),
             Input::Painted(chunk) => self.painted(chunk),
             Input::Edited { review, revision, text } => self.edited(&review, revision, text),
         }
-        self.go_on_leaving();
+        self.continue_quitting();
         std::mem::take(&mut self.commands)
     }
 
     fn key(&mut self, key: &KeyEvent) {
-        if self.leaving.is_some() {
+        if self.quitting.is_some() {
             if keys::action(key) == Some(Action::Quit) {
-                self.leave_by_key();
+                self.quit_by_key();
             }
             return;
         }
@@ -313,10 +316,10 @@ impl Screen {
         }
         let Some(action) = keys::action(key) else { return };
         match action {
-            Action::Quit => self.leave_by_key(),
+            Action::Quit => self.quit_by_key(),
             Action::Suspend => self.commands.push(Command::Suspend),
             Action::Redraw => self.commands.push(Command::Redraw),
-            Action::Questions => self.show_question(0),
+            Action::ShowPrompts => self.show_prompt(0),
             Action::Help => self.show(Overlay::Help { top: 0 }),
             Action::NextFile => self.step_file(1),
             Action::PreviousFile => self.step_file(-1),
@@ -324,18 +327,18 @@ impl Screen {
                 self.list_hidden = !self.list_hidden;
                 self.fit();
             }
-            Action::AcceptAll => self.ask_bulk(true),
-            Action::RejectAll => self.ask_bulk(false),
+            Action::AcceptAll => self.confirm_bulk(true),
+            Action::RejectAll => self.confirm_bulk(false),
             Action::Accept
             | Action::Reject
             | Action::RejectWithReason
             | Action::Submit
-            | Action::Take
-            | Action::Leave
+            | Action::IncludeHunk
+            | Action::ExcludeHunk
             | Action::Toggle
             | Action::Edit
-            | Action::Comment => self.deciding_key(action),
-            _ => self.looking_key(action),
+            | Action::Comment => self.decision_key(action),
+            _ => self.navigation_key(action),
         }
     }
 
@@ -375,12 +378,14 @@ impl Screen {
         };
         match next.and_then(|place| self.list.entries.get(place)).map(|entry| entry.id().to_owned()) {
             Some(review) => self.select(&review),
-            None => self
-                .say(Tone::Quiet, if step > 0 { "this is the last file" } else { "this is the first file" }),
+            None => self.show_message(
+                Tone::Quiet,
+                if step > 0 { "this is the last file" } else { "this is the first file" },
+            ),
         }
     }
 
-    fn say(&mut self, tone: Tone, text: impl Into<String>) {
+    fn show_message(&mut self, tone: Tone, text: impl Into<String>) {
         self.note = Some(Note { text: text.into(), tone, until: self.now + MESSAGE });
     }
 
@@ -389,8 +394,8 @@ impl Screen {
         self.overlay = overlay;
     }
 
-    /// A name for people: the path as seen from its workspace folder.
+    /// The display name: the path relative to its workspace folder.
     pub(crate) fn name_of(&self, summary: &ReviewSummary) -> String {
-        crate::wording::relative(&summary.path, self.folders.get(&summary.window).into_iter().flatten())
+        crate::labels::relative(&summary.path, self.folders.get(&summary.window).into_iter().flatten())
     }
 }

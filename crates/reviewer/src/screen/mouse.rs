@@ -1,4 +1,4 @@
-//! The mouse: the wheel scrolls, a click chooses a file, a hunk, a mark or a fold. It never decides.
+//! The mouse: the wheel scrolls, a click selects a file or a row, toggles a mark or opens a fold. It never decides.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;

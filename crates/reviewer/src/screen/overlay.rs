@@ -1,4 +1,4 @@
-//! What lies over the diff: the help page, a line to type, a question. Keys go there first.
+//! Overlays over the diff: the help page, a text field, a confirmation, a permission prompt. Keys go there first.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use linkspan_editor_api::{AskSummary, Verdict};
@@ -17,14 +17,14 @@ pub(crate) enum Overlay {
         line: InputLine,
     },
     Confirm(Confirm),
-    /// What an agent asks, from this row of its text on.
+    /// A permission prompt, scrolled to this row of its text.
     Ask {
         asked: Box<AskSummary>,
         top: usize,
     },
 }
 
-/// What a typed line is for.
+/// The purpose of a text field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Reason,
@@ -32,14 +32,14 @@ pub(crate) enum Purpose {
     Search,
 }
 
-/// A question that a decision depends on.
+/// A confirmation before a decision.
 #[derive(Debug)]
 pub(crate) enum Confirm {
     /// Marks are submitted, but some hunks have none.
     Unmarked {
         count: usize,
     },
-    /// All of it is accepted, although some hunks are marked to be left out.
+    /// The whole change is accepted although some hunks are marked as excluded.
     DespiteMarks {
         left: usize,
     },
@@ -53,7 +53,7 @@ pub(crate) enum Confirm {
 }
 
 impl Screen {
-    /// `true` when the key was for what lies over the diff.
+    /// Whether the key was for an overlay.
     pub(super) fn overlay_key(&mut self, key: &KeyEvent) -> bool {
         let cancel = key.code == KeyCode::Esc
             || (key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL));
@@ -72,35 +72,35 @@ impl Screen {
                 KeyCode::Up | KeyCode::Char('k') | KeyCode::PageUp => *top = top.saturating_sub(1),
                 _ => self.overlay = Overlay::None,
             },
-            Overlay::Ask { .. } => self.ask_key(key, cancel),
-            Overlay::Confirm(_) if cancel => self.close_question(),
-            // Such a key means something else, which is not asked here.
+            Overlay::Ask { .. } => self.prompt_key(key, cancel),
+            Overlay::Confirm(_) if cancel => self.cancel_confirm(),
+            // Keys with Ctrl or Alt do not answer a confirmation.
             Overlay::Confirm(_) if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {}
             Overlay::Confirm(confirm) => {
                 let KeyCode::Char(answer) = key.code else { return true };
                 let question = match confirm {
                     Confirm::Unmarked { .. } => match answer {
-                        't' => Some(Answer::Unmarked { take: true }),
-                        'l' => Some(Answer::Unmarked { take: false }),
+                        't' => Some(ConfirmAnswer::Unmarked { take: true }),
+                        'l' => Some(ConfirmAnswer::Unmarked { take: false }),
                         _ => None,
                     },
-                    Confirm::DespiteMarks { .. } => (answer == 'y').then_some(Answer::Whole),
+                    Confirm::DespiteMarks { .. } => (answer == 'y').then_some(ConfirmAnswer::Whole),
                     Confirm::Draft => match answer {
-                        'y' => Some(Answer::Draft),
-                        'e' => Some(Answer::EditAgain),
-                        'd' => Some(Answer::DropDraft),
+                        'y' => Some(ConfirmAnswer::Draft),
+                        'e' => Some(ConfirmAnswer::EditAgain),
+                        'd' => Some(ConfirmAnswer::DropDraft),
                         _ => None,
                     },
-                    Confirm::WriteHere { .. } => (answer == 'y').then_some(Answer::WriteHere),
+                    Confirm::WriteHere { .. } => (answer == 'y').then_some(ConfirmAnswer::WriteHere),
                     Confirm::Bulk(bulk) => match answer {
-                        'y' => Some(Answer::Bulk),
-                        's' if bulk.set_reviews.is_some() => Some(Answer::BulkNarrow),
+                        'y' => Some(ConfirmAnswer::Bulk),
+                        's' if bulk.set_reviews.is_some() => Some(ConfirmAnswer::BulkNarrow),
                         _ => None,
                     },
                 };
                 match question {
                     Some(answer) => self.answered(answer),
-                    None if matches!(answer, 'n' | 'q') => self.close_question(),
+                    None if matches!(answer, 'n' | 'q') => self.cancel_confirm(),
                     None => {}
                 }
             }
@@ -108,43 +108,43 @@ impl Screen {
         true
     }
 
-    fn answered(&mut self, answer: Answer) {
+    fn answered(&mut self, answer: ConfirmAnswer) {
         match answer {
-            Answer::Unmarked { take } => self.submit_marks(take),
-            Answer::Whole => self.accept_whole(),
-            Answer::Draft => self.accept_draft(),
-            Answer::EditAgain => {
+            ConfirmAnswer::Unmarked { take } => self.submit_marks(take),
+            ConfirmAnswer::Whole => self.accept_whole(),
+            ConfirmAnswer::Draft => self.accept_draft(),
+            ConfirmAnswer::EditAgain => {
                 self.overlay = Overlay::None;
                 self.edit();
             }
-            Answer::DropDraft => {
+            ConfirmAnswer::DropDraft => {
                 self.overlay = Overlay::None;
                 if let Some(document) = self.document_mut() {
                     document.draft = None;
                 }
-                self.say(Tone::Quiet, "your text is dropped; nothing is decided");
+                self.show_message(Tone::Quiet, "your text is discarded; nothing was submitted");
             }
-            Answer::WriteHere => self.write_here(),
-            Answer::Bulk => self.decide_bulk(),
-            Answer::BulkNarrow => self.narrow_bulk(),
+            ConfirmAnswer::WriteHere => self.write_here(),
+            ConfirmAnswer::Bulk => self.decide_bulk(),
+            ConfirmAnswer::BulkNarrow => self.narrow_bulk(),
         }
     }
 
-    fn close_question(&mut self) {
+    fn cancel_confirm(&mut self) {
         let kept = matches!(self.overlay, Overlay::Confirm(Confirm::Draft));
         self.overlay = Overlay::None;
         let text = if kept {
-            "nothing is decided; your text is kept, e goes on with it"
+            "nothing was submitted; your text is kept, press e to keep editing"
         } else {
-            "nothing is decided"
+            "nothing was submitted"
         };
-        self.say(Tone::Quiet, text);
+        self.show_message(Tone::Quiet, text);
     }
 
     pub(super) fn paste(&mut self, text: &str) {
         match &mut self.overlay {
             Overlay::Type { line, .. } => line.paste(text),
-            _ => self.say(Tone::Quiet, "pasted text is not taken for keys"),
+            _ => self.show_message(Tone::Quiet, "pasted text is not interpreted as keys"),
         }
     }
 
@@ -153,12 +153,13 @@ impl Screen {
             Purpose::Reason => self.reject_because(text),
             Purpose::Comment { line_number } => {
                 self.overlay = Overlay::None;
-                if let Some(document) = self.document_mut() {
-                    document.comment(*line_number, text);
-                }
+                let Some(document) = self.document_mut() else { return };
+                document.comment(*line_number, text);
+                let note = document.notes().and_then(|notes| notes.comments.clone());
                 self.fit();
                 if !text.trim().is_empty() {
-                    self.say(Tone::Quiet, "the comment goes along with your decision");
+                    let sent = "the comment will be sent with your decision".to_owned();
+                    self.show_message(Tone::Quiet, note.unwrap_or(sent));
                 }
             }
             Purpose::Search => {
@@ -170,9 +171,9 @@ impl Screen {
     }
 }
 
-/// What a person answered.
+/// The answer to a confirmation.
 #[derive(Debug, Clone, Copy)]
-enum Answer {
+enum ConfirmAnswer {
     Unmarked { take: bool },
     Whole,
     Draft,

@@ -1,4 +1,5 @@
-//! Searching the diff, also in what is folded. Capitals count only when there is one in what is searched for.
+//! Searches the diff, including folded lines. Smart case: upper case matters only if the pattern has an upper-case
+//! letter.
 
 use std::ops::Range;
 
@@ -6,10 +7,10 @@ use super::{Screen, Tone};
 use crate::document::{Document, Side};
 use crate::rows::Row;
 
-/// Matches further right than this are not marked.
+/// Matches further right than this are not highlighted.
 const MARKED_BYTES: usize = 64 * 1024;
 
-/// Where the text is in a line.
+/// The byte ranges of the matches in a line.
 pub(crate) fn matches(line: &str, needle: &str) -> Vec<Range<usize>> {
     if needle.is_empty() {
         return Vec::new();
@@ -32,10 +33,10 @@ fn holds(line: &str, needle: &str) -> bool {
 }
 
 impl Screen {
-    /// Goes to the next row that holds what was searched for, round the end; `from_here` counts this row too.
+    /// Goes to the next matching row, wrapping around; `from_here` includes the current row.
     pub(super) fn find_next(&mut self, forward: bool, from_here: bool) {
         if self.needle.is_empty() {
-            return self.say(Tone::Quiet, "nothing is searched for yet: press /");
+            return self.show_message(Tone::Quiet, "no search yet: press /");
         }
         let needle = self.needle.clone();
         let Some(document) = self.document_mut() else { return };
@@ -49,8 +50,8 @@ impl Screen {
             order.into_iter().find_map(|row| hit(document, row, &needle, forward).map(|hit| (row, hit)));
         match hit {
             None => {
-                let text = format!("“{needle}” is not in this change");
-                self.say(Tone::Quiet, text);
+                let text = format!("no match for “{needle}” in this change");
+                self.show_message(Tone::Quiet, text);
             }
             Some((row, Hit::Row)) => document.cursor = row,
             Some((_, Hit::Folded { gap, line })) => {

@@ -1,39 +1,40 @@
-//! What keys and news do, with the time in the test's hands.
+//! What keys and updates of the hub do, with a clock that the test controls.
 
-mod asking;
-mod held;
-mod leaving;
-mod time;
-mod writing;
+mod expiry;
+mod held_keys;
+mod hub_write;
+mod prompts;
+mod quit;
 
 use std::collections::HashMap;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEventKind};
-use linkspan_editor_api::{Decision, ReviewEnded, ReviewShow, Taken, Verdict};
+use linkspan_editor_api::{AcceptedPart, Decision, ReviewEnded, ReviewShow, Verdict};
 
-use super::leave::TELLING;
-use super::time::ENDED;
+use super::expiry::ENDED;
+use super::quit::QUIT_TIMEOUT;
 use super::*;
 use crate::regions::Regions;
 use crate::sample::{summary, three_hunks};
 
-/// A person at a screen.
-struct Desk {
+/// A screen with simulated time, keys and hub.
+struct ScreenHarness {
     screen: Screen,
     now: Duration,
     commands: Vec<Command>,
     reviews: Vec<ReviewShow>,
 }
 
-impl Desk {
-    /// A screen with these reviews, looked at for a while.
-    fn with(reviews: Vec<ReviewShow>) -> Desk {
-        let screen = Screen::new(120, 40, Wishes::default());
-        let mut desk = Desk { screen, now: Duration::ZERO, commands: Vec::new(), reviews: Vec::new() };
-        desk.list(reviews);
-        desk.serve();
-        desk.look();
-        desk
+impl ScreenHarness {
+    /// A screen with these reviews, visible long enough to decide.
+    fn with(reviews: Vec<ReviewShow>) -> ScreenHarness {
+        let screen = Screen::new(120, 40, ReviewerOptions::default());
+        let mut harness =
+            ScreenHarness { screen, now: Duration::ZERO, commands: Vec::new(), reviews: Vec::new() };
+        harness.list(reviews);
+        harness.serve();
+        harness.look();
+        harness
     }
 
     fn input(&mut self, input: Input) {
@@ -41,7 +42,7 @@ impl Desk {
         self.commands.extend(commands.into_iter().filter(|command| !matches!(command, Command::Paint(_))));
     }
 
-    fn hub(&mut self, news: News) {
+    fn hub(&mut self, news: HubUpdate) {
         self.input(Input::Hub(news));
         self.input(Input::Drawn);
     }
@@ -50,10 +51,10 @@ impl Desk {
         let listed = reviews.iter().map(summary).collect();
         self.reviews = reviews;
         let folders = HashMap::from([("w1".to_owned(), vec!["/w".to_owned()])]);
-        self.hub(News::Listed { reviews: listed, folders });
+        self.hub(HubUpdate::Listed { reviews: listed, folders });
     }
 
-    /// Answers what is fetched.
+    /// Answers all fetches.
     fn serve(&mut self) {
         for command in std::mem::take(&mut self.commands) {
             match command {
@@ -70,12 +71,12 @@ impl Desk {
 
     fn got(&mut self, shown: ReviewShow) {
         let got = ReviewsGetResult { shown, phase: "pending".into(), diff: String::new(), outcome: None };
-        self.hub(News::Got(Box::new(got)));
+        self.hub(HubUpdate::Got(Box::new(got)));
     }
 
-    /// The person looks for longer than a moment.
+    /// Waits longer than the misclick guard requires.
     fn look(&mut self) {
-        self.wait(steady::MOMENT);
+        self.wait(misclick_guard::SETTLE_TIME);
     }
 
     fn wait(&mut self, time: Duration) {
@@ -84,7 +85,7 @@ impl Desk {
         self.input(Input::Tick);
     }
 
-    /// The person's editor gives this text, which began with what that revision was.
+    /// The user's editor returns this text, edited from that revision.
     fn edits(&mut self, review: &str, revision: u32, text: &str) {
         self.input(Input::Edited { review: review.into(), revision, text: Ok(text.into()) });
         self.input(Input::Drawn);
@@ -103,7 +104,7 @@ impl Desk {
         }
     }
 
-    /// The decisions that were sent, and nothing else that matters.
+    /// The decisions that were sent.
     fn decided(&mut self) -> Vec<(String, Option<u32>, Verdict)> {
         let sent = std::mem::take(&mut self.commands).into_iter().filter_map(|command| match command {
             Command::Decide(ReviewsDecide {
@@ -132,106 +133,110 @@ fn reject() -> Verdict {
 }
 
 #[test]
-fn a_change_that_was_looked_at_is_accepted_as_it_was_seen() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("a");
-    assert_eq!(desk.decided(), [("r1".into(), Some(1), Verdict::Accept)]);
+fn a_visible_change_is_accepted_as_it_was_shown() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.press("a");
+    assert_eq!(harness.decided(), [("r1".into(), Some(1), Verdict::Accept)]);
 }
 
 #[test]
 fn a_key_that_comes_too_early_decides_nothing() {
     for keys in ["a", "r", "R no\n", "yyys", "Ay", "Xy"] {
-        let mut desk = Desk::with(vec![three_hunks("r1"), three_hunks("r2")]);
-        desk.press("\t");
-        desk.serve();
-        desk.wait(steady::MOMENT - Duration::from_millis(1));
-        desk.press(keys);
-        assert_eq!(desk.decided(), [], "{keys}");
-        assert!(desk.note().contains("only just appeared"), "{keys}: {}", desk.note());
+        let mut harness = ScreenHarness::with(vec![three_hunks("r1"), three_hunks("r2")]);
+        harness.press("\t");
+        harness.serve();
+        harness.wait(misclick_guard::SETTLE_TIME - Duration::from_millis(1));
+        harness.press(keys);
+        assert_eq!(harness.decided(), [], "{keys}");
+        assert!(harness.note().contains("only just appeared"), "{keys}: {}", harness.note());
     }
 }
 
 #[test]
-fn a_newer_revision_begins_the_moment_anew() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.got(newer("r1"));
-    desk.press("a");
-    assert_eq!(desk.decided(), []);
-    desk.look();
-    desk.press("a");
-    assert_eq!(desk.decided(), [("r1".into(), Some(2), Verdict::Accept)]);
+fn a_newer_revision_restarts_the_guard() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.got(newer("r1"));
+    harness.press("a");
+    assert_eq!(harness.decided(), []);
+    harness.look();
+    harness.press("a");
+    assert_eq!(harness.decided(), [("r1".into(), Some(2), Verdict::Accept)]);
 }
 
 #[test]
 fn a_newer_revision_that_is_not_drawn_yet_can_not_be_decided() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
     let got =
         ReviewsGetResult { shown: newer("r1"), phase: "pending".into(), diff: String::new(), outcome: None };
-    desk.input(Input::Hub(News::Got(Box::new(got))));
-    desk.now += Duration::from_secs(9);
-    desk.input(Input::Key(KeyEvent::new(KeyCode::Char('a'), KeyModifiers::NONE)));
-    assert_eq!(desk.decided(), []);
+    harness.input(Input::Hub(HubUpdate::Got(Box::new(got))));
+    harness.now += Duration::from_secs(9);
+    harness.input(Input::Key(KeyEvent::new(KeyCode::Char('a'), KeyModifiers::NONE)));
+    assert_eq!(harness.decided(), []);
 }
 
 #[test]
-fn a_list_that_moves_begins_the_moment_anew_and_keeps_the_selection() {
+fn a_list_that_moves_restarts_the_guard_and_keeps_the_selection() {
     let other = |review: &str| ReviewShow { agent: "zed".into(), ..three_hunks(review) };
-    let mut desk = Desk::with(vec![three_hunks("r1"), other("r2")]);
-    desk.press("\t");
-    desk.serve();
-    desk.look();
-    desk.list(vec![three_hunks("r1"), other("r2"), three_hunks("r3")]);
-    assert_eq!(desk.selected(), "r2");
-    desk.press("a");
-    assert_eq!(desk.decided(), []);
-    desk.look();
-    desk.press("a");
-    assert_eq!(desk.decided(), [("r2".into(), Some(1), Verdict::Accept)]);
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1"), other("r2")]);
+    harness.press("\t");
+    harness.serve();
+    harness.look();
+    harness.list(vec![three_hunks("r1"), other("r2"), three_hunks("r3")]);
+    assert_eq!(harness.selected(), "r2");
+    harness.press("a");
+    assert_eq!(harness.decided(), []);
+    harness.look();
+    harness.press("a");
+    assert_eq!(harness.decided(), [("r2".into(), Some(1), Verdict::Accept)]);
 }
 
 #[test]
-fn what_comes_behind_says_so_quietly_and_holds_nobody_up() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.list(vec![three_hunks("r1"), three_hunks("r2")]);
-    assert_eq!((desk.selected(), desk.note()), ("r1", "new: src/r2.rs"));
-    desk.press("r");
-    assert_eq!(desk.decided(), [("r1".into(), Some(1), reject())]);
+fn a_review_added_below_shows_a_quiet_note_and_does_not_block_keys() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.list(vec![three_hunks("r1"), three_hunks("r2")]);
+    assert_eq!((harness.selected(), harness.note()), ("r1", "new: src/r2.rs"));
+    harness.press("r");
+    assert_eq!(harness.decided(), [("r1".into(), Some(1), reject())]);
 }
 
 #[test]
-fn after_a_decision_the_next_one_is_shown_and_needs_its_own_look() {
-    let mut desk = Desk::with(vec![three_hunks("r1"), three_hunks("r2")]);
-    desk.press("a");
-    desk.decided();
-    desk.hub(News::Decided { review: "r1".into(), result: Ok(ReviewDecidedResult::Taken), outcome: None });
-    desk.serve();
+fn after_a_decision_the_next_review_is_shown_and_guarded_again() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1"), three_hunks("r2")]);
+    harness.press("a");
+    harness.decided();
+    harness.hub(HubUpdate::Decided {
+        review: "r1".into(),
+        result: Ok(ReviewDecidedResult::Taken),
+        outcome: None,
+    });
+    harness.serve();
     assert_eq!(
-        (desk.selected(), desk.note()),
+        (harness.selected(), harness.note()),
         ("r2", "accepted: src/r1.rs; claude-code was told to write it")
     );
-    desk.press("a");
-    assert_eq!(desk.decided(), []);
+    harness.press("a");
+    assert_eq!(harness.decided(), []);
 }
 
 #[test]
-fn two_hunks_of_three_are_taken() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("yxy");
-    desk.look();
-    desk.press("s");
+fn two_hunks_of_three_are_accepted() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.press("yxy");
+    harness.look();
+    harness.press("s");
     let hunks = vec!["h10".to_owned(), "h30".to_owned()];
-    assert_eq!(desk.decided(), [("r1".into(), Some(1), Verdict::AcceptHunks { hunks })]);
+    assert_eq!(harness.decided(), [("r1".into(), Some(1), Verdict::AcceptHunks { hunks })]);
 }
 
 #[test]
 fn unmarked_hunks_are_asked_about() {
     for (answer, count) in [("t", 3), ("l", 1)] {
-        let mut desk = Desk::with(vec![three_hunks("r1")]);
-        desk.press("ys");
-        assert_eq!(desk.decided(), []);
-        desk.look();
-        desk.press(answer);
-        let taken = match desk.decided().as_slice() {
+        let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+        harness.press("ys");
+        assert_eq!(harness.decided(), []);
+        harness.look();
+        harness.press(answer);
+        let taken = match harness.decided().as_slice() {
             [(_, _, Verdict::Accept)] => 3,
             [(_, _, Verdict::AcceptHunks { hunks })] => hunks.len(),
             other => panic!("{other:?}"),
@@ -241,60 +246,60 @@ fn unmarked_hunks_are_asked_about() {
 }
 
 #[test]
-fn leaving_every_hunk_out_is_a_rejection() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("xxxs");
-    assert_eq!(desk.decided(), [("r1".into(), Some(1), reject())]);
+fn excluding_every_hunk_is_a_rejection() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.press("xxxs");
+    assert_eq!(harness.decided(), [("r1".into(), Some(1), reject())]);
 }
 
 #[test]
 fn accepting_all_despite_marks_is_asked_about() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("xa");
-    desk.look();
-    desk.press("n");
-    assert_eq!(desk.decided(), []);
-    desk.look();
-    desk.press("a");
-    desk.look();
-    desk.press("y");
-    assert_eq!(desk.decided(), [("r1".into(), Some(1), Verdict::Accept)]);
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.press("xa");
+    harness.look();
+    harness.press("n");
+    assert_eq!(harness.decided(), []);
+    harness.look();
+    harness.press("a");
+    harness.look();
+    harness.press("y");
+    assert_eq!(harness.decided(), [("r1".into(), Some(1), Verdict::Accept)]);
 }
 
 #[test]
 fn a_rejection_carries_its_reason_and_escape_carries_nothing() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("Rq\u{1b}");
-    assert_eq!(desk.decided(), []);
-    desk.press("R");
-    desk.look();
-    desk.press("too clever\n");
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.press("Rq\u{1b}");
+    assert_eq!(harness.decided(), []);
+    harness.press("R");
+    harness.look();
+    harness.press("too clever\n");
     let reason = Some("too clever".to_owned());
-    assert_eq!(desk.decided(), [("r1".into(), Some(1), Verdict::Reject { reason })]);
+    assert_eq!(harness.decided(), [("r1".into(), Some(1), Verdict::Reject { reason })]);
 }
 
 #[test]
-fn a_change_while_the_reason_is_typed_keeps_the_words_and_decides_nothing() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("R");
-    desk.look();
-    desk.press("no");
-    desk.got(newer("r1"));
-    desk.press("\n");
-    assert_eq!(desk.decided(), []);
-    desk.look();
-    desk.press("\n");
+fn a_change_while_the_reason_is_typed_keeps_the_text_and_decides_nothing() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.press("R");
+    harness.look();
+    harness.press("no");
+    harness.got(newer("r1"));
+    harness.press("\n");
+    assert_eq!(harness.decided(), []);
+    harness.look();
+    harness.press("\n");
     let reason = Some("no".to_owned());
-    assert_eq!(desk.decided(), [("r1".into(), Some(2), Verdict::Reject { reason })]);
+    assert_eq!(harness.decided(), [("r1".into(), Some(2), Verdict::Reject { reason })]);
 }
 
 #[test]
-fn a_comment_goes_along_with_the_decision() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("/line 20 c\ncwhy?\n");
-    desk.look();
-    desk.press("a");
-    let comments: Vec<_> = desk
+fn a_comment_is_sent_with_the_decision() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.press("/line 20 c\ncwhy?\n");
+    harness.look();
+    harness.press("a");
+    let comments: Vec<_> = harness
         .commands
         .iter()
         .filter_map(|command| match command {
@@ -307,227 +312,227 @@ fn a_comment_goes_along_with_the_decision() {
 }
 
 #[test]
-fn what_others_decide_shows_at_once_and_takes_nothing_away() {
-    let mut desk = Desk::with(vec![three_hunks("r1"), three_hunks("r2")]);
-    desk.hub(News::Ended { review: "r1".into(), how: "accepted in VS Code".into() });
-    desk.list(vec![three_hunks("r2")]);
-    assert_eq!(desk.selected(), "r1");
-    assert!(desk.note().contains("accepted in VS Code"), "{}", desk.note());
-    desk.look();
-    desk.press("r");
-    assert_eq!(desk.decided(), []);
-    desk.press("\t");
-    desk.wait(ENDED);
-    assert!(desk.screen.list.get("r1").is_none());
-    assert_eq!(desk.selected(), "r2");
+fn a_decision_made_elsewhere_shows_at_once_and_removes_nothing() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1"), three_hunks("r2")]);
+    harness.hub(HubUpdate::Ended { review: "r1".into(), how: "accepted in VS Code".into() });
+    harness.list(vec![three_hunks("r2")]);
+    assert_eq!(harness.selected(), "r1");
+    assert!(harness.note().contains("accepted in VS Code"), "{}", harness.note());
+    harness.look();
+    harness.press("r");
+    assert_eq!(harness.decided(), []);
+    harness.press("\t");
+    harness.wait(ENDED);
+    assert!(harness.screen.list.get("r1").is_none());
+    assert_eq!(harness.selected(), "r2");
 }
 
 #[test]
 fn a_decision_that_came_second_says_who_was_first() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("a");
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.press("a");
     let result = Ok(ReviewDecidedResult::AlreadyDecided { by: "VS Code".into() });
-    desk.hub(News::Decided { review: "r1".into(), result, outcome: None });
-    assert_eq!(desk.note(), "r1 was already decided in VS Code");
+    harness.hub(HubUpdate::Decided { review: "r1".into(), result, outcome: None });
+    assert_eq!(harness.note(), "r1 was already decided in VS Code");
 }
 
 #[test]
-fn a_decision_told_twice_is_said_to_be_what_it_became() {
+fn a_decision_sent_twice_shows_its_actual_outcome() {
     let accepted = |taken| ReviewEnded::Accepted { taken, person_diff: None };
     for (ended, note, goes_on) in [
-        (accepted(Taken::All), "accepted in the terminal reviewer: src/r1.rs", true),
-        (accepted(Taken::Some), "r1 was already accepted in part in the terminal reviewer", false),
+        (accepted(AcceptedPart::All), "accepted in the terminal reviewer: src/r1.rs", true),
+        (accepted(AcceptedPart::Some), "r1 was already accepted in part in the terminal reviewer", false),
         (ReviewEnded::Rejected { reason: None }, "r1 was already rejected in the terminal reviewer", false),
     ] {
-        let mut desk = Desk::with(vec![three_hunks("r1")]);
-        desk.press("a");
+        let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+        harness.press("a");
         let result = Ok(ReviewDecidedResult::AlreadyDecided { by: "the terminal reviewer".into() });
         let outcome = Some(ReviewOutcome { ended, comments: Vec::new(), delivered: false });
-        desk.hub(News::Decided { review: "r1".into(), result, outcome });
-        assert_eq!(desk.note(), note);
-        assert_eq!(desk.screen.list.get("r1").is_none(), goes_on);
+        harness.hub(HubUpdate::Decided { review: "r1".into(), result, outcome });
+        assert_eq!(harness.note(), note);
+        assert_eq!(harness.screen.list.get("r1").is_none(), goes_on);
     }
 }
 
 #[test]
-fn a_stale_decision_is_looked_at_again() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("a");
-    desk.decided();
+fn a_stale_decision_fetches_the_review_again() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.press("a");
+    harness.decided();
     let result = Ok(ReviewDecidedResult::Stale { revision: 2 });
-    desk.hub(News::Decided { review: "r1".into(), result, outcome: None });
-    assert!(matches!(desk.commands.as_slice(), [Command::Get(review)] if review == "r1"));
-    assert!(desk.note().contains("look again"));
+    harness.hub(HubUpdate::Decided { review: "r1".into(), result, outcome: None });
+    assert!(matches!(harness.commands.as_slice(), [Command::Get(review)] if review == "r1"));
+    assert!(harness.note().contains("review it again"));
 }
 
 #[test]
 fn many_at_once_are_confirmed_and_bound_to_what_was_fetched() {
     let set = |review: &str| ReviewShow { set: Some("s1".into()), ..three_hunks(review) };
-    let mut desk = Desk::with(vec![set("r1"), set("r2"), three_hunks("r3")]);
-    desk.press("A");
-    desk.look();
-    desk.press("y");
-    assert_eq!(desk.decided(), [], "not all are fetched");
-    desk.press("\u{1b}A");
-    desk.got(three_hunks("r2"));
-    desk.got(three_hunks("r3"));
-    desk.list(vec![set("r1"), set("r2"), three_hunks("r3"), three_hunks("r4")]);
-    desk.look();
-    desk.press("s");
-    desk.look();
-    desk.press("y");
-    let decided: Vec<String> = desk.decided().into_iter().map(|(review, ..)| review).collect();
+    let mut harness = ScreenHarness::with(vec![set("r1"), set("r2"), three_hunks("r3")]);
+    harness.press("A");
+    harness.look();
+    harness.press("y");
+    assert_eq!(harness.decided(), [], "not all are fetched");
+    harness.press("\u{1b}A");
+    harness.got(three_hunks("r2"));
+    harness.got(three_hunks("r3"));
+    harness.list(vec![set("r1"), set("r2"), three_hunks("r3"), three_hunks("r4")]);
+    harness.look();
+    harness.press("s");
+    harness.look();
+    harness.press("y");
+    let decided: Vec<String> = harness.decided().into_iter().map(|(review, ..)| review).collect();
     assert_eq!(decided, ["r1", "r2"]);
 }
 
 #[test]
 fn marks_keep_a_change_out_of_many_at_once() {
-    let mut desk = Desk::with(vec![three_hunks("r1"), three_hunks("r2")]);
-    desk.press("xX");
-    desk.serve();
-    desk.look();
-    desk.press("y");
-    assert_eq!(desk.decided(), [("r2".into(), Some(1), reject())]);
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1"), three_hunks("r2")]);
+    harness.press("xX");
+    harness.serve();
+    harness.look();
+    harness.press("y");
+    assert_eq!(harness.decided(), [("r2".into(), Some(1), reject())]);
 }
 
 #[test]
-fn an_edited_text_is_accepted_only_after_a_word() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("e");
+fn an_edited_text_is_accepted_only_after_a_confirmation() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.press("e");
     assert!(
-        matches!(desk.commands.as_slice(), [Command::Edit { text, .. }] if *text == three_hunks("r1").proposed)
+        matches!(harness.commands.as_slice(), [Command::Edit { text, .. }] if *text == three_hunks("r1").proposed)
     );
-    desk.commands.clear();
-    desk.edits("r1", 1, "mine\n");
-    desk.press("y");
-    assert_eq!(desk.decided(), []);
-    desk.look();
-    desk.press("y");
+    harness.commands.clear();
+    harness.edits("r1", 1, "mine\n");
+    harness.press("y");
+    assert_eq!(harness.decided(), []);
+    harness.look();
+    harness.press("y");
     let text = "mine\n".to_owned();
-    assert_eq!(desk.decided(), [("r1".into(), Some(1), Verdict::AcceptEdited { text })]);
+    assert_eq!(harness.decided(), [("r1".into(), Some(1), Verdict::AcceptEdited { text })]);
 }
 
 #[test]
 fn an_editor_that_changes_nothing_decides_nothing() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.edits("r1", 1, &three_hunks("r1").proposed);
-    desk.look();
-    desk.press("y");
-    assert_eq!(desk.decided(), []);
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.edits("r1", 1, &three_hunks("r1").proposed);
+    harness.look();
+    harness.press("y");
+    assert_eq!(harness.decided(), []);
 }
 
 #[test]
 fn a_text_edited_while_the_change_changed_is_kept() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.edits("r1", 1, "mine\n");
-    desk.got(newer("r1"));
-    desk.press("\u{1b}e");
-    assert!(matches!(desk.commands.as_slice(), [Command::Edit { text, .. }] if text == "mine\n"));
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.edits("r1", 1, "mine\n");
+    harness.got(newer("r1"));
+    harness.press("\u{1b}e");
+    assert!(matches!(harness.commands.as_slice(), [Command::Edit { text, .. }] if text == "mine\n"));
 }
 
 #[test]
-fn a_text_made_on_an_older_state_is_not_accepted_until_it_is_edited_again() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.edits("r1", 1, "mine\n");
-    desk.look();
-    desk.got(newer("r1"));
-    assert!(matches!(desk.screen.overlay, Overlay::None), "the question is closed");
-    desk.look();
-    desk.press("y");
-    desk.look();
-    desk.press("a");
-    desk.look();
-    desk.press("y");
-    assert_eq!(desk.decided(), []);
-    desk.press("e");
+fn a_text_made_from_an_older_revision_is_not_accepted_until_it_is_edited_again() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.edits("r1", 1, "mine\n");
+    harness.look();
+    harness.got(newer("r1"));
+    assert!(matches!(harness.screen.overlay, Overlay::None), "the question is closed");
+    harness.look();
+    harness.press("y");
+    harness.look();
+    harness.press("a");
+    harness.look();
+    harness.press("y");
+    assert_eq!(harness.decided(), []);
+    harness.press("e");
     let begin = ("mine\n".to_owned(), 2);
     assert!(
-        matches!(desk.commands.as_slice(), [Command::Edit { text, revision, .. }] if (text.clone(), *revision) == begin)
+        matches!(harness.commands.as_slice(), [Command::Edit { text, revision, .. }] if (text.clone(), *revision) == begin)
     );
-    desk.commands.clear();
-    desk.edits("r1", 2, "mine\n");
-    desk.look();
-    desk.press("y");
-    assert_eq!(desk.decided(), [], "nothing was edited");
-    desk.edits("r1", 2, "mine too\n");
-    desk.look();
-    desk.press("y");
+    harness.commands.clear();
+    harness.edits("r1", 2, "mine\n");
+    harness.look();
+    harness.press("y");
+    assert_eq!(harness.decided(), [], "nothing was edited");
+    harness.edits("r1", 2, "mine too\n");
+    harness.look();
+    harness.press("y");
     let text = "mine too\n".to_owned();
-    assert_eq!(desk.decided(), [("r1".into(), Some(2), Verdict::AcceptEdited { text })]);
+    assert_eq!(harness.decided(), [("r1".into(), Some(2), Verdict::AcceptEdited { text })]);
 }
 
 #[test]
-fn a_text_edited_while_the_change_changed_belongs_to_what_it_began_with() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.got(newer("r1"));
-    desk.edits("r1", 1, "mine\n");
-    desk.look();
-    desk.press("y");
-    assert_eq!(desk.decided(), []);
+fn a_text_edited_while_the_change_changed_belongs_to_the_older_revision() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.got(newer("r1"));
+    harness.edits("r1", 1, "mine\n");
+    harness.look();
+    harness.press("y");
+    assert_eq!(harness.decided(), []);
 }
 
 #[test]
-fn a_text_of_ones_own_is_not_thrown_away_by_accepting() {
+fn accepting_does_not_discard_the_users_own_text() {
     for key in ["a", "ys"] {
-        let mut desk = Desk::with(vec![three_hunks("r1")]);
-        desk.edits("r1", 1, "mine\n");
-        desk.press("\u{1b}");
-        desk.look();
-        desk.press(key);
-        assert_eq!(desk.decided(), []);
-        assert!(matches!(desk.screen.overlay, Overlay::Confirm(Confirm::Draft)), "{key}");
-        desk.look();
-        desk.press("y");
+        let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+        harness.edits("r1", 1, "mine\n");
+        harness.press("\u{1b}");
+        harness.look();
+        harness.press(key);
+        assert_eq!(harness.decided(), []);
+        assert!(matches!(harness.screen.overlay, Overlay::Confirm(Confirm::Draft)), "{key}");
+        harness.look();
+        harness.press("y");
         let text = "mine\n".to_owned();
-        assert_eq!(desk.decided(), [("r1".into(), Some(1), Verdict::AcceptEdited { text })]);
+        assert_eq!(harness.decided(), [("r1".into(), Some(1), Verdict::AcceptEdited { text })]);
     }
 }
 
 #[test]
-fn pasted_text_is_never_taken_for_keys() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.input(Input::Paste("a".into()));
-    assert_eq!(desk.decided(), []);
-    desk.press("R");
-    desk.look();
-    desk.input(Input::Paste("not\nthis".into()));
-    desk.press("\n");
+fn pasted_text_is_never_interpreted_as_keys() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.input(Input::Paste("a".into()));
+    assert_eq!(harness.decided(), []);
+    harness.press("R");
+    harness.look();
+    harness.input(Input::Paste("not\nthis".into()));
+    harness.press("\n");
     let reason = Some("not this".to_owned());
-    assert_eq!(desk.decided(), [("r1".into(), Some(1), Verdict::Reject { reason })]);
+    assert_eq!(harness.decided(), [("r1".into(), Some(1), Verdict::Reject { reason })]);
 }
 
 #[test]
-fn searching_finds_what_is_folded_and_goes_round() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    let line = |desk: &Desk| desk.screen.document().unwrap().comment_line();
-    desk.press("/line 21\n");
-    assert_eq!(line(&desk), 22);
-    desk.press("/line 1\n");
-    let first = line(&desk);
-    desk.press("nnn");
-    assert_ne!(line(&desk), first);
-    desk.press("NNN");
-    assert_eq!(line(&desk), first);
-    desk.press("/LINE 2\n");
-    assert!(desk.note().contains("is not in this change"));
-    desk.press("/line 38\n");
-    assert_eq!(line(&desk), 39);
+fn searching_finds_folded_lines_and_wraps_around() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    let line = |harness: &ScreenHarness| harness.screen.document().unwrap().comment_line();
+    harness.press("/line 21\n");
+    assert_eq!(line(&harness), 22);
+    harness.press("/line 1\n");
+    let first = line(&harness);
+    harness.press("nnn");
+    assert_ne!(line(&harness), first);
+    harness.press("NNN");
+    assert_eq!(line(&harness), first);
+    harness.press("/LINE 2\n");
+    assert!(harness.note().contains("no match for"));
+    harness.press("/line 38\n");
+    assert_eq!(line(&harness), 39);
 }
 
 #[test]
 fn the_mouse_chooses_files_and_hunks_and_decides_nothing() {
-    let mut desk = Desk::with(vec![three_hunks("r1"), three_hunks("r2")]);
-    let click = |desk: &mut Desk, column: u16, row: u16| {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1"), three_hunks("r2")]);
+    let click = |harness: &mut ScreenHarness, column: u16, row: u16| {
         let kind = MouseEventKind::Down(MouseButton::Left);
-        desk.input(Input::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
-        desk.input(Input::Drawn);
+        harness.input(Input::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
+        harness.input(Input::Drawn);
     };
-    let list = Regions::of(&desk.screen).list;
-    click(&mut desk, list.x + 2, list.y + 2);
-    desk.serve();
-    assert_eq!(desk.selected(), "r2");
-    let diff = Regions::of(&desk.screen).diff;
-    let head = desk
+    let list = Regions::of(&harness.screen).list;
+    click(&mut harness, list.x + 2, list.y + 2);
+    harness.serve();
+    assert_eq!(harness.selected(), "r2");
+    let diff = Regions::of(&harness.screen).diff;
+    let head = harness
         .screen
         .document()
         .unwrap()
@@ -535,52 +540,57 @@ fn the_mouse_chooses_files_and_hunks_and_decides_nothing() {
         .iter()
         .position(|row| *row == crate::rows::Row::Hunk(1))
         .unwrap();
-    let row = diff.y + u16::try_from(head - desk.screen.document().unwrap().top).unwrap();
-    click(&mut desk, diff.x + 20, row);
-    assert_eq!(desk.screen.document().unwrap().hunk(), Some(1));
-    click(&mut desk, diff.x + 2, row);
-    assert!(desk.screen.document().unwrap().mark_of(1).is_some());
-    desk.look();
+    let row = diff.y + u16::try_from(head - harness.screen.document().unwrap().top).unwrap();
+    click(&mut harness, diff.x + 20, row);
+    assert_eq!(harness.screen.document().unwrap().hunk(), Some(1));
+    click(&mut harness, diff.x + 2, row);
+    assert!(harness.screen.document().unwrap().mark_of(1).is_some());
+    harness.look();
     for row in 0..40 {
-        click(&mut desk, 60, row);
+        click(&mut harness, 60, row);
     }
-    assert_eq!(desk.decided(), []);
+    assert_eq!(harness.decided(), []);
 }
 
 #[test]
-fn quitting_decides_nothing_and_once_ends_when_nothing_waits() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("q");
-    assert!(matches!(desk.commands.as_slice(), [Command::Quit]));
+fn quitting_decides_nothing_and_once_quits_when_nothing_is_pending() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.press("q");
+    assert!(matches!(harness.commands.as_slice(), [Command::Quit]));
 
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.screen.wishes.once = true;
-    desk.look();
-    assert!(desk.commands.is_empty());
-    desk.press("a");
-    desk.commands.clear();
-    desk.hub(News::Decided { review: "r1".into(), result: Ok(ReviewDecidedResult::Taken), outcome: None });
-    desk.look();
-    assert!(matches!(desk.commands.as_slice(), [Command::Quit]));
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.screen.options.once = true;
+    harness.look();
+    assert!(harness.commands.is_empty());
+    harness.press("a");
+    harness.commands.clear();
+    harness.hub(HubUpdate::Decided {
+        review: "r1".into(),
+        result: Ok(ReviewDecidedResult::Taken),
+        outcome: None,
+    });
+    harness.look();
+    assert!(matches!(harness.commands.as_slice(), [Command::Quit]));
 }
 
 #[test]
-fn a_lost_hub_is_said_and_everything_is_asked_for_again() {
-    let mut desk = Desk::with(vec![three_hunks("r1")]);
-    desk.press("x");
-    desk.hub(News::Lost("the hub closed the connection".into()));
-    assert!(desk.screen.lost.is_some());
-    desk.hub(News::Listening { again: true });
-    assert!(matches!(desk.commands.as_slice(), [Command::List, Command::Get(review)] if review == "r1"));
-    desk.got(three_hunks("r1"));
-    assert_eq!(desk.screen.document().unwrap().marks.len(), 1, "marks survive");
-    assert!(desk.screen.lost.is_none());
+fn a_lost_hub_is_shown_and_everything_is_requested_again() {
+    let mut harness = ScreenHarness::with(vec![three_hunks("r1")]);
+    harness.press("x");
+    harness.hub(HubUpdate::Lost("the hub closed the connection".into()));
+    assert!(harness.screen.lost.is_some());
+    harness.hub(HubUpdate::Listening { again: true });
+    assert!(matches!(harness.commands.as_slice(), [Command::List, Command::Get(review)] if review == "r1"));
+    harness.got(three_hunks("r1"));
+    assert_eq!(harness.screen.document().unwrap().marks.len(), 1, "marks survive");
+    assert!(harness.screen.lost.is_none());
 }
 
 #[test]
-fn the_first_screen_is_the_wished_one() {
-    let screen = Screen::new(80, 24, Wishes { review: Some("r2".into()), once: false });
-    let mut desk = Desk { screen, now: Duration::ZERO, commands: Vec::new(), reviews: Vec::new() };
-    desk.list(vec![three_hunks("r1"), three_hunks("r2")]);
-    assert_eq!(desk.selected(), "r2");
+fn the_requested_review_is_shown_first() {
+    let screen = Screen::new(80, 24, ReviewerOptions { review: Some("r2".into()), once: false });
+    let mut harness =
+        ScreenHarness { screen, now: Duration::ZERO, commands: Vec::new(), reviews: Vec::new() };
+    harness.list(vec![three_hunks("r1"), three_hunks("r2")]);
+    assert_eq!(harness.selected(), "r2");
 }

@@ -1,4 +1,4 @@
-//! The running `git`: what it says, as far as it is read, and its end.
+//! A running `git` process: its output, up to a limit, and its end.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, Write};
@@ -10,12 +10,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::cancel::Deadline;
 use crate::error::WorkspaceError;
-use crate::group::{Group, PATIENCE};
+use crate::process_group::{PATIENCE, ProcessGroup};
 
-/// How often it is looked whether somebody cancelled.
+/// How often cancellation is checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// A file rather than a pipe: nobody has to write while git reads.
+/// A file rather than a pipe, so that no thread has to write while git reads.
 pub(super) fn stdin(input: &[u8]) -> Result<Stdio, WorkspaceError> {
     if input.is_empty() {
         return Ok(Stdio::null());
@@ -29,17 +29,17 @@ pub(super) fn stdin(input: &[u8]) -> Result<Stdio, WorkspaceError> {
     file().map(Stdio::from).map_err(|error| WorkspaceError::system("write a temporary file", error))
 }
 
-/// Ends git and all it started when it is dropped on the way out.
-pub(super) struct Ending<'a> {
+/// Ends git and everything it started when dropped.
+pub(super) struct GitProcess<'a> {
     pub(super) child: &'a mut Child,
-    group: Group,
-    /// It ended by itself.
+    group: ProcessGroup,
+    /// It has ended.
     pub(super) is_over: bool,
 }
 
-impl<'a> Ending<'a> {
-    pub(super) fn of(child: &'a mut Child) -> Ending<'a> {
-        Ending { group: Group::of(child), child, is_over: false }
+impl<'a> GitProcess<'a> {
+    pub(super) fn of(child: &'a mut Child) -> GitProcess<'a> {
+        GitProcess { group: ProcessGroup::of(child), child, is_over: false }
     }
 
     pub(super) fn end(&mut self) -> Result<ExitStatus, WorkspaceError> {
@@ -47,7 +47,7 @@ impl<'a> Ending<'a> {
         self.group.ask_to_end();
         let deadline = Deadline::after(PATIENCE);
         while self.group.is_there() && !deadline.has_passed() {
-            // Once it is reaped, only what it left behind keeps the group.
+            // Once it is reaped, only processes it left behind keep the group.
             let _ = self.child.try_wait();
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -58,7 +58,7 @@ impl<'a> Ending<'a> {
     }
 }
 
-impl Drop for Ending<'_> {
+impl Drop for GitProcess<'_> {
     fn drop(&mut self) {
         if !self.is_over {
             let _ = self.end();
@@ -66,7 +66,7 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// One of git's streams, up to a limit; the rest of `stderr` is read and forgotten, so that git can go on.
+/// One of git's output streams, up to a limit; the rest of `stderr` is read and discarded, so that git does not block.
 pub(super) struct Stream<R> {
     from: Option<R>,
     pub(super) bytes: Vec<u8>,
@@ -86,7 +86,7 @@ impl<R: Read + AsFd> Stream<R> {
         self.bytes.len() > self.limit
     }
 
-    /// Called when there is something, so that it does not wait.
+    /// Called only when there is something to read, so that it does not block.
     fn read(&mut self) {
         let mut buffer = [0; 16 * 1024];
         match self.from.as_mut().map(|from| from.read(&mut buffer)) {
@@ -100,7 +100,7 @@ impl<R: Read + AsFd> Stream<R> {
     }
 }
 
-/// Whether one of them had something before the tick was over.
+/// Whether one of them was readable before the tick ended.
 pub(super) fn wait_and_read(
     output: &mut Stream<impl Read + AsFd>,
     errors: &mut Stream<impl Read + AsFd>,

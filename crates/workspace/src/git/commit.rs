@@ -1,4 +1,4 @@
-//! Committing as the user would: with her hooks, her name and her settings.
+//! Commits like the user: with their hooks, name and settings.
 
 use std::io::Write;
 use std::path::Path;
@@ -7,31 +7,31 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::log;
-use super::program::Ran;
+use super::program::GitOutput;
 use super::repository::{Repository, literal_list};
 use super::status::{self, Changes};
 use crate::cancel::Cancel;
 use crate::error::WorkspaceError;
 use crate::folders::Workspace;
 
-/// Hooks may run tests.
+/// Long, because hooks may run tests.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 const MOST_OUTPUT: usize = 256 * 1024;
 
-/// A commit that was made.
+/// A new commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Commit {
-    /// Its full name.
+    /// Its full hash.
     pub hash: String,
     /// The first line of its message, as the hooks left it.
     pub summary: String,
     /// The branch it is on, if it is on one.
     pub branch: Option<String>,
-    /// What git and the hooks said.
+    /// The output of git and the hooks.
     pub output: String,
 }
 
-/// Commits what is staged; with `all` also what changed in tracked files of the folder, but for denied ones.
+/// Commits the staged changes; with `all` also the changes of tracked files in the folder, except denied ones.
 pub fn commit(
     workspace: &Workspace,
     folder: &Path,
@@ -50,7 +50,7 @@ pub fn commit(
     let mut git = repository.writing("commit").args(["--file=-"]);
     let list = if all && !changes.modified.is_empty() { Some(list_of(&changes)?) } else { None };
     if let Some(list) = &list {
-        // Unlike `git add` before it, this leaves the index alone if the commit is refused.
+        // Unlike a preceding `git add`, this leaves the index unchanged if the commit is refused.
         let mut from = std::ffi::OsString::from("--pathspec-from-file=");
         from.push(list.path());
         git = git.args(["--include", "--pathspec-file-nul"]).args([from]);
@@ -73,10 +73,10 @@ fn list_of(changes: &Changes) -> Result<tempfile::NamedTempFile, WorkspaceError>
     write().map_err(|error| WorkspaceError::system("write a temporary file", error))
 }
 
-/// Git ends with 1 where there is nothing to commit or a hook refuses, and with 128 where it fails itself.
+/// Git exits with 1 if there is nothing to commit or a hook refuses, and with 128 if it fails itself.
 fn refusal(
     repository: &Repository<'_>,
-    ran: &Ran,
+    ran: &GitOutput,
     adds: bool,
     cancel: &Cancel,
 ) -> Result<WorkspaceError, WorkspaceError> {
@@ -98,7 +98,7 @@ fn refusal(
     Ok(ran.failure())
 }
 
-fn said(ran: &Ran) -> String {
+fn said(ran: &GitOutput) -> String {
     let output = String::from_utf8_lossy(&ran.output);
     [ran.errors.as_str(), output.trim()]
         .into_iter()

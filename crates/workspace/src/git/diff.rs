@@ -1,4 +1,4 @@
-//! Changes as git writes them.
+//! Diffs in git's own format.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -13,19 +13,19 @@ use crate::error::WorkspaceError;
 use crate::folders::Workspace;
 
 const MOST_TEXT: usize = 1024 * 1024;
-/// The system takes only so many arguments.
+/// The system limits the size of arguments.
 const MOST_LEFT_OUT: usize = 1000;
 
-/// A diff in git's own form.
+/// A diff in git's own format.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct GitDiff {
-    /// What is not UTF-8 is replaced.
+    /// Invalid UTF-8 is replaced.
     pub text: String,
     /// There is more; the text ends with a whole line.
     pub truncated: bool,
 }
 
-/// What differs between the files and the index or, if `staged`, between the index and the last commit.
+/// The differences between the files and the index or, if `staged`, between the index and the last commit.
 pub fn diff(
     workspace: &Workspace,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! The commits behind the current one.
+//! The history of the current commit.
 
 use std::path::Path;
 
@@ -16,13 +16,13 @@ const FIELDS: usize = 6;
 /// One commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LogEntry {
-    /// Its full name.
+    /// Its full hash.
     pub hash: String,
-    /// Who wrote it.
+    /// The author's name.
     pub author: String,
     /// The author's address.
     pub email: String,
-    /// When it was written, in seconds since 1970.
+    /// The author date, in seconds since 1970.
     pub time: i64,
     /// The first line of the message.
     pub subject: String,
@@ -30,8 +30,7 @@ pub struct LogEntry {
     pub body: String,
 }
 
-/// The newest first, at most 1,000; only those that touched `path`, if there is one. None where nothing was ever
-/// committed.
+/// The newest first, at most 1,000; only commits that touched `path`, if given. Empty if there is no commit yet.
 pub fn log(
     workspace: &Workspace,
     folder: &Path,
@@ -41,7 +40,7 @@ pub fn log(
 ) -> Result<Vec<LogEntry>, WorkspaceError> {
     let repository = Repository::open(workspace, folder, cancel)?;
     let path = path.map(|path| repository.named(path)).transpose()?;
-    // A folder that is only part of its repository has the history of that part.
+    // For a folder that is only part of its repository, the history of that part.
     let path = path.as_deref().or(repository.is_part().then_some(Path::new(".")));
     read(&repository, limit, path, cancel)
 }
@@ -70,7 +69,7 @@ pub(super) fn read(
 fn entry(fields: &[&str]) -> Option<LogEntry> {
     let [hash, author, email, time, subject, body] = fields else { return None };
     Some(LogEntry {
-        // A line break stands between two commits.
+        // Commits are separated by a line break.
         hash: hash.trim_start().to_owned(),
         author: (*author).to_owned(),
         email: (*email).to_owned(),

@@ -1,15 +1,15 @@
-//! Git, through the user's own `git` program and configuration. What only reads runs no code of the repository;
-//! what commits runs its hooks, as the user's own commit would.
+//! Git, through the user's own `git` program and configuration. Reading runs no code of the repository; committing runs
+//! its hooks, like the user's own commit.
 //!
-//! Paths in answers are written from the folder that was asked about. What is outside of it, or denied, is left out.
+//! Paths in results are relative to the requested folder. Files outside of it, and denied ones, are omitted.
 
 mod child;
 mod commit;
 mod diff;
 mod log;
-mod origin;
 mod program;
 mod repository;
+mod repository_ownership;
 mod stage;
 mod status;
 

@@ -1,5 +1,5 @@
-//! Running the `git` program: never through a shell, with a time limit, capped output and nothing of the
-//! surroundings that could point it to another repository.
+//! Runs the `git` program: never through a shell, with a time limit, capped output, and without environment variables
+//! that could point it to another repository.
 
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use super::child::{Ending, Stream, stdin, wait_and_read};
+use super::child::{GitProcess, Stream, stdin, wait_and_read};
 use crate::cancel::{Cancel, Deadline};
 use crate::descriptors;
 use crate::error::WorkspaceError;
@@ -15,7 +15,7 @@ use crate::error::WorkspaceError;
 const MOST_STDERR: usize = 64 * 1024;
 const READING: Duration = Duration::from_secs(30);
 
-/// What may be inherited of git's own variables: who commits, and where the user's configuration is.
+/// The git variables that are inherited: the committer's identity and the location of the user's configuration.
 const KEPT: [&str; 12] = [
     "GIT_AUTHOR_DATE",
     "GIT_AUTHOR_EMAIL",
@@ -31,7 +31,7 @@ const KEPT: [&str; 12] = [
     "GIT_SSH_COMMAND",
 ];
 
-/// One call of git, being put together.
+/// A builder for one invocation of git.
 #[derive(Debug)]
 pub(super) struct Git {
     command: Command,
@@ -41,22 +41,22 @@ pub(super) struct Git {
     input: Vec<u8>,
 }
 
-/// What it did.
+/// The result of an invocation.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct GitOutput {
     what: &'static str,
     pub(super) status: ExitStatus,
     pub(super) output: Vec<u8>,
-    /// There was more, and git was stopped.
+    /// There was more output, and git was stopped.
     pub(super) truncated: bool,
     pub(super) errors: String,
 }
 
 impl Git {
-    /// A subcommand that changes nothing and runs nothing of the repository's.
+    /// A subcommand that changes nothing and runs no code of the repository.
     pub(super) fn reading(folder: &Path, what: &'static str) -> Git {
-        // With other forms of a submodule's diff, git runs another git inside it, which obeys what is configured
-        // there. The last one is for a git that does not know the variable below.
+        // With other formats of submodule diffs, git runs another git inside the submodule, which obeys the configuration
+        // there. The last setting is for versions of git that do not know the variable below.
         let settings = [
             "core.fsmonitor=false",
             "core.hooksPath=/dev/null",
@@ -66,7 +66,7 @@ impl Git {
         ];
         let mut git = Git::new(folder, what, &settings);
         git.command.env("GIT_NO_LAZY_FETCH", "1");
-        // Some of its words are understood here.
+        // Some of its messages are parsed.
         git.command.env("LC_ALL", "C.UTF-8").env_remove("LANGUAGE");
         git
     }
@@ -93,7 +93,7 @@ impl Git {
         Git { command, what, time: READING, most_output: 16 * 1024 * 1024, input: Vec::new() }
     }
 
-    /// Settings whose names may hold anything; as variables they need no quoting.
+    /// Settings whose names may contain any byte; as variables they need no quoting.
     pub(super) fn settings(mut self, settings: &[(OsString, &str)]) -> Git {
         self.command.env("GIT_CONFIG_COUNT", settings.len().to_string());
         for (index, (key, value)) in settings.iter().enumerate() {
@@ -123,29 +123,31 @@ impl Git {
         self
     }
 
-    /// Whatever its exit code is.
-    pub(super) fn run(self, cancel: &Cancel) -> Result<Ran, WorkspaceError> {
+    /// Runs it; a non-zero exit code is not an error.
+    pub(super) fn run(self, cancel: &Cancel) -> Result<GitOutput, WorkspaceError> {
         let Git { mut command, what, time, most_output, input } = self;
         command.stdin(stdin(&input)?).stdout(Stdio::piped()).stderr(Stdio::piped());
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(|error| refused(&command, error))?;
         descriptors::give_back(child.id());
-        let mut ending = Ending::of(&mut child);
+        let mut process = GitProcess::of(&mut child);
         let (mut output, mut errors) = (
-            Stream::of(ending.child.stdout.take(), most_output),
-            Stream::of(ending.child.stderr.take(), MOST_STDERR),
+            Stream::of(process.child.stdout.take(), most_output),
+            Stream::of(process.child.stderr.take(), MOST_STDERR),
         );
         let deadline = Deadline::after(time);
         let mut ended = None;
         while !output.is_full() && (!output.is_done() || !errors.is_done()) {
             check(cancel, deadline, what, time)?;
-            // What a hook left behind may hold the streams open; git itself has said all.
+            // A process left behind by a hook may hold the streams open after git itself has exited.
             if !wait_and_read(&mut output, &mut errors)? && ended.is_some() {
                 break;
             }
             if ended.is_none() {
-                ended =
-                    ending.child.try_wait().map_err(|error| WorkspaceError::system("wait for git", error))?;
+                ended = process
+                    .child
+                    .try_wait()
+                    .map_err(|error| WorkspaceError::system("wait for git", error))?;
             }
         }
         let truncated = output.is_full();
@@ -153,23 +155,24 @@ impl Git {
         output.bytes.truncate(most_output);
         let output = output.bytes;
         if truncated {
-            let status = ending.end()?;
-            return Ok(Ran { what, status, output, truncated, errors });
+            let status = process.end()?;
+            return Ok(GitOutput { what, status, output, truncated, errors });
         }
         loop {
             if let Some(status) = ended {
-                ending.is_over = true;
-                return Ok(Ran { what, status, output, truncated, errors });
+                process.is_over = true;
+                return Ok(GitOutput { what, status, output, truncated, errors });
             }
             check(cancel, deadline, what, time)?;
-            ended = ending.child.try_wait().map_err(|error| WorkspaceError::system("wait for git", error))?;
+            ended =
+                process.child.try_wait().map_err(|error| WorkspaceError::system("wait for git", error))?;
             if ended.is_none() {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
     }
 
-    /// Its output, if it succeeded and said no more than is read.
+    /// Its output; fails if it did not succeed or its output exceeds the limit.
     pub(super) fn output(self, cancel: &Cancel) -> Result<Vec<u8>, WorkspaceError> {
         let ran = self.run(cancel)?;
         if ran.truncated {
@@ -179,7 +182,7 @@ impl Git {
     }
 }
 
-impl Ran {
+impl GitOutput {
     pub(super) fn failure(&self) -> WorkspaceError {
         let output = String::from_utf8_lossy(&self.output);
         let said = if self.errors.is_empty() { output.trim() } else { &self.errors };

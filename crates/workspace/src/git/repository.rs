@@ -1,11 +1,11 @@
-//! The repository that a folder of the workspace is in, checked before anything else is asked of it.
+//! The repository that contains a folder of the workspace, checked before anything else uses it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::origin::Origin;
 use super::program::Git;
+use super::repository_ownership::GitDirs;
 use crate::cancel::Cancel;
 use crate::error::WorkspaceError;
 use crate::folders::Workspace;
@@ -15,9 +15,9 @@ use crate::folders::Workspace;
 pub(super) struct Repository<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) folder: PathBuf,
-    /// Where the folder is in its repository: empty, or with a slash at its end.
+    /// The folder's path in its repository: empty, or with a trailing slash.
     prefix: Vec<u8>,
-    /// What keeps programs that the repository itself names from running.
+    /// Settings that keep programs configured by the repository from running.
     harmless: Vec<(OsString, &'static str)>,
 }
 
@@ -50,15 +50,15 @@ impl<'a> Repository<'a> {
         let is_inside = lines.next() == Some(b"true");
         let top = PathBuf::from(OsStr::from_bytes(lines.next().unwrap_or_default()));
         let prefix = lines.next().unwrap_or_default().to_vec();
-        // A name with a line break in it would be read wrongly; it is only trusted if it leads back here.
+        // A name with a line break would be parsed wrongly; it is trusted only if it leads back here.
         if !is_inside || top.join(OsStr::from_bytes(&prefix)).components().ne(folder.components()) {
             return Err(WorkspaceError::FilesElsewhere(folder));
         }
         let mut place = || Some(folder.join(OsStr::from_bytes(lines.next()?)));
         let (git_dir, common_dir) = (place(), place());
-        // Here too, a line break in a name would leave more lines than there should be.
+        // Here too, a line break in a name would produce extra lines.
         let is_all = lines.next().is_some_and(<[u8]>::is_empty) && lines.next().is_none();
-        let origin = git_dir.zip(common_dir).and_then(|(git_dir, common)| Origin::of(&git_dir, &common));
+        let origin = git_dir.zip(common_dir).and_then(|(git_dir, common)| GitDirs::of(&git_dir, &common));
         let origin = origin.filter(|_| is_all);
         if !origin.is_some_and(|origin| origin.belongs_to(&top, &workspace.folders, cancel)) {
             return Err(WorkspaceError::RepositoryElsewhere(folder));
@@ -67,7 +67,7 @@ impl<'a> Repository<'a> {
         Ok(Repository { workspace, folder, prefix, harmless })
     }
 
-    /// A subcommand that runs nothing of the repository's.
+    /// A subcommand that runs no code of the repository.
     pub(super) fn reading(&self, what: &'static str) -> Git {
         Git::reading(&self.folder, what).settings(&self.harmless)
     }
@@ -81,14 +81,14 @@ impl<'a> Repository<'a> {
         !self.prefix.is_empty()
     }
 
-    /// The file that git names from the top of the repository; nothing if it is outside of the folder or denied.
+    /// The file that git names relative to the repository's root; `None` if it is outside the folder or denied.
     pub(super) fn shown(&self, from_top: &[u8]) -> Option<PathBuf> {
         let path = PathBuf::from(OsString::from_vec(from_top.strip_prefix(&*self.prefix)?.to_vec()));
         let file = self.folder.join(&path);
         (!self.workspace.denies(&file)).then_some(path)
     }
 
-    /// A path that somebody named, as git reads it in the folder.
+    /// A requested path as git reads it in the folder.
     pub(super) fn named(&self, path: &Path) -> Result<PathBuf, WorkspaceError> {
         let file = self.workspace.inside(&self.folder, path)?;
         let inside = file.strip_prefix(&self.folder).map_err(|_| WorkspaceError::outside(path))?;
@@ -96,23 +96,23 @@ impl<'a> Repository<'a> {
     }
 }
 
-/// A path that means only itself to git, whatever characters are in it.
+/// A pathspec that matches only this path, whatever characters are in it.
 pub(super) fn literal(path: &Path) -> OsString {
     let mut literal = OsString::from(":(literal)");
     literal.push(path);
     literal
 }
 
-/// The same for a file that git reads paths from.
+/// A literal pathspec for a file from which git reads paths.
 pub(super) fn literal_list<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Vec<u8> {
     let paths = paths.into_iter().map(|path| literal(path).into_vec());
     paths.flat_map(|path| path.into_iter().chain([0])).collect()
 }
 
-/// Filters run when git compares files. Those of the user's own configuration are hers; those that came with the
-/// repository are switched off for reading.
+/// Filters run when git compares files. Those in the user's own configuration stay; those configured by the repository
+/// are turned off for reading.
 fn harmless(folder: &Path, cancel: &Cancel) -> Result<Vec<(OsString, &'static str)>, WorkspaceError> {
-    // Not asked for by an expression: to git, names that are no text match none.
+    // Not requested by a regular expression: in git, names that are not valid text match none.
     let listed = Git::reading(folder, "config").args(["--show-scope", "--null", "--name-only", "--list"]);
     let listed = listed.output(cancel)?;
     let mut parts = listed.split(|byte| *byte == 0);

@@ -1,4 +1,4 @@
-//! Putting changes into the index.
+//! Adds changes to the index.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::cancel::Cancel;
 use crate::error::WorkspaceError;
 use crate::folders::Workspace;
 
-/// Stages files, or what changed in folders; answers what was staged. Denied files in a folder are left alone.
+/// Stages files, or the changes in folders; returns what was staged. Denied files in a folder are skipped.
 pub fn stage(
     workspace: &Workspace,
     folder: &Path,

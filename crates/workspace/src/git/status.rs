@@ -1,4 +1,4 @@
-//! What differs between the last commit, the index and the files.
+//! The differences between the last commit, the index and the files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,18 +9,18 @@ use crate::cancel::Cancel;
 use crate::error::WorkspaceError;
 use crate::folders::Workspace;
 
-/// The state of a repository, as far as the folder that was asked about.
+/// The state of a repository, limited to the requested folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct GitStatus {
-    /// Missing where no branch is checked out.
+    /// `None` if no branch is checked out.
     pub branch: Option<String>,
-    /// The last commit; missing where there is none yet.
+    /// The last commit; `None` if there is none yet.
     pub head: Option<String>,
-    /// A commit is checked out, not a branch.
+    /// The head is detached.
     pub detached: bool,
-    /// What the branch follows.
+    /// The branch's upstream.
     pub upstream: Option<String>,
-    /// Commits that the upstream lacks; missing where it is not known here.
+    /// Commits that the upstream lacks; `None` if the upstream is not known locally.
     pub ahead: Option<u32>,
     /// Commits that only the upstream has.
     pub behind: Option<u32>,
@@ -28,20 +28,20 @@ pub struct GitStatus {
     pub staged: Vec<String>,
     /// Differs from the index.
     pub modified: Vec<String>,
-    /// Not known to git, and not ignored.
+    /// Untracked and not ignored.
     pub untracked: Vec<String>,
     /// In conflict.
     pub conflicted: Vec<String>,
-    /// Moved in the index or in the files; also in `staged` or `modified` by the new name.
+    /// Renamed in the index or in the files; also in `staged` or `modified` by the new name.
     pub renamed: Vec<Renamed>,
 }
 
-/// A file with a new name.
+/// A renamed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Renamed {
     /// Its name now.
     pub path: String,
-    /// Its name before; missing where that is denied or outside of the folder.
+    /// Its previous name; `None` if that is denied or outside the folder.
     pub from: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub fn status(workspace: &Workspace, folder: &Path, cancel: &Cancel) -> Result<G
     Ok(read(&repository, cancel)?.told())
 }
 
-/// The same with paths that can still be given to git.
+/// The state with real paths, which can be passed to git again.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     header: GitStatus,
@@ -92,7 +92,7 @@ fn name(path: &Path) -> String {
 }
 
 pub(super) fn read(repository: &Repository<'_>, cancel: &Cancel) -> Result<Changes, WorkspaceError> {
-    // What is inside a submodule is its own repository's matter, and looking there would read its configuration.
+    // The content of a submodule belongs to its own repository, and examining it would read its configuration.
     let git = repository.reading("status").args([
         "--porcelain=v2",
         "-z",
@@ -144,7 +144,7 @@ impl Changes {
     }
 }
 
-/// The last field of an entry, after so many others. It is a path and may hold spaces itself.
+/// The last field of an entry, after `fields` others. It is a path and may contain spaces.
 fn path(entry: &[u8], after: usize) -> Option<&[u8]> {
     entry.splitn(after + 1, |byte| *byte == b' ').nth(after)
 }

@@ -1,4 +1,4 @@
-//! A regular expression that can be stopped. Its engine cannot be, once it has begun with a text, so it is given no
+//! A regular expression that can be cancelled. The engine cannot be interrupted while it searches a text, so it gets no
 //! more text at once than it can search in about a second; how much that is depends on the size of its program.
 
 use std::fmt;
@@ -11,18 +11,18 @@ use crate::walk::Stop;
 
 /// Bytes of program times bytes of text: at worst about a second of one core.
 const MOST_WORK: usize = 8 * 1024 * 1024 * 1024;
-/// Without tables of Unicode, which make a program large but not slow.
+/// The limit without Unicode tables, which make a program large but not slow.
 const LARGEST_PROGRAM: usize = 512 * 1024;
 const SMALLEST_MEASURE: usize = 1024;
-/// How much of a program with classes of Unicode is never busy at once.
+/// The part of a program with Unicode classes that is never active at the same time.
 const UNICODE_SHARE: usize = 64;
-/// With all tables.
+/// The limit with all tables.
 const LARGEST_WITH_TABLES: usize = 10 * 1024 * 1024;
 const SHORT_TEXT: usize = 200;
-/// What each thread keeps of the states that it has met.
+/// The size of each thread's state cache.
 const LARGEST_CACHE: usize = 8 * 1024 * 1024;
 
-/// An expression, and how much text it may be given at once.
+/// An expression, and how much text it may search at once.
 #[derive(Debug, Clone)]
 pub(super) struct Expression {
     matcher: RegexMatcher,
@@ -30,8 +30,8 @@ pub(super) struct Expression {
 }
 
 impl Expression {
-    /// The error says what is wrong with it. A short plain text is searched without limit: it has few states, which are
-    /// all kept once they are met.
+    /// Fails with what is wrong with it. A short plain text is searched without limit: it has few states, which all stay
+    /// in the cache.
     pub(super) fn new(
         builder: &mut RegexMatcherBuilder,
         query: &str,
@@ -63,7 +63,7 @@ impl Expression {
     }
 }
 
-/// Whether the program is no larger than this. Where it needs Unicode, it is measured with the tables.
+/// Whether the program has at most this size. If it needs Unicode, it is measured with the tables.
 fn fits(builder: &mut RegexMatcherBuilder, query: &str, measure: usize) -> Result<bool, String> {
     match builder.unicode(false).size_limit(measure).build(query) {
         Ok(_) => return Ok(true),
@@ -78,45 +78,45 @@ fn fits(builder: &mut RegexMatcherBuilder, query: &str, measure: usize) -> Resul
 }
 
 fn is_too_large(error: &grep_regex::Error) -> bool {
-    // The library has no other word for it.
+    // The library offers no other way to recognise this error.
     error.to_string().contains("size limit")
 }
 
-/// The expression, as long as its answer is wanted.
+/// The expression, until it is cancelled.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounded<'a> {
     expression: &'a Expression,
     stop: &'a Stop<'a>,
 }
 
-/// Nobody wants the answer any more.
+/// The search was cancelled.
 #[derive(Debug)]
-pub(super) struct Stopped;
+pub(super) struct SearchCancelled;
 
-impl fmt::Display for Stopped {
+impl fmt::Display for SearchCancelled {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("stopped")
     }
 }
 
 impl Bounded<'_> {
-    /// Searches whole lines, as many at once as may be. `search` is given the text up to the end of such a piece and
-    /// where the piece begins, and says where it found something. No match goes over the end of a line.
+    /// Searches whole lines, as many at once as allowed. `search` gets the text up to the end of a piece and the start of
+    /// the piece, and returns where it found a match. No match spans the end of a line.
     fn in_pieces<T>(
         &self,
         text: &[u8],
         at: usize,
         search: impl Fn(&[u8], usize) -> Option<(usize, T)>,
-    ) -> Result<Option<T>, Stopped> {
+    ) -> Result<Option<T>, SearchCancelled> {
         let mut from = at;
         loop {
             if self.stop.is_due() {
-                return Err(Stopped);
+                return Err(SearchCancelled);
             }
             let end = self.end_of_piece(text, from);
             let found = search(text.get(..end).unwrap_or(text), from);
             match found {
-                // An empty match after the last line end belongs to the next line, which is in the next piece.
+                // An empty match after the last line ending belongs to the next line, which is in the next piece.
                 Some((place, found)) if place < end || end == text.len() => return Ok(Some(found)),
                 _ if end == text.len() => return Ok(None),
                 _ => from = end,
@@ -124,7 +124,7 @@ impl Bounded<'_> {
         }
     }
 
-    /// After a line end, or at the end of the text. Only a line that is longer than a piece makes it longer.
+    /// The end of a piece: after a line ending, or at the end of the text. Only a line longer than a piece makes it longer.
     fn end_of_piece(&self, text: &[u8], from: usize) -> usize {
         let most = from.saturating_add(self.expression.longest_text);
         let is_end = |byte: &u8| *byte == b'\n';
@@ -139,23 +139,23 @@ impl Bounded<'_> {
 
 impl Matcher for Bounded<'_> {
     type Captures = NoCaptures;
-    type Error = Stopped;
+    type Error = SearchCancelled;
 
-    fn find_at(&self, text: &[u8], at: usize) -> Result<Option<Match>, Stopped> {
+    fn find_at(&self, text: &[u8], at: usize) -> Result<Option<Match>, SearchCancelled> {
         self.in_pieces(text, at, |text, from| {
             let found = self.expression.matcher.find_at(text, from).ok()??;
             Some((found.start(), found))
         })
     }
 
-    fn shortest_match_at(&self, text: &[u8], at: usize) -> Result<Option<usize>, Stopped> {
+    fn shortest_match_at(&self, text: &[u8], at: usize) -> Result<Option<usize>, SearchCancelled> {
         self.in_pieces(text, at, |text, from| {
             let end = self.expression.matcher.shortest_match_at(text, from).ok()??;
             Some((end, end))
         })
     }
 
-    fn find_candidate_line(&self, text: &[u8]) -> Result<Option<LineMatchKind>, Stopped> {
+    fn find_candidate_line(&self, text: &[u8]) -> Result<Option<LineMatchKind>, SearchCancelled> {
         self.in_pieces(text, 0, |text, from| {
             let piece = text.get(from..).unwrap_or_default();
             Some(match self.expression.matcher.find_candidate_line(piece).ok()?? {
@@ -165,7 +165,7 @@ impl Matcher for Bounded<'_> {
         })
     }
 
-    fn new_captures(&self) -> Result<NoCaptures, Stopped> {
+    fn new_captures(&self) -> Result<NoCaptures, SearchCancelled> {
         Ok(NoCaptures::new())
     }
 

@@ -1,4 +1,4 @@
-//! From the searcher's bytes to matches: only lines that are given away are decoded.
+//! Converts the searcher's bytes to matches: only lines of the result are decoded.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,20 +13,20 @@ use crate::walk::{File, Stop};
 
 const LONGEST_TEXT: usize = 500;
 
-/// All that is given away together; more is read by nobody.
+/// The size limit of all results together; no one reads more.
 const MOST_TEXT: usize = 16 * 1024 * 1024;
 
-/// What there is still room for, counted by all threads.
+/// The remaining room, shared by all threads.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct ResultBudget {
     limit: usize,
     matches: AtomicUsize,
     bytes: AtomicUsize,
 }
 
-impl Room {
-    pub(super) fn new(limit: usize) -> Room {
-        Room { limit, matches: AtomicUsize::new(0), bytes: AtomicUsize::new(0) }
+impl ResultBudget {
+    pub(super) fn new(limit: usize) -> ResultBudget {
+        ResultBudget { limit, matches: AtomicUsize::new(0), bytes: AtomicUsize::new(0) }
     }
 
     fn has_one_more(&self) -> bool {
@@ -46,14 +46,14 @@ impl Room {
 pub(super) struct Lines<'a> {
     matcher: Bounded<'a>,
     file: &'a File<'a>,
-    /// Made for the first match only.
+    /// Created with the first match.
     name: Option<String>,
     context: usize,
     /// The last lines, matching or not, with their numbers.
     recent: VecDeque<(u32, String)>,
-    room: &'a Room,
+    room: &'a ResultBudget,
     found: &'a mut Vec<Match>,
-    /// Where this file's matches begin in `found`.
+    /// The index of this file's first match in `found`.
     first: usize,
     stop: &'a Stop<'a>,
 }
@@ -63,7 +63,7 @@ impl<'a> Lines<'a> {
         matcher: Bounded<'a>,
         file: &'a File<'a>,
         context: usize,
-        room: &'a Room,
+        room: &'a ResultBudget,
         found: &'a mut Vec<Match>,
         stop: &'a Stop<'a>,
     ) -> Lines<'a> {
@@ -71,7 +71,7 @@ impl<'a> Lines<'a> {
         Lines { matcher, file, name: None, context, recent, room, found, first, stop }
     }
 
-    /// A line that others have around them.
+    /// Adds a line to the context of the matches around it.
     fn surround(&mut self, line: u32, text: &str) {
         if self.context == 0 {
             return;
@@ -134,12 +134,12 @@ fn number(line: Option<u64>) -> u32 {
 fn text(line: &[u8]) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    // No character takes more than four bytes, so what is cut off here is beyond the longest text.
+    // A character has at most four bytes, so only text beyond the longest result is cut off here.
     let start = line.get(..LONGEST_TEXT * 4).unwrap_or(line);
     String::from_utf8_lossy(start).chars().take(LONGEST_TEXT).collect()
 }
 
-/// What is not UTF-8 counts as the one character that stands for it in a text.
+/// Invalid UTF-8 counts as its one replacement character.
 fn utf16_length(bytes: &[u8]) -> u32 {
     let length = bytes.utf8_chunks().map(|chunk| {
         let replaced = usize::from(!chunk.invalid().is_empty());

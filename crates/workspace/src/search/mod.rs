@@ -1,4 +1,5 @@
-//! Searching the text of files, with ripgrep's own searcher: the same lines that `rg` finds.
+//! Searches the text of files with ripgrep's own searcher: finds the same lines as `rg`. Owns the limits on matches, text
+//! and time; which files are searched is decided in `walk`.
 
 mod bounded;
 mod lines;
@@ -15,10 +16,10 @@ use crate::cancel::Cancel;
 use crate::error::WorkspaceError;
 use crate::folders::Workspace;
 use crate::glob::{Pattern, shortened};
-use crate::straight::open_straight;
+use crate::open_nofollow::open_nofollow;
 use crate::walk::{File, Selection, Stop, Worker, walk};
 use bounded::Expression;
-use lines::{Lines, Room};
+use lines::{Lines, ResultBudget};
 
 const LARGEST_FILE: u64 = 50 * 1024 * 1024;
 const LONGEST_QUERY: usize = 10_000;
@@ -26,32 +27,32 @@ const LONGEST_QUERY: usize = 10_000;
 /// What to search for, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchFiles {
-    /// A text, or a regular expression. It is looked for in each line by itself.
+    /// A text or a regular expression, matched within single lines.
     pub query: String,
-    /// Read the query as a regular expression.
+    /// The query is a regular expression.
     pub regex: bool,
-    /// Tell capitals from small letters.
+    /// Match case.
     pub case_sensitive: bool,
-    /// Only where no letter, digit or underscore touches it.
+    /// Match whole words only.
     pub whole_word: bool,
-    /// A glob of the files to search, from each folder; missing: all.
+    /// A glob of the files to search, relative to each folder; `None`: all.
     pub pattern: Option<String>,
-    /// A glob of what to leave out; a folder that matches is left out with all that is in it.
+    /// A glob of files to skip; a matching folder is skipped with everything in it.
     pub exclude: Option<String>,
-    /// Also what ignore files leave out.
+    /// Include ignored files.
     pub ignored: bool,
-    /// How many matches at most.
+    /// The maximum number of matches.
     pub limit: usize,
     /// How many lines before and after each match; at most [`SearchFiles::MOST_CONTEXT`].
     pub context: usize,
 }
 
 impl SearchFiles {
-    /// Where nobody says how many.
+    /// The default limit.
     pub const LIMIT: usize = 1_000;
-    /// Nobody gets more.
+    /// The highest limit.
     pub const MOST: usize = 10_000;
-    /// Nobody gets more lines around a match.
+    /// The highest number of context lines.
     pub const MOST_CONTEXT: usize = 10;
 }
 
@@ -71,18 +72,19 @@ impl Default for SearchFiles {
     }
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// By file, then by line.
+    /// Sorted by file, then by line.
     pub matches: Vec<Match>,
     /// How many files they are in.
     pub files: usize,
-    /// There are more, or more than 16 MiB of text, or the time was up, or a file could not be searched to its end.
+    /// There are more matches, more than 16 MiB of text, the time limit was reached, or a file could not be searched to
+    /// its end.
     pub truncated: bool,
 }
 
-/// A line that matches, and where the first match in it begins.
+/// A matching line, and the start of its first match.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Match {
     /// Named as [`crate::list_files`] names it.
@@ -91,16 +93,16 @@ pub struct Match {
     pub line: u32,
     /// From 0, in UTF-16 code units.
     pub column: u32,
-    /// The line without its end, cut after 500 characters. What is not UTF-8 is replaced.
+    /// The line without its ending, cut after 500 characters. Invalid UTF-8 is replaced.
     pub text: String,
-    /// The lines before it, cut alike.
+    /// The lines before it, cut the same way.
     pub before: Vec<String>,
-    /// The lines after it, cut alike.
+    /// The lines after it, cut the same way.
     pub after: Vec<String>,
 }
 
-/// Binary files, links and files of more than 50 MiB are not searched, nor what follows a line that is too long for the
-/// expression: a simple one has no such line, and one of the largest takes 16 KiB.
+/// Binary files, links and files of more than 50 MiB are not searched, nor the rest of a file after a line that is too
+/// long for the expression: a simple expression has no such limit, and for one of the largest it is 16 KiB.
 pub fn search_files(
     workspace: &Workspace,
     asked: &SearchFiles,
@@ -112,9 +114,9 @@ pub fn search_files(
         ignored: asked.ignored,
     };
     let expression = expression(asked)?;
-    let room = Room::new(asked.limit.min(SearchFiles::MOST));
+    let room = ResultBudget::new(asked.limit.min(SearchFiles::MOST));
     let context = asked.context.min(SearchFiles::MOST_CONTEXT);
-    let worker = || Searching {
+    let worker = || FileSearcher {
         expression: expression.clone(),
         searcher: SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
@@ -135,7 +137,7 @@ fn expression(asked: &SearchFiles) -> Result<Expression, WorkspaceError> {
     let bad =
         |reason: &str| WorkspaceError::BadQuery { query: shortened(&asked.query), reason: reason.to_owned() };
     if asked.query.is_empty() {
-        return Err(bad("there is nothing in it; say what to search for"));
+        return Err(bad("it is empty; give a text to search for"));
     }
     if asked.query.len() > LONGEST_QUERY {
         return Err(bad("it is longer than 10,000 bytes"));
@@ -154,31 +156,31 @@ fn expression(asked: &SearchFiles) -> Result<Expression, WorkspaceError> {
     Expression::new(&mut builder, &asked.query, !asked.regex).map_err(|reason| bad(&reason))
 }
 
-struct Searching<'a> {
+struct FileSearcher<'a> {
     expression: Expression,
     searcher: Searcher,
     context: usize,
-    room: &'a Room,
+    room: &'a ResultBudget,
 }
 
-impl Worker for Searching<'_> {
+impl Worker for FileSearcher<'_> {
     type Item = Match;
 
-    fn look(&mut self, file: &File<'_>, found: &mut Vec<Match>, stop: &Stop<'_>) {
+    fn visit(&mut self, file: &File<'_>, found: &mut Vec<Match>, stop: &Stop<'_>) {
         let Some(handle) = open(file.path) else { return };
         let matcher = self.expression.until(stop);
         let lines = Lines::new(matcher, file, self.context, self.room, found, stop);
-        // A file that cannot be read to its end gives what was found up to there. One that has a line which is too long
-        // for this expression is such a file.
+        // A file that cannot be read to its end yields the matches up to there, also if a line is too long for this
+        // expression.
         if self.searcher.search_file(matcher, &handle, lines).is_err() {
             stop.leave_something_out();
         }
     }
 }
 
-/// What became a link or a pipe since it was listed, or a folder on the way to it, is neither followed nor waited for.
+/// If the file or a folder in its path became a link or a pipe since it was listed, it is neither followed nor waited for.
 fn open(path: &Path) -> Option<fs::File> {
-    let file = fs::File::from(open_straight(path, OFlags::RDONLY).ok()?);
+    let file = fs::File::from(open_nofollow(path, OFlags::RDONLY).ok()?);
     let about = file.metadata().ok()?;
     (about.is_file() && about.len() <= LARGEST_FILE).then_some(file)
 }

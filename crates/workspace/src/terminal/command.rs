@@ -1,5 +1,5 @@
-//! One command in a pseudo-terminal: a thread reads what it prints, types the end of input, and ends it when nobody
-//! wants it any more. That thread alone signals and reaps it, so no signal reaches a stranger.
+//! One command in a pseudo-terminal: a thread reads its output, types the end of input, and ends the command when it is
+//! no longer wanted. Only that thread signals and reaps it, so no signal reaches an unrelated process.
 
 use std::collections::BTreeMap;
 use std::io::{PipeReader, PipeWriter, Read, Write};
@@ -17,36 +17,36 @@ use super::text::Text;
 use crate::cancel::Deadline;
 use crate::descriptors;
 use crate::error::WorkspaceError;
-use crate::group::{Group, PATIENCE};
+use crate::process_group::{PATIENCE, ProcessGroup};
 
-/// Ctrl-D: the end of input for whoever reads a line.
+/// Ctrl-D: the end of input for a program that reads a line.
 const END_OF_INPUT: &[u8] = &[4];
-/// Nobody asks oftener; a program that reads no input must not find its terminal full of them.
+/// The limit of typed ends of input; a program that does not read must not find its terminal full of them.
 const MOST_ENDS: usize = 64;
 const SILENCE: Duration = Duration::from_secs(1);
 const SHORT: Duration = Duration::from_millis(20);
 
-/// How a command ended: by one or the other.
+/// How a command ended: by an exit code or by a signal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ended {
+pub(super) struct CommandEnd {
     pub(super) code: Option<i32>,
     pub(super) signal: Option<i32>,
 }
 
-/// A command that was started. Dropping it ends it.
+/// A running command. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct Running {
     command: String,
     shared: Arc<Shared>,
-    /// Its other end hears when this is closed.
+    /// Closing it tells the thread to stop.
     stop: Option<PipeWriter>,
 }
 
-/// What the thread tells.
+/// What the thread shares.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     text: Mutex<Text>,
-    ended: Mutex<Option<Ended>>,
+    ended: Mutex<Option<CommandEnd>>,
     changed: Condvar,
 }
 
@@ -76,8 +76,8 @@ impl Running {
             .map_err(failed)?;
         descriptors::give_back(child.id());
         let shared = Arc::<Shared>::default();
-        let mut watching = Watching {
-            group: Group::of(&child),
+        let mut watching = CommandThread {
+            group: ProcessGroup::of(&child),
             child,
             pty,
             shared: Arc::clone(&shared),
@@ -102,7 +102,7 @@ impl Running {
         Arc::clone(&self.shared)
     }
 
-    pub(super) fn ended(&self) -> Option<Ended> {
+    pub(super) fn ended(&self) -> Option<CommandEnd> {
         self.shared.wait(Duration::ZERO)
     }
 
@@ -116,8 +116,8 @@ impl Running {
 }
 
 impl Shared {
-    /// How it ended, if it does so within the time.
-    pub(super) fn wait(&self, time: Duration) -> Option<Ended> {
+    /// How it ended, if it ends within the time.
+    pub(super) fn wait(&self, time: Duration) -> Option<CommandEnd> {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_timeout_while(ended, time, |ended| ended.is_none());
         *waited.unwrap_or_else(PoisonError::into_inner).0
@@ -134,25 +134,25 @@ fn shell() -> PathBuf {
     own.unwrap_or_else(|| PathBuf::from("/bin/sh"))
 }
 
-/// What the thread owns.
-struct Watching {
+/// The thread's state.
+struct CommandThread {
     child: Child,
-    group: Group,
+    group: ProcessGroup,
     pty: Pty,
     shared: Arc<Shared>,
     screen: Arc<Mutex<Text>>,
-    /// Of input, typed so far.
+    /// The number of ends of input typed so far.
     ends: usize,
 }
 
-impl Watching {
+impl CommandThread {
     fn watch(&mut self, stop: &PipeReader) {
         self.type_end_of_input();
         let mut kill_at: Option<Deadline> = None;
         let mut is_open = true;
         let status = loop {
             let left = kill_at.map_or(SILENCE, Deadline::left);
-            // Without its terminal only time tells whether it still runs.
+            // Once its terminal is closed, only polling shows whether it still runs.
             let time = if is_open && !left.is_zero() { left } else { SHORT };
             let (readable, stopped) = self.wait(is_open, stop, kill_at.is_none(), time);
             if stopped {
@@ -167,7 +167,7 @@ impl Watching {
             } else if is_open && kill_at.is_none() {
                 self.type_end_of_input();
             }
-            // Asked only once all that it printed is read.
+            // Checked only after all of its output is read.
             if !is_open || kill_at.is_some_and(Deadline::has_passed) {
                 match self.child.try_wait() {
                     Ok(None) => {}
@@ -177,7 +177,7 @@ impl Watching {
             }
         };
         self.tell(status);
-        // Those who did not go with their shell.
+        // Processes that did not end with their shell.
         if let Some(deadline) = kill_at {
             while self.group.is_there() && !deadline.has_passed() {
                 std::thread::sleep(SHORT);
@@ -194,7 +194,7 @@ impl Watching {
         }
     }
 
-    /// Whether there is something to read, and whether somebody said stop.
+    /// Whether there is something to read, and whether a stop was requested.
     fn wait(&self, is_open: bool, stop: &PipeReader, is_wanted: bool, time: Duration) -> (bool, bool) {
         let mut waiting = Vec::with_capacity(2);
         if is_open {
@@ -225,13 +225,13 @@ impl Watching {
                 true
             }
             Err(error) => error.kind() == std::io::ErrorKind::Interrupted,
-            // Linux ends a terminal with an error, others with nothing.
+            // The end of a terminal is an error on Linux and an empty read elsewhere.
             Ok(0) => false,
         }
     }
 
     fn tell(&self, status: Option<ExitStatus>) {
-        let ended = Ended {
+        let ended = CommandEnd {
             code: status.and_then(|status| status.code()),
             signal: status.and_then(|status| status.signal()),
         };

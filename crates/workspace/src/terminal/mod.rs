@@ -1,8 +1,7 @@
-//! A terminal without a window: each command runs in a pseudo-terminal of its own, with nobody at the keyboard.
+//! A terminal without a window: each command runs in a pseudo-terminal of its own, without keyboard input.
 //!
-//! `TERM` is `dumb`, so that programs neither draw nor wait for a person to page; pagers are `cat`. A program that
-//! reads gets the end of input (Ctrl-D), again after each silent second, because some throw away what was typed
-//! before they asked.
+//! `TERM` is `dumb`, so that programs neither draw nor page; pagers are `cat`. A program that reads gets the end of
+//! input (Ctrl-D), again after each silent second, because some discard input typed before they ask.
 
 mod command;
 mod text;
@@ -16,14 +15,14 @@ use serde::Serialize;
 
 use crate::cancel::{Cancel, Deadline};
 use crate::error::WorkspaceError;
-use crate::group::PATIENCE;
+use crate::process_group::PATIENCE;
 use command::Running;
 use text::Text;
 
-/// How often it is looked whether somebody cancelled.
+/// How often cancellation is checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How wide and high a terminal is.
+/// The size of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     /// Characters in a row.
@@ -38,50 +37,50 @@ impl Default for Size {
     }
 }
 
-/// Runs one command at a time. What still runs is ended when it is dropped.
+/// Runs one command at a time. A running command is ended when this is dropped.
 #[derive(Debug)]
 pub struct Terminal {
     name: String,
     cwd: PathBuf,
     environment: BTreeMap<String, String>,
     size: Size,
-    /// What all its commands printed.
+    /// The output of all its commands.
     screen: Arc<Mutex<Text>>,
     last: Mutex<Option<Running>>,
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Ran {
-    /// What it printed so far, without escape sequences; of much only the end. What is not UTF-8 is replaced.
+pub struct CommandReport {
+    /// Its output so far, without escape sequences; only the end of long output. Invalid UTF-8 is replaced.
     pub output: String,
-    /// How it ended by itself.
+    /// Its exit code, if it exited.
     pub exit_code: Option<i32>,
-    /// What ended it.
+    /// The signal that ended it.
     pub signal: Option<i32>,
-    /// It still runs; [`Terminal::output`] has what it prints from now on.
+    /// It still runs; [`Terminal::output`] has its further output.
     pub timed_out: bool,
     /// The beginning of the output is missing.
     pub truncated: bool,
 }
 
-/// What a terminal shows.
+/// The content of a terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Output {
-    /// What all commands printed, without escape sequences; of much only the end.
+    /// The output of all commands, without escape sequences; only the end of long output.
     pub text: String,
     /// The beginning is missing.
     pub truncated: bool,
     /// A command still runs.
     pub running: bool,
-    /// How the last command ended, if it did so by itself.
+    /// The exit code of the last command, if it exited.
     pub exit_code: Option<i32>,
-    /// What ended the last command, if something did.
+    /// The signal that ended the last command, if any.
     pub signal: Option<i32>,
 }
 
 impl Terminal {
-    /// Nothing runs in it yet. The variables come on top of our own.
+    /// Starts no command yet. The variables are added to our own environment.
     pub fn open(
         name: impl Into<String>,
         cwd: impl Into<PathBuf>,
@@ -98,24 +97,24 @@ impl Terminal {
         }
     }
 
-    /// As it was opened with.
+    /// The name it was opened with.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Gives the command to the user's shell and waits for its end: at most until `timeout` is over, then it goes on
-    /// by itself. Cancelling ends it; what is cancelled before its turn never starts.
+    /// Runs the command in the user's shell and waits for its end, at most for `timeout`; then it continues in the
+    /// background. Cancelling ends it; a command cancelled before its turn never starts.
     pub fn run(
         &self,
         command: &str,
         cwd: Option<&Path>,
         timeout: Duration,
         cancel: &Cancel,
-    ) -> Result<Ran, WorkspaceError> {
+    ) -> Result<CommandReport, WorkspaceError> {
         let deadline = Deadline::after(timeout);
         let shared = {
             let mut last = self.last();
-            // Asked while nobody else can start one: whoever waited for the lock may have been given up.
+            // Checked under the lock: the request may have been cancelled while it waited for the lock.
             if cancel.is_cancelled() {
                 return Err(WorkspaceError::Cancelled);
             }
@@ -130,7 +129,7 @@ impl Terminal {
         loop {
             if cancel.is_cancelled() {
                 self.stop();
-                // So that the next command does not find it busy; no longer than until it is made to end.
+                // So that the next command does not find the terminal busy; at most until the command is killed.
                 shared.wait(PATIENCE * 2);
                 return Err(WorkspaceError::Cancelled);
             }
@@ -138,12 +137,18 @@ impl Terminal {
             if ended.is_some() || deadline.has_passed() {
                 let (output, truncated) = shared.text();
                 let (exit_code, signal) = ended.map_or((None, None), |ended| (ended.code, ended.signal));
-                return Ok(Ran { output, exit_code, signal, timed_out: ended.is_none(), truncated });
+                return Ok(CommandReport {
+                    output,
+                    exit_code,
+                    signal,
+                    timed_out: ended.is_none(),
+                    truncated,
+                });
             }
         }
     }
 
-    /// What it shows now.
+    /// The current content.
     pub fn output(&self) -> Output {
         let ended = self.last().as_ref().map(|running| running.ended());
         let (text, truncated) = self.screen.lock().unwrap_or_else(PoisonError::into_inner).read();
@@ -153,7 +158,7 @@ impl Terminal {
         Output { text, truncated, running, exit_code, signal }
     }
 
-    /// Ends what runs in it: asks, and after two seconds makes it. Does not wait for that.
+    /// Ends the running command: terminates it, and kills it after two seconds. Does not wait for that.
     pub fn stop(&self) {
         if let Some(running) = self.last().as_mut() {
             running.stop();

@@ -1,4 +1,4 @@
-//! What a command printed, as a person would read it: text without escape sequences, of which the end is kept.
+//! The readable output of a command: text without escape sequences, of which the end is kept.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use vte::{Params, Parser, Perform};
 
 const KEPT: usize = 256 * 1024;
 
-/// A sequence that is longer was never meant to end; the parser would keep all of it.
+/// A longer sequence is assumed to be unterminated; the parser would buffer all of it.
 const LONGEST_SEQUENCE: usize = 64 * 1024;
 
-/// Fed with bytes as they come, cut anywhere.
+/// Accepts bytes as they arrive, split anywhere.
 #[derive(Default)]
 pub(super) struct Text {
     parser: Parser,
-    /// The beginning of a character whose rest has not come yet. The parser would lose what follows it.
+    /// The beginning of a character whose rest has not arrived yet. The parser would lose the bytes after it.
     partial: Vec<u8>,
-    /// Bytes since the parser last understood something.
+    /// Bytes since the parser last produced something.
     unheard: usize,
     end: End,
 }
@@ -24,7 +24,7 @@ impl Text {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let mut bytes = [std::mem::take(&mut self.partial).as_slice(), bytes].concat();
         self.partial = bytes.split_off(bytes.len() - begun(&bytes));
-        // In parts, so that much at once is not kept either.
+        // In parts, so that a large input is not buffered either.
         for part in bytes.chunks(LONGEST_SEQUENCE) {
             self.parser.advance(&mut self.end, part);
             let heard = std::mem::take(&mut self.end.heard);
@@ -33,13 +33,13 @@ impl Text {
                 (self.parser, self.unheard) = (Parser::new(), 0);
             }
         }
-        // Cut seldom, so that each byte is moved only once or so.
+        // Cut rarely, so that each byte is moved about once.
         if self.end.kept.len() > 2 * KEPT {
             self.end.cut();
         }
     }
 
-    /// The end of it, and whether there was more.
+    /// The end of the text, and whether there was more.
     pub(super) fn read(&mut self) -> (String, bool) {
         self.end.cut();
         (self.end.kept.clone(), self.end.truncated)
@@ -52,14 +52,14 @@ impl fmt::Debug for Text {
     }
 }
 
-/// What is left once the parser has taken the escape sequences out.
+/// The text without escape sequences.
 #[derive(Default)]
 struct End {
     /// Carriage returns that belong to a line break if one follows.
     returns: usize,
     kept: String,
     truncated: bool,
-    /// Something was printed, or a sequence came to its end.
+    /// A character was printed, or a sequence ended.
     heard: bool,
 }
 
@@ -85,7 +85,7 @@ impl Perform for End {
     fn execute(&mut self, byte: u8) {
         self.heard = true;
         match byte {
-            // Endless returns are no more than many.
+            // The number of carriage returns is capped.
             b'\r' => self.returns = KEPT.min(self.returns + 1),
             b'\n' => {
                 self.returns = 0;
@@ -96,7 +96,7 @@ impl Perform for End {
         }
     }
 
-    /// A picture, for example: not kept by the parser, however long it is.
+    /// An image, for example: the parser does not buffer it, however long it is.
     fn put(&mut self, _: u8) {
         self.heard = true;
     }
@@ -114,7 +114,7 @@ impl Perform for End {
     }
 }
 
-/// How many bytes at the end are the beginning of a character.
+/// How many bytes at the end are an incomplete character.
 fn begun(bytes: &[u8]) -> usize {
     let last = bytes.utf8_chunks().last().map_or([].as_slice(), |chunk| chunk.invalid());
     let may_go_on = std::str::from_utf8(last).is_err_and(|error| error.error_len().is_none());

@@ -1,4 +1,4 @@
-//! A repository that somebody else made, configuration included: looking at it runs nothing of it.
+//! A repository made by someone else, including its configuration: reading it runs none of its code.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use linkspan_workspace::git::{diff, log};
 use crate::scene::{Scene, program};
 
 #[test]
-fn looking_at_a_repository_runs_nothing_that_it_names() {
+fn reading_a_repository_runs_none_of_its_programs() {
     let scene = Scene::new();
     let (trap, mark) = (scene.root.join(".git/trap"), scene.root.join(".git/sprung"));
     program(&trap, &format!("echo \"$0 $*\" >> '{}'; cat", mark.display()));
@@ -35,7 +35,7 @@ fn looking_at_a_repository_runs_nothing_that_it_names() {
     for (key, value) in settings {
         scene.git(&["config", key, value]);
     }
-    // A name that is no text.
+    // A name that is not valid text.
     let mut config = fs::read(scene.root.join(".git/config")).unwrap();
     config.extend_from_slice(b"[filter \"\xff\"]\n\tclean = ");
     config.extend_from_slice(trap.as_bytes());

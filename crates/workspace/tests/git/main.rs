@@ -1,8 +1,8 @@
-//! Git in real repositories: hooks, conflicts, odd names, and repositories that mean harm.
+//! Git in real repositories: hooks, conflicts, odd names, and malicious repositories.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod committing;
+mod commit;
 mod hostile;
-mod reading;
+mod read;
 mod scene;

@@ -26,7 +26,7 @@ impl Scene {
         Scene { _folder: folder, root, workspace, cancel: Cancel::new() }
     }
 
-    /// A repository without a commit, and somebody who commits.
+    /// A repository without a commit, and with a configured committer.
     pub(crate) fn empty() -> Scene {
         let scene = Scene::bare_folder();
         scene.git(&["init", "--quiet", "--initial-branch=main"]);

@@ -1,6 +1,6 @@
-//! Which files are listed, and how they are called.
+//! Which files are listed, and their names.
 
-use linkspan_workspace::{Cancel, Files, ListFiles, SearchFiles, Workspace, WorkspaceError, list_files};
+use linkspan_workspace::{Cancel, FileList, ListFiles, SearchFiles, Workspace, WorkspaceError, list_files};
 use proptest::prelude::*;
 
 use crate::tree::Tree;
@@ -15,7 +15,7 @@ fn hidden_files_are_listed_and_git_and_links_are_not() {
 }
 
 #[test]
-fn patterns_are_written_from_the_folder_as_in_vs_code() {
+fn patterns_are_relative_to_the_folder_as_in_vs_code() {
     let tree = Tree::new(&[("a.py", ""), ("src/b.py", ""), ("src/deep/c.py", ""), ("src/d.rs", "")]);
     assert_eq!(tree.matching("*.py"), ["a.py"]);
     assert_eq!(tree.matching("**/*.py"), ["a.py", "src/b.py", "src/deep/c.py"]);
@@ -32,7 +32,7 @@ fn denied_files_and_folders_are_never_listed() {
 }
 
 #[test]
-fn what_is_kept_is_neither_listed_nor_searched() {
+fn private_files_are_neither_listed_nor_searched() {
     let files = [("own/deep/key", "x"), ("clients.toml", "x"), ("own2", "x"), ("open/clients.toml", "x")];
     let mut tree = Tree::new(&files);
     tree.workspace.kept = ["own", "clients.toml"].map(|place| tree.root.join(place)).into();
@@ -44,7 +44,7 @@ fn what_is_kept_is_neither_listed_nor_searched() {
 }
 
 #[test]
-fn with_several_folders_their_names_stand_first_and_each_file_is_there_once() {
+fn with_several_folders_their_names_are_prefixes_and_each_file_is_listed_once() {
     let tree = Tree::new(&[("one/a", ""), ("two/b", ""), ("two/three/c", "")]).open(&[
         "one",
         "two",
@@ -56,7 +56,7 @@ fn with_several_folders_their_names_stand_first_and_each_file_is_there_once() {
 }
 
 #[test]
-fn a_deny_glob_is_written_from_each_folder_a_file_is_in() {
+fn a_deny_glob_is_relative_to_each_folder_that_contains_the_file() {
     let tree = Tree::new(&[("one/two/secret", ""), ("one/two/open", "")]).denying(&["two/secret"]);
     assert_eq!(tree.open(&["one/two", "one"]).list(&ListFiles::default()).paths, ["two/open"]);
 }
@@ -66,12 +66,12 @@ fn a_limit_that_is_reached_is_not_yet_exceeded() {
     let tree = Tree::new(&[("a", ""), ("b", ""), ("c", "")]);
     let limited = |limit| tree.list(&ListFiles { limit, ..ListFiles::default() });
     assert!(!limited(3).truncated);
-    let Files { paths, truncated } = limited(2);
+    let FileList { paths, truncated } = limited(2);
     assert!(truncated && paths.len() == 2);
 }
 
 #[test]
-fn what_cannot_be_listed_is_said() {
+fn a_listing_error_says_what_is_wrong() {
     let tree = Tree::new(&[]);
     let ask = |workspace: &Workspace, pattern: &str, cancel: &Cancel| {
         let asked = ListFiles { pattern: Some(pattern.into()), ..ListFiles::default() };

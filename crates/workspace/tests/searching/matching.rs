@@ -1,4 +1,4 @@
-//! Which lines are found, and what is told about each.
+//! Which lines are found, and the facts about each.
 
 use linkspan_workspace::{Cancel, Match, SearchFiles, WorkspaceError, search_files};
 
@@ -21,7 +21,7 @@ fn a_match_has_line_column_and_text() {
 }
 
 #[test]
-fn lines_around_a_match_are_told_even_if_they_match_too() {
+fn context_lines_are_returned_even_if_they_match_too() {
     let tree = Tree::new(&[("a.txt", "1\n2\nx3\nx4\n5\n6\n7\n8\nx9\n")]);
     let found = tree.search(&SearchFiles { context: 2, ..query("x") });
     let around: Vec<(u32, String, String)> =
@@ -31,14 +31,14 @@ fn lines_around_a_match_are_told_even_if_they_match_too() {
 }
 
 #[test]
-fn a_text_is_no_expression_unless_it_is_asked_for() {
+fn a_query_is_a_plain_text_unless_requested_otherwise() {
     let tree = Tree::new(&[("a.txt", "a.c\nabc\n")]);
     assert_eq!(tree.search(&query("a.c")).matches.len(), 1);
     assert_eq!(tree.search(&SearchFiles { regex: true, ..query("a.c") }).matches.len(), 2);
 }
 
 #[test]
-fn case_and_words_are_told_apart_on_demand() {
+fn case_and_whole_words_matter_on_demand() {
     let tree = Tree::new(&[("a.txt", "Word\nword\nwords\n")]);
     assert_eq!(tree.search(&query("WORD")).matches.len(), 3);
     assert_eq!(tree.search(&SearchFiles { case_sensitive: true, ..query("word") }).matches.len(), 2);
@@ -60,7 +60,7 @@ fn denied_ignored_and_excluded_files_are_not_searched() {
 }
 
 #[test]
-fn what_is_not_utf_8_is_replaced_and_binary_files_are_skipped() {
+fn invalid_utf_8_is_replaced_and_binary_files_are_skipped() {
     let tree = Tree::new(&[]);
     tree.write("latin1.txt", b"caf\xe9 needle\n");
     tree.write("binary", b"needle\0");
@@ -103,10 +103,10 @@ fn more_text_than_anyone_reads_is_not_collected() {
 }
 
 #[test]
-fn what_is_wrong_with_a_query_is_said() {
+fn an_invalid_query_says_what_is_wrong() {
     let tree = Tree::new(&[("a", "x\n")]);
     let cases = [
-        ("", false, "nothing"),
+        ("", false, "it is empty"),
         ("a\nb", false, "one by one"),
         ("(a", true, "unclosed"),
         ("a\\nb", true, "\\n"),

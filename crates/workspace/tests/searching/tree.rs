@@ -1,11 +1,13 @@
-//! Files to look through.
+//! A tree of files to search.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
 use linkspan_editor_api::DenyGlobs;
-use linkspan_workspace::{Cancel, Files, Found, ListFiles, SearchFiles, Workspace, list_files, search_files};
+use linkspan_workspace::{
+    Cancel, FileList, Found, ListFiles, SearchFiles, Workspace, list_files, search_files,
+};
 
 pub(crate) struct Tree {
     _folder: tempfile::TempDir,
@@ -44,7 +46,7 @@ impl Tree {
         fs::write(path, bytes).unwrap();
     }
 
-    pub(crate) fn list(&self, asked: &ListFiles) -> Files {
+    pub(crate) fn list(&self, asked: &ListFiles) -> FileList {
         list_files(&self.workspace, asked, &Cancel::new()).unwrap()
     }
 
@@ -58,7 +60,7 @@ impl Tree {
 
     pub(crate) fn run(&self, program: &str, args: &[&str]) -> Vec<u8> {
         let ran = Command::new(program).current_dir(&self.root).args(args).output().unwrap();
-        // `rg` ends with 1 where it finds nothing.
+        // `rg` exits with 1 if it finds nothing.
         assert!(ran.status.code() < Some(2), "{program} {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
         ran.stdout
     }

@@ -1,7 +1,7 @@
-// What she says about single lines of the proposed side: the agent hears it with her decision.
+// Comments on lines of the proposed side. The agent receives them with the decision.
 
 import * as vscode from "vscode";
-import { addressOf, placeOf } from "./files";
+import { reviewUri, parseReviewUri } from "./files";
 import type { Review, Store } from "./store";
 
 export function comments(context: vscode.ExtensionContext, store: Store): void {
@@ -10,10 +10,16 @@ export function comments(context: vscode.ExtensionContext, store: Store): void {
   const threadsOf = (review: Review | undefined): vscode.CommentThread[] =>
     review === undefined ? [] : [...(threads.get(review) ?? [])];
   const reviewOf = (uri: vscode.Uri): Review | undefined => {
-    const place = placeOf(uri);
-    return place?.side === "proposed" ? store.get(place.id) : undefined;
+    const target = parseReviewUri(uri);
+    return target?.side === "proposed" ? store.get(target.id) : undefined;
   };
-  controller.options = { prompt: "Comment", placeHolder: "The agent hears it with your decision" };
+  // The box has one text for all documents: that of the active one, in which the user is about to comment.
+  const prompt = (): void => {
+    const active = vscode.window.activeTextEditor;
+    const note = active && reviewOf(active.document.uri)?.note("comments");
+    controller.options = { prompt: "Comment", placeHolder: note ?? "Sent to the agent with your decision" };
+  };
+  prompt();
   controller.commentingRangeProvider = {
     provideCommentingRanges: ({ uri, lineCount }) =>
       reviewOf(uri)?.linesAgree === true ? [new vscode.Range(0, 0, lineCount - 1, 0)] : [],
@@ -21,11 +27,11 @@ export function comments(context: vscode.ExtensionContext, store: Store): void {
 
   function add(review: Review, thread: vscode.CommentThread, text: string): void {
     thread.comments = [...thread.comments, { body: text, mode: vscode.CommentMode.Preview, author: { name: "You" } }];
-    thread.label = `For ${review.agent}, with your decision`;
+    thread.label = review.note("comments") ?? `For ${review.agent}, with your decision`;
     threads.set(review, new Set(threadsOf(review)).add(thread));
   }
 
-  function keep(review: Review): void {
+  function save(review: Review): void {
     const textOf = ({ body }: vscode.Comment): string => (typeof body === "string" ? body : body.value);
     review.comments = threadsOf(review).flatMap((thread) =>
       thread.comments.map((comment) => ({ line: lineOf(thread) + 1, text: textOf(comment) })),
@@ -35,11 +41,12 @@ export function comments(context: vscode.ExtensionContext, store: Store): void {
 
   context.subscriptions.push(
     controller,
+    vscode.window.onDidChangeActiveTextEditor(prompt),
     vscode.commands.registerCommand("linkspan.saveComment", ({ thread, text }: vscode.CommentReply) => {
       const review = reviewOf(thread.uri);
       if (review !== undefined) {
         add(review, thread, text);
-        keep(review);
+        save(review);
       }
     }),
     vscode.commands.registerCommand("linkspan.deleteComment", (comment: vscode.Comment) => {
@@ -49,11 +56,11 @@ export function comments(context: vscode.ExtensionContext, store: Store): void {
           if (thread.comments.length === 0 && own.delete(thread)) {
             thread.dispose();
           }
-          keep(review);
+          save(review);
         }
       }
     }),
-    // A comment stays with its line.
+    // Move each comment along with its line.
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
       const review = reviewOf(document.uri);
       for (const thread of threadsOf(review)) {
@@ -62,16 +69,17 @@ export function comments(context: vscode.ExtensionContext, store: Store): void {
         const by = above.reduce((sum, { range, text }) => sum + text.split("\n").length - 1 - lengthOf(range), 0);
         if (review !== undefined && by !== 0) {
           thread.range = new vscode.Range(start.translate(by), start.translate(by));
-          keep(review);
+          save(review);
         }
       }
     }),
     store.onChange(({ kind, review }) => {
+      prompt();
       if (kind === "added") {
         for (const { line, text } of review.comments) {
-          const there = threadsOf(review).find((thread) => lineOf(thread) === line - 1);
+          const existing = threadsOf(review).find((thread) => lineOf(thread) === line - 1);
           const range = new vscode.Range(line - 1, 0, line - 1, 0);
-          add(review, there ?? controller.createCommentThread(addressOf(review, "proposed"), range, []), text);
+          add(review, existing ?? controller.createCommentThread(reviewUri(review, "proposed"), range, []), text);
         }
       } else if (kind === "removed") {
         threadsOf(review).forEach((thread) => thread.dispose());

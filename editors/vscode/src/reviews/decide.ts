@@ -1,36 +1,37 @@
-// Deciding: what her keys, clicks and menus mean, told to the hub, and what she hears when it was not taken.
+// Decisions: the commands behind keys, buttons and menus, the requests to the hub, and the messages when the hub does
+// not take a decision.
 
 import * as vscode from "vscode";
 import type { Verdict } from "../../../protocol";
-import { inBackground, messageOf } from "../background";
+import { inBackground, messageOf } from "../promises";
 import type { Hub } from "../hub";
-import { uriOf } from "../places";
-import { count, plain } from "../wording";
+import { uriOf } from "../uris";
+import { count, plain } from "../plain_text";
 import { type Drafts, whyAway } from "./drafts";
-import { documentOf, placeOf } from "./files";
+import { documentOf, parseReviewUri } from "./files";
 import { type Refusal, refusalOf } from "./refusals";
 import { linesOf, type Mark, type Review, type Store } from "./store";
 import type { Tabs } from "./tabs";
 
-/** What a command is about. The list and lenses give this, a button in a title gives a URI. */
-export interface Aim {
+/** What a command applies to. The list and the code lenses pass this, a button in a tab's title bar passes a URI. */
+export interface CommandTarget {
   readonly reviews: readonly string[];
   readonly hunk?: string;
 }
 
 type Choice = { kind: "accept" } | { kind: "reject"; reason?: string };
 
-/** What she saw when she decided: the revision, unless it had only just come. */
-type Seen = ReadonlyMap<Review, number | undefined>;
+/** The revision that the user saw when deciding; undefined if it had only just appeared. */
+type SeenRevisions = ReadonlyMap<Review, number | undefined>;
 
-/** How long a word in the status bar stays. */
+/** How long a message in the status bar stays. */
 export const SHORT_MS = 6_000;
 const ACCEPT: Choice = { kind: "accept" };
 const REJECT: Choice = { kind: "reject" };
-/** Lets the hub write what its agent would not. */
+/** Makes the hub write the file instead of its agent. */
 const WRITE_HERE = "Write it here";
 
-export class Deciding {
+export class Decisions {
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly hub: Hub,
@@ -40,9 +41,9 @@ export class Deciding {
     private readonly log: vscode.LogOutputChannel,
   ) {
     const commands: Record<string, (arg: unknown) => Promise<void>> = {
-      accept: (arg) => this.#decide(this.#aim(arg), ACCEPT),
-      reject: (arg) => this.#decide(this.#aim(arg), REJECT),
-      rejectWithReason: (arg) => this.#rejectWithReason(this.#aim(arg)),
+      accept: (arg) => this.#decide(this.#targets(arg), ACCEPT),
+      reject: (arg) => this.#decide(this.#targets(arg), REJECT),
+      rejectWithReason: (arg) => this.#rejectWithReason(this.#targets(arg)),
       acceptAll: () => this.#decide(store.pending, ACCEPT),
       rejectAll: () => this.#decide(store.pending, REJECT),
       acceptHunk: (arg) => this.#mark(arg, "accepted"),
@@ -52,7 +53,7 @@ export class Deciding {
       previous: () => tabs.step(-1),
       openReview: (arg) => this.#open(arg),
       openDiff: async (arg) => {
-        await Promise.all(this.#aim(arg).map((review) => tabs.show(review, {}, false)));
+        await Promise.all(this.#targets(arg).map((review) => tabs.show(review, {}, false)));
       },
       openFile: (arg) => this.#openFile(arg),
     };
@@ -60,16 +61,16 @@ export class Deciding {
     context.subscriptions.push(...Object.entries(commands).map(([name, run]) => register(`linkspan.${name}`, run)));
   }
 
-  /** The reviews that a command is about; none, after saying what to do. */
-  #aim(arg: unknown): Review[] {
+  /** The reviews that a command applies to. If there is none, shows what to do instead. */
+  #targets(arg: unknown): Review[] {
     const { pending } = this.store;
-    const obvious = this.tabs.front ?? (pending.length === 1 ? pending[0] : undefined);
-    const ids = aimIn(arg)?.reviews ?? (obvious ? [obvious.id] : []);
+    const onlyChoice = this.tabs.active ?? (pending.length === 1 ? pending[0] : undefined);
+    const ids = parseTarget(arg)?.reviews ?? (onlyChoice ? [onlyChoice.id] : []);
     const reviews = ids.flatMap((id) => this.store.get(id) ?? []);
     if (reviews.length === 0) {
-      const none = ids.length > 0 ? "That change does not wait any more." : "No change waits for you.";
-      const says = ids.length > 0 || pending.length === 0 ? none : "Open a change from the Reviews view first.";
-      inBackground(this.log, vscode.window.showInformationMessage(says));
+      const none = ids.length > 0 ? "That change is no longer pending." : "No changes to review.";
+      const message = ids.length > 0 || pending.length === 0 ? none : "Open a change from the Reviews view first.";
+      inBackground(this.log, vscode.window.showInformationMessage(message));
     }
     return reviews;
   }
@@ -82,51 +83,51 @@ export class Deciding {
   ): Promise<void> {
     const away = whyAway(this.hub);
     if (away !== undefined && reviews.length > 0) {
-      await vscode.window.showWarningMessage(`Nothing is decided. ${away}`);
+      await vscode.window.showWarningMessage(`Not submitted. ${away}`);
       return;
     }
     const refusals: Refusal[] = [];
     const writable: Review[] = [];
     for (const review of reviews) {
       const refused: Refusal[] = review.deciding
-        ? [{ says: `${review.name}: your decision is on its way.` }]
+        ? [{ message: `${review.name}: your decision is already being sent.` }]
         : await this.#decideOne(review, choice, seen, writeHere);
       refusals.push(...refused);
       writable.push(...refused.flatMap(({ canWriteHere }) => (canWriteHere ? [review] : [])));
     }
     const taken = count(reviews.length - refusals.length, "change");
     const lead = reviews.length > 1 ? [`${choice.kind === "accept" ? "Accepted" : "Rejected"} ${taken}.`] : [];
-    const says = [...lead, ...refusals.map((refusal) => refusal.says)].join(" ");
+    const message = [...lead, ...refusals.map((refusal) => refusal.message)].join(" ");
     if (writable.length > 0) {
       const button = writable.length === 1 ? WRITE_HERE : `Write ${count(writable.length, "file")} here`;
-      if ((await vscode.window.showWarningMessage(says, button)) === button) {
+      if ((await vscode.window.showWarningMessage(message, button)) === button) {
         await this.#decide(writable.filter((review) => this.store.get(review.id) === review), choice, seen, true);
       }
     } else if (refusals.some(({ isLoud }) => isLoud)) {
-      await vscode.window.showWarningMessage(says);
-    } else if (says !== "") {
-      vscode.window.setStatusBarMessage(says, SHORT_MS);
+      await vscode.window.showWarningMessage(message);
+    } else if (message !== "") {
+      vscode.window.setStatusBarMessage(message, SHORT_MS);
     }
   }
 
-  async #decideOne(review: Review, choice: Choice, seen: Seen, writeHere: boolean): Promise<Refusal[]> {
+  async #decideOne(review: Review, choice: Choice, seen: SeenRevisions, writeHere: boolean): Promise<Refusal[]> {
     review.deciding = true;
     try {
-      const refusal = await this.#ask(review, choice, seen.get(review), writeHere);
+      const refusal = await this.#submit(review, choice, seen.get(review), writeHere);
       if (refusal === undefined || refusal.isOver === true) {
         await (seen.size === 1 && this.#advance(review));
         this.store.remove(review);
       }
       return refusal === undefined ? [] : [refusal];
     } catch (error) {
-      return [{ says: `Nothing is decided about ${review.name}: ${plain(messageOf(error))}.`, isLoud: true }];
+      return [{ message: `Decision on ${review.name} not submitted: ${plain(messageOf(error))}.`, isLoud: true }];
     } finally {
       review.deciding = false;
       review.discarded = undefined;
     }
   }
 
-  async #ask(
+  async #submit(
     review: Review,
     choice: Choice,
     seen: number | undefined,
@@ -134,33 +135,33 @@ export class Deciding {
   ): Promise<Refusal | undefined> {
     const { name } = review;
     if (seen === undefined) {
-      return { says: unseen(review) };
+      return { message: changedJustNow(review) };
     }
     if (seen !== review.shown.revision) {
-      return { says: `${name} changed while you decided: look again.`, isLoud: true };
+      return { message: `${name} changed while you were deciding. Review it again.`, isLoud: true };
     }
     const why = choice.kind === "accept" ? await this.drafts.flush(review) : undefined;
     const verdict = verdictOf(review, choice);
     if (why !== undefined || verdict === undefined) {
-      const marked = `every hunk of ${name} is marked rejected: reject the change, or undo a mark.`;
-      return { says: `Nothing is decided: ${why ?? marked}`, isLoud: true };
+      const marked = `every hunk of ${name} is marked rejected. Reject the change, or undo a mark.`;
+      return { message: `Not submitted: ${why ?? marked}`, isLoud: true };
     }
     review.discarded = choice.kind === "reject" ? documentOf(review)?.getText() : undefined;
     const { id, comments, shown: { revision, digest } } = review;
     const asked = { review: id, revision, digest, decision: { verdict, comments, ...(writeHere && { writeHere }) } };
-    const result = await this.hub.ask("review/decided", asked);
-    review.told = result.kind === "refused" ? result.message : undefined;
+    const result = await this.hub.request("review/decided", asked);
+    review.shownRefusal = result.kind === "refused" ? result.message : undefined;
     return refusalOf(name, result);
   }
 
-  /** Unless she is somewhere else by now. */
+  /** Opens the next review, unless the user has moved elsewhere. */
   async #advance(review: Review): Promise<void> {
     const all = this.store.pending.filter((other) => other === review || !other.shown.omitted);
     const next = all[all.indexOf(review) + 1] ?? all[0];
     const isWanted = vscode.workspace.getConfiguration("linkspan").get<boolean>("review.advance") === true;
-    if (this.tabs.front === review && isWanted && next !== undefined && next !== review) {
+    if (this.tabs.active === review && isWanted && next !== undefined && next !== review) {
       await this.tabs.open(next);
-      // The same click or key once more would be meant for the one before.
+      // A second click or key press was most likely meant for the previous review.
       next.movedAt = Date.now();
     }
   }
@@ -169,29 +170,31 @@ export class Deciding {
     const [first] = reviews;
     const seen = seenOf(reviews);
     const title = `Reject ${reviews.length === 1 ? first?.name : count(reviews.length, "change")}`;
-    const prompt = `What ${first?.agent} is told: why, or what it should do instead`;
+    const notes = new Set(reviews.flatMap((review) => review.note("reason") ?? []));
+    const prompt =
+      notes.size > 0 ? [...notes, "It is kept in the history."].join(" ") : `Tell ${first?.agent} why, or what to do instead`;
     const reason = first && (await vscode.window.showInputBox({ title, prompt }))?.trim();
     if (reason !== undefined) {
       await this.#decide(reviews, reason === "" ? REJECT : { kind: "reject", reason }, seen);
     }
   }
 
-  /** When each hunk has a mark, the review is decided. */
+  /** When every hunk is marked, the change is decided. */
   async #mark(arg: unknown, mark: Mark | undefined): Promise<void> {
-    const [review] = this.#aim(arg);
+    const [review] = this.#targets(arg);
     if (review === undefined) {
       return;
     }
     const { isUnseen } = review;
     const why = isUnseen ? undefined : await this.drafts.flush(review);
-    const id = aimIn(arg)?.hunk ?? this.#hunkAtCursor(review);
+    const id = parseTarget(arg)?.hunk ?? this.#hunkAtCursor(review);
     if (why !== undefined || id === undefined) {
-      const says = why ?? "Put the cursor into a hunk first, or choose one in the Reviews view.";
-      await vscode.window.showWarningMessage(says);
+      const message = why ?? "Place the cursor in a hunk first, or choose one in the Reviews view.";
+      await vscode.window.showWarningMessage(message);
       return;
     }
     if (isUnseen || !review.shown.hunks.some((hunk) => hunk.id === id)) {
-      vscode.window.setStatusBarMessage(unseen(review), SHORT_MS);
+      vscode.window.setStatusBarMessage(changedJustNow(review), SHORT_MS);
       return;
     }
     review.marks.delete(id);
@@ -205,7 +208,7 @@ export class Deciding {
     }
   }
 
-  /** A hunk that only removes is where the lines were. */
+  /** A hunk that only removes lines is found at the line where they were. */
   #hunkAtCursor(review: Review): string | undefined {
     const cursor = this.tabs.cursor(review);
     const isHere = ([start, length]: [number, number], line: number): boolean =>
@@ -214,11 +217,11 @@ export class Deciding {
   }
 
   async #open(arg: unknown): Promise<void> {
-    const [review] = this.#aim(arg);
+    const [review] = this.#targets(arg);
     if (review?.shown.omitted === true) {
       const [terminal, accept, reject] = ["Open in Terminal", "Accept", "Reject"];
-      const says = `The change of ${review.agent} to ${review.name} is too large to be shown here.`;
-      const choice = await vscode.window.showInformationMessage(says, terminal, accept, reject);
+      const message = `The change by ${review.agent} to ${review.name} is too large to show here.`;
+      const choice = await vscode.window.showInformationMessage(message, terminal, accept, reject);
       if (choice === terminal) {
         const shell = vscode.window.createTerminal("Linkspan");
         shell.show();
@@ -227,12 +230,12 @@ export class Deciding {
         await this.#decide([review], choice === accept ? ACCEPT : REJECT);
       }
     } else if (review !== undefined) {
-      const { hunk } = aimIn(arg) ?? {};
+      const { hunk } = parseTarget(arg) ?? {};
       await this.tabs.open(review, review.shown.hunks.find(({ id }) => id === hunk));
     }
   }
 
-  /** As a shell takes it. */
+  /** The path of the program, quoted for the shell. */
   get #program(): string {
     const own = vscode.workspace.getConfiguration("linkspan").get("binary", "").trim();
     const path = own || this.context.asAbsolutePath("bin/linkspan");
@@ -240,18 +243,18 @@ export class Deciding {
   }
 
   async #openFile(arg: unknown): Promise<void> {
-    const [review] = this.#aim(arg);
+    const [review] = this.#targets(arg);
     if (review?.shown.newFile === true) {
-      await vscode.window.showInformationMessage(`${review.name} is only written when you accept it.`);
+      await vscode.window.showInformationMessage(`${review.name} does not exist yet: it is created when you accept the change.`);
     } else if (review !== undefined) {
       await vscode.commands.executeCommand("vscode.open", uriOf(review.shown.path));
     }
   }
 }
 
-function aimIn(arg: unknown): Aim | undefined {
+function parseTarget(arg: unknown): CommandTarget | undefined {
   if (arg instanceof vscode.Uri) {
-    const place = placeOf(arg);
+    const place = parseReviewUri(arg);
     return place && { reviews: [place.id] };
   }
   if (typeof arg !== "object" || arg === null || !("reviews" in arg) || !Array.isArray(arg.reviews)) {
@@ -261,15 +264,15 @@ function aimIn(arg: unknown): Aim | undefined {
   return "hunk" in arg && typeof arg.hunk === "string" ? { reviews, hunk: arg.hunk } : { reviews };
 }
 
-function seenOf(reviews: readonly Review[]): Seen {
+function seenOf(reviews: readonly Review[]): SeenRevisions {
   return new Map(reviews.map((review) => [review, review.isUnseen ? undefined : review.shown.revision]));
 }
 
-function unseen({ name }: Review): string {
-  return `${name} changed or came up a moment ago: look again.`;
+function changedJustNow({ name }: Review): string {
+  return `${name} appeared or changed a moment ago. Review it again.`;
 }
 
-/** What she marked as rejected is left out; none, where that is all of it. */
+/** Hunks marked as rejected are left out. Undefined if none remains. */
 function verdictOf(review: Review, choice: Choice): Verdict | undefined {
   const all = review.shown.hunks.map((hunk) => hunk.id);
   const hunks = all.filter((id) => review.marks.get(id) !== "rejected");

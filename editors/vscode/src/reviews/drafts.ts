@@ -1,12 +1,12 @@
-// Her edits of the proposed side: they are in her document until she saves it or decides; then the hub gets them. What
-// she typed on something older is never put over something newer unless she saves it there herself.
+// The user's edits of the proposed side. They stay in the document until the user saves it or decides; then they are
+// sent to the hub. Edits based on an older revision never replace a newer one unless the user saves them there.
 
 import * as vscode from "vscode";
-import { messageOf } from "../background";
+import { messageOf } from "../promises";
 import type { Hub } from "../hub";
-import { plain } from "../wording";
-import { documentOf, placeOf } from "./files";
-import { type Review, type Store, uniform } from "./store";
+import { plain } from "../plain_text";
+import { documentOf, parseReviewUri } from "./files";
+import { type Review, type Store, withLf } from "./store";
 
 export class Drafts {
   readonly #sending = new WeakMap<Review, Promise<string | undefined>>();
@@ -16,9 +16,9 @@ export class Drafts {
     private readonly hub: Hub,
     private readonly store: Store,
   ) {
-    const look = (document: vscode.TextDocument): void => {
-      const place = placeOf(document.uri);
-      const review = place?.side === "proposed" ? store.get(place.id) : undefined;
+    const update = (document: vscode.TextDocument): void => {
+      const target = parseReviewUri(document.uri);
+      const review = target?.side === "proposed" ? store.get(target.id) : undefined;
       const basis = document.isDirty ? (review?.basis ?? review?.shown.revision) : undefined;
       if (review !== undefined && review.basis !== basis) {
         review.basis = basis;
@@ -26,20 +26,20 @@ export class Drafts {
       }
     };
     context.subscriptions.push(
-      vscode.workspace.onDidChangeTextDocument(({ document }) => look(document)),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => update(document)),
       store.onChange(({ kind, review }) => {
         const document = documentOf(review);
         if (document !== undefined && kind === "added") {
-          look(document);
+          update(document);
         } else if (document?.isDirty === false && kind === "proposed" && !isSent(review, document)) {
-          // What she types before VS Code has loaded the new text is still typed into the old one.
+          // Until VS Code has loaded the new text, the user still types into the old one.
           review.basis = review.shown.revision - 1;
         }
       }),
     );
   }
 
-  /** Gives the hub what she typed; or says why that is not to be. */
+  /** Sends unsaved edits to the hub; returns why they cannot be sent. */
   async flush(review: Review): Promise<string | undefined> {
     const document = documentOf(review);
     if (document?.isDirty !== true || isSent(review, document)) {
@@ -47,43 +47,43 @@ export class Drafts {
     }
     return review.basis === undefined || review.basis === review.shown.revision
       ? this.send(review, document.getText())
-      : `${review.name} changed while you edited it: your text is still in its tab. Save it there to put it over ` +
-          "the new one, or revert the file to see the new one, then decide.";
+      : `${review.name} changed while you were editing it. Your text is still in its tab: save it there to replace ` +
+          "the new proposal, or revert the file to see it; then decide.";
   }
 
-  /** One after the other; says why a text was not taken. */
+  /** Sends texts one at a time; returns why a text was not taken. */
   send(review: Review, text: string): Promise<string | undefined> {
-    // A document has one line ending; the hub knows which one each line had.
-    const send = (): Promise<string | undefined> => this.#send(review, uniform(text));
+    // A document has one kind of line ending; the hub knows the original ending of each line.
+    const send = (): Promise<string | undefined> => this.#send(review, withLf(text));
     const sending = (this.#sending.get(review) ?? Promise.resolve()).then(send);
     this.#sending.set(review, sending);
     return sending;
   }
 
   async #send(review: Review, text: string): Promise<string | undefined> {
-    const isThere = (): boolean => text === uniform(review.shown.proposed);
-    const away = isThere() ? undefined : whyAway(this.hub);
-    if (isThere() || away !== undefined) {
+    const isCurrent = (): boolean => text === withLf(review.shown.proposed);
+    const away = isCurrent() ? undefined : whyAway(this.hub);
+    if (isCurrent() || away !== undefined) {
       return away;
     }
     try {
       const { revision: seen, digest: of } = review.shown;
       const asked = { review: review.id, revision: seen, digest: of, text };
-      const result = await this.hub.ask("review/edited", asked);
+      const result = await this.hub.request("review/edited", asked);
       if (result.kind === "taken" && result.revision >= review.shown.revision) {
         const { revision, digest, hunks } = result;
         review.shown = { ...review.shown, proposed: text, revision, digest, hunks, conflicts: [] };
         review.basis = review.basis === undefined ? undefined : revision;
         this.store.touched(review);
       }
-      return isThere() ? undefined : `${review.name} changed while you edited it: look again.`;
+      return isCurrent() ? undefined : `${review.name} changed while you were editing it. Review it again.`;
     } catch (error) {
-      return `What you edited in ${review.name} was not taken: ${plain(messageOf(error))}.`;
+      return `Your edits of ${review.name} were not saved: ${plain(messageOf(error))}.`;
     }
   }
 }
 
-/** Why the hub can be told nothing now. What only waits in memory would be lost by a reload. */
+/** Why nothing can be sent to the hub now. A decision that is only queued in memory would be lost on reload. */
 export function whyAway({ state }: Hub): string | undefined {
   if (state.kind === "failed") {
     return `Linkspan is not connected: ${plain(state.why)}`;
@@ -91,7 +91,7 @@ export function whyAway({ state }: Hub): string | undefined {
   return state.kind === "attached" ? undefined : "Linkspan is reconnecting: try again in a moment.";
 }
 
-/** The hub has what stands there. */
+/** The hub already has the text of the document. */
 export function isSent(review: Review, document: vscode.TextDocument): boolean {
-  return uniform(document.getText()) === uniform(review.shown.proposed);
+  return withLf(document.getText()) === withLf(review.shown.proposed);
 }

@@ -1,29 +1,29 @@
-// The two sides of a review as files that VS Code can open: `linkspan:` may be written, `linkspan-base:` may not.
-// Writing is editing, never deciding.
+// The two sides of a review as files that VS Code can open: `linkspan:` is writable, `linkspan-base:` is read-only.
+// Saving one edits the proposal and never decides.
 
 import * as vscode from "vscode";
-import { isSame, uriOf } from "../places";
+import { isSame, uriOf } from "../uris";
 import type { Review, Side, Store } from "./store";
 
 const SCHEMES: Record<Side, string> = { base: "linkspan-base", proposed: "linkspan" };
-/** With it in front, no setting about encodings misreads the text. */
+/** Written first, so that no encoding setting misreads the text. */
 const BOM = "\ufeff";
-const LATE_MS = 60_000;
+const KEEP_CLOSED_MS = 60_000;
 
-/** The path is the file's own, so that its language and icon are. */
-export function addressOf(review: Review, side: Side): vscode.Uri {
+/** Ends with the file's own path, so that VS Code uses its language and icon. */
+export function reviewUri(review: Review, side: Side): vscode.Uri {
   return vscode.Uri.from({ scheme: SCHEMES[side], path: `/${review.id}${uriOf(review.shown.path).path}` });
 }
 
-export function placeOf(uri: vscode.Uri): { id: string; side: Side } | undefined {
+export function parseReviewUri(uri: vscode.Uri): { id: string; side: Side } | undefined {
   const side = (["base", "proposed"] as const).find((each) => SCHEMES[each] === uri.scheme);
   const id = /^\/([^/]+)\//.exec(uri.path)?.[1];
   return side && id ? { id, side } : undefined;
 }
 
-/** Her document of the proposed side. */
+/** The open document of the proposed side. */
 export function documentOf(review: Review): vscode.TextDocument | undefined {
-  const uri = addressOf(review, "proposed");
+  const uri = reviewUri(review, "proposed");
   return vscode.workspace.textDocuments.find((document) => !document.isClosed && isSame(document.uri, uri));
 }
 
@@ -34,22 +34,22 @@ function refuse(uri: vscode.Uri): never {
 export class Files implements vscode.FileSystemProvider {
   readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.#changed.event;
-  /** Decided. VS Code may be saving them yet, and would open again what it cannot save. */
-  readonly #over = new Map<string, Review>();
+  /** Closed reviews. VS Code may still be saving one, and would reopen it if that failed. */
+  readonly #closed = new Map<string, Review>();
 
   constructor(
     context: vscode.ExtensionContext,
     private readonly store: Store,
-    /** She saved this text; says why it was not taken. */
-    private readonly written: (review: Review, text: string) => Promise<string | undefined>,
+    /** Called when the user saves; returns why the text was not taken. */
+    private readonly onSave: (review: Review, text: string) => Promise<string | undefined>,
   ) {
     context.subscriptions.push(
       vscode.workspace.registerFileSystemProvider(SCHEMES.proposed, this, { isCaseSensitive: true }),
       vscode.workspace.registerFileSystemProvider(SCHEMES.base, this, { isCaseSensitive: true, isReadonly: true }),
       store.onChange(({ kind, review }) => {
-        // A tab may have come back before its review did.
+        // After a reload, a tab may be restored before its review.
         if (kind === "added" || kind === "base" || kind === "proposed") {
-          const uris = [addressOf(review, "base"), addressOf(review, "proposed")];
+          const uris = [reviewUri(review, "base"), reviewUri(review, "proposed")];
           this.#changed.fire(uris.map((uri) => ({ type: vscode.FileChangeType.Changed, uri })));
         }
       }),
@@ -61,14 +61,14 @@ export class Files implements vscode.FileSystemProvider {
   }
 
   /**
-   * Its time tells what changed under her: what she wrote herself is nothing newer to VS Code, which asks her before it
-   * writes over something newer, provided that the size is another one too.
+   * The modification time changes only when the proposal changes, not when the user saves: VS Code asks before it
+   * overwrites a newer file, provided that the size differs too.
    */
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
     const { review, side } = await this.#find(uri);
-    const mtime = this.#over.has(review.id) ? 0 : side === "base" ? review.shown.revision : review.generation;
+    const mtime = this.#closed.has(review.id) ? 0 : side === "base" ? review.shown.revision : review.generation;
     const stat = { type: vscode.FileType.File, ctime: 0, mtime, size: mtime };
-    // A document does not keep a lone CR, so what has one is not edited there.
+    // A document cannot hold a lone CR, so a text with one is read-only.
     return review.linesAgree ? stat : { ...stat, permissions: vscode.FilePermission.Readonly };
   }
 
@@ -79,16 +79,16 @@ export class Files implements vscode.FileSystemProvider {
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
     const { review } = await this.#find(uri);
     const text = Buffer.from(content).toString().replace(/^\ufeff/, "");
-    const why = this.store.get(review.id) === review ? await this.written(review, text) : undefined;
+    const why = this.store.get(review.id) === review ? await this.onSave(review, text) : undefined;
     if (why !== undefined) {
       throw vscode.FileSystemError.Unavailable(why);
     }
   }
 
-  /** Makes the document of a review that is over clean: closing its tab shall ask nothing. */
-  async letGo(review: Review): Promise<void> {
-    this.#over.set(review.id, review);
-    setTimeout(() => this.#over.delete(review.id), LATE_MS);
+  /** Saves the document of a closed review, so that closing its tab does not prompt. */
+  async release(review: Review): Promise<void> {
+    this.#closed.set(review.id, review);
+    setTimeout(() => this.#closed.delete(review.id), KEEP_CLOSED_MS);
     const document = documentOf(review);
     if (document?.isDirty === true) {
       review.shown = { ...review.shown, proposed: document.getText() };
@@ -105,8 +105,8 @@ export class Files implements vscode.FileSystemProvider {
   rename = refuse;
 
   async #find(uri: vscode.Uri): Promise<{ review: Review; side: Side; text: string }> {
-    const { id, side } = placeOf(uri) ?? { id: "", side: "base" };
-    const review = this.store.get(id) ?? this.#over.get(id) ?? (await this.store.whenKnown(id));
+    const { id, side } = parseReviewUri(uri) ?? { id: "", side: "base" };
+    const review = this.store.get(id) ?? this.#closed.get(id) ?? (await this.store.whenKnown(id));
     if (review === undefined) {
       throw vscode.FileSystemError.FileNotFound(uri);
     }

@@ -1,12 +1,12 @@
-// The reviews of this window: shown, listed, decided. Everything about them meets here.
+// The reviews of this window: connects the hub's requests with the store, the tabs, the list and the decisions.
 
 import * as vscode from "vscode";
 import type { HideReason } from "../../../protocol";
-import { inBackground } from "../background";
+import { inBackground } from "../promises";
 import type { Hub } from "../hub";
-import { plain } from "../wording";
+import { plain } from "../plain_text";
 import { comments } from "./comments";
-import { Deciding, SHORT_MS } from "./decide";
+import { Decisions, SHORT_MS } from "./decide";
 import { Drafts } from "./drafts";
 import { Files } from "./files";
 import { inline } from "./inline";
@@ -25,39 +25,39 @@ export function reviews(
   const drafts = new Drafts(context, hub, store);
   const files = new Files(context, store, (review, text) => drafts.send(review, text));
   const tabs = new Tabs(context, hub, store, files, log);
-  new Deciding(context, hub, store, tabs, drafts, log);
+  new Decisions(context, hub, store, tabs, drafts, log);
   for (const part of [comments, lenses, inline, tree]) {
     part(context, store);
   }
 
-  hub.answers("review/show", (shown) => {
+  hub.onRequest("review/show", (shown) => {
     store.show(shown);
     return null;
   });
-  hub.answers("review/waiting", ({ review, ownerGone }) => {
-    store.waiting(review, ownerGone);
+  hub.onRequest("review/waiting", ({ review, ownerGone }) => {
+    store.setOwnerGone(review, ownerGone);
     return null;
   });
-  hub.answers("review/hide", ({ review: id, reason }) => {
+  hub.onRequest("review/hide", ({ review: id, reason }) => {
     const review = store.get(id);
-    // What she decides herself ends where she decides it.
+    // A decision made in this window closes the review itself.
     if (review !== undefined && !review.deciding) {
-      const isSeen = tabs.of(id).some((tab) => tab.isActive);
-      // Her own decision may have been answered with the same words.
-      const isTold = reason.kind === "failed" && review.told === reason.error;
-      if (reason.kind === "failed" && !isTold) {
-        inBackground(log, vscode.window.showErrorMessage(`${review.name}: ${ending(review, reason)}`));
-      } else if (isSeen && !isTold) {
-        vscode.window.setStatusBarMessage(`${review.name}: ${ending(review, reason)}.`, SHORT_MS);
+      const isVisible = tabs.of(id).some((tab) => tab.isActive);
+      // The response to a decision made here may have had the same message.
+      const isShown = reason.kind === "failed" && review.shownRefusal === reason.error;
+      if (reason.kind === "failed" && !isShown) {
+        inBackground(log, vscode.window.showErrorMessage(`${review.name}: ${describe(review, reason)}`));
+      } else if (isVisible && !isShown) {
+        vscode.window.setStatusBarMessage(`${review.name}: ${describe(review, reason)}.`, SHORT_MS);
       }
       store.remove(review);
     }
     return null;
   });
 
-  /** What the hub does not list was settled while nobody could tell us. */
+  /** Removes reviews that were closed while this window was not connected. */
   async function reconcile(window: string): Promise<void> {
-    const { reviews: all } = await hub.ask("reviews/list", { all: false });
+    const { reviews: all } = await hub.request("reviews/list", { all: false });
     const ids = new Set(all.filter((each) => each.window === window).map((each) => each.review));
     store.reconcile(ids);
     await tabs.closeAllBut(ids);
@@ -78,14 +78,14 @@ export function reviews(
   };
 }
 
-function ending(review: Review, reason: HideReason): string {
+function describe(review: Review, reason: HideReason): string {
   switch (reason.kind) {
     case "decided":
       return `${reason.verdict === "reject" ? "rejected" : "accepted"} in ${plain(reason.by)}`;
     case "withdrawn":
-      return `${review.agent} took the change back`;
+      return `${review.agent} withdrew the change`;
     case "superseded":
-      return `${review.agent} proposes something newer`;
+      return `${review.agent} replaced the change`;
     case "failed":
       return plain(reason.error);
   }

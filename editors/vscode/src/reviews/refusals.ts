@@ -1,33 +1,33 @@
-// Why the hub did not take a decision, in words.
+// Messages for decisions that the hub did not take.
 
 import type { ReviewDecidedResult } from "../../../protocol";
-import { count, plain } from "../wording";
+import { count, plain } from "../plain_text";
 
-/** Why a decision was not taken, for the user; and whether it is over nevertheless. */
+/** Why a decision was not taken, and whether the review is closed all the same. */
 export interface Refusal {
-  says: string;
+  message: string;
   isLoud?: boolean;
   isOver?: boolean;
-  /** The agent that should write the file no longer waits: the hub writes it if the user says so. */
+  /** The agent that should write the file is gone: the hub can write it if the user agrees. */
   canWriteHere?: boolean;
 }
 
 export function refusalOf(name: string, result: ReviewDecidedResult): Refusal | undefined {
-  const loud = (why: string): Refusal => ({ says: `Nothing is decided about ${name}: ${why}`, isLoud: true });
+  const loud = (why: string): Refusal => ({ message: `${name}: ${why} Review it again.`, isLoud: true });
   switch (result.kind) {
     case "taken":
       return undefined;
     case "stale":
-      return loud("it became another change while you decided. Look again, then decide.");
+      return loud("The proposal changed while you were deciding.");
     case "askAgain":
       return result.conflicts === 0
-        ? loud("the file was created or removed meanwhile. Look again, then decide.")
-        : loud(`the file changed meanwhile, with ${count(result.conflicts, "conflict")}. Look again, then decide.`);
+        ? loud("The file was created or removed while you were deciding.")
+        : loud(`The file changed while you were deciding (${count(result.conflicts, "conflict")}).`);
     case "alreadyDecided":
-      return { says: `${name} was decided already, in ${plain(result.by)}.`, isOver: true };
+      return { message: `${name} was already decided in ${plain(result.by)}.`, isOver: true };
     case "notPending":
-      return { says: `${name} does not wait any more.`, isOver: true };
+      return { message: `${name} is no longer pending.`, isOver: true };
     case "refused":
-      return { says: `${name}: ${plain(result.message)}`, isLoud: true, canWriteHere: result.canWriteHere === true };
+      return { message: `${name}: ${plain(result.message)}`, isLoud: true, canWriteHere: result.canWriteHere === true };
   }
 }

@@ -1,22 +1,22 @@
-// The reviews of this window, in the order they came: what the hub shows, what she marked and said, and what of it
-// survives a reload. Knows no tabs and no documents.
+// The pending reviews of this window, oldest first, with the user's marks and comments, and what is saved for a reload.
+// Does not depend on tabs or documents.
 
 import * as vscode from "vscode";
-import type { ReviewComment, ReviewHunk, ReviewShow } from "../../../protocol";
-import { pause } from "../background";
-import { plain } from "../wording";
+import type { ReceivesNotes, ReviewComment, ReviewHunk, ReviewShow } from "../../../protocol";
+import { pause } from "../promises";
+import { plain } from "../plain_text";
 
 export type Mark = "accepted" | "rejected";
 export type Side = "base" | "proposed";
 
-/** `proposed`, `base`: that text changed, and not by her. `state`: anything else about it. */
+/** `proposed`, `base`: that text changed, but not by the user. `state`: anything else changed. */
 export interface Change {
   kind: "added" | Side | "state" | "removed";
   review: Review;
 }
 
-/** What a reload must not lose. */
-interface Kept {
+/** Restored after a reload. */
+interface SavedReview {
   path: string;
   closed: boolean;
   marks: [string, Mark][];
@@ -24,38 +24,38 @@ interface Kept {
   basis?: number | undefined;
 }
 
-const KEPT = "linkspan.reviews";
-/** After a reload tabs come back before the hub does. */
-const PATIENCE_MS = 10_000;
-const LOOK_MS = 100;
-/** So soon after a change she may have meant what was there before. */
-const UNSEEN_MS = 400;
+const STORAGE_KEY = "linkspan.reviews";
+/** After a reload, tabs are restored before the hub is connected. */
+const RESTORE_MS = 10_000;
+const POLL_MS = 100;
+/** A decision this soon after a change was probably meant for what was there before. */
+const MISCLICK_MS = 400;
 
 export class Review {
-  /** The revision that last changed the proposed side under her. */
+  /** The last revision of the proposed side that was not the user's own edit. */
   generation: number;
-  /** The revision that her unsaved edits are made on. */
+  /** The revision that the user's unsaved edits are based on. */
   basis: number | undefined;
   deciding = false;
-  /** Her unsaved text, which she rejects with the rest. */
+  /** Unsaved text that the user rejects together with the change. */
   discarded: string | undefined;
-  /** Why it was not taken, as she was told. */
-  told: string | undefined;
+  /** The message of the last refused decision, which the user has seen. */
+  shownRefusal: string | undefined;
   movedAt = 0;
   closed: boolean;
   comments: ReviewComment[];
   readonly marks: Map<string, Mark>;
-  /** It was there before a reload. */
+  /** It was shown before a reload. */
   readonly isRestored: boolean;
-  #agreeing: { shown: ReviewShow; agree: boolean } | undefined;
+  #lineCheck: { shown: ReviewShow; agree: boolean } | undefined;
 
-  constructor(public shown: ReviewShow, kept: Kept | undefined) {
-    this.isRestored = kept !== undefined;
+  constructor(public shown: ReviewShow, saved: SavedReview | undefined) {
+    this.isRestored = saved !== undefined;
     this.generation = shown.revision;
-    this.basis = kept?.basis;
-    this.closed = kept?.closed ?? false;
-    this.comments = kept?.comments ?? [];
-    this.marks = new Map(kept?.marks);
+    this.basis = saved?.basis;
+    this.closed = saved?.closed ?? false;
+    this.comments = saved?.comments ?? [];
+    this.marks = new Map(saved?.marks);
   }
 
   get id(): string {
@@ -70,17 +70,23 @@ export class Review {
     return plain(this.shown.agent);
   }
 
-  get isUnseen(): boolean {
-    return Date.now() - this.movedAt < UNSEEN_MS;
+  /** What its agent will not receive, where the user types or chooses; undefined if there is nothing to say. */
+  note(about: keyof ReceivesNotes): string | undefined {
+    const note = this.shown.receivesNotes?.[about];
+    return note && plain(note);
   }
 
-  /** VS Code ends a line at a lone CR, which the hub takes for a part of it: then line numbers do not agree. */
+  get isUnseen(): boolean {
+    return Date.now() - this.movedAt < MISCLICK_MS;
+  }
+
+  /** VS Code ends a line at a lone CR, the hub does not: then their line numbers differ. */
   get linesAgree(): boolean {
     const { shown } = this;
-    if (this.#agreeing?.shown !== shown) {
-      this.#agreeing = { shown, agree: ![shown.base, shown.proposed].some((text) => /\r(?!\n)/.test(text)) };
+    if (this.#lineCheck?.shown !== shown) {
+      this.#lineCheck = { shown, agree: ![shown.base, shown.proposed].some((text) => /\r(?!\n)/.test(text)) };
     }
-    return this.#agreeing.agree;
+    return this.#lineCheck.agree;
   }
 }
 
@@ -88,16 +94,16 @@ export class Store {
   readonly #reviews = new Map<string, Review>();
   readonly #changed = new vscode.EventEmitter<Change>();
   readonly onChange = this.#changed.event;
-  readonly #kept: Map<string, Kept>;
-  /** The hub has told all there is. */
+  readonly #saved: Map<string, SavedReview>;
+  /** The hub has sent all pending reviews. */
   #isComplete = false;
 
   constructor(
     private readonly memory: vscode.Memento,
-    /** The hub is on its way. */
-    private readonly isComing: () => boolean,
+    /** The connection to the hub is being made. */
+    private readonly isConnecting: () => boolean,
   ) {
-    this.#kept = new Map(memory.get<[string, Kept][]>(KEPT, []));
+    this.#saved = new Map(memory.get<[string, SavedReview][]>(STORAGE_KEY, []));
   }
 
   get pending(): Review[] {
@@ -108,12 +114,12 @@ export class Store {
     return this.#reviews.get(id ?? "");
   }
 
-  /** The review, once the hub has shown it, or said that there is none. */
+  /** The review, as soon as the hub has sent it; undefined if there is none. */
   async whenKnown(id: string): Promise<Review | undefined> {
-    let until = Date.now() + PATIENCE_MS;
+    let until = Date.now() + RESTORE_MS;
     while (!this.#isComplete && !this.#reviews.has(id) && Date.now() < until) {
-      await pause(LOOK_MS);
-      until = this.isComing() ? Date.now() + PATIENCE_MS : until;
+      await pause(POLL_MS);
+      until = this.isConnecting() ? Date.now() + RESTORE_MS : until;
     }
     return this.#reviews.get(id);
   }
@@ -121,23 +127,23 @@ export class Store {
   show(shown: ReviewShow): void {
     const review = this.#reviews.get(shown.review);
     if (review === undefined) {
-      const kept = this.#kept.get(shown.review);
-      const added = new Review(shown, kept?.path === shown.path ? kept : undefined);
+      const saved = this.#saved.get(shown.review);
+      const added = new Review(shown, saved?.path === shown.path ? saved : undefined);
       this.#reviews.set(shown.review, added);
       this.touched(added, "added");
     } else if (shown.revision >= review.shown.revision) {
       const before = review.shown;
-      const isHers = uniform(shown.proposed) === uniform(before.proposed);
-      const kind = !isHers ? "proposed" : shown.base === before.base ? "state" : "base";
+      const isUsersText = withLf(shown.proposed) === withLf(before.proposed);
+      const kind = !isUsersText ? "proposed" : shown.base === before.base ? "state" : "base";
       review.shown = shown;
-      review.generation = isHers ? review.generation : shown.revision;
+      review.generation = isUsersText ? review.generation : shown.revision;
       review.movedAt = kind === "state" ? review.movedAt : Date.now();
       this.touched(review, kind);
     }
   }
 
-  /** Its agent waits for the answer, or does not. */
-  waiting(id: string, ownerGone: boolean): void {
+  /** Records whether the agent is still connected. */
+  setOwnerGone(id: string, ownerGone: boolean): void {
     const review = this.#reviews.get(id);
     if (review !== undefined && review.shown.ownerGone !== ownerGone) {
       review.shown = { ...review.shown, ownerGone };
@@ -151,38 +157,38 @@ export class Store {
     }
   }
 
-  /** The hub says that these are all. */
+  /** Removes every review that is not in the hub's list. */
   reconcile(ids: ReadonlySet<string>): void {
     this.#isComplete = true;
-    for (const id of this.#kept.keys()) {
+    for (const id of this.#saved.keys()) {
       if (!ids.has(id)) {
-        this.#kept.delete(id);
+        this.#saved.delete(id);
       }
     }
     this.pending.filter(({ id, deciding }) => !ids.has(id) && !deciding).forEach((review) => this.remove(review));
   }
 
-  /** Keeps and tells what became of a review. */
+  /** Saves a review and notifies the listeners. */
   touched(review: Review, kind: Change["kind"] = "state"): void {
     const { id, closed, comments, marks, basis } = review;
     const hunks = new Set(review.shown.hunks.map((hunk) => hunk.id));
     [...marks.keys()].filter((hunk) => !hunks.has(hunk)).forEach((hunk) => marks.delete(hunk));
-    this.#kept.set(id, { path: review.shown.path, closed, comments, marks: [...marks], basis });
+    this.#saved.set(id, { path: review.shown.path, closed, comments, marks: [...marks], basis });
     if (kind === "removed") {
-      this.#kept.delete(id);
+      this.#saved.delete(id);
     }
-    // What VS Code cannot keep is lost with the next reload, and nothing else is.
-    this.memory.update(KEPT, [...this.#kept]).then(undefined, () => undefined);
+    // If VS Code cannot save it, only the next reload loses it.
+    this.memory.update(STORAGE_KEY, [...this.#saved]).then(undefined, () => undefined);
     this.#changed.fire({ kind, review });
   }
 }
 
-/** A text as VS Code compares it: line endings aside. */
-export function uniform(text: string): string {
+/** A text with LF line endings, for comparison. */
+export function withLf(text: string): string {
   return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
 }
 
-/** The first line of a hunk, and how many it has. */
+/** The first line of a hunk and its number of lines. */
 export function linesOf(hunk: ReviewHunk, side: Side): [number, number] {
   return side === "base" ? [hunk.beforeStart, hunk.beforeCount] : [hunk.afterStart, hunk.afterCount];
 }

@@ -1,18 +1,18 @@
-// The list of what waits: agents, the sets they named, files, hunks.
+// The Reviews view: agents, change sets, files and hunks.
 
 import * as vscode from "vscode";
 import type { ReviewHunk } from "../../../protocol";
-import { uriOf } from "../places";
-import { count, plain } from "../wording";
-import type { Aim } from "./decide";
+import { uriOf } from "../uris";
+import { count, plain } from "../plain_text";
+import type { CommandTarget } from "./decide";
 import { linesOf, type Review, type Store } from "./store";
 
-const LONGEST_LABEL = 80;
+const MAX_LABEL = 80;
 const ICONS = { agent: "hubot", set: "files" };
 const MARKS = { accepted: ["pass", "testing.iconPassed"], rejected: ["error", "testing.iconFailed"] } as const;
 const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
 
-interface Node extends Aim {
+interface Node extends CommandTarget {
   readonly item: vscode.TreeItem;
   children(): Node[];
 }
@@ -29,7 +29,7 @@ export function tree(context: vscode.ExtensionContext, store: Store): void {
   });
   const refresh = store.onChange(() => {
     const value = store.pending.length;
-    view.badge = value === 0 ? undefined : { value, tooltip: `${count(value, "change")} for you to decide` };
+    view.badge = value === 0 ? undefined : { value, tooltip: `${count(value, "change")} to review` };
     changed.fire(undefined);
   });
   context.subscriptions.push(changed, view, refresh);
@@ -58,7 +58,7 @@ function group(kind: keyof typeof ICONS, id: string, label: string, reviews: Rev
   item.iconPath = new vscode.ThemeIcon(ICONS[kind]);
   item.description = count(reviews.length, "file");
   item.contextValue = kind;
-  item.accessibilityInformation = { label: `${label}, ${item.description} to decide` };
+  item.accessibilityInformation = { label: `${label}, ${item.description} to review` };
   return { item, reviews: reviews.map((review) => review.id), children };
 }
 
@@ -79,9 +79,10 @@ function file(review: Review): Node {
   item.resourceUri = uriOf(shown.path);
   item.iconPath = vscode.ThemeIcon.File;
   item.description = [...notes, folder].filter(Boolean).join(" · ");
-  const gone = shown.ownerGone && `${review.agent} no longer waits for the answer.`;
+  const gone = shown.ownerGone && `${review.agent} is no longer waiting for the decision.`;
   const writes = shown.ownerGone && shown.agentWrites && "Linkspan can write the file if you accept.";
-  const facts = [shown.path, plain(shown.label), shown.encoding, shown.lineEndings, gone, writes];
+  const note = review.note("all");
+  const facts = [shown.path, plain(shown.label), shown.encoding, shown.lineEndings, note, gone, writes];
   item.tooltip = facts.filter(Boolean).join("\n");
   item.contextValue = "file";
   item.command = { command: "linkspan.openReview", title: "Open Review", arguments: [node] };
@@ -94,7 +95,7 @@ function hunks(review: Review): Node[] {
   return review.shown.hunks.map((hunk, index) => {
     const mark = review.marks.get(hunk.id);
     const { afterStart, afterCount, beforeCount } = hunk;
-    const item = new vscode.TreeItem(gist(hunk, lines));
+    const item = new vscode.TreeItem(summary(hunk, lines));
     const node: Node = { item, reviews: [review.id], hunk: hunk.id, children: () => [] };
     const kind = beforeCount === 0 ? "added" : afterCount === 0 ? "removed" : "modified";
     const [icon, color] = mark ? MARKS[mark] : [`diff-${kind}`];
@@ -110,10 +111,10 @@ function hunks(review: Review): Node[] {
   });
 }
 
-/** The first line of a hunk that says something. */
-function gist(hunk: ReviewHunk, lines: Record<"base" | "proposed", string[]>): string {
+/** The first line of a hunk that is not blank. */
+function summary(hunk: ReviewHunk, lines: Record<"base" | "proposed", string[]>): string {
   const side = hunk.afterCount > 0 ? "proposed" : "base";
   const [start, length] = linesOf(hunk, side);
-  const said = lines[side].slice(start, start + length).find((line) => line.trim() !== "");
-  return said === undefined ? "Blank lines" : plain(said.trimStart().slice(0, LONGEST_LABEL));
+  const first = lines[side].slice(start, start + length).find((line) => line.trim() !== "");
+  return first === undefined ? "Blank lines" : plain(first.trimStart().slice(0, MAX_LABEL));
 }

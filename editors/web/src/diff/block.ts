@@ -1,18 +1,18 @@
-// What stands between lines and is no text: bars, folds, removed lines, comments.
+// Blocks between lines that are not text: bars, folds, removed lines, comments.
 
 import { WidgetType } from "@codemirror/view";
 
-/** The heights the theme gives a bar and a line that is not wrapped. */
+/** The heights that the theme gives a bar and an unwrapped line. */
 export const BAR_HEIGHT = 29;
 export const LINE_HEIGHT = 20;
 
 export abstract class Block extends WidgetType {
-  /** How the gutters beside it look, so that it goes from edge to edge. */
+  /** The class of the gutters next to it, so that it spans the full width. */
   get edge(): string {
     return "";
   }
 
-  /** The editor takes no part in what happens inside. */
+  /** The editor ignores events inside. */
   override ignoreEvent(): boolean {
     return true;
   }

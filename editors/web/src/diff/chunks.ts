@@ -1,5 +1,5 @@
-// From the hub's hunks to the stretches the editors show, one to one. The merge package's own way from differences to
-// chunks joins what is near, so its `Chunk` is filled here.
+// Converts the hub's hunks to the chunks that the editors show, one to one. The merge package's own conversion joins
+// nearby differences, so its `Chunk` is filled here.
 
 import { Change, Chunk } from "@codemirror/merge";
 import type { Text } from "@codemirror/state";
@@ -24,13 +24,13 @@ interface Stretch {
   to: number;
 }
 
-/** `to` is one past the last line's end, as a `Chunk` has it, even where the text ends there. */
+/** `to` is one past the last line's end, as in a `Chunk`, even if the text ends there. */
 function stretch(doc: Text, start: number, count: number): Stretch {
   const from = Math.min(lineStart(doc, start), doc.length);
   return { from, to: count === 0 ? from : Math.max(from, lineStart(doc, start + count)) };
 }
 
-/** Relative to the stretch, as changes of a `Chunk` are. */
+/** Relative to the chunk, as the changes of a `Chunk` are. */
 function inside(doc: Text, { from, to }: Stretch, start: Position, end: Position): Stretch {
   const at = (position: Position): number => {
     const first = lineStart(doc, position.line);
@@ -54,7 +54,7 @@ export function firstEndingAfter(chunks: readonly Chunk[], pos: number, on: "bef
   return low;
 }
 
-/** The base position of an unchanged place of the proposed side; `null` in a change and past the base's end. */
+/** The base position of an unchanged position of the proposed side; `null` in a change and past the base's end. */
 export function basePosition(chunks: readonly Chunk[], pos: number, base: Text): number | null {
   const index = firstEndingAfter(chunks, pos, "after");
   if ((chunks[index]?.fromB ?? Number.POSITIVE_INFINITY) <= pos) return null;
@@ -63,9 +63,9 @@ export function basePosition(chunks: readonly Chunk[], pos: number, base: Text):
   return at <= base.length ? at : null;
 }
 
-/** What puts the base's lines back in place of a chunk, to the byte. */
+/** The edit that replaces a chunk by the base's lines, to the byte. */
 export function reverting(chunk: Chunk, before: Text, after: Text): { from: number; to: number; insert: Text } {
-  // Where the base ends with this chunk, nothing may follow it, not even a last line end.
+  // If the base ends with this chunk, nothing may follow it, not even a final line ending.
   const to = chunk.toA > before.length ? after.length : Math.min(chunk.toB, after.length);
   return { from: chunk.fromB, to, insert: before.slice(chunk.fromA, Math.min(chunk.toA, before.length)) };
 }

@@ -1,21 +1,21 @@
-// Long unchanged stretches are folded into one row that opens again. Both sides fold the same lines under the same
-// name, so that opening one opens the other.
+// Folds long unchanged regions into one row that can be expanded. Both sides fold the same lines under the same name,
+// so that expanding one expands the other.
 
 import type { Chunk } from "@codemirror/merge";
 import { type EditorState, type Range, StateEffect, StateField, type Text } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import { Bar } from "./block";
-import { button, element } from "../dom";
-import { count } from "../wording";
-import { type Side, actions, side } from "./shown";
+import { button, element } from "../shell/dom";
+import { count } from "../shell/labels";
+import { type Side, actions, side } from "./diff_state";
 
-/** Unchanged lines that stay beside a change, and the fewest that are worth folding. */
+/** Context lines around a change, and the fewest lines worth folding. */
 const CONTEXT = 3;
 const FEWEST = 5;
 
 export interface Region {
   readonly lines: number;
-  /** First line on each side, from 0. That of the base, which never changes, is the region's name. */
+  /** First line on each side, from 0. The base line, which never changes, is the region's name. */
   readonly before: number;
   readonly after: number;
 }
@@ -37,7 +37,7 @@ export function regionsOf(chunks: readonly Chunk[], before: Text, after: Text): 
   return regions;
 }
 
-/** Index of the line at `pos`; the number of lines where that is past the end. */
+/** Index of the line at `pos`; the number of lines if that is past the end. */
 function firstLine(doc: Text, pos: number | undefined): number {
   return pos === undefined || pos > doc.length ? doc.lines : doc.lineAt(pos).number - 1;
 }
@@ -64,7 +64,7 @@ class Fold extends Bar {
     if (this.on === "after") {
       return element("div", { class: "ls-foldRow" }, button("expand", [text], open, { class: "ls-fold" }));
     }
-    // The one on the proposed side is the one for keyboards and screen readers.
+    // Only the row on the proposed side is reachable by keyboard and screen reader.
     const twin = element("div", { class: "ls-foldRow ls-fold", "aria-hidden": "true" }, "⋯");
     twin.addEventListener("click", open);
     return twin;
@@ -102,7 +102,7 @@ function regionOf(fold: Decoration): number {
   return typeof id === "number" ? id : -1;
 }
 
-/** The folded regions that touch a stretch. */
+/** The folded regions that touch a range. */
 export function foldedAt(state: EditorState, from: number, to: number): number[] {
   const found: number[] = [];
   state.field(folds).between(from, to, (_from, _to, fold) => void found.push(regionOf(fold)));

@@ -1,16 +1,18 @@
-// How a comment looks: a saved one with its buttons, and the box to write one.
+// The elements of comments: a saved one with its buttons, and the box to write one.
 
 import { Facet } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import { Block } from "./block";
 import type { Comment } from "./comments";
-import { button, element } from "../dom";
-import { boxed } from "./hidden";
+import { button, element } from "../shell/dom";
+import { boxed } from "./hidden_characters";
 
-/** What the buttons do. */
+/** The actions of the buttons. */
 export interface CommentActions {
+  /** What the user should know before writing one; empty if nothing. */
+  readonly note: string;
   save(text: string): void;
-  /** She typed, and has not saved yet. */
+  /** The user typed and has not saved yet. */
   typed(text: string): void;
   cancel(): void;
   edit(comment: Comment): void;
@@ -18,6 +20,9 @@ export interface CommentActions {
 }
 
 export const commentActions = Facet.define<CommentActions, CommentActions | undefined>({ combine: (values) => values[0] });
+
+/** There is one box at a time. */
+const NOTE_ID = "unheard-comment";
 
 export class SavedComment extends Block {
   constructor(
@@ -42,7 +47,7 @@ export class SavedComment extends Block {
     });
     note.append(element("p", {}, ...boxed(this.comment.text)));
     if (this.comment.gone === true) {
-      note.append(element("p", { class: "ls-gone" }, "The line this was about is gone; it is sent with this one."));
+      note.append(element("p", { class: "ls-gone" }, "The commented line no longer exists; the comment is attached to this line."));
     }
     if (does !== undefined && !this.closed) {
       const where = `the comment on line ${this.line}`;
@@ -67,7 +72,7 @@ export class CommentBox extends Block {
     super();
   }
 
-  /** What is typed lives in the element: a box is the same one as long as it is on its line. */
+  /** The typed text lives in the element: the box stays the same one as long as it is on its line. */
   override eq(other: CommentBox): boolean {
     return this.line === other.line;
   }
@@ -78,12 +83,15 @@ export class CommentBox extends Block {
       "data-field": "comment",
       rows: "3",
       "aria-label": `Comment on line ${this.line}`,
-      placeholder: "What the agent should know about this line",
+      placeholder: "Comment for the agent",
+      "aria-describedby": NOTE_ID,
     });
+    const note = element("p", { id: NOTE_ID, class: "ls-gone", "data-unheard": "comments" }, ...boxed(does?.note ?? ""));
+    note.hidden = does?.note === "";
     field.value = this.text;
     field.addEventListener("input", () => does?.typed(field.value));
     field.addEventListener("keydown", (event) => {
-      // Words are not thrown away by a key that only leaves.
+      // Leaving the box by a key must not discard text.
       if (event.key === "Escape" && field.value.trim() === "") does?.cancel();
       else if (event.key === "Escape") does?.save(field.value);
       else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) does?.save(field.value);
@@ -93,7 +101,7 @@ export class CommentBox extends Block {
     });
     const save = button("save-comment", ["Save comment"], () => does?.save(field.value), { class: "ls-primary" });
     const cancel = button("cancel-comment", ["Cancel"], () => does?.cancel());
-    return element("div", { class: "ls-commentRow" }, element("div", { class: "ls-comment" }, field, save, cancel));
+    return element("div", { class: "ls-commentRow" }, element("div", { class: "ls-comment" }, note, field, save, cancel));
   }
 
   override get estimatedHeight(): number {

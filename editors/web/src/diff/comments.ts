@@ -1,22 +1,22 @@
-// Comments on lines of the proposed side: those that are saved, and the box in which one is written. A box that was not
-// saved still counts, so that a decision takes along what is on screen.
+// Comments on lines of the proposed side: the saved ones, and the box in which one is written. An unsaved box still
+// counts, so that a decision includes everything on screen.
 
 import { type EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import { CommentBox, SavedComment } from "./comment_box";
-import { shownField } from "./shown";
+import { diffStateField } from "./diff_state";
 
 export interface Comment {
   /** Start of the line. */
   readonly pos: number;
   readonly text: string;
-  /** What it was said about is not in the text any more; it stands where that was. */
+  /** The commented line is no longer in the text; the comment is where that line was. */
   readonly gone?: boolean;
 }
 
 export interface Comments {
   readonly saved: readonly Comment[];
-  /** The one that is being written; `was` is what it said before, if it is not new. */
+  /** The comment being written; `was` is its previous text if it is not new. */
   readonly open: (Comment & { readonly was?: string }) | null;
 }
 
@@ -47,7 +47,7 @@ export const commentWidgets = StateField.define<DecorationSet>({
 });
 
 function isClosed(state: EditorState): boolean {
-  return state.field(shownField, false)?.mode === "closed";
+  return state.field(diffStateField, false)?.mode === "closed";
 }
 
 function widgetsOf(state: EditorState): DecorationSet {

@@ -1,11 +1,11 @@
-// Says where the file changed meanwhile: what it holds now on one side, what the agent wants on the other.
+// Marks where the file changed in the meantime: the current content on one side, the agent's on the other.
 
 import { type Extension, type EditorState, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import type { ReviewConflict } from "../../../protocol";
 import { Bar } from "./block";
-import { element } from "../dom";
-import { side } from "./shown";
+import { element } from "../shell/dom";
+import { side } from "./diff_state";
 import { lineStart } from "./text";
 
 class Notice extends Bar {
@@ -32,7 +32,7 @@ function noticesOf(state: EditorState, conflicts: readonly ReviewConflict[], shi
   const before = state.facet(side) === "before";
   const notices = conflicts.map((conflict, index) => {
     const name = `Conflict ${index + 1} of ${conflicts.length}`;
-    const what = before ? "what the file holds now" : "the file changed here meanwhile; this is what the agent wants";
+    const what = before ? "current content of the file" : "the file changed here in the meantime; this is the agent's version";
     const line = before ? conflict.beforeStart : shift(conflict.afterStart);
     const pos = Math.min(lineStart(state.doc, line), state.doc.length);
     const widget = new Notice(`${name}: ${what}`);
@@ -41,7 +41,7 @@ function noticesOf(state: EditorState, conflicts: readonly ReviewConflict[], shi
   return Decoration.set(notices, true);
 }
 
-/** `shift` is where a line of the proposal is in what the editor holds. */
+/** `shift` maps a line of the proposal to a line of the editor. */
 export function conflictNotices(conflicts: readonly ReviewConflict[], shift: Shift): Extension {
   if (conflicts.length === 0) return [];
   return StateField.define<DecorationSet>({

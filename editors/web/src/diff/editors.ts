@@ -1,42 +1,42 @@
-// What the two editors are made of. Holds no state of its own.
+// The extensions of the two editors. Holds no state of its own.
 
 import { defaultKeymap, history, historyKeymap, standardKeymap } from "@codemirror/commands";
 import { Compartment, EditorState, type Extension, type Text } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap } from "@codemirror/view";
 import { type Region, folded } from "./collapse";
 import { type Comments, commentWidgets, commentsField } from "./comments";
-import { afterHeads, beforeHeads, bothHeads } from "./heads";
-import { hiddenCharacters } from "./hidden";
-import { gaps } from "./level";
+import { proposedBars, baseBars, unifiedBars } from "./hunk_bar";
+import { hiddenCharacters } from "./hidden_characters";
+import { gaps } from "./align_sides";
 import { marks } from "./marks";
 import { numbers } from "./numbers";
 import { colours, syntaxColours } from "./palette";
-import { removedLines } from "./removed";
-import { lineEnds } from "./returns";
-import { type Shown, baseText, shownField, side } from "./shown";
-import { searched, searching } from "./searching";
+import { removedLines } from "./removed_lines";
+import { lineEnds } from "./line_endings";
+import { type DiffState, baseText, diffStateField, side } from "./diff_state";
+import { searched, searching } from "./search";
 import type { Separator } from "./text";
 import { theme } from "./theme";
 import type { Layout } from "./view";
 
-/** What changes while an editor lives. */
+/** The parts that are reconfigured while an editor exists. */
 const layoutPart = new Compartment();
 const abilityPart = new Compartment();
 
-/** What both editors have in common. */
+/** The configuration that both editors share. */
 export interface Common {
   readonly base: Text;
   readonly separator: Separator;
   readonly nonce: string;
   readonly language: Extension;
   readonly conflicts: Extension;
-  /** Where the field to search with is put. */
+  /** The container of the search field. */
   readonly finder: HTMLElement;
-  /** What presses and updates do. */
+  /** Handlers of button presses and updates. */
   readonly reactions: Extension;
 }
 
-function common(with_: Common, shown: Shown, regions: readonly Region[]): Extension {
+function common(with_: Common, shown: DiffState, regions: readonly Region[]): Extension {
   const { base, separator, nonce, language, conflicts, finder, reactions } = with_;
   return [
     EditorView.cspNonce.of(nonce),
@@ -44,7 +44,7 @@ function common(with_: Common, shown: Shown, regions: readonly Region[]): Extens
     EditorState.tabSize.of(4),
     EditorView.lineWrapping,
     baseText.of(base),
-    shownField.init(() => shown),
+    diffStateField.init(() => shown),
     folded(regions),
     marks,
     hiddenCharacters,
@@ -59,14 +59,14 @@ function common(with_: Common, shown: Shown, regions: readonly Region[]): Extens
   ];
 }
 
-export function beforeState(with_: Common, shown: Shown, regions: readonly Region[]): EditorState {
+export function beforeState(with_: Common, shown: DiffState, regions: readonly Region[]): EditorState {
   const extensions = [
     side.of("before"),
-    beforeHeads,
+    baseBars,
     gaps,
     numbers("before", false),
-    searched.of("text before"),
-    reading("Text before"),
+    searched.of("base text"),
+    reading("Base text"),
     common(with_, shown, regions),
   ];
   return EditorState.create({ doc: with_.base, extensions });
@@ -78,7 +78,7 @@ export interface After {
   readonly comments: Comments;
 }
 
-export function afterState(with_: Common, shown: Shown, regions: readonly Region[], after: After): EditorState {
+export function afterState(with_: Common, shown: DiffState, regions: readonly Region[], after: After): EditorState {
   const { doc, layout, comments } = after;
   const extensions = [
     side.of("after"),
@@ -101,8 +101,8 @@ export function closedEffect(): ReturnType<typeof abilityPart.reconfigure> {
 
 function layoutExtension(layout: Layout): Extension {
   return layout === "split"
-    ? [afterHeads, gaps, numbers("after", false), searched.of("proposed text")]
-    : [bothHeads, removedLines, numbers("after", true), searched.of("proposed text, without removed lines")];
+    ? [proposedBars, gaps, numbers("after", false), searched.of("proposed text")]
+    : [unifiedBars, removedLines, numbers("after", true), searched.of("proposed text, without removed lines")];
 }
 
 function writing(separator: Separator): Extension {
@@ -114,7 +114,7 @@ function writing(separator: Separator): Extension {
   ];
 }
 
-/** Not editable, and yet a place for the keyboard: the line at hand can be moved and commented. */
+/** Not editable, but focusable: the current line can be moved and commented on. */
 function reading(label: string): Extension {
   return [
     EditorView.editable.of(false),

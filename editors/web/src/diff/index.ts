@@ -1,4 +1,5 @@
-// What `/diff.js` gives the page.
+// The exports of `/diff.js`. The diff gets texts and a draft and returns a verdict; it knows neither the connection nor
+// the list. The page imports only the types of `view.ts`, so that this bundle loads when the first review is opened.
 
-export { openDiff } from "./open";
+export { openDiff } from "./diff_session";
 export type { DiffOptions, DiffView, Draft, Layout } from "./view";

@@ -1,4 +1,4 @@
-// Which language a file is in, by its name alone.
+// The language of a file, by its name alone.
 
 import { cpp } from "@codemirror/lang-cpp";
 import { css } from "@codemirror/lang-css";
@@ -34,15 +34,15 @@ import { shell } from "@codemirror/legacy-modes/mode/shell";
 import { swift } from "@codemirror/legacy-modes/mode/swift";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
 
-export type Spoken = Language | LanguageSupport;
+export type FileLanguage = Language | LanguageSupport;
 
-type Make = () => Spoken;
+type Make = () => FileLanguage;
 
 function stream(parser: StreamParser<unknown>): Make {
   return () => StreamLanguage.define(parser);
 }
 
-/** By what the name ends with, after its last dot. */
+/** By file extension. */
 const ENDINGS: ReadonlyArray<readonly [string, Make]> = [
   ["rs", rust],
   ["js mjs cjs", javascript],
@@ -95,7 +95,7 @@ const NAMES: ReadonlyArray<readonly [string, Make]> = [
   [".bashrc .zshrc .profile .bash_profile", stream(shell)],
 ];
 
-export function languageOf(path: string): Spoken | null {
+export function languageOf(path: string): FileLanguage | null {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   const ending = name.slice(name.lastIndexOf(".") + 1);
   const found = find(NAMES, name) ?? (ending === name ? undefined : find(ENDINGS, ending));

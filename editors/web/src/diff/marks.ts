@@ -1,11 +1,11 @@
-// Colours changed lines and the words that differ in them. Looks only at what is on screen.
+// Colours changed lines and the words that differ in them, only for the visible part.
 
 import type { Chunk } from "@codemirror/merge";
 import { RangeSetBuilder } from "@codemirror/state";
 import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 import { firstEndingAfter } from "./chunks";
 import { LACK_OF_LINE_END, lacksLineEnd } from "./file_end";
-import { type Side, isLeft, shownField, side, stretchOf } from "./shown";
+import { type Side, isLeft, diffStateField, side, stretchOf } from "./diff_state";
 
 const WORD = Decoration.mark({ class: "ls-word" });
 const LINES = {
@@ -26,7 +26,7 @@ export const marks = ViewPlugin.fromClass(
     }
 
     update(update: ViewUpdate): void {
-      const moved = update.startState.field(shownField) !== update.state.field(shownField);
+      const moved = update.startState.field(diffStateField) !== update.state.field(diffStateField);
       if (moved || update.docChanged || update.viewportChanged) this.decorations = marked(update.view);
     }
   },
@@ -35,7 +35,7 @@ export const marks = ViewPlugin.fromClass(
 
 function marked(view: EditorView): DecorationSet {
   const builder = new RangeSetBuilder<Decoration>();
-  const shown = view.state.field(shownField);
+  const shown = view.state.field(diffStateField);
   const on = view.state.facet(side);
   const { from, to } = view.viewport;
   for (let index = firstEndingAfter(shown.chunks, from, on); index < shown.chunks.length; index += 1) {

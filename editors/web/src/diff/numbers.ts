@@ -1,10 +1,10 @@
-// Line numbers and the signs of changed lines, beside what is on screen.
+// Line numbers and the signs of changed lines, for the visible part.
 
 import type { EditorState, Extension } from "@codemirror/state";
 import { type BlockInfo, type EditorView, GutterMarker, type ViewUpdate, type WidgetType, gutter } from "@codemirror/view";
 import { Block } from "./block";
 import { basePosition, firstEndingAfter } from "./chunks";
-import { type Side, actions, baseText, isLeft, shownField, side, stretchOf } from "./shown";
+import { type Side, actions, baseText, isLeft, diffStateField, side, stretchOf } from "./diff_state";
 
 class Marker extends GutterMarker {
   override readonly elementClass: string;
@@ -29,7 +29,7 @@ class Marker extends GutterMarker {
 type Kind = "" | "ls-removed" | "ls-kept" | "ls-added" | "ls-left";
 
 function kindAt(state: EditorState, pos: number): Kind {
-  const shown = state.field(shownField);
+  const shown = state.field(diffStateField);
   const on = state.facet(side);
   const index = firstEndingAfter(shown.chunks, pos, on);
   const chunk = shown.chunks[index];
@@ -46,13 +46,13 @@ const SIGNS: Readonly<Record<Kind, string>> = {
   "ls-kept": "",
 };
 
-/** The empty line after a last line end is no line of the file. */
+/** The empty line after a final line ending is not a line of the file. */
 function isPhantom(state: EditorState, line: BlockInfo): boolean {
   return line.from === state.doc.length && state.doc.lineAt(line.from).length === 0;
 }
 
 function changed(update: ViewUpdate): boolean {
-  return update.startState.field(shownField) !== update.state.field(shownField);
+  return update.startState.field(diffStateField) !== update.state.field(diffStateField);
 }
 
 function besideBlock(_view: EditorView, widget: WidgetType): GutterMarker | null {
@@ -64,12 +64,12 @@ function numberOf(view: EditorView, line: BlockInfo): Marker {
   return new Marker(isPhantom(view.state, line) ? "" : String(number), kindAt(view.state, line.from));
 }
 
-/** The number an unchanged line had before. */
+/** The base line number of an unchanged line. */
 function oldNumberOf(view: EditorView, line: BlockInfo): Marker {
   const kind = kindAt(view.state, line.from);
   if (kind !== "" || isPhantom(view.state, line)) return new Marker("", kind);
   const base = view.state.facet(baseText);
-  const pos = basePosition(view.state.field(shownField).chunks, line.from, base);
+  const pos = basePosition(view.state.field(diffStateField).chunks, line.from, base);
   return new Marker(pos === null ? "" : String(base.lineAt(pos).number), "");
 }
 
@@ -108,7 +108,7 @@ const afterNumbers = gutter({
   },
 });
 
-/** Numbers of both sides where one editor shows both. */
+/** Numbers of both sides, for the unified layout. */
 export function numbers(on: Side, both: boolean): Extension {
   return on === "before" ? [beforeNumbers, signs] : [both ? oldNumbers : [], afterNumbers, signs];
 }

@@ -1,5 +1,5 @@
-// The colours that only the diff has, each for the light and the dark theme. Every text colour keeps a contrast of
-// 4.5 : 1 on every ground it can lie on.
+// The colours that only the diff uses, for the light and the dark theme. Every text colour has a contrast of at least
+// 4.5 : 1 on every background it can appear on.
 
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import type { Extension } from "@codemirror/state";
@@ -36,7 +36,7 @@ const COLOURS: Readonly<Record<string, readonly [light: string, dark: string]>> 
 
 const names = Object.entries(COLOURS).map(([name, [light, dark]]) => [`--ls-${name}`, `light-dark(${light}, ${dark})`]);
 
-/** Which of the two counts, the page's style says. */
+/** The page's style selects light or dark. */
 export const colours: Extension = EditorView.styleModule.of(
   new StyleModule({ ".ls-diff": Object.fromEntries(names) }),
 );

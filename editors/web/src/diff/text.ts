@@ -1,11 +1,11 @@
-// How a text becomes lines and a text again without a byte being lost, and which text some of the hunks make.
+// Converts a text to lines and back without losing a byte, and composes the text of a selection of hunks.
 
 import { Text } from "@codemirror/state";
 import type { ReviewHunk } from "../../../protocol";
 
 export type Separator = "\n" | "\r\n";
 
-/** `\r\n` only where no text has a line that ends otherwise: else a `\r` is a character, and is seen. */
+/** `\r\n` only if every line of every text ends with it: otherwise a `\r` is a visible character. */
 export function separatorOf(...texts: string[]): Separator {
   const plain = texts.some((text) => /(^|[^\r])\n/.test(text));
   return !plain && texts.some((text) => text.includes("\n")) ? "\r\n" : "\n";
@@ -15,13 +15,13 @@ export function linesOf(text: string, separator: Separator): Text {
   return Text.of(text.split(separator));
 }
 
-/** Start of a line counted from 0; past the end where there is no such line. */
+/** Start of a line counted from 0; past the end if there is no such line. */
 export function lineStart(doc: Text, index: number): number {
   if (index < 0) return 0;
   return index < doc.lines ? doc.line(index + 1).from : doc.length + 1;
 }
 
-/** The proposal with the base's lines wherever a hunk was left. */
+/** The proposal with the base's lines in place of each excluded hunk. */
 export function composed(base: string, proposed: string, hunks: readonly ReviewHunk[], left: ReadonlySet<string>): string {
   if (!hunks.some((hunk) => left.has(hunk.id))) return proposed;
   const before = withEndings(base);
@@ -38,7 +38,7 @@ export function composed(base: string, proposed: string, hunks: readonly ReviewH
   return text.join("");
 }
 
-/** The hunks that are taken, where they are in what `composed` gives. */
+/** The included hunks at their positions in the result of `composed`. */
 export function takenHunks(hunks: readonly ReviewHunk[], left: ReadonlySet<string>): ReviewHunk[] {
   const taken: ReviewHunk[] = [];
   let shift = 0;
@@ -52,7 +52,7 @@ export function takenHunks(hunks: readonly ReviewHunk[], left: ReadonlySet<strin
   return taken;
 }
 
-/** Where a line of the proposal is in what `composed` gives; that of a hunk that was left is among the base's lines. */
+/** Maps a line of the proposal to the result of `composed`; a line of an excluded hunk maps to one of the base's lines. */
 export function movedLine(line: number, hunks: readonly ReviewHunk[], left: ReadonlySet<string>): number {
   let shift = 0;
   for (const { id, afterStart, afterCount, beforeCount } of hunks) {

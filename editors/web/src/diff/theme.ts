@@ -1,4 +1,4 @@
-// How the diff looks. Colours come from the page's style and the palette; only shapes and places are here.
+// The diff's style: shapes and positions only. Colours come from the page's style and the palette.
 
 import type { Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
@@ -33,7 +33,7 @@ const bars = {
     color: "var(--text)",
     fontWeight: "600",
   },
-  // As large as a finger or an unsteady hand needs it, with a smaller box drawn in its middle.
+  // The target is large enough for a finger, with a smaller box drawn in its middle.
   ".ls-head input": {
     appearance: "none",
     flex: "none",
@@ -55,7 +55,7 @@ const bars = {
   },
   ".ls-head input:hover:enabled::before": { borderColor: "var(--accent)" },
   ".ls-head input:checked::before": { borderColor: "var(--accent)", background: "var(--accent)" },
-  // A tick made of two borders: they are seen in forced colours, too.
+  // A tick made of two borders, which are also visible in forced colours.
   ".ls-head input:checked::after": {
     content: '""',
     position: "absolute",
@@ -126,7 +126,7 @@ const controls = {
     background: "var(--raised)",
     color: "var(--text)",
   },
-  // Padding and not a margin: an editor does not see margins between its lines.
+  // Padding instead of a margin: an editor does not measure margins between its lines.
   ".ls-commentRow": { padding: "4px 10px 6px" },
   ".ls-comment p": { margin: "0 0 6px" },
   ".ls-comment .ls-gone": { color: "var(--ls-warn-ink)", fontSize: "12px" },

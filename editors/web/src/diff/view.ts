@@ -1,31 +1,31 @@
-// What the shell and the diff know of each other. The shell imports these types only; the code behind them is loaded
-// when the first review is opened.
+// The interface between the page and the diff. The page imports only these types; the code behind them is loaded when
+// the first review is opened.
 
 import type { ReviewComment, ReviewShow, Verdict } from "../../../protocol";
 
-/** Both sides beside each other, or one below the other. */
+/** Side by side, or one column. */
 export type Layout = "split" | "unified";
 
-/** What a person has done to a review and not sent yet. */
+/** The user's unsent work on a review. */
 export interface Draft {
-  /** Ids of the hunks she does not take. */
+  /** Ids of the excluded hunks. */
   left: string[];
   comments: ReviewComment[];
-  /** The text whose lines the comments count, where there are any: in another, they follow their lines. */
+  /** The text whose lines the comments count, if there are any: in another text, they follow their lines. */
   on?: string | undefined;
-  /** Her own version of the text, once she edited it. */
+  /** The user's own version of the text, once edited. */
   text?: string;
 }
 
 export interface DiffOptions {
   layout: Layout;
-  /** What the page's policy asks of style elements. */
+  /** The nonce that the page's content security policy requires for style elements. */
   nonce: string;
   readOnly: boolean;
   draft?: Draft;
   /** The hunk choice, comments, text or editing changed. */
   changed(): void;
-  /** Says something to a screen reader. */
+  /** Announces something to screen readers. */
   announce(text: string): void;
 }
 
@@ -35,19 +35,19 @@ export interface DiffView {
   /** Moves to the next change, scrolls there and announces it. */
   nextChange(): void;
   previousChange(): void;
-  /** Takes or leaves the hunk at hand. */
+  /** Includes or excludes the current hunk. */
   toggleHunk(): void;
   startEditing(): void;
   discardEdits(): void;
   isEditing(): boolean;
-  /** Opens the comment box at the line at hand. */
+  /** Opens the comment box at the current line. */
   commentHere(): void;
-  /** Opens the field to search the text with. */
+  /** Opens the search field. */
   find(): void;
   draft(): Draft;
-  /** What was said, by the lines of the proposal: that is what a rejection is about. */
+  /** The comments with line numbers of the proposal, which a rejection is about. */
   commentsOnProposal(): ReviewComment[];
-  /** `null`: nothing is taken. */
+  /** `null`: no hunk is included, or the text equals the base. */
   verdict(): Verdict | null;
   setReadOnly(): void;
   focus(): void;

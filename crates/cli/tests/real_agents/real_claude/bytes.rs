@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{ClaudeVersion, Desk, edit, with_each_version};
+use super::{ClaudeSession, ClaudeVersion, edit, with_each_version};
 use crate::support::Turn;
 
 with_each_version! {
@@ -25,59 +25,60 @@ fn write(path: &str, content: &str) -> Turn {
     Turn::calls("Write", json!({ "file_path": path, "content": content }))
 }
 
-/// Accepts the change; gives its id and what the model was told. The file has been written by then.
+/// Accepts the change; returns its id and the result that the model received, after the file is written.
 #[track_caller]
-fn accept(desk: &Desk) -> (String, String) {
-    let review = desk.review();
-    desk.world.run(&["accept", &review]).ok();
-    let told = desk.claude.model.result(1);
+fn accept(session: &ClaudeSession) -> (String, String) {
+    let review = session.review();
+    session.world.run(&["accept", &review]).ok();
+    let told = session.claude.model.result(1);
     assert!(!told.is_error, "{told:?}");
-    desk.is_on_disk();
+    session.is_on_disk();
     (review, told.text)
 }
 
 fn an_edit_keeps_the_byte_order_mark_and_the_encoding(version: ClaudeVersion) {
     for encode in [utf8, utf16le] {
         let before = encode("\u{feff}one\ntwo\nthree\n");
-        let desk = Desk::with(version, &before, |path| edit(path, "two", "2"));
-        let (review, told) = accept(&desk);
+        let session = ClaudeSession::with(version, &before, |path| edit(path, "two", "2"));
+        let (review, told) = accept(&session);
         assert!(!told.contains("user modified"), "{told}");
-        assert_eq!(desk.world.read("a.txt"), encode("\u{feff}one\n2\nthree\n"));
-        desk.world.run(&["undo", &review]).ok();
-        assert_eq!(desk.world.read("a.txt"), before);
+        assert_eq!(session.world.read("a.txt"), encode("\u{feff}one\n2\nthree\n"));
+        session.world.run(&["undo", &review]).ok();
+        assert_eq!(session.world.read("a.txt"), before);
     }
 }
 
 fn a_file_that_is_written_anew_keeps_its_mark_and_loses_its_final_newline(version: ClaudeVersion) {
     for encode in [utf8, utf16le] {
         let before = encode("\u{feff}one\ntwo\nthree\n");
-        let desk = Desk::with(version, &before, |path| write(path, "one\n2\nthree\n"));
-        let (review, told) = accept(&desk);
+        let session = ClaudeSession::with(version, &before, |path| write(path, "one\n2\nthree\n"));
+        let (review, told) = accept(&session);
         // This version puts the mark there only if the answer has it, and takes it for a change of the user.
         assert_eq!(told.contains("user modified"), version == ClaudeVersion::V2_1_112, "{told}");
-        assert_eq!(desk.world.read("a.txt"), encode("\u{feff}one\n2\nthree"));
-        desk.world.run(&["undo", &review]).ok();
-        assert_eq!(desk.world.read("a.txt"), before);
+        assert_eq!(session.world.read("a.txt"), encode("\u{feff}one\n2\nthree"));
+        session.world.run(&["undo", &review]).ok();
+        assert_eq!(session.world.read("a.txt"), before);
     }
 }
 
 fn an_edit_keeps_crlf(version: ClaudeVersion) {
     let before = "one\r\ntwo\r\nthree\r\n";
-    let desk = Desk::with(version, before.as_bytes(), |path| edit(path, "two\n", "2\n"));
-    let (review, told) = accept(&desk);
+    let session = ClaudeSession::with(version, before.as_bytes(), |path| edit(path, "two\n", "2\n"));
+    let (review, told) = accept(&session);
     assert!(!told.contains("user modified"), "{told}");
-    assert_eq!(desk.world.read_text("a.txt"), "one\r\n2\r\nthree\r\n");
-    desk.world.run(&["undo", &review]).ok();
-    assert_eq!(desk.world.read_text("a.txt"), before);
+    assert_eq!(session.world.read_text("a.txt"), "one\r\n2\r\nthree\r\n");
+    session.world.run(&["undo", &review]).ok();
+    assert_eq!(session.world.read_text("a.txt"), before);
 }
 
 fn a_new_file_can_be_undone(version: ClaudeVersion) {
-    let desk = Desk::with(version, b"one\n", |path| write(&path.replace("a.txt", "new.txt"), "one\ntwo\n"));
-    let (review, told) = accept(&desk);
+    let session =
+        ClaudeSession::with(version, b"one\n", |path| write(&path.replace("a.txt", "new.txt"), "one\ntwo\n"));
+    let (review, told) = accept(&session);
     assert!(told.contains("created successfully"), "{told}");
     // The older ones drop the final newline; so does the newest, but for what our answer makes up for.
     let written = if version == ClaudeVersion::Newest { "one\ntwo\n" } else { "one\ntwo" };
-    assert_eq!(desk.world.read_text("new.txt"), written);
-    desk.world.run(&["undo", &review]).ok();
-    assert!(!desk.world.path("new.txt").exists());
+    assert_eq!(session.world.read_text("new.txt"), written);
+    session.world.run(&["undo", &review]).ok();
+    assert!(!session.world.path("new.txt").exists());
 }

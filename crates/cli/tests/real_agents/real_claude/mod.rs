@@ -1,17 +1,17 @@
-//! Claude Code. This file has how such a test begins; the others have one theme each.
+//! Claude Code. This file has the start of such a test; the others have one theme each.
 
+mod absent_writer;
 mod bytes;
-mod deciding;
-mod nobody_waits;
-mod printing;
-mod starting;
+mod decisions;
+mod print_mode;
+mod startup;
 mod two_agents;
 
 use serde_json::{Value, json};
 
 use crate::support::{Claude, ClaudeVersion, Serve, Turn, World, eventually};
 
-/// Makes of each `fn name(version: ClaudeVersion)` three tests. Only those of the newest version are in the default
+/// Makes three tests of each `fn name(version: ClaudeVersion)`. Only those of the newest version are in the default
 /// run; see `.config/nextest.toml`.
 macro_rules! with_each_version {
     ($($name:ident)*) => {
@@ -38,39 +38,39 @@ macro_rules! with_each_version {
 use with_each_version;
 
 /// A world with a window and a Claude Code that is connected to it. It leaves before the window does.
-struct Desk {
+struct ClaudeSession {
     claude: Claude,
     _serve: Serve,
     world: World,
 }
 
-impl Desk {
+impl ClaudeSession {
     /// Claude Code is asked to change the file `a.txt`, which holds this, and has read it.
     #[track_caller]
-    fn with(version: ClaudeVersion, contents: &[u8], change: impl FnOnce(&str) -> Turn) -> Desk {
+    fn with(version: ClaudeVersion, contents: &[u8], change: impl FnOnce(&str) -> Turn) -> ClaudeSession {
         let world = World::new();
         let path = world.file("a.txt", contents);
         let serve = world.serve();
         let claude = Claude::start(&world, version, [read(&path), change(&path)]);
-        let mut desk = Desk { claude, _serve: serve, world };
-        desk.claude.prompt("please change it");
-        desk
+        let mut session = ClaudeSession { claude, _serve: serve, world };
+        session.claude.prompt("please change it");
+        session
     }
 
-    /// The id of the one review that waits, once Claude Code says that it has opened it.
+    /// The id of the one pending review, once Claude Code says that it has opened it.
     #[track_caller]
     fn review(&self) -> String {
         self.claude.tty.sees("Opened changes in");
         self.world.one_pending()
     }
 
-    /// Waits until the history says that the file holds what was accepted.
+    /// Waits until the history says that the accepted text is on disk.
     #[track_caller]
     fn is_on_disk(&self) {
         eventually("on disk", || (self.newest_entry()["onDisk"] == true).then_some(()));
     }
 
-    /// What the newest entry of the history says.
+    /// The newest entry of the history.
     #[track_caller]
     fn newest_entry(&self) -> Value {
         self.world.json(&["history"])["entries"][0].clone()

@@ -1,5 +1,5 @@
-//! Two Claude Codes change other lines of one file. The one that is second refuses by itself to write, although it was
-//! told that its change is accepted: it has not read what the first one wrote.
+//! Two Claude Codes change different lines of one file. The second refuses by itself to write, although its change was
+//! accepted: it has not read what the first one wrote.
 
 use super::{Claude, ClaudeVersion, edit, read, with_each_version};
 use crate::support::{World, eventually};

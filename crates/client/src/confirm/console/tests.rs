@@ -10,11 +10,11 @@ use serde_json::json;
 
 use super::*;
 
-fn question() -> Question {
+fn question() -> ConfirmQuestion {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("f"), "one\ntwo\n").unwrap();
     let call = json!({ "path": "f", "content": "one\n\u{202e}2\u{1b}[2J\n" });
-    Question::of_call("write_file", &call, folder.path()).unwrap()
+    ConfirmQuestion::of_call("write_file", &call, folder.path()).unwrap()
 }
 
 struct Person {
@@ -31,11 +31,15 @@ fn person() -> Person {
 }
 
 impl Person {
-    fn is_asked(&self, cancelled: &Arc<Cancelled>) -> Receiver<Answer> {
+    fn is_asked(&self, cancelled: &Arc<Cancellation>) -> Receiver<TerminalAnswer> {
         self.is_asked_about(question(), cancelled)
     }
 
-    fn is_asked_about(&self, question: Question, cancelled: &Arc<Cancelled>) -> Receiver<Answer> {
+    fn is_asked_about(
+        &self,
+        question: ConfirmQuestion,
+        cancelled: &Arc<Cancellation>,
+    ) -> Receiver<TerminalAnswer> {
         let (say, heard) = channel();
         let (console, cancelled) = (Arc::clone(&self.console), Arc::clone(cancelled));
         thread::spawn(move || say.send(console.ask(&question, &cancelled)));
@@ -46,7 +50,7 @@ impl Person {
     fn reads(&mut self) -> String {
         let mut seen = Vec::new();
         let mut byte = [0];
-        while !seen.ends_with(b"why: ") {
+        while !seen.ends_with(b"reason: ") {
             assert_eq!(self.sees.read(&mut byte).unwrap(), 1);
             seen.extend(byte);
         }
@@ -54,78 +58,78 @@ impl Person {
     }
 }
 
-fn end(heard: &Receiver<Answer>) -> Answer {
+fn end(heard: &Receiver<TerminalAnswer>) -> TerminalAnswer {
     heard.recv_timeout(Duration::from_secs(10)).expect("it hangs")
 }
 
 #[test]
 fn the_change_is_shown_with_what_hides_made_visible() {
     let mut person = person();
-    let heard = person.is_asked(&Arc::new(Cancelled::new()));
+    let heard = person.is_asked(&Arc::new(Cancellation::new()));
     let seen = person.reads();
     assert!(seen.contains("write_file changes /"), "{seen}");
     assert!(seen.contains("@@ -1,2 +1,2 @@\n one\n-two\n+\\u{202e}2\\u{1b}[2J\n"), "{seen}");
     person.types.write_all(b"y\n").unwrap();
-    assert_eq!(end(&heard), Answer::Allow);
+    assert_eq!(end(&heard), TerminalAnswer::Allow);
 }
 
 #[test]
 fn only_a_clear_word_is_an_answer() {
     let mut person = person();
-    let heard = person.is_asked(&Arc::new(Cancelled::new()));
+    let heard = person.is_asked(&Arc::new(Cancellation::new()));
     person.reads();
     for no_answer in ["\n", "maybe\n", "yes please\n"] {
         person.types.write_all(no_answer.as_bytes()).unwrap();
         person.reads();
     }
     person.types.write_all(b"n too long\n").unwrap();
-    assert_eq!(end(&heard), Answer::Deny { reason: Some("too long".to_owned()) });
+    assert_eq!(end(&heard), TerminalAnswer::Deny { reason: Some("too long".to_owned()) });
 }
 
 #[test]
 fn what_was_typed_before_the_question_is_no_answer() {
     let mut person = person();
     person.types.write_all(b"y\n").unwrap();
-    let heard = person.is_asked(&Arc::new(Cancelled::new()));
+    let heard = person.is_asked(&Arc::new(Cancellation::new()));
     person.reads();
     thread::sleep(Duration::from_millis(50));
     assert!(heard.try_recv().is_err());
     person.types.write_all(b"no\n").unwrap();
-    assert_eq!(end(&heard), Answer::Deny { reason: None });
+    assert_eq!(end(&heard), TerminalAnswer::Deny { reason: None });
 }
 
 #[test]
 fn a_closed_terminal_is_neither_yes_nor_no() {
     let mut person = person();
-    let heard = person.is_asked(&Arc::new(Cancelled::new()));
+    let heard = person.is_asked(&Arc::new(Cancellation::new()));
     person.reads();
     person.types.shutdown(std::net::Shutdown::Both).unwrap();
-    assert!(matches!(end(&heard), Answer::Unavailable { .. }));
+    assert!(matches!(end(&heard), TerminalAnswer::Unavailable { .. }));
 }
 
 #[test]
 fn a_question_that_is_taken_back_is_left_at_once() {
     let mut person = person();
-    let first = Arc::new(Cancelled::new());
+    let first = Arc::new(Cancellation::new());
     let heard = person.is_asked(&first);
     person.reads();
     // Half an answer, and a second question that waits for its turn.
     person.types.write_all(b"ye").unwrap();
-    let second = Arc::new(Cancelled::new());
+    let second = Arc::new(Cancellation::new());
     let waits = person.is_asked(&second);
     second.cancel();
-    assert_eq!(end(&waits), Answer::Cancelled);
+    assert_eq!(end(&waits), TerminalAnswer::Cancelled);
     first.cancel();
-    assert_eq!(end(&heard), Answer::Cancelled);
+    assert_eq!(end(&heard), TerminalAnswer::Cancelled);
 }
 
 #[test]
 fn a_question_that_nobody_takes_back_can_be_answered() {
     let mut person = person();
-    let heard = person.is_asked(&Arc::new(Cancelled::never()));
+    let heard = person.is_asked(&Arc::new(Cancellation::never()));
     person.reads();
     person.types.write_all(b"Y\n").unwrap();
-    assert_eq!(end(&heard), Answer::Allow);
+    assert_eq!(end(&heard), TerminalAnswer::Allow);
 }
 
 #[test]
@@ -133,17 +137,17 @@ fn a_crlf_file_is_shown_without_its_ends_and_a_change_of_ends_with_them() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("f"), "one\r\ntwo\r\n").unwrap();
     let edit = json!({ "path": "f", "old_string": "two", "new_string": "2" });
-    let seen = render(&Question::of_call("edit_file", &edit, folder.path()).unwrap());
+    let seen = render(&ConfirmQuestion::of_call("edit_file", &edit, folder.path()).unwrap());
     assert!(seen.ends_with(" one\n-two\n+2\n"), "{seen}");
     let ends = json!({ "path": "f", "pattern": "\\r\\n", "replacement": "\\n" });
-    let seen = render(&Question::of_call("regex_replace", &ends, folder.path()).unwrap());
+    let seen = render(&ConfirmQuestion::of_call("regex_replace", &ends, folder.path()).unwrap());
     assert!(seen.contains("-one\\r\n") && seen.contains("+one\n"), "{seen}");
 }
 
 #[test]
 fn another_tool_is_shown_by_its_arguments() {
     let call = json!({ "program": "rm\u{7}" });
-    let seen = render(&Question::of_call("exec", &call, Path::new("/")).unwrap());
+    let seen = render(&ConfirmQuestion::of_call("exec", &call, Path::new("/")).unwrap());
     assert_eq!(seen, "\nexec:\n{\n  \"program\": \"rm\\u0007\"\n}\n");
 }
 
@@ -151,12 +155,12 @@ fn another_tool_is_shown_by_its_arguments() {
 fn a_change_that_is_not_shown_to_its_end_needs_more_than_a_yes() {
     let folder = tempfile::tempdir().unwrap();
     let call = json!({ "path": "f", "content": "line\n".repeat(MOST_LINES + 1) });
-    let question = Question::of_call("write_file", &call, folder.path()).unwrap();
+    let question = ConfirmQuestion::of_call("write_file", &call, folder.path()).unwrap();
     let mut person = person();
-    let heard = person.is_asked_about(question, &Arc::new(Cancelled::new()));
+    let heard = person.is_asked_about(question, &Arc::new(Cancellation::new()));
     assert!(person.reads().contains("not shown"));
     person.types.write_all(b"yes\n").unwrap();
     assert!(person.reads().contains(UNSEEN));
     person.types.write_all(b"allow unseen\n").unwrap();
-    assert_eq!(end(&heard), Answer::Allow);
+    assert_eq!(end(&heard), TerminalAnswer::Allow);
 }

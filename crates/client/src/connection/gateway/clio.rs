@@ -1,22 +1,23 @@
-//! Clio's protocol from the agent's side, as pure translation. It has no ids: an answer belongs to the question that is
-//! under way, if it is about the same file. So there is one question at a time, and others wait for their turn; also
-//! until all that the editor had said before it heard of a withdrawal has arrived.
+//! Clio's protocol from the agent's side, as pure translation. It has no ids: an answer belongs to the pending question
+//! if it is about the same file. So there is one question at a time, and the others wait. After a withdrawal they also
+//! wait until everything that the editor sent before it received the withdrawal has arrived.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
+use linkspan_editor_api::wire_names::diff_answer::{DIFF_REJECTED, FILE_SAVED};
 use linkspan_editor_api::{Message, RequestId};
 use serde_json::{Value, json};
 
 use super::replies::{self, ToolCall};
 use super::{LEAVE, whole_file};
 
-/// What is done with files.
+/// File operations.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Disk {
-    /// What a file holds, or why that is not known.
+    /// Reads a file, or says why it cannot.
     pub(super) read: fn(&Path) -> Result<String, String>,
-    /// Puts the second text in place of the first, or says why not.
+    /// Replaces the first text by the second, or says why it cannot.
     pub(super) write: fn(&Path, &str, &str) -> Result<(), String>,
 }
 
@@ -26,14 +27,14 @@ const TOOLS: [(&str, &str); 3] = [
     ("status", "Show a message: message, and level: info, warning or error."),
 ];
 
-/// What shall be done, in this order.
+/// What to do, in this order.
 #[derive(Debug)]
-pub(super) enum Act {
-    /// To our session.
-    Tell(Message),
-    /// To the editor.
-    Say(Value),
-    /// Asks the editor for a sign of life.
+pub(super) enum ClioStep {
+    /// Send this to our session.
+    ToSession(Message),
+    /// Send this to the editor.
+    ToEditor(Value),
+    /// Ping the editor.
     Probe(i64),
 }
 
@@ -42,30 +43,30 @@ pub(super) struct Clio {
     version: String,
     folders: Vec<PathBuf>,
     disk: Disk,
-    /// The introduction that is not answered yet.
+    /// The handshake that is not answered yet.
     hello: Option<RequestId>,
-    /// The editor asks the user. Some write what is accepted; Clio's own extension leaves that to the agent.
+    /// The editor asks the user. Some editors write an accepted change; Clio's own extension leaves that to the agent.
     proposes: bool,
-    /// It says that it writes.
+    /// The editor reports that it writes.
     writes: bool,
-    current: Option<Diff>,
-    /// Accepted; once this probe is answered, the file is looked at.
-    accepted: Option<(i64, Diff)>,
-    waiting: VecDeque<Diff>,
-    /// The probe behind the last withdrawal that is not answered yet. Ours are negative, those of our session are not.
+    current: Option<PendingDiff>,
+    /// Accepted; once this probe is answered, the file is checked.
+    accepted: Option<(i64, PendingDiff)>,
+    waiting: VecDeque<PendingDiff>,
+    /// The unanswered probe after the last withdrawal. Our ids are negative, those of our session are not.
     settling: Option<i64>,
     last_probe: i64,
 }
 
-/// What these editors accept by themselves is shown, and nothing is written.
-const NO_PROPOSALS: &str = "this editor only shows changes: it neither asks a person nor writes what was accepted. \
+/// These editors accept by themselves: they show the change and write nothing.
+const NO_PROPOSALS: &str = "this editor only shows changes: it neither asks the user nor writes accepted changes. \
     Update its Clio extension to one that has `proposeDiff`, or attach the editor to Linkspan's hub";
 
 #[derive(Debug)]
-struct Diff {
+struct PendingDiff {
     id: RequestId,
     file: String,
-    /// What the file holds, once it is asked about.
+    /// The text of the file when the question was sent.
     before: Option<String>,
     after: String,
     description: String,
@@ -91,30 +92,30 @@ impl Clio {
         }
     }
 
-    /// Something that our session says.
-    pub(super) fn ours(&mut self, message: Message) -> Vec<Act> {
+    /// Handles a message of our session.
+    pub(super) fn ours(&mut self, message: Message) -> Vec<ClioStep> {
         match message {
             Message::Request { id, method, params } => match method.as_str() {
                 "initialize" => {
                     self.hello = Some(id);
-                    vec![Act::Say(json!({ "type": "connect", "clientVersion": self.version }))]
+                    vec![ClioStep::ToEditor(json!({ "type": "connect", "clientVersion": self.version }))]
                 }
                 "ping" => match id {
-                    RequestId::Number(number) => vec![Act::Probe(number)],
+                    RequestId::Number(number) => vec![ClioStep::Probe(number)],
                     RequestId::String(_) => vec![],
                 },
-                "tools/list" => vec![Act::Tell(replies::tools(id, &TOOLS))],
+                "tools/list" => vec![ClioStep::ToSession(replies::tools(id, &TOOLS))],
                 "tools/call" => match ToolCall::read(&params) {
                     Some(call) => self.call(id, call),
-                    None => vec![Act::Tell(replies::not_offered(id, &method))],
+                    None => vec![ClioStep::ToSession(replies::not_offered(id, &method))],
                 },
                 LEAVE => {
-                    let mut acts = self.settle();
-                    acts.extend(self.withdraw(|_| true));
-                    acts.push(Act::Tell(Message::response(id, &json!({}))));
-                    acts
+                    let mut steps = self.settle();
+                    steps.extend(self.withdraw(|_| true));
+                    steps.push(ClioStep::ToSession(Message::response(id, &json!({}))));
+                    steps
                 }
-                _ => vec![Act::Tell(replies::not_offered(id, &method))],
+                _ => vec![ClioStep::ToSession(replies::not_offered(id, &method))],
             },
             Message::Notification { method, params } if method == "notifications/cancelled" => {
                 match replies::cancelled(&params) {
@@ -126,17 +127,21 @@ impl Clio {
         }
     }
 
-    fn call(&mut self, id: RequestId, mut call: ToolCall) -> Vec<Act> {
+    fn call(&mut self, id: RequestId, mut call: ToolCall) -> Vec<ClioStep> {
         let tab = call.take_tab();
         match call.name.as_str() {
             "openDiff" | "proposeDiff" if !self.proposes => {
-                vec![Act::Tell(replies::tool_failed(id, NO_PROPOSALS))]
+                vec![ClioStep::ToSession(replies::tool_failed(id, NO_PROPOSALS))]
             }
             "openDiff" | "proposeDiff" => {
                 let (Some(file), Some(after)) = (call.text("file"), call.text("after")) else {
-                    return vec![Act::Tell(replies::no_arguments(id, &call.name, "`file` and `after`"))];
+                    return vec![ClioStep::ToSession(replies::no_arguments(
+                        id,
+                        &call.name,
+                        "`file` and `after`",
+                    ))];
                 };
-                self.waiting.push_back(Diff {
+                self.waiting.push_back(PendingDiff {
                     id,
                     file: file.to_owned(),
                     before: call.text("before").map(str::to_owned),
@@ -149,42 +154,42 @@ impl Clio {
             }
             "closeDiff" => {
                 let Some(file) = call.text("file").map(str::to_owned) else {
-                    return vec![Act::Tell(replies::no_arguments(id, "closeDiff", "`file`"))];
+                    return vec![ClioStep::ToSession(replies::no_arguments(id, "closeDiff", "`file`"))];
                 };
-                let mut acts = self.withdraw(|diff| diff.file == file);
-                if acts.is_empty() {
-                    acts.push(Act::Say(json!({ "type": "closeDiff", "file": file })));
+                let mut steps = self.withdraw(|diff| diff.file == file);
+                if steps.is_empty() {
+                    steps.push(ClioStep::ToEditor(json!({ "type": "closeDiff", "file": file })));
                 }
-                acts.push(Act::Tell(replies::texts(id, &["ok"])));
-                acts
+                steps.push(ClioStep::ToSession(replies::texts(id, &["ok"])));
+                steps
             }
             "close_tab" => {
-                let mut acts = self.withdraw(|diff| tab.is_some() && diff.tab == tab);
-                acts.push(Act::Tell(replies::texts(id, &["ok"])));
-                acts
+                let mut steps = self.withdraw(|diff| tab.is_some() && diff.tab == tab);
+                steps.push(ClioStep::ToSession(replies::texts(id, &["ok"])));
+                steps
             }
             "closeAllDiffTabs" => {
-                let mut acts = self.withdraw(|_| true);
-                acts.push(Act::Tell(replies::texts(id, &["ok"])));
-                acts
+                let mut steps = self.withdraw(|_| true);
+                steps.push(ClioStep::ToSession(replies::texts(id, &["ok"])));
+                steps
             }
             "status" => {
                 let Some(message) = call.text("message") else {
-                    return vec![Act::Tell(replies::no_arguments(id, "status", "`message`"))];
+                    return vec![ClioStep::ToSession(replies::no_arguments(id, "status", "`message`"))];
                 };
                 let level = call.text("level").unwrap_or("info");
                 let status = json!({ "type": "status", "message": message, "level": level });
-                vec![Act::Say(status), Act::Tell(replies::texts(id, &["ok"]))]
+                vec![ClioStep::ToEditor(status), ClioStep::ToSession(replies::texts(id, &["ok"]))]
             }
-            "getWorkspaceFolders" => vec![Act::Tell(replies::folders(id, &self.folders))],
-            // `applyDiff` is not among them: it writes, and nobody is asked.
-            other => vec![Act::Tell(replies::not_offered(id, other))],
+            "getWorkspaceFolders" => vec![ClioStep::ToSession(replies::folders(id, &self.folders))],
+            // `applyDiff` is not offered: it writes without asking.
+            other => vec![ClioStep::ToSession(replies::not_offered(id, other))],
         }
     }
 
-    /// Asks the next question, if none is under way.
-    fn next(&mut self) -> Vec<Act> {
-        let mut acts = Vec::new();
+    /// Sends the next question, if none is pending.
+    fn next(&mut self) -> Vec<ClioStep> {
+        let mut steps = Vec::new();
         while self.current.is_none() && self.settling.is_none() && self.accepted.is_none() {
             let Some(mut diff) = self.waiting.pop_front() else { break };
             let before = match diff.before.take() {
@@ -193,32 +198,32 @@ impl Clio {
             };
             match before {
                 Ok(before) => {
-                    acts.push(Act::Say(question(&diff, &before)));
+                    steps.push(ClioStep::ToEditor(question(&diff, &before)));
                     diff.before = Some(before);
                     self.current = Some(diff);
                 }
-                Err(why) => acts.push(Act::Tell(replies::tool_failed(diff.id, &why))),
+                Err(why) => steps.push(ClioStep::ToSession(replies::tool_failed(diff.id, &why))),
             }
         }
-        acts
+        steps
     }
 
-    /// Takes questions back; whoever asked hears it.
-    fn withdraw(&mut self, which: impl Fn(&Diff) -> bool) -> Vec<Act> {
-        let mut acts = Vec::new();
+    /// Withdraws questions and notifies their callers.
+    fn withdraw(&mut self, which: impl Fn(&PendingDiff) -> bool) -> Vec<ClioStep> {
+        let mut steps = Vec::new();
         if let Some(diff) = self.current.take_if(|diff| which(diff)) {
-            acts.push(Act::Say(json!({ "type": "closeDiff", "file": diff.file })));
-            acts.push(Act::Tell(replies::withdrawn(diff.id)));
-            // A decision may be on its way already: it must not answer the next question.
+            steps.push(ClioStep::ToEditor(json!({ "type": "closeDiff", "file": diff.file })));
+            steps.push(ClioStep::ToSession(replies::withdrawn(diff.id)));
+            // A decision may already be on its way; it must not answer the next question.
             let probe = self.probe();
             self.settling = Some(probe);
-            acts.push(Act::Probe(probe));
+            steps.push(ClioStep::Probe(probe));
         }
-        let (taken_back, kept) = self.waiting.drain(..).partition::<Vec<Diff>, _>(|diff| which(diff));
+        let (taken_back, kept) = self.waiting.drain(..).partition::<Vec<PendingDiff>, _>(|diff| which(diff));
         self.waiting.extend(kept);
-        acts.extend(taken_back.into_iter().map(|diff| Act::Tell(replies::withdrawn(diff.id))));
-        acts.extend(self.next());
-        acts
+        steps.extend(taken_back.into_iter().map(|diff| ClioStep::ToSession(replies::withdrawn(diff.id))));
+        steps.extend(self.next());
+        steps
     }
 
     fn probe(&mut self) -> i64 {
@@ -226,33 +231,33 @@ impl Clio {
         self.last_probe
     }
 
-    /// Sees to it that what was accepted is in the file, and tells whoever asked. An editor that writes has done so:
-    /// it has answered since.
-    fn settle(&mut self) -> Vec<Act> {
+    /// Makes sure that the accepted text is in the file, and answers the caller. An editor that writes has done so,
+    /// because it has answered a later probe.
+    fn settle(&mut self) -> Vec<ClioStep> {
         let Some((_, diff)) = self.accepted.take() else { return vec![] };
-        let Diff { id, file, before, after, by_caller, .. } = diff;
+        let PendingDiff { id, file, before, after, by_caller, .. } = diff;
         let (path, before) = (Path::new(&file), before.unwrap_or_default());
         let written = match (self.disk.read)(path) {
             Ok(now) if same(&now, &after) => Ok(true),
-            // What the user made of it, or somebody since.
+            // The user's version of it, or a later change.
             Ok(now) if self.writes && now != before => Ok(true),
             Ok(now) if now == before && by_caller => Ok(false),
             Ok(_) => (self.disk.write)(path, &before, &after).map(|()| true),
-            Err(why) => Err(format!("accepted, but it is not known whether it was written: {why}")),
+            Err(why) => Err(format!("accepted, but could not check whether it was written: {why}")),
         };
-        let mut acts = vec![Act::Tell(match written {
-            Ok(true) => replies::texts(id, &["FILE_SAVED"]),
+        let mut steps = vec![ClioStep::ToSession(match written {
+            Ok(true) => replies::texts(id, &[FILE_SAVED]),
             Ok(false) => replies::texts(id, &[replies::NOT_WRITTEN]),
             Err(why) => replies::tool_failed(id, &why),
         })];
-        acts.extend(self.next());
-        acts
+        steps.extend(self.next());
+        steps
     }
 
     /// The editor answers a probe.
-    pub(super) fn pong(&mut self, id: i64) -> Vec<Act> {
+    pub(super) fn pong(&mut self, id: i64) -> Vec<ClioStep> {
         if id >= 0 {
-            return vec![Act::Tell(Message::response(RequestId::Number(id), &Value::Null))];
+            return vec![ClioStep::ToSession(Message::response(RequestId::Number(id), &Value::Null))];
         }
         if self.accepted.as_ref().is_some_and(|(probe, _)| *probe == id) {
             return self.settle();
@@ -263,8 +268,8 @@ impl Clio {
         }
     }
 
-    /// Something that the editor says.
-    pub(super) fn theirs(&mut self, said: &Value) -> Vec<Act> {
+    /// Handles a message of the editor.
+    pub(super) fn theirs(&mut self, said: &Value) -> Vec<ClioStep> {
         let text = |key: &str| said.get(key).and_then(Value::as_str);
         match text("type") {
             Some("connected") => {
@@ -275,46 +280,46 @@ impl Clio {
                 let Some(id) = self.hello.take() else { return vec![] };
                 let (name, version) =
                     (text("ideName").unwrap_or("clio"), text("serverVersion").unwrap_or("?"));
-                vec![Act::Tell(replies::initialized(id, name, version))]
+                vec![ClioStep::ToSession(replies::initialized(id, name, version))]
             }
             Some("diffAccepted") => match self.decided(text("file")) {
                 Some(diff) => {
                     let probe = self.probe();
                     self.accepted = Some((probe, diff));
-                    vec![Act::Probe(probe)]
+                    vec![ClioStep::Probe(probe)]
                 }
                 None => vec![],
             },
             Some("diffRejected") => match self.decided(text("file")) {
                 Some(diff) => {
-                    let mut acts = vec![Act::Tell(replies::texts(diff.id, &["DIFF_REJECTED"]))];
-                    acts.extend(self.next());
-                    acts
+                    let mut steps = vec![ClioStep::ToSession(replies::texts(diff.id, &[DIFF_REJECTED]))];
+                    steps.extend(self.next());
+                    steps
                 }
                 None => vec![],
             },
             Some("error") => {
-                let message = text("message").unwrap_or("the editor says that it failed, and not why");
+                let message = text("message").unwrap_or("the editor reports a failure without a reason");
                 let message = match text("code") {
                     Some(code) => format!("{message} ({code})"),
                     None => message.to_owned(),
                 };
                 if let Some(id) = self.hello.take() {
-                    return vec![Act::Tell(replies::failed(id, message))];
+                    return vec![ClioStep::ToSession(replies::failed(id, message))];
                 }
                 let about = text("file");
-                let fits = |diff: &mut Diff| about.is_none_or(|file| file == diff.file);
+                let fits = |diff: &mut PendingDiff| about.is_none_or(|file| file == diff.file);
                 let Some(diff) = self.current.take_if(fits) else { return vec![] };
-                let mut acts = vec![Act::Tell(replies::tool_failed(diff.id, &message))];
-                acts.extend(self.next());
-                acts
+                let mut steps = vec![ClioStep::ToSession(replies::tool_failed(diff.id, &message))];
+                steps.extend(self.next());
+                steps
             }
             _ => vec![],
         }
     }
 
-    /// Some editors tell every agent about every decision: one about another file is somebody else's.
-    fn decided(&mut self, file: Option<&str>) -> Option<Diff> {
+    /// Some editors notify every agent of every decision: one about another file belongs to another agent.
+    fn decided(&mut self, file: Option<&str>) -> Option<PendingDiff> {
         self.current.take_if(|diff| Some(diff.file.as_str()) == file)
     }
 }
@@ -325,8 +330,8 @@ fn same(now: &str, wanted: &str) -> bool {
     now == wanted || plain(now) == plain(wanted)
 }
 
-fn question(diff: &Diff, before: &str) -> Value {
-    let Diff { file, after, description, .. } = diff;
+fn question(diff: &PendingDiff, before: &str) -> Value {
+    let PendingDiff { file, after, description, .. } = diff;
     let edits = [whole_file::edit(before, after)];
     json!({ "type": "proposeDiff", "file": file, "edits": edits, "description": description })
 }

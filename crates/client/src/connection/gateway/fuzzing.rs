@@ -1,36 +1,36 @@
-//! Gateways for fuzz targets: the translators without the sockets they speak on.
+//! Gateways for fuzz targets: the translators without their sockets.
 
 use std::path::Path;
 
 use linkspan_editor_api::Message;
 
 use super::clio::{self, Clio, Disk};
-use super::errands::{self, Translator};
 use super::gemini::Gemini;
+use super::http_gateway::{self, Translator};
 use super::ppxai::Ppxai;
-use crate::http::{Answer, HttpError, LoopbackUrl};
+use crate::http::{HttpError, HttpResponse, LoopbackUrl};
 
 /// One translator.
 #[derive(Debug)]
-pub struct Gateway(Kind);
+pub struct Gateway(GatewayKind);
 
 #[derive(Debug)]
-enum Kind {
+enum GatewayKind {
     Clio(Clio),
     Gemini(Gemini),
     Ppxai(Ppxai),
 }
 
-/// What follows from something that was said.
+/// The result of a message.
 #[derive(Debug)]
 pub enum Move {
-    /// Our session is told this.
-    Tell(Message),
+    /// A message to our session.
+    ToSession(Message),
     /// An exchange with the editor begins.
-    Go(u64),
-    /// A stream of the editor is to be heard.
+    Send(u64),
+    /// A stream of the editor is opened.
     Listen,
-    /// The editor is asked for a sign of life.
+    /// The editor is pinged.
     Probe(i64),
     /// Anything that needs no answer.
     Other,
@@ -42,80 +42,83 @@ impl Gateway {
     /// For one of `clio`, `gemini` and `ppxai`.
     pub fn new(wire: &str) -> Gateway {
         Gateway(match wire {
-            "clio" => Kind::Clio(Clio::new("0", &[], NO_DISK)),
-            "gemini" => Kind::Gemini(Gemini::new(1, None, &[])),
-            _ => Kind::Ppxai(Ppxai::new(&LoopbackUrl::of_port(1), None, |path: &Path| path.has_root())),
+            "clio" => GatewayKind::Clio(Clio::new("0", &[], NO_DISK)),
+            "gemini" => GatewayKind::Gemini(Gemini::new(1, None, &[])),
+            _ => {
+                GatewayKind::Ppxai(Ppxai::new(&LoopbackUrl::of_port(1), None, |path: &Path| path.has_root()))
+            }
         })
     }
 
-    /// Our session says something.
+    /// Our session sends a message.
     pub fn ours(&mut self, message: Message) -> Vec<Move> {
         match &mut self.0 {
-            Kind::Clio(clio) => spoken(clio.ours(message)),
-            Kind::Gemini(gemini) => carried(gemini.ours(message)),
-            Kind::Ppxai(ppxai) => carried(ppxai.ours(message)),
+            GatewayKind::Clio(clio) => spoken(clio.ours(message)),
+            GatewayKind::Gemini(gemini) => carried(gemini.ours(message)),
+            GatewayKind::Ppxai(ppxai) => carried(ppxai.ours(message)),
         }
     }
 
-    /// The editor says something by itself: on its socket, or on its stream.
+    /// The editor sends a message on its socket, or on its stream.
     pub fn theirs(&mut self, said: &str) -> Vec<Move> {
         match &mut self.0 {
-            Kind::Clio(clio) => {
+            GatewayKind::Clio(clio) => {
                 serde_json::from_str(said).map(|said| spoken(clio.theirs(&said))).unwrap_or_default()
             }
-            Kind::Gemini(gemini) => carried(gemini.heard(said)),
-            Kind::Ppxai(ppxai) => carried(ppxai.heard(said)),
+            GatewayKind::Gemini(gemini) => carried(gemini.heard(said)),
+            GatewayKind::Ppxai(ppxai) => carried(ppxai.heard(said)),
         }
     }
 
-    /// The editor gives a sign of life.
+    /// The editor answers a ping.
     pub fn pong(&mut self, id: i64) -> Vec<Move> {
         match &mut self.0 {
-            Kind::Clio(clio) => spoken(clio.pong(id)),
-            Kind::Gemini(_) | Kind::Ppxai(_) => vec![],
+            GatewayKind::Clio(clio) => spoken(clio.pong(id)),
+            GatewayKind::Gemini(_) | GatewayKind::Ppxai(_) => vec![],
         }
     }
 
     /// The stream is open.
     pub fn listening(&mut self) -> Vec<Move> {
         match &mut self.0 {
-            Kind::Clio(_) => vec![],
-            Kind::Gemini(gemini) => carried(gemini.listening()),
-            Kind::Ppxai(ppxai) => carried(ppxai.listening()),
+            GatewayKind::Clio(_) => vec![],
+            GatewayKind::Gemini(gemini) => carried(gemini.listening()),
+            GatewayKind::Ppxai(ppxai) => carried(ppxai.listening()),
         }
     }
 
-    /// An exchange is over; without an answer, nobody listened.
+    /// An exchange is complete; without an answer, the port was closed.
     pub fn back(&mut self, tag: u64, answer: Option<(u16, &str, Vec<u8>)>) -> Vec<Move> {
-        let answer = answer.ok_or(HttpError::NothingListens).map(|(status, content_type, body)| Answer {
-            status,
-            content_type: content_type.to_owned(),
-            session: Some("s".to_owned()),
-            body,
-        });
+        let answer =
+            answer.ok_or(HttpError::NothingListens).map(|(status, content_type, body)| HttpResponse {
+                status,
+                content_type: content_type.to_owned(),
+                session: Some("s".to_owned()),
+                body,
+            });
         match &mut self.0 {
-            Kind::Clio(_) => vec![],
-            Kind::Gemini(gemini) => carried(gemini.back(tag, answer)),
-            Kind::Ppxai(ppxai) => carried(ppxai.back(tag, answer)),
+            GatewayKind::Clio(_) => vec![],
+            GatewayKind::Gemini(gemini) => carried(gemini.back(tag, answer)),
+            GatewayKind::Ppxai(ppxai) => carried(ppxai.back(tag, answer)),
         }
     }
 }
 
-fn spoken(acts: Vec<clio::Act>) -> Vec<Move> {
-    let moved = |act| match act {
-        clio::Act::Tell(message) => Move::Tell(message),
-        clio::Act::Probe(id) => Move::Probe(id),
-        clio::Act::Say(_) => Move::Other,
+fn spoken(steps: Vec<clio::ClioStep>) -> Vec<Move> {
+    let moved = |step| match step {
+        clio::ClioStep::ToSession(message) => Move::ToSession(message),
+        clio::ClioStep::Probe(id) => Move::Probe(id),
+        clio::ClioStep::ToEditor(_) => Move::Other,
     };
-    acts.into_iter().map(moved).collect()
+    steps.into_iter().map(moved).collect()
 }
 
-fn carried(acts: Vec<errands::Act>) -> Vec<Move> {
-    let moved = |act| match act {
-        errands::Act::Tell(message) => Move::Tell(message),
-        errands::Act::Go(tag, _) => Move::Go(tag),
-        errands::Act::Listen(_) => Move::Listen,
-        errands::Act::Stop(_) | errands::Act::Close => Move::Other,
+fn carried(steps: Vec<http_gateway::HttpStep>) -> Vec<Move> {
+    let moved = |step| match step {
+        http_gateway::HttpStep::ToSession(message) => Move::ToSession(message),
+        http_gateway::HttpStep::Send(tag, _) => Move::Send(tag),
+        http_gateway::HttpStep::Listen(_) => Move::Listen,
+        http_gateway::HttpStep::Stop(_) | http_gateway::HttpStep::Close => Move::Other,
     };
-    acts.into_iter().map(moved).collect()
+    steps.into_iter().map(moved).collect()
 }

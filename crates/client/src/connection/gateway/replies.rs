@@ -1,4 +1,4 @@
-//! What gateways answer to our own session, and what it asks them: MCP's words for both.
+//! MCP messages between gateways and our own session.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ impl ToolCall {
         self.arguments.get(key)?.as_str()
     }
 
-    /// The name of the tab, which only our own side knows.
+    /// Takes out the name of the tab, which is only for our own side.
     pub(super) fn take_tab(&mut self) -> Option<String> {
         match self.arguments.remove("tab_name")? {
             Value::String(tab) => Some(tab),
@@ -74,7 +74,7 @@ pub(super) fn tool_failed(id: RequestId, message: &str) -> Message {
     Message::response(id, &json!({ "content": content, "isError": true }))
 }
 
-/// In the words in which our hub says it.
+/// As our hub reports it.
 pub(super) fn withdrawn(id: RequestId) -> Message {
     let error = json!({ "kind": "withdrawn", "message": "the change was withdrawn before it was decided" });
     let result = json!({ "content": [], "isError": true, "structuredContent": { "error": error } });
@@ -88,12 +88,12 @@ pub(super) fn failed(id: RequestId, message: impl Into<String>) -> Message {
 pub(super) fn not_offered(id: RequestId, what: &str) -> Message {
     Message::error(
         Some(id),
-        RpcError::new(errors::METHOD_NOT_FOUND, format!("there is no `{what}` on this wire")),
+        RpcError::new(errors::METHOD_NOT_FOUND, format!("this wire does not support `{what}`")),
     )
 }
 
 pub(super) fn no_arguments(id: RequestId, what: &str, wanted: &str) -> Message {
-    tool_failed(id, &format!("`{what}` wants {wanted}"))
+    tool_failed(id, &format!("`{what}` needs {wanted}"))
 }
 
 /// Tools by their names alone.
@@ -105,7 +105,7 @@ pub(super) fn tools(id: RequestId, tools: &[(&str, &str)]) -> Message {
     Message::response(id, &json!({ "tools": listed }))
 }
 
-/// The folders of the workspace, where only discovery tells them.
+/// The folders of the workspace, if only discovery knows them.
 pub(super) fn folders(id: RequestId, folders: &[PathBuf]) -> Message {
     data(id, &json!({ "folders": folders.iter().map(|folder| folder.to_string_lossy()).collect::<Vec<_>>() }))
 }

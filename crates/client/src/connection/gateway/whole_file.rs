@@ -1,4 +1,4 @@
-//! A whole new content as one edit of all that is there, for wires that know ranges only.
+//! A whole new text as one edit of the whole file, for wires that only support ranges.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,16 +6,16 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// Nobody reviews a larger one on these wires.
+/// Larger files are not reviewed on these wires.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
-/// What a file holds; empty if there is none.
+/// The text of a file; empty if it does not exist.
 pub(super) fn read(path: &Path) -> Result<String, String> {
     let why = |error: std::io::Error| format!("{} cannot be read: {error}", path.display());
     match path.metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(String::new()),
         Err(error) => return Err(why(error)),
-        // A pipe in its place would hold us up.
+        // A pipe in its place would block us.
         Ok(found) if !found.is_file() => return Err(format!("{} is not a file", path.display())),
         Ok(found) if found.len() > LARGEST => {
             return Err(format!("{} has more than {} MiB", path.display(), LARGEST >> 20));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::server::{Kind, Say, Server};
+use super::server::{FakeServer, Say, ServerKind};
 use crate::connection::{CallError, Change, ChangeWriter, DiffOutcome};
 
 const NEW: &str = "new\n";
@@ -19,11 +19,11 @@ fn connected(capabilities: &[&str]) -> Say {
 fn clio(
     capabilities: &'static [&str],
     mut behave: impl FnMut(&Value) -> Vec<Say> + Send + 'static,
-) -> (Server, tempfile::TempDir, String) {
+) -> (FakeServer, tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.py").to_str().unwrap().to_owned();
     std::fs::write(&file, "old\n").unwrap();
-    let server = Server::start(Kind::Clio, move |message| match message["type"].as_str() {
+    let server = FakeServer::start(ServerKind::Clio, move |message| match message["type"].as_str() {
         Some("connect") => vec![connected(capabilities)],
         _ => behave(message),
     });
@@ -67,7 +67,7 @@ fn what_an_editor_accepts_and_does_not_write_is_written_here() {
         (None, false, Ok(true)),
         (None, true, Ok(false)),
         (Some(NEW), false, Ok(true)),
-        (Some("other\n"), false, Err("changed meanwhile")),
+        (Some("other\n"), false, Err("changed in the meantime")),
     ] {
         let (server, _folder, file) = clio(PROPOSES, move |message| {
             if let Some(text) = meanwhile {

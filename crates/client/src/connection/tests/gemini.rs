@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::http_server::{Heard, HttpServer, Reply};
+use super::http_server::{HttpServer, ReceivedRequest, ServerReply};
 use crate::connection::{CallError, Change, DiffOutcome, EditorEvent};
 use crate::discover::{Secret, Wire};
 
@@ -54,7 +54,7 @@ impl Recording {
                 recording.answers.insert(what.clone(), (line["sse"].is_object(), message.clone()));
             }
         }
-        assert!(recording.answers.contains_key("tools/list"), "{name} is no conversation");
+        assert!(recording.answers.contains_key("tools/list"), "{name} has no conversation");
         recording
     }
 
@@ -66,10 +66,10 @@ impl Recording {
                 let (events, told) = channel();
                 self.early.iter().for_each(|message| events.send(event(message)).unwrap());
                 stream = Some(events);
-                return Reply::Stream(told);
+                return ServerReply::Stream(told);
             }
             let Some((as_events, answer)) = self.answers.get(heard.what()) else {
-                return Reply::Whole(202, vec![], String::new());
+                return ServerReply::Whole(202, vec![], String::new());
             };
             let mut answer = answer.clone();
             answer["id"] = heard.body["id"].clone();
@@ -80,9 +80,9 @@ impl Recording {
             let reply = match as_events {
                 true => {
                     let headers = vec![("content-type", "text/event-stream".into())];
-                    Reply::Whole(200, headers, event(&answer))
+                    ServerReply::Whole(200, headers, event(&answer))
                 }
-                false => Reply::json(&answer),
+                false => ServerReply::json(&answer),
             };
             if heard.what() == "initialize" { reply.with("mcp-session-id", "s-1") } else { reply }
         })
@@ -90,7 +90,7 @@ impl Recording {
 }
 
 /// Changes can only be asked once the stream is there; a real editor tells what it shows right away.
-fn wait_for_stream(server: &HttpServer) -> Heard {
+fn wait_for_stream(server: &HttpServer) -> ReceivedRequest {
     server.hears("GET /mcp")
 }
 
@@ -160,7 +160,7 @@ fn what_the_editor_shows_becomes_selection_and_tabs() {
 
 /// A server that introduces itself, opens streams that the test writes to, and else behaves.
 fn behaving(
-    mut behave: impl FnMut(&Heard) -> Option<Reply> + Send + 'static,
+    mut behave: impl FnMut(&ReceivedRequest) -> Option<ServerReply> + Send + 'static,
 ) -> (HttpServer, std::sync::mpsc::Receiver<Sender<String>>) {
     let (streams_in, streams) = channel();
     let server = HttpServer::start(move |heard| {
@@ -168,13 +168,13 @@ fn behaving(
             return reply;
         }
         let answer = |result: Value| {
-            Reply::json(&json!({ "jsonrpc": "2.0", "id": heard.body["id"], "result": result }))
+            ServerReply::json(&json!({ "jsonrpc": "2.0", "id": heard.body["id"], "result": result }))
         };
         match heard.what() {
             "GET /mcp" => {
                 let (events, told) = channel();
                 streams_in.send(events).unwrap();
-                Reply::Stream(told)
+                ServerReply::Stream(told)
             }
             "initialize" => {
                 answer(json!({ "protocolVersion": "2025-06-18", "serverInfo": { "name": "fake" } }))
@@ -182,7 +182,7 @@ fn behaving(
             }
             "openDiff" | "closeDiff" => answer(json!({ "content": [] })),
             "ping" => answer(json!({})),
-            _ => Reply::Whole(202, vec![], String::new()),
+            _ => ServerReply::Whole(202, vec![], String::new()),
         }
     });
     (server, streams)
@@ -209,6 +209,7 @@ fn a_stream_that_drops_is_opened_again_from_the_last_event() {
 fn a_decision_that_comes_late_answers_no_other_question() {
     let (server, streams) = behaving(|_| None);
     let editor = server.connect(wire(&server)).unwrap();
+    let events = editor.events();
     let stream = streams.recv().unwrap();
     let first = editor.propose(&Change::new(A, "first")).unwrap();
     server.hears("openDiff");
@@ -217,8 +218,12 @@ fn a_decision_that_comes_late_answers_no_other_question() {
     stream.send(decision("ide/diffAccepted", json!({ "filePath": A, "content": "first" }))).unwrap();
     stream.send(decision("ide/diffAccepted", json!({ "filePath": "/w/other", "content": "x" }))).unwrap();
     stream.send(decision("ide/diffAccepted", json!("what?"))).unwrap();
+    let active = json!({ "path": A, "isActive": true, "cursor": { "line": 1, "character": 1 } });
+    let context = json!({ "workspaceState": { "openFiles": [active] } });
+    stream.send(decision("ide/contextUpdate", context)).unwrap();
     assert_eq!(first.wait(), Err(CallError::Withdrawn));
-    std::thread::sleep(Duration::from_millis(50));
+    // What was sent before this has been read, too.
+    assert!(matches!(events.recv_timeout(Duration::from_secs(20)), Ok(EditorEvent::Selection(_))));
     let second = editor.propose(&Change::new(A, "second")).unwrap();
     assert_eq!(second.wait_timeout(Duration::from_millis(50)), None);
     let third = editor.open_diff(&Change::new(A, "third")).unwrap_err();
@@ -279,20 +284,24 @@ fn questions_on_the_stream_are_answered() {
 
 #[test]
 fn hostile_answers_harm_nobody() {
-    let id = |heard: &Heard| heard.body["id"].clone();
-    type Case = (&'static str, fn(&Heard, Value) -> Reply);
+    let id = |heard: &ReceivedRequest| heard.body["id"].clone();
+    type Case = (&'static str, fn(&ReceivedRequest, Value) -> ServerReply);
     let cases: [Case; 6] = [
-        ("no answer", |_, _| {
-            Reply::Whole(200, vec![("content-type", "application/json".into())], "<html>".into())
+        ("invalid response", |_, _| {
+            ServerReply::Whole(200, vec![("content-type", "application/json".into())], "<html>".into())
         }),
-        ("something else", |_, id| {
-            Reply::json(&json!({ "jsonrpc": "2.0", "id": format!("{id}0"), "result": { "content": [] } }))
+        ("did not answer the request", |_, id| {
+            ServerReply::json(
+                &json!({ "jsonrpc": "2.0", "id": format!("{id}0"), "result": { "content": [] } }),
+            )
         }),
-        ("HTTP 500", |_, _| Reply::Whole(500, vec![], String::new())),
-        ("token", |_, _| Reply::Whole(401, vec![], String::new())),
-        ("", |_, _| Reply::HangUp),
+        ("HTTP 500", |_, _| ServerReply::Whole(500, vec![], String::new())),
+        ("token", |_, _| ServerReply::Whole(401, vec![], String::new())),
+        ("", |_, _| ServerReply::HangUp),
         ("larger", |_, _| {
-            Reply::Bytes(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", 1_u64 << 40).into_bytes())
+            ServerReply::Bytes(
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", 1_u64 << 40).into_bytes(),
+            )
         }),
     ];
     for (says, reply) in cases {
@@ -321,7 +330,7 @@ fn an_answer_without_end_is_given_up_and_so_is_a_stream_of_nonsense() {
     let (server, streams) = behaving(|heard| {
         let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
         match heard.what() {
-            "anything" => Some(Reply::Bytes([&head[..], &vec![b' '; 100_000]].concat())),
+            "anything" => Some(ServerReply::Bytes([&head[..], &vec![b' '; 100_000]].concat())),
             _ => None,
         }
     });
@@ -339,8 +348,9 @@ fn an_answer_without_end_is_given_up_and_so_is_a_stream_of_nonsense() {
 
 #[test]
 fn a_session_that_the_server_forgot_is_over() {
-    let (server, streams) =
-        behaving(|heard| (heard.what() == "anything").then(|| Reply::Whole(404, vec![], String::new())));
+    let (server, streams) = behaving(|heard| {
+        (heard.what() == "anything").then(|| ServerReply::Whole(404, vec![], String::new()))
+    });
     let editor = server.connect(wire(&server)).unwrap();
     let _stream = streams.recv().unwrap();
     let pending = editor.propose(&Change::new(A, NEW)).unwrap();
@@ -353,7 +363,7 @@ fn a_session_that_the_server_forgot_is_over() {
 #[test]
 fn whoever_is_no_such_editor_is_told_apart() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let server = HttpServer::start(|_| Reply::Whole(404, vec![], String::new()));
+    let server = HttpServer::start(|_| ServerReply::Whole(404, vec![], String::new()));
     for (port, says) in [(closed, "nothing listens"), (server.port, "HTTP 404")] {
         let error = server.connect(Wire::Gemini { port, token: None }).unwrap_err();
         assert!(error.to_string().contains(says), "{error}");

@@ -12,18 +12,18 @@ use linkspan_editor_api::Places;
 use serde_json::Value;
 
 use crate::connection::{AgentInfo, Connection, OpenError};
-use crate::discover::{Candidate, Found, Verdict, Wire};
+use crate::discover::{Candidate, CandidateVerdict, FoundBy, Wire};
 
 /// A request that came.
 #[derive(Debug, Clone)]
-pub(crate) struct Heard {
+pub(crate) struct ReceivedRequest {
     /// `POST /mcp`.
     pub(crate) line: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Value,
 }
 
-impl Heard {
+impl ReceivedRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -36,28 +36,28 @@ impl Heard {
 }
 
 /// What the server does about it.
-pub(crate) enum Reply {
+pub(crate) enum ServerReply {
     /// Status, headers, body.
     Whole(u16, Vec<(&'static str, String)>, String),
     /// A stream of events: each text is sent as it comes; it ends with the sender.
     Stream(Receiver<String>),
     /// Any bytes, and then nothing more for as long as the peer stays.
     Bytes(Vec<u8>),
-    /// These bytes for ever.
+    /// These bytes without end.
     Endless(&'static [u8]),
     HangUp,
 }
 
-impl Reply {
-    pub(crate) fn json(body: &Value) -> Reply {
-        Reply::Whole(200, vec![("content-type", "application/json".into())], body.to_string())
+impl ServerReply {
+    pub(crate) fn json(body: &Value) -> ServerReply {
+        ServerReply::Whole(200, vec![("content-type", "application/json".into())], body.to_string())
     }
 
-    pub(crate) fn with(self, name: &'static str, value: &str) -> Reply {
+    pub(crate) fn with(self, name: &'static str, value: &str) -> ServerReply {
         match self {
-            Reply::Whole(status, mut headers, body) => {
+            ServerReply::Whole(status, mut headers, body) => {
                 headers.push((name, value.into()));
-                Reply::Whole(status, headers, body)
+                ServerReply::Whole(status, headers, body)
             }
             other => other,
         }
@@ -66,13 +66,13 @@ impl Reply {
 
 pub(crate) struct HttpServer {
     pub(crate) port: u16,
-    pub(crate) heard: Receiver<Heard>,
+    pub(crate) heard: Receiver<ReceivedRequest>,
 }
 
-type Behave = dyn FnMut(&Heard) -> Reply + Send;
+type Behave = dyn FnMut(&ReceivedRequest) -> ServerReply + Send;
 
 impl HttpServer {
-    pub(crate) fn start(behave: impl FnMut(&Heard) -> Reply + Send + 'static) -> HttpServer {
+    pub(crate) fn start(behave: impl FnMut(&ReceivedRequest) -> ServerReply + Send + 'static) -> HttpServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (heard_in, heard) = channel();
@@ -92,7 +92,7 @@ impl HttpServer {
 
     /// The next request that is this; those before it are forgotten.
     #[track_caller]
-    pub(crate) fn hears(&self, what: &str) -> Heard {
+    pub(crate) fn hears(&self, what: &str) -> ReceivedRequest {
         loop {
             let heard = self.heard.recv_timeout(Duration::from_secs(10)).expect("never heard");
             if heard.what() == what {
@@ -108,9 +108,9 @@ pub(crate) fn candidate(wire: Wire) -> Candidate {
         wire,
         folders: vec![PathBuf::from("/w/a b")],
         pid: None,
-        found: Found::Given,
+        found: FoundBy::Given,
         matched: None,
-        verdict: Verdict::Usable,
+        verdict: CandidateVerdict::Usable,
     }
 }
 
@@ -120,14 +120,14 @@ pub(crate) fn nowhere() -> Places {
     Places { home: none.clone(), runtime: none.clone(), state: none.clone(), config: none }
 }
 
-fn serve(stream: TcpStream, behave: &Mutex<Box<Behave>>, heard_in: &Sender<Heard>) {
+fn serve(stream: TcpStream, behave: &Mutex<Box<Behave>>, heard_in: &Sender<ReceivedRequest>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let Some(heard) = request(&mut reader) else { return };
     let reply = behave.lock().unwrap()(&heard);
     let _ = heard_in.send(heard);
     let mut stream = stream;
     match reply {
-        Reply::Whole(status, headers, body) => {
+        ServerReply::Whole(status, headers, body) => {
             let mut head =
                 format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n", body.len());
             for (name, value) in headers {
@@ -135,7 +135,7 @@ fn serve(stream: TcpStream, behave: &Mutex<Box<Behave>>, heard_in: &Sender<Heard
             }
             let _ = stream.write_all(format!("{head}\r\n{body}").as_bytes());
         }
-        Reply::Stream(events) => {
+        ServerReply::Stream(events) => {
             let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
             let _ = stream.write_all(head.as_bytes());
             while let Ok(event) = events.recv() {
@@ -144,20 +144,20 @@ fn serve(stream: TcpStream, behave: &Mutex<Box<Behave>>, heard_in: &Sender<Heard
                 }
             }
         }
-        Reply::Bytes(bytes) => {
+        ServerReply::Bytes(bytes) => {
             let _ = stream.write_all(&bytes);
             let _ = reader.read(&mut [0]);
         }
-        Reply::Endless(bytes) => {
+        ServerReply::Endless(bytes) => {
             while stream.write_all(bytes).is_ok() {
                 thread::sleep(Duration::from_millis(1));
             }
         }
-        Reply::HangUp => {}
+        ServerReply::HangUp => {}
     }
 }
 
-fn request(reader: &mut impl BufRead) -> Option<Heard> {
+fn request(reader: &mut impl BufRead) -> Option<ReceivedRequest> {
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
@@ -177,5 +177,5 @@ fn request(reader: &mut impl BufRead) -> Option<Heard> {
     let mut body = vec![0; length.map_or(0, |(_, length)| length.parse().unwrap())];
     reader.read_exact(&mut body).ok()?;
     let body = serde_json::from_slice(&body).unwrap_or_default();
-    Some(Heard { line, headers, body })
+    Some(ReceivedRequest { line, headers, body })
 }

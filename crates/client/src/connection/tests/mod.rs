@@ -1,12 +1,12 @@
 //! Connections against servers on real sockets.
 
 mod clio;
-mod closing;
+mod connection_loss;
 mod gemini;
 pub(crate) mod http_server;
-mod losing;
+mod load;
 mod odd_servers;
 mod ppxai;
 mod replay;
 pub(crate) mod server;
-mod under_load;
+mod tab_closing;

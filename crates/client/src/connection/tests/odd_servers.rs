@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::server::{KINDS, Kind, Say, Server, result, texts, tool};
+use super::server::{FakeServer, KINDS, Say, ServerKind, result, texts, tool};
 use crate::connection::{CallError, Change, Connection, EditorEvent, OpenAt, Severity};
 
 const A: &str = "/w/a b/a.rs";
 
 /// A server whose tools answer with this one text, whichever is called.
-fn answering(kind: Kind, text: &'static str) -> Connection {
-    let server = Server::start(kind, move |request| match tool(request) {
+fn answering(kind: ServerKind, text: &'static str) -> Connection {
+    let server = FakeServer::start(kind, move |request| match tool(request) {
         Some(_) => vec![texts(request, &[text])],
         None => vec![],
     });
@@ -24,7 +24,7 @@ fn pings_and_questions_of_the_server_are_answered_while_a_person_thinks() {
     for kind in KINDS {
         let ask = |id: &str, method: &str| Say::Json(json!({ "jsonrpc": "2.0", "id": id, "method": method }));
         let mut asked = None;
-        let server = Server::start(kind, move |message| {
+        let server = FakeServer::start(kind, move |message| {
             if tool(message).is_some() {
                 asked = Some(message.clone());
                 return vec![
@@ -35,7 +35,7 @@ fn pings_and_questions_of_the_server_are_answered_while_a_person_thinks() {
                 ];
             }
             match (message["id"].as_str(), &asked) {
-                (Some("x"), Some(asked)) if kind == Kind::Own => {
+                (Some("x"), Some(asked)) if kind == ServerKind::Own => {
                     vec![result(asked, json!({ "structuredContent": { "outcome": "rejected" } }))]
                 }
                 (Some("x"), Some(asked)) => vec![texts(asked, &["DIFF_REJECTED"])],
@@ -48,7 +48,7 @@ fn pings_and_questions_of_the_server_are_answered_while_a_person_thinks() {
         let roots = json!({ "roots": [{ "uri": "file:///w/a%20b" }] });
         assert_eq!(server.hears(|message| message["id"] == "r")["result"], roots);
         assert_eq!(server.hears(|message| message["id"] == "x")["error"]["code"], -32601);
-        if kind != Kind::Own {
+        if kind != ServerKind::Own {
             server.pongs.recv_timeout(Duration::from_secs(5)).unwrap();
         }
     }
@@ -56,12 +56,14 @@ fn pings_and_questions_of_the_server_are_answered_while_a_person_thinks() {
 
 #[test]
 fn the_introduction_is_as_each_wire_has_it() {
-    for (kind, revision) in
-        [(Kind::Own, "2025-06-18"), (Kind::Claude, "2025-06-18"), (Kind::Nexus3, "2024-11-05")]
-    {
-        let server = Server::start(kind, |_| vec![]);
+    for (kind, revision) in [
+        (ServerKind::Own, "2025-06-18"),
+        (ServerKind::Claude, "2025-06-18"),
+        (ServerKind::Nexus3, "2024-11-05"),
+    ] {
+        let server = FakeServer::start(kind, |_| vec![]);
         let _editor = server.connect();
-        if kind == Kind::Own {
+        if kind == ServerKind::Own {
             let join = server.hears(|message| message["method"] == "agent/join");
             assert_eq!(
                 (&join["params"]["window"], &join["params"]["name"]),
@@ -71,7 +73,7 @@ fn the_introduction_is_as_each_wire_has_it() {
         let initialize = server.hears(|message| message["method"] == "initialize");
         assert_eq!(initialize["params"]["protocolVersion"], revision);
         server.hears(|message| message["method"] == "notifications/initialized");
-        if kind == Kind::Claude {
+        if kind == ServerKind::Claude {
             let connected = server.hears(|_| true);
             assert_eq!(connected["method"], "ide_connected");
             assert_eq!(connected["params"]["pid"], std::process::id());
@@ -87,7 +89,7 @@ fn a_tool_that_is_not_there_is_told_from_one_that_fails() {
         let error = json!({ "code": code, "message": message });
         vec![Say::Json(json!({ "jsonrpc": "2.0", "id": request["id"], "error": error }))]
     };
-    let server = Server::start(Kind::Claude, move |request| match tool(request) {
+    let server = FakeServer::start(ServerKind::Claude, move |request| match tool(request) {
         Some("getOpenEditors") => not_found(request, -32601, "Tool not found: getOpenEditors"),
         Some("saveDocument") => not_found(request, -32602, "unknown tool: saveDocument"),
         Some("checkDocumentDirty") => {
@@ -114,10 +116,10 @@ fn no_selection_has_many_shapes() {
     for text in
         ["null", r#"{"success":false,"message":"No active editor found"}"#, r#"{"filePath":"","text":""}"#]
     {
-        assert_eq!(answering(Kind::Claude, text).current_selection(), Ok(None), "{text}");
+        assert_eq!(answering(ServerKind::Claude, text).current_selection(), Ok(None), "{text}");
     }
     for text in ["no idea", "7", "{}", r#"{"filePath":"/w/a"}"#] {
-        let selection = answering(Kind::Nexus3, text).latest_selection();
+        let selection = answering(ServerKind::Nexus3, text).latest_selection();
         assert!(matches!(selection, Err(CallError::Protocol { .. })), "{text}");
     }
 }
@@ -129,15 +131,16 @@ fn a_selection_is_flat_or_nested_and_counts_from_where_its_server_counts() {
     let nested = r#"{"success":true,"text":"t","fileUrl":"file:///w/a",
         "selection":{"start":{"line":1.0,"character":2},"end":{"line":3,"character":4},"isEmpty":false}}"#;
     for text in [flat, nested] {
-        let selection = answering(Kind::Nexus3, text).current_selection().unwrap().unwrap();
+        let selection = answering(ServerKind::Nexus3, text).current_selection().unwrap().unwrap();
         let place =
             (selection.start_line, selection.start_character, selection.end_line, selection.end_character);
         assert_eq!((selection.file_path, place), (PathBuf::from("/w/a"), (0, 2, 2, 4)));
     }
-    let emacs = Server::named(Kind::Claude, "claude-code-ide-mcp", move |request| match tool(request) {
-        Some(_) => vec![texts(request, &[nested])],
-        None => vec![],
-    });
+    let emacs =
+        FakeServer::named(ServerKind::Claude, "claude-code-ide-mcp", move |request| match tool(request) {
+            Some(_) => vec![texts(request, &[nested])],
+            None => vec![],
+        });
     let selection = emacs.connect().current_selection().unwrap().unwrap();
     assert_eq!((selection.start_line, selection.end_line), (0, 2));
 }
@@ -149,7 +152,7 @@ fn diagnostics_come_by_file_or_flat_with_severities_of_any_kind() {
          "source":"rustc","code":{"value":"E1","target":"x"}},
         {"message":"w","severity":2,"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"code":7},
         {"severity":"Hint"}]}]"#;
-    let found = answering(Kind::Claude, by_file).diagnostics(Some(Path::new(A)), None).unwrap();
+    let found = answering(ServerKind::Claude, by_file).diagnostics(Some(Path::new(A)), None).unwrap();
     assert_eq!(found.len(), 2, "one without a message tells nothing");
     assert_eq!((found[0].file_path.as_path(), found[0].line, found[0].end_line), (Path::new(A), 1, 2));
     assert_eq!((found[0].severity, found[0].code.as_deref()), (Severity::Error, Some("E1")));
@@ -157,13 +160,13 @@ fn diagnostics_come_by_file_or_flat_with_severities_of_any_kind() {
 
     let flat = r#"[{"filePath":"/w/a","line":5,"message":"m","severity":"information"},
         {"filePath":"/w/a","line":6,"message":"m","severity":"hint"}]"#;
-    let found = answering(Kind::Nexus3, flat).diagnostics(None, None).unwrap();
+    let found = answering(ServerKind::Nexus3, flat).diagnostics(None, None).unwrap();
     assert_eq!(
         found.iter().map(|found| (found.line, found.severity)).collect::<Vec<_>>(),
         [(4, Severity::Info), (5, Severity::Hint)]
     );
     assert!(matches!(
-        answering(Kind::Claude, "none, sorry").diagnostics(None, None),
+        answering(ServerKind::Claude, "none, sorry").diagnostics(None, None),
         Err(CallError::Protocol { .. })
     ));
 }
@@ -172,7 +175,7 @@ fn diagnostics_come_by_file_or_flat_with_severities_of_any_kind() {
 fn tabs_and_folders_are_objects_or_plain() {
     let tabs = r#"{"tabs":[{"uri":"file:///w/a%20b/a.rs","isActive":true,"languageId":"rust"},
         {"uri":"untitled:Untitled-1","isDirty":true},{"label":"a picture"}]}"#;
-    let editors = answering(Kind::Claude, tabs).open_editors().unwrap();
+    let editors = answering(ServerKind::Claude, tabs).open_editors().unwrap();
     assert_eq!(editors.len(), 2);
     assert_eq!((editors[0].file_path.as_path(), editors[0].is_active), (Path::new(A), true));
     assert_eq!(
@@ -180,11 +183,11 @@ fn tabs_and_folders_are_objects_or_plain() {
         (Path::new("untitled:Untitled-1"), true)
     );
     let array = r#"[{"filePath":"/w/a","isActive":false,"isDirty":true,"languageId":"rust"}]"#;
-    let editors = answering(Kind::Nexus3, array).open_editors().unwrap();
+    let editors = answering(ServerKind::Nexus3, array).open_editors().unwrap();
     assert_eq!((editors[0].is_dirty, editors[0].language_id.as_deref()), (true, Some("rust")));
 
     let objects = r#"{"success":true,"folders":[{"name":"a b","uri":"file:///w/a%20b","path":"/w/a b"}]}"#;
-    for (kind, text) in [(Kind::Claude, objects), (Kind::Nexus3, r#"["/w/a b"]"#)] {
+    for (kind, text) in [(ServerKind::Claude, objects), (ServerKind::Nexus3, r#"["/w/a b"]"#)] {
         assert_eq!(answering(kind, text).workspace_folders().unwrap(), [PathBuf::from("/w/a b")]);
     }
 }
@@ -198,21 +201,21 @@ fn dirty_and_saved_are_read_in_each_shape() {
         (r#"{"success":false,"message":"Document not open"}"#, false),
         ("true", true),
     ] {
-        assert_eq!(answering(Kind::Claude, text).is_dirty(path), Ok(dirty), "{text}");
+        assert_eq!(answering(ServerKind::Claude, text).is_dirty(path), Ok(dirty), "{text}");
     }
-    assert!(matches!(answering(Kind::Claude, "maybe").is_dirty(path), Err(CallError::Protocol { .. })));
+    assert!(matches!(answering(ServerKind::Claude, "maybe").is_dirty(path), Err(CallError::Protocol { .. })));
 
     for text in ["ok", r#"{"success":true,"saved":true}"#] {
-        assert_eq!(answering(Kind::Nexus3, text).save(path), Ok(()), "{text}");
+        assert_eq!(answering(ServerKind::Nexus3, text).save(path), Ok(()), "{text}");
     }
     let not_open = CallError::Tool { message: "Document not open".into(), kind: None };
     let answer = r#"{"success":false,"message":"Document not open"}"#;
-    assert_eq!(answering(Kind::Claude, answer).save(path), Err(not_open));
+    assert_eq!(answering(ServerKind::Claude, answer).save(path), Err(not_open));
 }
 
 #[test]
 fn what_the_real_extension_wants_is_read_from_its_schema() {
-    let server = Server::start(Kind::Claude, |request| match tool(request) {
+    let server = FakeServer::start(ServerKind::Claude, |request| match tool(request) {
         Some(_) => vec![texts(request, &["Opened file"])],
         None => {
             let properties = json!({ "filePath": {}, "startText": {}, "endText": {} });
@@ -233,7 +236,7 @@ fn events_are_heard_by_every_subscriber_between_answers() {
     let tell = |method: &str, params: Value| {
         Say::Json(json!({ "jsonrpc": "2.0", "method": method, "params": params }))
     };
-    let server = Server::start(Kind::Claude, move |request| match tool(request) {
+    let server = FakeServer::start(ServerKind::Claude, move |request| match tool(request) {
         Some(_) => vec![
             tell("at_mentioned", json!({ "filePath": "b.txt", "lineStart": 0, "lineEnd": 1 })),
             tell("log/message", json!({ "level": "debug" })),
@@ -256,7 +259,7 @@ fn events_are_heard_by_every_subscriber_between_answers() {
 
 #[test]
 fn tools_that_come_in_several_pages_are_all_listed() {
-    let server = Server::start(Kind::Claude, |request| {
+    let server = FakeServer::start(ServerKind::Claude, |request| {
         let page = match request["params"]["cursor"].as_str() {
             None => json!({ "tools": [{ "name": "one" }], "nextCursor": "2" }),
             Some("2") => json!({ "tools": [{ "name": "two" }], "nextCursor": "" }),
@@ -270,7 +273,7 @@ fn tools_that_come_in_several_pages_are_all_listed() {
 
 #[test]
 fn a_list_of_tools_without_an_end_is_not_read_for_ever() {
-    let server = Server::start(Kind::Claude, |request| {
+    let server = FakeServer::start(ServerKind::Claude, |request| {
         vec![result(request, json!({ "tools": [{ "name": "more" }], "nextCursor": "x" }))]
     });
     assert!(server.connect().tools().unwrap().len() < 1000);

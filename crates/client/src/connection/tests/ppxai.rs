@@ -5,25 +5,25 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::http_server::{Heard, HttpServer, Reply};
+use super::http_server::{HttpServer, ReceivedRequest, ServerReply};
 use crate::connection::{CallError, Change, Connection, DiffOutcome};
-use crate::discover::{Reason, Secret, Surroundings, Verdict, Wire, ppxai_bridge};
+use crate::discover::{CandidateVerdict, Reason, Secret, Surroundings, Wire, ppxai_bridge};
 use crate::http::LoopbackUrl;
 
 /// A bridge whose tools answer so.
-fn bridge(mut answer: impl FnMut(&Heard) -> Reply + Send + 'static) -> HttpServer {
+fn bridge(mut answer: impl FnMut(&ReceivedRequest) -> ServerReply + Send + 'static) -> HttpServer {
     HttpServer::start(move |heard| match heard.line.as_str() {
-        "GET /status" => Reply::json(&json!({ "status": "ok", "version": "1.14.0" })),
+        "GET /status" => ServerReply::json(&json!({ "status": "ok", "version": "1.14.0" })),
         _ => answer(heard),
     })
 }
 
-fn result(heard: &Heard, result: Value) -> Reply {
-    Reply::json(&json!({ "id": heard.body["id"], "success": true, "result": result }))
+fn result(heard: &ReceivedRequest, result: Value) -> ServerReply {
+    ServerReply::json(&json!({ "id": heard.body["id"], "success": true, "result": result }))
 }
 
-fn error(heard: &Heard, error: &str) -> Reply {
-    Reply::json(&json!({ "id": heard.body["id"], "success": false, "error": error }))
+fn error(heard: &ReceivedRequest, error: &str) -> ServerReply {
+    ServerReply::json(&json!({ "id": heard.body["id"], "success": false, "error": error }))
 }
 
 fn connect(server: &HttpServer) -> Connection {
@@ -80,7 +80,7 @@ fn a_file_of_which_only_the_beginning_is_told_is_not_changed() {
                     true => answer["result"]["truncated"] = json!(true),
                     false => answer["truncated"] = json!(true),
                 }
-                Reply::json(&answer)
+                ServerReply::json(&answer)
             }
             _ => result(heard, json!(true)),
         });
@@ -114,7 +114,7 @@ fn a_persons_no_is_a_no_and_anything_unclear_is_neither() {
         _ => {
             let result = json!({ "applied": false, "accepted": false, "reason": "no" });
             let id = &heard.body["id"];
-            Reply::json(&json!({
+            ServerReply::json(&json!({
                 "id": id, "success": false, "error": "rejected: no", "code": "REJECTED", "result": result,
             }))
         }
@@ -171,12 +171,12 @@ fn the_typed_calls_are_the_bridges_own_tools() {
 fn a_change_that_is_taken_back_hangs_up() {
     let server = bridge(|heard| match heard.what() {
         "ide.read_file" => result(heard, json!({ "content": "" })),
-        _ => Reply::Bytes(Vec::new()),
+        _ => ServerReply::Bytes(Vec::new()),
     });
     let editor = connect(&server);
     let pending = editor.propose(&Change::new("/w/a", "x")).unwrap();
     server.hears("ide.apply_edit");
-    assert_eq!(pending.wait_timeout(Duration::from_millis(50)), None, "a person may take her time");
+    assert_eq!(pending.wait_timeout(Duration::from_millis(50)), None, "the user may take time");
     pending.withdraw();
     assert_eq!(pending.wait(), Err(CallError::Withdrawn));
     assert!(editor.is_connected());
@@ -184,20 +184,20 @@ fn a_change_that_is_taken_back_hangs_up() {
 
 #[test]
 fn hostile_answers_harm_nobody() {
-    type Case = (&'static str, fn(&Heard) -> Reply);
+    type Case = (&'static str, fn(&ReceivedRequest) -> ServerReply);
     let cases: [Case; 5] = [
-        ("no answer", |_| Reply::Whole(200, vec![], "[".repeat(100_000))),
-        ("another question", |_| Reply::json(&json!({ "id": "0", "success": true, "result": true }))),
-        ("HTTP 418", |_| Reply::Whole(418, vec![], String::new())),
-        ("PPXAI_BRIDGE_TOKEN", |_| Reply::Whole(401, vec![], String::new())),
-        ("", |_| Reply::HangUp),
+        ("invalid response", |_| ServerReply::Whole(200, vec![], "[".repeat(100_000))),
+        ("another call", |_| ServerReply::json(&json!({ "id": "0", "success": true, "result": true }))),
+        ("HTTP 418", |_| ServerReply::Whole(418, vec![], String::new())),
+        ("PPXAI_BRIDGE_TOKEN", |_| ServerReply::Whole(401, vec![], String::new())),
+        ("", |_| ServerReply::HangUp),
     ];
     for (says, reply) in cases {
         let server = bridge(reply);
         let error = connect(&server).open_diff(&Change::new("/w/a", "x")).unwrap_err();
         assert!(error.to_string().contains(says), "{says}: {error}");
     }
-    let server = bridge(|_| Reply::Endless(b"HTTP/1.1 200 OK\r\nx: x\r\n"));
+    let server = bridge(|_| ServerReply::Endless(b"HTTP/1.1 200 OK\r\nx: x\r\n"));
     assert!(connect(&server).call("ide.read_file", &json!({})).is_err());
 }
 
@@ -206,18 +206,18 @@ fn a_bridge_is_looked_for_only_where_it_was_named_and_wants_its_token() {
     let here = Surroundings::of_this_process(Path::new(".")).unwrap();
     let server = HttpServer::start(|heard| match heard.header("x-ppxai-token") {
         Some("t") => match heard.what() {
-            "GET /status" => Reply::json(&json!({ "status": "ok" })),
+            "GET /status" => ServerReply::json(&json!({ "status": "ok" })),
             _ => result(heard, json!({ "folders": [{ "name": "p", "path": "/w/p" }] })),
         },
-        _ => Reply::Whole(401, vec![], String::new()),
+        _ => ServerReply::Whole(401, vec![], String::new()),
     });
     let url = LoopbackUrl::of_port(server.port);
     let refused = ppxai_bridge(Some(&url), &here);
-    assert_eq!(refused.verdict, Verdict::Not(Reason::WantsToken));
+    assert_eq!(refused.verdict, CandidateVerdict::Not(Reason::WantsToken));
     let mut here = here;
     here.variables.insert("PPXAI_BRIDGE_TOKEN".into(), "t".into());
     let found = ppxai_bridge(Some(&url), &here);
-    assert_eq!((found.verdict, found.folders), (Verdict::Usable, vec![PathBuf::from("/w/p")]));
+    assert_eq!((found.verdict, found.folders), (CandidateVerdict::Usable, vec![PathBuf::from("/w/p")]));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn the_tools_are_those_that_the_bridge_says_it_has() {
     ] {
         let server = HttpServer::start(move |_| {
             let status = json!({ "status": "ok", "version": "1.14.0", "capabilities": capabilities });
-            Reply::json(&status)
+            ServerReply::json(&status)
         });
         let tools = connect(&server).tools().unwrap();
         let listed = |name: &&str| tools.iter().any(|tool| tool.name == *name);

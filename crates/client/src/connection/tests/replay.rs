@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::server::{Kind, Say, Server, texts, tool};
+use super::server::{FakeServer, Say, ServerKind, texts, tool};
 use crate::connection::{CallError, Change, DiffOutcome, EditorEvent, OpenAt, Severity};
 
 struct Recording {
@@ -78,7 +78,7 @@ fn claudecode_nvim_is_understood_from_its_first_tool_to_its_last() {
     // A schema is asked for before each opening, out of the recorded order.
     let tools =
         recording.frames.iter().find(|(_, frame)| frame["result"]["tools"].is_array()).unwrap().1.clone();
-    let server = Server::named(Kind::Claude, "claudecode-neovim", move |request| {
+    let server = FakeServer::named(ServerKind::Claude, "claudecode-neovim", move |request| {
         if request["method"] == "tools/list" {
             let mut listed = tools.clone();
             listed["id"] = request["id"].clone();

@@ -16,10 +16,10 @@ use tungstenite::http::HeaderValue;
 use tungstenite::{Message, WebSocket};
 
 use crate::connection::{AgentInfo, Connection};
-use crate::discover::{Candidate, Found, Secret, Verdict, Wire};
+use crate::discover::{Candidate, CandidateVerdict, FoundBy, Secret, Wire};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ServerKind {
     Own,
     Claude,
     Nexus3,
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
 }
 
 /// Those that speak MCP.
-pub(crate) const KINDS: [Kind; 3] = [Kind::Own, Kind::Claude, Kind::Nexus3];
+pub(crate) const KINDS: [ServerKind; 3] = [ServerKind::Own, ServerKind::Claude, ServerKind::Nexus3];
 
 /// What the server does about something it heard.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub(crate) fn tool(request: &Value) -> Option<&str> {
 }
 
 /// A running server and all that it heard.
-pub(crate) struct Server {
+pub(crate) struct FakeServer {
     pub(crate) candidate: Candidate,
     pub(crate) places: Places,
     pub(crate) heard: Receiver<Value>,
@@ -63,18 +63,18 @@ pub(crate) struct Server {
     _home: TempDir,
 }
 
-enum Line {
+enum ServerLine {
     Web(Box<WebSocket<TcpStream>>, Sender<()>),
     Framed(UnixStream, Decoder),
 }
 
-impl Server {
+impl FakeServer {
     /// A server that introduces itself by that name, and then behaves.
     pub(crate) fn named(
-        kind: Kind,
+        kind: ServerKind,
         name: &'static str,
         mut behave: impl FnMut(&Value) -> Vec<Say> + Send + 'static,
-    ) -> Server {
+    ) -> FakeServer {
         let home = tempfile::tempdir().unwrap();
         let places = Places {
             home: home.path().into(),
@@ -84,7 +84,7 @@ impl Server {
         };
         let (heard_in, heard) = channel();
         let (pongs_in, pongs) = channel();
-        let mut serve = move |mut line: Line| {
+        let mut serve = move |mut line: ServerLine| {
             while let Some(message) = line.hear() {
                 let said = match message["method"].as_str() {
                     Some("hub/hello") => vec![result(&message, hello())],
@@ -103,12 +103,12 @@ impl Server {
                 }
             }
         };
-        let wire = if kind == Kind::Own {
+        let wire = if kind == ServerKind::Own {
             std::fs::create_dir(&places.runtime).unwrap();
             let listener = UnixListener::bind(places.socket().unwrap()).unwrap();
             thread::spawn(move || {
                 while let Ok((stream, _)) = listener.accept() {
-                    serve(Line::Framed(stream, Decoder::new(Limits::default())));
+                    serve(ServerLine::Framed(stream, Decoder::new(Limits::default())));
                 }
             });
             Wire::Hub { window: "w1".into(), port: 1 }
@@ -117,13 +117,13 @@ impl Server {
             let port = listener.local_addr().unwrap().port();
             thread::spawn(move || {
                 while let Ok((stream, _)) = listener.accept() {
-                    serve(Line::Web(Box::new(accept(stream)), pongs_in.clone()));
+                    serve(ServerLine::Web(Box::new(accept(stream)), pongs_in.clone()));
                 }
             });
             let token = Some(Secret::new("let me in"));
             match kind {
-                Kind::Claude => Wire::Claude { port, token },
-                Kind::Clio => Wire::Clio { port },
+                ServerKind::Claude => Wire::Claude { port, token },
+                ServerKind::Clio => Wire::Clio { port },
                 _ => Wire::Nexus3 { port, token },
             }
         };
@@ -132,15 +132,18 @@ impl Server {
             wire,
             folders: vec![PathBuf::from("/w/a b")],
             pid: None,
-            found: Found::Given,
+            found: FoundBy::Given,
             matched: None,
-            verdict: Verdict::Usable,
+            verdict: CandidateVerdict::Usable,
         };
-        Server { candidate, places, heard, pongs, _home: home }
+        FakeServer { candidate, places, heard, pongs, _home: home }
     }
 
-    pub(crate) fn start(kind: Kind, behave: impl FnMut(&Value) -> Vec<Say> + Send + 'static) -> Server {
-        Server::named(kind, "fake", behave)
+    pub(crate) fn start(
+        kind: ServerKind,
+        behave: impl FnMut(&Value) -> Vec<Say> + Send + 'static,
+    ) -> FakeServer {
+        FakeServer::named(kind, "fake", behave)
     }
 
     pub(crate) fn connect(&self) -> Connection {
@@ -186,10 +189,10 @@ fn accept(stream: TcpStream) -> WebSocket<TcpStream> {
     socket
 }
 
-impl Line {
+impl ServerLine {
     fn hear(&mut self) -> Option<Value> {
         match self {
-            Line::Web(socket, pongs) => loop {
+            ServerLine::Web(socket, pongs) => loop {
                 match socket.read().ok()? {
                     Message::Text(text) => return Some(serde_json::from_str(&text).unwrap()),
                     Message::Pong(_) => {
@@ -199,7 +202,7 @@ impl Line {
                     _ => {}
                 }
             },
-            Line::Framed(stream, decoder) => {
+            ServerLine::Framed(stream, decoder) => {
                 let mut buffer = vec![0; 65536];
                 loop {
                     if let Some(frame) = decoder.next().unwrap() {
@@ -216,12 +219,14 @@ impl Line {
 
     fn say(&mut self, say: Say) -> bool {
         match (self, say) {
-            (Line::Web(socket, _), Say::Json(json)) => socket.send(Message::text(json.to_string())).is_ok(),
-            (Line::Web(socket, _), Say::Ping) => socket.send(Message::Ping("beat".into())).is_ok(),
-            (Line::Framed(stream, _), Say::Json(json)) => {
+            (ServerLine::Web(socket, _), Say::Json(json)) => {
+                socket.send(Message::text(json.to_string())).is_ok()
+            }
+            (ServerLine::Web(socket, _), Say::Ping) => socket.send(Message::Ping("beat".into())).is_ok(),
+            (ServerLine::Framed(stream, _), Say::Json(json)) => {
                 stream.write_all(&encode(json.to_string().as_bytes())).is_ok()
             }
-            (Line::Framed(..), Say::Ping) => true,
+            (ServerLine::Framed(..), Say::Ping) => true,
             (_, Say::HangUp) => false,
         }
     }

@@ -1,13 +1,13 @@
-//! When to ask a peer for a sign of life, and when to give it up. Reads no clock but the one it is told.
+//! When to ping a peer, and when to give it up. Reads no clock; the time is passed in.
 
 use std::time::{Duration, Instant};
 
-/// Finds a peer that is gone without a word.
+/// Detects a peer that is gone without closing the connection.
 #[derive(Debug)]
 pub(super) struct Heartbeat {
     every: Duration,
     deadline: Duration,
-    /// When the next ping is due, or, once it is sent, when its answer is.
+    /// When the next ping is due or, once it is sent, when its answer is due.
     due: Instant,
     waiting: bool,
 }
@@ -44,7 +44,7 @@ impl Heartbeat {
     }
 
     pub(super) fn next(&self, now: Instant) -> Duration {
-        // Rounded up, so that nothing is looked at a moment too early.
+        // Rounded up, so that nothing is checked a moment too early.
         self.due.saturating_duration_since(now) + Duration::from_millis(1)
     }
 }

@@ -1,6 +1,5 @@
-//! Bytes between us and one peer: whole texts in, whole texts out. One thread per connection waits for the
-//! socket and for what shall be sent, both at once, so neither direction can hold up the other. Knows nothing
-//! of what the texts say.
+//! Bytes between us and one peer: whole texts in, whole texts out. One thread per connection waits for the socket and
+//! for outgoing texts at the same time, so neither direction can block the other. Does not know what the texts mean.
 
 mod heartbeat;
 mod socket;
@@ -25,27 +24,27 @@ pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PONG_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Hears what comes. Called on the connection's thread, so it must not wait for anything.
+/// Receives texts. Called on the connection's thread, so it must not wait for anything.
 pub(super) trait Listener: Send + 'static {
     /// A whole text.
-    fn text(&mut self, text: &[u8], link: &Link);
-    /// The answer to a [`Link::probe`].
+    fn text(&mut self, text: &[u8], link: &SocketLink);
+    /// The answer to a [`SocketLink::probe`].
     fn pong(&mut self, id: i64);
-    /// The end; nothing comes after it.
+    /// The connection is closed; nothing follows.
     fn closed(&mut self);
 }
 
 /// The sending end. Clones send to the same peer.
 #[derive(Debug, Clone)]
-pub(super) struct Link {
-    shared: Arc<Shared>,
+pub(super) struct SocketLink {
+    shared: Arc<LinkShared>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    /// None once the connection is over: then there is nobody to send to.
+struct LinkShared {
+    /// None once the connection is closed.
     outbox: Mutex<Option<VecDeque<Out>>>,
-    /// One byte here and the thread looks into the outbox.
+    /// A byte written here makes the thread read the outbox.
     wake: UnixStream,
 }
 
@@ -53,19 +52,20 @@ struct Shared {
 enum Out {
     Text(Vec<u8>),
     Probe(i64),
-    /// Everything before is sent, then goodbye.
+    /// Closes after everything before it is sent.
     Close,
 }
 
-impl Link {
-    /// Takes a socket over: from now on the thread alone reads and writes it.
-    pub(super) fn start(mut socket: Socket, listener: impl Listener) -> io::Result<Link> {
+impl SocketLink {
+    /// Takes over a socket: from now on only the thread reads and writes it.
+    pub(super) fn start(mut socket: Socket, listener: impl Listener) -> io::Result<SocketLink> {
         let (wake, woken) = UnixStream::pair()?;
         for end in [&wake, &woken] {
             end.set_nonblocking(true)?;
         }
         socket.prepare()?;
-        let link = Link { shared: Arc::new(Shared { outbox: Mutex::new(Some(VecDeque::new())), wake }) };
+        let link =
+            SocketLink { shared: Arc::new(LinkShared { outbox: Mutex::new(Some(VecDeque::new())), wake }) };
         let carrier = Carrier {
             outgoing: Outgoing::default(),
             heartbeat: matches!(socket, Socket::Web(_)).then(|| Heartbeat::new(PING_EVERY, PONG_DEADLINE)),
@@ -77,17 +77,17 @@ impl Link {
         Ok(link)
     }
 
-    /// Sends a text, in its turn. Whether it arrives is seen by what comes back.
+    /// Queues a text. Only an answer proves that it arrived.
     pub(super) fn send(&self, text: Vec<u8>) {
         self.put(Out::Text(text));
     }
 
-    /// Asks for a sign of life from a WebSocket peer.
+    /// Pings a WebSocket peer.
     pub(super) fn probe(&self, id: i64) {
         self.put(Out::Probe(id));
     }
 
-    /// Says goodbye, after all that was sent before.
+    /// Closes the connection after everything that was sent before.
     pub(super) fn close(&self) {
         self.put(Out::Close);
     }
@@ -95,7 +95,7 @@ impl Link {
     fn put(&self, out: Out) {
         if let Some(outbox) = &mut *self.outbox() {
             outbox.push_back(out);
-            // A full pipe wakes as well as one more byte would.
+            // A full pipe wakes the thread as well as one more byte would.
             let _ = (&self.shared.wake).write(&[1]);
         }
     }
@@ -114,7 +114,7 @@ struct Carrier {
     outgoing: Outgoing,
     heartbeat: Option<Heartbeat>,
     woken: UnixStream,
-    link: Link,
+    link: SocketLink,
 }
 
 impl Carrier {
@@ -125,7 +125,7 @@ impl Carrier {
         listener.closed();
     }
 
-    /// Sends, receives and waits, once; none when the connection is over.
+    /// Sends, receives and waits, once; none once the connection is closed.
     fn turn(&mut self, listener: &mut impl Listener) -> Option<()> {
         let mut closing = false;
         for out in self.link.take() {
@@ -170,7 +170,7 @@ impl Carrier {
         self.wait(blocked, patience)
     }
 
-    /// `true` when the socket takes no more for now; none when it is over.
+    /// `true` if the socket accepts no more for now; none once it is closed.
     fn flush(&mut self) -> Option<bool> {
         match self.socket.flush(&mut self.outgoing) {
             Ok(()) => Some(false),
@@ -196,7 +196,7 @@ impl Carrier {
         Some(())
     }
 
-    /// What was sent before the goodbye gets a moment to go out; a peer that does not read it loses it.
+    /// Texts that were sent before the goodbye get a moment to go out; a peer that does not read them loses them.
     fn say_goodbye(&mut self) {
         let until = Instant::now() + Duration::from_secs(1);
         if let Socket::Web(web) = &mut self.socket {

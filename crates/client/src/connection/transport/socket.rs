@@ -1,4 +1,4 @@
-//! The two kinds of sockets as one: texts and pings queued, flushed and received without ever blocking.
+//! One interface for two kinds of sockets: texts and pings are queued, flushed and received without blocking.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -9,14 +9,14 @@ use linkspan_editor_api::{Decoder, encode};
 use tungstenite::{Error, Message, WebSocket};
 
 use super::heartbeat::Heartbeat;
-use super::{Link, Listener, MAX_MESSAGE};
+use super::{Listener, MAX_MESSAGE, SocketLink};
 use crate::control::READ_BYTES;
 use crate::dial::TimedStream;
 
-/// A peer that lets more than this wait for it does not read.
+/// A peer with more unread bytes than this is considered gone.
 const MAX_UNSENT: usize = 4 * MAX_MESSAGE;
 
-/// After so many texts the other direction gets its turn.
+/// After this many texts the other direction gets its turn.
 const TEXTS_PER_TURN: usize = 64;
 
 /// A socket that is past its handshake.
@@ -28,27 +28,27 @@ pub(in crate::connection) enum Socket {
     Web(Box<WebSocket<TimedStream>>),
 }
 
-/// What of a framed peer's bytes is not written yet. WebSocket keeps its own.
+/// Bytes for a framed peer that are not written yet. A WebSocket has its own buffer.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
     chunks: VecDeque<Vec<u8>>,
-    /// Of all chunks.
+    /// Bytes of all chunks.
     bytes: usize,
     /// Bytes of the first one that are written.
     written: usize,
 }
 
-/// What is left after receiving.
+/// The state after receiving.
 pub(super) enum Turn {
     /// The socket has no more for now.
     Idle,
-    /// There may be more at once.
+    /// There may be more right away.
     More,
     Over,
 }
 
 impl Socket {
-    /// Ready for a thread that waits elsewhere, for messages of the allowed size.
+    /// Prepares the socket for a thread that waits elsewhere, with the allowed message size.
     pub(super) fn prepare(&mut self) -> io::Result<()> {
         match self {
             Socket::Framed { stream, .. } => stream.set_nonblocking(true),
@@ -82,7 +82,7 @@ impl Socket {
         };
     }
 
-    /// One frame for each text: some servers drop those who send fragments.
+    /// One frame for each text: some servers disconnect clients that send fragments.
     pub(super) fn queue_text(&mut self, text: Vec<u8>, outgoing: &mut Outgoing) -> io::Result<()> {
         match self {
             Socket::Framed { .. } => outgoing.push(encode(&text)),
@@ -111,7 +111,7 @@ impl Socket {
     pub(super) fn receive(
         &mut self,
         listener: &mut impl Listener,
-        link: &Link,
+        link: &SocketLink,
         mut heartbeat: Option<&mut Heartbeat>,
     ) -> Turn {
         for _ in 0..TEXTS_PER_TURN {
@@ -120,9 +120,9 @@ impl Socket {
                 Socket::Web(web) => next_message(web),
             };
             match text {
-                Ok(Heard::Text(text)) => listener.text(&text, link),
-                Ok(Heard::Pong(id)) => listener.pong(id),
-                Ok(Heard::Other) => {}
+                Ok(Received::Text(text)) => listener.text(&text, link),
+                Ok(Received::Pong(id)) => listener.pong(id),
+                Ok(Received::Other) => {}
                 Err(error) if would_block(&error) => return Turn::Idle,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => return Turn::Over,
@@ -159,19 +159,19 @@ impl Outgoing {
     }
 }
 
-enum Heard {
+enum Received {
     Text(Vec<u8>),
     Pong(i64),
-    /// A ping, which is answered by itself, or a frame that means nothing here.
+    /// A ping, which is answered automatically, or a frame that is not used here.
     Other,
 }
 
-fn next_frame(stream: &mut UnixStream, decoder: &mut Decoder) -> io::Result<Heard> {
+fn next_frame(stream: &mut UnixStream, decoder: &mut Decoder) -> io::Result<Received> {
     let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
     let mut buffer = [0; READ_BYTES];
     loop {
         if let Some(frame) = decoder.next().map_err(invalid)? {
-            return Ok(Heard::Text(frame));
+            return Ok(Received::Text(frame));
         }
         match stream.read(&mut buffer)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -180,22 +180,22 @@ fn next_frame(stream: &mut UnixStream, decoder: &mut Decoder) -> io::Result<Hear
     }
 }
 
-fn next_message(web: &mut WebSocket<TimedStream>) -> io::Result<Heard> {
+fn next_message(web: &mut WebSocket<TimedStream>) -> io::Result<Received> {
     Ok(match web.read().map_err(io_error)? {
-        Message::Text(text) => Heard::Text(text.as_bytes().to_vec()),
-        // Some servers send their JSON so; what is none is refused where it is read.
-        Message::Binary(bytes) => Heard::Text(bytes.to_vec()),
+        Message::Text(text) => Received::Text(text.as_bytes().to_vec()),
+        // Some servers send their JSON like this; anything else is rejected where it is parsed.
+        Message::Binary(bytes) => Received::Text(bytes.to_vec()),
         Message::Pong(payload) => match <[u8; 8]>::try_from(payload.as_ref()) {
-            Ok(id) => Heard::Pong(i64::from_be_bytes(id)),
-            Err(_) => Heard::Other,
+            Ok(id) => Received::Pong(i64::from_be_bytes(id)),
+            Err(_) => Received::Other,
         },
-        Message::Ping(_) | Message::Frame(_) => Heard::Other,
-        // Its answer goes out with the next flush, but there is nothing more to hear.
+        Message::Ping(_) | Message::Frame(_) => Received::Other,
+        // The answer goes out with the next flush, but there is nothing more to receive.
         Message::Close(_) => return Err(io::ErrorKind::ConnectionAborted.into()),
     })
 }
 
-/// A frame that the socket does not take yet waits inside of the WebSocket.
+/// A frame that the socket does not accept yet waits inside the WebSocket.
 fn queued(result: Result<(), Error>) -> io::Result<()> {
     match result.map_err(io_error) {
         Err(error) if would_block(&error) => Ok(()),

@@ -1,73 +1,74 @@
-//! The protocol of Claude Code as a client: the caller writes what the person accepted, and only an answer that
-//! says so *and* brings the text is an accept.
+//! The protocol of Claude Code as a client: the caller writes the accepted text, and only an answer that says accepted
+//! *and* has the text is an accept.
 
 use std::path::Path;
 
+use linkspan_editor_api::wire_names::diff_answer::{DIFF_REJECTED, FILE_SAVED};
 use serde_json::json;
 
-use super::shapes::Lines;
-use super::{Ask, Dialect, at_line, text_of};
+use super::foreign_answer::LineBase;
+use super::{WireCall, WireCodec, at_line, text_of};
 use crate::connection::error::CallError;
-use crate::connection::types::{Change, Decided, DiffOutcome, Landed, OpenAt, Tool, ToolResult};
+use crate::connection::types::{
+    Change, ChangeOutcome, DiffOutcome, OpenAt, OpenPrecision, ToolInfo, ToolResult,
+};
 
-/// What claude-code-ide.el calls itself in its answer to `initialize`. It counts lines from 1 where the
-/// others count from 0, and nothing else on the wire tells.
+/// The name of claude-code-ide.el in its answer to `initialize`. It counts lines from 1 where the others count from 0,
+/// and nothing else on the wire reveals that.
 pub(super) const CLAUDE_CODE_IDE_SERVER: &str = "claude-code-ide-mcp";
 
-pub(in crate::connection) const CLAUDE: Claude = Claude { lines: Lines::FromZero };
-pub(in crate::connection) const CLAUDE_CODE_IDE: Claude = Claude { lines: Lines::FromOne };
+pub(in crate::connection) const CLAUDE: Claude = Claude { lines: LineBase::FromZero };
+pub(in crate::connection) const CLAUDE_CODE_IDE: Claude = Claude { lines: LineBase::FromOne };
 
 #[derive(Debug)]
 pub(in crate::connection) struct Claude {
-    lines: Lines,
+    lines: LineBase,
 }
 
-impl Dialect for Claude {
+impl WireCodec for Claude {
     fn revision(&self) -> &'static str {
         "2025-06-18"
     }
 
-    fn lines(&self) -> Lines {
+    fn lines(&self) -> LineBase {
         self.lines
     }
 
-    fn read_decided(&self, change: &Change, answer: &ToolResult) -> Result<Decided, CallError> {
+    fn read_decided(&self, change: &Change, answer: &ToolResult) -> Result<ChangeOutcome, CallError> {
         let unclear = |reason: &str| Err(CallError::protocol("openDiff", reason));
         let mut texts = answer.texts();
         match (texts.next(), texts.next()) {
-            (Some("FILE_SAVED"), Some(text)) => Ok(Decided {
+            (Some(FILE_SAVED), Some(text)) => Ok(ChangeOutcome {
                 text: Some(text.to_owned()),
                 new_file: false,
-                ..Decided::bare(DiffOutcome::FileSaved)
+                ..ChangeOutcome::bare(DiffOutcome::FileSaved)
             }),
-            (Some("DIFF_REJECTED"), _) => Ok(Decided::bare(DiffOutcome::DiffRejected)),
-            (Some("FILE_SAVED"), None) => {
-                unclear("it says that the change was accepted, but not with which text")
-            }
+            (Some(DIFF_REJECTED), _) => Ok(ChangeOutcome::bare(DiffOutcome::DiffRejected)),
+            (Some(FILE_SAVED), None) => unclear("it reports an accept without the text"),
             (Some("TAB_CLOSED"), _) => unclear("the tab was closed without a decision"),
             (Some(other), _) => {
-                unclear(&format!("neither yes nor no to {}: {}", change.label, shortened(other)))
+                unclear(&format!("neither accepted nor rejected {}: {}", change.label, shortened(other)))
             }
-            (None, _) => unclear("it holds no text"),
+            (None, _) => unclear("it has no text"),
         }
     }
 
-    /// Lines on this wire count from 1. The real extension knows no lines, only a text to look for, and wants both texts
-    /// to be there even if they are empty.
+    /// Lines on this wire count from 1. The real extension supports no lines, only a text to search for, and requires
+    /// both texts even if they are empty.
     fn open_file(
         &self,
         path: &Path,
         at: Option<(OpenAt, Option<&str>)>,
         preview: bool,
-        tool: Option<&Tool>,
-    ) -> Result<(Ask, Landed), CallError> {
+        tool: Option<&ToolInfo>,
+    ) -> Result<(WireCall, OpenPrecision), CallError> {
         let mut arguments = json!({ "filePath": text_of(path)?, "preview": preview, "makeFrontmost": true });
         let schema = tool.map(|tool| &tool.input_schema);
         let properties = schema.and_then(|schema| schema.get("properties"));
         let knows_lines = properties.is_none_or(|known| known.get("startLine").is_some());
         let knows_texts = properties.is_some_and(|known| known.get("startText").is_some());
         let landed = match at {
-            None => Landed::Place,
+            None => OpenPrecision::Place,
             Some((at, _)) if knows_lines && (at.character == 0 || at.end_line.is_some()) => {
                 arguments["startLine"] = json!(at.line.saturating_add(1));
                 arguments["endLine"] = json!(at.end_line.unwrap_or(at.line).saturating_add(1));
@@ -75,14 +76,14 @@ impl Dialect for Claude {
             }
             Some((_, Some(text))) if knows_texts => {
                 arguments["startText"] = json!(text);
-                Landed::Place
+                OpenPrecision::Place
             }
             Some((at, _)) if knows_lines => {
                 arguments["startLine"] = json!(at.line.saturating_add(1));
                 arguments["endLine"] = json!(at.line.saturating_add(1));
                 at_line(at)
             }
-            Some((_, _)) => Landed::File,
+            Some((_, _)) => OpenPrecision::File,
         };
         let required = schema.and_then(|schema| schema.get("required")?.as_array());
         for name in ["startText", "endText"] {
@@ -91,11 +92,11 @@ impl Dialect for Claude {
                 arguments[name] = json!("");
             }
         }
-        Ok((Ask::new("openFile", arguments), landed))
+        Ok((WireCall::new("openFile", arguments), landed))
     }
 
-    fn close_tab(&self, tab: &str) -> Ask {
-        Ask::new("close_tab", json!({ "tab_name": tab }))
+    fn close_tab(&self, tab: &str) -> WireCall {
+        WireCall::new("close_tab", json!({ "tab_name": tab }))
     }
 }
 
@@ -119,7 +120,7 @@ mod tests {
         ToolResult { content, ..ToolResult::default() }
     }
 
-    fn decided(texts: &[&str]) -> Result<Decided, CallError> {
+    fn decided(texts: &[&str]) -> Result<ChangeOutcome, CallError> {
         CLAUDE.read_decided(&Change::new("/w/a", "x"), &answer(texts))
     }
 
@@ -148,8 +149,8 @@ mod tests {
         }
     }
 
-    fn opened(schema: Option<Value>, at: OpenAt, text: Option<&str>) -> (Value, Landed) {
-        let tool = schema.map(|input_schema| Tool {
+    fn opened(schema: Option<Value>, at: OpenAt, text: Option<&str>) -> (Value, OpenPrecision) {
+        let tool = schema.map(|input_schema| ToolInfo {
             name: "openFile".into(),
             description: String::new(),
             input_schema,
@@ -166,7 +167,7 @@ mod tests {
             "required": ["filePath", "startText", "endText"],
         });
         let at = OpenAt { line: 4, ..OpenAt::default() };
-        for (text, landed) in [(None, Landed::File), (Some("here"), Landed::Place)] {
+        for (text, landed) in [(None, OpenPrecision::File), (Some("here"), OpenPrecision::Place)] {
             let expected = json!({
                 "filePath": "/w/a", "preview": false, "makeFrontmost": true,
                 "startText": text.unwrap_or_default(), "endText": "",
@@ -180,7 +181,7 @@ mod tests {
         let at = OpenAt { line: 4, character: 2, end_line: Some(6) };
         for schema in [None, Some(json!({ "properties": { "startLine": {} }, "required": ["filePath"] }))] {
             let (arguments, landed) = opened(schema, at, Some("not looked for"));
-            assert_eq!(landed, Landed::Line);
+            assert_eq!(landed, OpenPrecision::Line);
             assert_eq!((&arguments["startLine"], &arguments["endLine"]), (&json!(5), &json!(7)));
             assert_eq!(arguments.get("startText"), None);
         }

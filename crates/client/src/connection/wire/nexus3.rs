@@ -1,70 +1,75 @@
-//! The protocol of NEXUS3 as a client: the editor's side writes before it answers, and the answer does not say
-//! what was written.
+//! The protocol of NEXUS3 as a client: the editor writes before it answers, and the answer does not have the written
+//! text.
 
 use std::path::Path;
 
+use linkspan_editor_api::wire_names::diff_answer::{DIFF_REJECTED, FILE_SAVED};
 use serde_json::json;
 
 use super::claude::shortened;
-use super::shapes::Lines;
-use super::{Ask, Dialect, text_of};
+use super::foreign_answer::LineBase;
+use super::{WireCall, WireCodec, text_of};
 use crate::connection::error::CallError;
-use crate::connection::types::{Change, Decided, DiffOutcome, Landed, OpenAt, Tool, ToolResult};
+use crate::connection::types::{
+    Change, ChangeOutcome, DiffOutcome, OpenAt, OpenPrecision, ToolInfo, ToolResult,
+};
 
 pub(in crate::connection) const NEXUS3: Nexus3 = Nexus3;
 
 #[derive(Debug)]
 pub(in crate::connection) struct Nexus3;
 
-impl Dialect for Nexus3 {
+impl WireCodec for Nexus3 {
     fn revision(&self) -> &'static str {
         "2024-11-05"
     }
 
-    fn lines(&self) -> Lines {
-        Lines::FromOne
+    fn lines(&self) -> LineBase {
+        LineBase::FromOne
     }
 
-    /// The texts behind the first are what the person said.
-    fn read_decided(&self, change: &Change, answer: &ToolResult) -> Result<Decided, CallError> {
+    /// The texts after the first are the user's comments.
+    fn read_decided(&self, change: &Change, answer: &ToolResult) -> Result<ChangeOutcome, CallError> {
         let mut texts = answer.texts();
         let decision = texts.next().map(str::trim);
         let said =
             || Some(texts.map(str::to_owned).collect::<Vec<_>>().join("\n")).filter(|said| !said.is_empty());
         match decision {
-            Some("FILE_SAVED") => {
-                Ok(Decided { written: true, reason: said(), ..Decided::bare(DiffOutcome::FileSaved) })
-            }
-            Some("DIFF_REJECTED") => {
-                Ok(Decided { reason: said(), ..Decided::bare(DiffOutcome::DiffRejected) })
+            Some(FILE_SAVED) => Ok(ChangeOutcome {
+                written: true,
+                reason: said(),
+                ..ChangeOutcome::bare(DiffOutcome::FileSaved)
+            }),
+            Some(DIFF_REJECTED) => {
+                Ok(ChangeOutcome { reason: said(), ..ChangeOutcome::bare(DiffOutcome::DiffRejected) })
             }
             Some(other) => Err(CallError::protocol(
                 "openDiff",
-                format!("neither yes nor no to {}: {}", change.label, shortened(other)),
+                format!("neither accepted nor rejected {}: {}", change.label, shortened(other)),
             )),
-            None => Err(CallError::protocol("openDiff", "it holds no text")),
+            None => Err(CallError::protocol("openDiff", "it has no text")),
         }
     }
 
-    /// There are no places in files on this wire.
+    /// This wire has no positions in files.
     fn open_file(
         &self,
         path: &Path,
         at: Option<(OpenAt, Option<&str>)>,
         preview: bool,
-        _tool: Option<&Tool>,
-    ) -> Result<(Ask, Landed), CallError> {
-        let landed = if at.is_some() { Landed::File } else { Landed::Place };
-        Ok((Ask::new("openFile", json!({ "filePath": text_of(path)?, "preview": preview })), landed))
+        _tool: Option<&ToolInfo>,
+    ) -> Result<(WireCall, OpenPrecision), CallError> {
+        let landed = if at.is_some() { OpenPrecision::File } else { OpenPrecision::Place };
+        Ok((WireCall::new("openFile", json!({ "filePath": text_of(path)?, "preview": preview })), landed))
     }
 
-    /// NEXUS3's own extension puts a word before the name of the tab, and compares with that; others do not.
-    fn close_diff(&self, tab: &str) -> Vec<Ask> {
+    /// NEXUS3's own extension puts a prefix before the name of the tab and compares with that; others do not.
+    fn close_diff(&self, tab: &str) -> Vec<WireCall> {
         vec![self.close_tab(&format!("NEXUS3: {tab}")), self.close_tab(tab)]
     }
 
-    fn close_tab(&self, tab: &str) -> Ask {
-        Ask::new("closeTab", json!({ "tabName": tab }))
+    fn close_tab(&self, tab: &str) -> WireCall {
+        WireCall::new("closeTab", json!({ "tabName": tab }))
     }
 }
 
@@ -73,7 +78,7 @@ mod tests {
     use super::super::Withdrawal;
     use super::*;
 
-    fn decided(texts: &[&str]) -> Result<Decided, CallError> {
+    fn decided(texts: &[&str]) -> Result<ChangeOutcome, CallError> {
         let content = texts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
         let answer = ToolResult { content, ..ToolResult::default() };
         NEXUS3.read_decided(&Change::new("/w/a", "x"), &answer)
@@ -118,7 +123,8 @@ mod tests {
 
     #[test]
     fn tabs_are_closed_by_this_wires_own_name_for_it() {
-        let expected = ["NEXUS3: a.rs", "a.rs"].map(|tab| Ask::new("closeTab", json!({ "tabName": tab })));
+        let expected =
+            ["NEXUS3: a.rs", "a.rs"].map(|tab| WireCall::new("closeTab", json!({ "tabName": tab })));
         assert_eq!(NEXUS3.withdraw("a.rs"), Withdrawal::Calls(expected.to_vec()));
     }
 }

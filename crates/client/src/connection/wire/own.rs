@@ -1,4 +1,4 @@
-//! Our own dialect: positions from 0, answers as data in the editor API's shapes, everything a decision can say.
+//! Our own dialect: positions from 0, answers as data with the types of the editor API, decisions with all details.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Ask, Dialect, Withdrawal, text_of};
+use super::{WireCall, WireCodec, Withdrawal, text_of};
 use crate::connection::error::CallError;
 use crate::connection::types::{
-    Change, ChangeWriter, Decided, DecidedHunk, Diagnostic, DiffOutcome, EditorInfo, Landed, OpenAt,
-    Selection, Tool, ToolResult,
+    Change, ChangeOutcome, ChangeWriter, DecidedHunk, DiffOutcome, EditorDiagnostic, EditorInfo,
+    EditorSelection, OpenAt, OpenPrecision, PermissionAnswer, ToolInfo, ToolResult,
 };
 
 pub(in crate::connection) const OWN: Own = Own;
@@ -22,13 +22,13 @@ pub(in crate::connection) struct Own;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Outcome {
-    outcome: Verdict,
+struct OutcomeData {
+    outcome: OutcomeWord,
     #[serde(default)]
     review: Option<String>,
     #[serde(default)]
     text: Option<String>,
-    /// It stands in the file, and was too large to be repeated.
+    /// The text is in the file, and was too large to be repeated.
     #[serde(default)]
     text_omitted: bool,
     #[serde(default)]
@@ -36,7 +36,7 @@ struct Outcome {
     #[serde(default)]
     written: bool,
     #[serde(default)]
-    taken: Option<api::Taken>,
+    taken: Option<api::AcceptedPart>,
     #[serde(default)]
     hunks: Vec<DecidedHunk>,
     #[serde(default)]
@@ -49,22 +49,22 @@ struct Outcome {
 
 #[derive(Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
-enum Verdict {
+enum OutcomeWord {
     Accepted,
     Rejected,
 }
 
 #[derive(Deserialize)]
-struct Editors {
+struct EditorsData {
     editors: Vec<api::OpenDocument>,
 }
 
 #[derive(Deserialize)]
-struct Folders {
+struct FoldersData {
     folders: Vec<PathBuf>,
 }
 
-impl Dialect for Own {
+impl WireCodec for Own {
     fn revision(&self) -> &'static str {
         "2025-06-18"
     }
@@ -73,7 +73,7 @@ impl Dialect for Own {
         true
     }
 
-    fn propose(&self, change: &Change, _tab: &str) -> Result<Ask, CallError> {
+    fn propose(&self, change: &Change, _tab: &str) -> Result<WireCall, CallError> {
         let mut arguments = json!({
             "path": text_of(&change.path)?,
             "newText": change.new_text,
@@ -84,22 +84,22 @@ impl Dialect for Own {
         }
         if let Some(old_text) = &change.old_text {
             arguments["oldText"] = json!(old_text);
-            return Ok(Ask::new("compareTexts", arguments));
+            return Ok(WireCall::new("compareTexts", arguments));
         }
         arguments["writer"] = json!(match change.writer {
             ChangeWriter::Editor => "hub",
             ChangeWriter::Caller => "agent",
         });
-        Ok(Ask::new("proposeChange", arguments))
+        Ok(WireCall::new("proposeChange", arguments))
     }
 
-    fn read_decided(&self, _change: &Change, answer: &ToolResult) -> Result<Decided, CallError> {
-        let outcome: Outcome = read("proposeChange", answer)?;
-        let accepted = outcome.outcome == Verdict::Accepted;
+    fn read_decided(&self, _change: &Change, answer: &ToolResult) -> Result<ChangeOutcome, CallError> {
+        let outcome: OutcomeData = read("proposeChange", answer)?;
+        let accepted = outcome.outcome == OutcomeWord::Accepted;
         if accepted && outcome.text.is_none() && !(outcome.written && outcome.text_omitted) {
-            return Err(CallError::protocol("proposeChange", "it is accepted, but without its text"));
+            return Err(CallError::protocol("proposeChange", "it reports an accept without the text"));
         }
-        Ok(Decided {
+        Ok(ChangeOutcome {
             outcome: if accepted { DiffOutcome::FileSaved } else { DiffOutcome::DiffRejected },
             text: outcome.text.filter(|_| accepted),
             written: outcome.written,
@@ -117,13 +117,21 @@ impl Dialect for Own {
         Withdrawal::Cancel
     }
 
+    fn permission(&self, command: &str) -> Result<WireCall, CallError> {
+        Ok(WireCall::new("requestPermission", json!({ "command": command })))
+    }
+
+    fn read_permission(&self, answer: &ToolResult) -> Result<PermissionAnswer, CallError> {
+        read("requestPermission", answer)
+    }
+
     fn open_file(
         &self,
         path: &Path,
         at: Option<(OpenAt, Option<&str>)>,
         preview: bool,
-        _tool: Option<&Tool>,
-    ) -> Result<(Ask, Landed), CallError> {
+        _tool: Option<&ToolInfo>,
+    ) -> Result<(WireCall, OpenPrecision), CallError> {
         let mut arguments = json!({ "path": text_of(path)?, "preview": preview, "focus": true });
         if let Some((at, _)) = at {
             arguments["line"] = json!(at.line);
@@ -132,10 +140,10 @@ impl Dialect for Own {
                 arguments["endLine"] = json!(end_line);
             }
         }
-        Ok((Ask::new("openFile", arguments), Landed::Place))
+        Ok((WireCall::new("openFile", arguments), OpenPrecision::Place))
     }
 
-    fn diagnostics(&self, path: Option<&Path>, wait: Option<Duration>) -> Result<Ask, CallError> {
+    fn diagnostics(&self, path: Option<&Path>, wait: Option<Duration>) -> Result<WireCall, CallError> {
         let mut arguments = json!({});
         if let Some(path) = path {
             arguments["path"] = json!(text_of(path)?);
@@ -143,14 +151,14 @@ impl Dialect for Own {
         if let Some(wait) = wait {
             arguments["waitMs"] = json!(u32::try_from(wait.as_millis()).unwrap_or(u32::MAX));
         }
-        Ok(Ask::new("getDiagnostics", arguments))
+        Ok(WireCall::new("getDiagnostics", arguments))
     }
 
-    fn read_diagnostics(&self, answer: &ToolResult) -> Result<Vec<Diagnostic>, CallError> {
+    fn read_diagnostics(&self, answer: &ToolResult) -> Result<Vec<EditorDiagnostic>, CallError> {
         let result: api::DiagnosticsGetResult = read("getDiagnostics", answer)?;
         let diagnostics = result.files.into_iter().flat_map(|file| {
             let (path, settled) = (PathBuf::from(file.path), file.settled);
-            file.diagnostics.into_iter().map(move |found| Diagnostic {
+            file.diagnostics.into_iter().map(move |found| EditorDiagnostic {
                 file_path: path.clone(),
                 line: found.range.start.line,
                 character: found.range.start.character,
@@ -166,12 +174,12 @@ impl Dialect for Own {
         Ok(diagnostics.collect())
     }
 
-    /// A tool puts it into an object, an event is one.
-    fn selection(&self, value: &Value) -> Result<Option<Selection>, CallError> {
+    /// A tool wraps the selection in an object; an event is the selection itself.
+    fn selection(&self, value: &Value) -> Result<Option<EditorSelection>, CallError> {
         let value = value.get("selection").unwrap_or(value);
         let selection: Option<api::Selection> = serde_json::from_value(value.clone())
             .map_err(|error| CallError::protocol("getCurrentSelection", error.to_string()))?;
-        Ok(selection.map(|selection| Selection {
+        Ok(selection.map(|selection| EditorSelection {
             file_path: selection.path.into(),
             text: selection.text,
             start_line: selection.range.start.line,
@@ -182,7 +190,7 @@ impl Dialect for Own {
     }
 
     fn read_editors(&self, answer: &ToolResult) -> Result<Vec<EditorInfo>, CallError> {
-        let Editors { editors } = read("getOpenEditors", answer)?;
+        let EditorsData { editors } = read("getOpenEditors", answer)?;
         let editors = editors.into_iter().map(|editor| EditorInfo {
             file_path: editor.path.into(),
             is_active: editor.active,
@@ -193,28 +201,28 @@ impl Dialect for Own {
     }
 
     fn read_folders(&self, answer: &ToolResult) -> Result<Vec<PathBuf>, CallError> {
-        read("getWorkspaceFolders", answer).map(|Folders { folders }| folders)
+        read("getWorkspaceFolders", answer).map(|FoldersData { folders }| folders)
     }
 
-    fn dirty(&self, path: &Path) -> Result<Ask, CallError> {
-        Ok(Ask::new("checkDocumentDirty", json!({ "path": text_of(path)? })))
+    fn dirty(&self, path: &Path) -> Result<WireCall, CallError> {
+        Ok(WireCall::new("checkDocumentDirty", json!({ "path": text_of(path)? })))
     }
 
     fn read_dirty(&self, answer: &ToolResult) -> Result<bool, CallError> {
         read("checkDocumentDirty", answer).map(|document: api::DocumentDirtyResult| document.dirty)
     }
 
-    fn save(&self, path: &Path) -> Result<Ask, CallError> {
-        Ok(Ask::new("saveDocument", json!({ "path": text_of(path)? })))
+    fn save(&self, path: &Path) -> Result<WireCall, CallError> {
+        Ok(WireCall::new("saveDocument", json!({ "path": text_of(path)? })))
     }
 
-    fn close_tab(&self, label: &str) -> Ask {
-        Ask::new("closeTab", json!({ "label": label }))
+    fn close_tab(&self, label: &str) -> WireCall {
+        WireCall::new("closeTab", json!({ "label": label }))
     }
 }
 
 fn read<T: DeserializeOwned>(tool: &str, answer: &ToolResult) -> Result<T, CallError> {
-    let data = answer.structured.clone().ok_or_else(|| CallError::protocol(tool, "it holds no data"))?;
+    let data = answer.structured.clone().ok_or_else(|| CallError::protocol(tool, "it has no data"))?;
     serde_json::from_value(data).map_err(|error| CallError::protocol(tool, error.to_string()))
 }
 
@@ -226,7 +234,7 @@ mod tests {
         ToolResult { structured: Some(structured), ..ToolResult::default() }
     }
 
-    fn decided(structured: Value) -> Result<Decided, CallError> {
+    fn decided(structured: Value) -> Result<ChangeOutcome, CallError> {
         OWN.read_decided(&Change::new("/w/a", "x"), &answer(structured))
     }
 
@@ -244,7 +252,7 @@ mod tests {
         }))
         .unwrap();
         assert!(accepted.is_accepted() && accepted.written && accepted.new_file);
-        assert_eq!((accepted.text.as_deref(), accepted.taken), (Some("t"), Some(api::Taken::Some)));
+        assert_eq!((accepted.text.as_deref(), accepted.taken), (Some("t"), Some(api::AcceptedPart::Some)));
         assert_eq!(accepted.hunks.iter().map(|hunk| hunk.taken).collect::<Vec<_>>(), [true, false]);
         assert_eq!(accepted.comments[0].text, "why?");
 

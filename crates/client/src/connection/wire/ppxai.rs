@@ -1,15 +1,17 @@
-//! A bridge of ppxai as a client: its own tools under its own names. The bridge writes before it answers, as in NEXUS3's
-//! protocol. Lines of diagnostics and of places to open count from 1, those of selections from 0.
+//! A bridge of ppxai as a client: its own tools under its own names. The bridge writes before it answers, as in
+//! NEXUS3's protocol. Lines of diagnostics and of positions to open count from 1, those of selections from 0.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::shapes::{self, Lines};
-use super::{Ask, Dialect, NEXUS3, Withdrawal, not_comparing, not_on, text_of};
+use super::foreign_answer::{self, LineBase};
+use super::{NEXUS3, WireCall, WireCodec, Withdrawal, not_comparing, not_on, text_of};
 use crate::connection::error::CallError;
-use crate::connection::types::{Change, Decided, Diagnostic, Landed, OpenAt, Selection, Tool, ToolResult};
+use crate::connection::types::{
+    Change, ChangeOutcome, EditorDiagnostic, EditorSelection, OpenAt, OpenPrecision, ToolInfo, ToolResult,
+};
 
 pub(in crate::connection) const PPXAI: Ppxai = Ppxai;
 
@@ -18,28 +20,28 @@ const NAME: &str = "ppxai's protocol";
 #[derive(Debug)]
 pub(in crate::connection) struct Ppxai;
 
-impl Dialect for Ppxai {
+impl WireCodec for Ppxai {
     fn revision(&self) -> &'static str {
         "2025-06-18"
     }
 
-    fn plain(&self, tool: &'static str) -> Result<Ask, CallError> {
+    fn plain(&self, tool: &'static str) -> Result<WireCall, CallError> {
         let tool = match tool {
             "getCurrentSelection" | "getLatestSelection" => "ide.get_selection",
             "getOpenEditors" => "ide.get_open_files",
             "getWorkspaceFolders" => "ide.get_workspace_info",
             other => other,
         };
-        Ok(Ask::new(tool, json!({})))
+        Ok(WireCall::new(tool, json!({})))
     }
 
-    fn propose(&self, change: &Change, tab: &str) -> Result<Ask, CallError> {
+    fn propose(&self, change: &Change, tab: &str) -> Result<WireCall, CallError> {
         not_comparing(change)?;
         let path = text_of(&change.path)?;
-        Ok(Ask::new("openDiff", json!({ "path": path, "newText": change.new_text, "tab_name": tab })))
+        Ok(WireCall::new("openDiff", json!({ "path": path, "newText": change.new_text, "tab_name": tab })))
     }
 
-    fn read_decided(&self, change: &Change, answer: &ToolResult) -> Result<Decided, CallError> {
+    fn read_decided(&self, change: &Change, answer: &ToolResult) -> Result<ChangeOutcome, CallError> {
         NEXUS3.read_decided(change, answer)
     }
 
@@ -52,34 +54,34 @@ impl Dialect for Ppxai {
         path: &Path,
         at: Option<(OpenAt, Option<&str>)>,
         _preview: bool,
-        _tool: Option<&Tool>,
-    ) -> Result<(Ask, Landed), CallError> {
+        _tool: Option<&ToolInfo>,
+    ) -> Result<(WireCall, OpenPrecision), CallError> {
         let mut arguments = json!({ "path": text_of(path)? });
         if let Some((at, _)) = at {
             arguments["line"] = json!(at.line.saturating_add(1));
             arguments["column"] = json!(at.character);
         }
-        Ok((Ask::new("ide.open_file", arguments), Landed::Place))
+        Ok((WireCall::new("ide.open_file", arguments), OpenPrecision::Place))
     }
 
-    fn diagnostics(&self, path: Option<&Path>, _wait: Option<Duration>) -> Result<Ask, CallError> {
+    fn diagnostics(&self, path: Option<&Path>, _wait: Option<Duration>) -> Result<WireCall, CallError> {
         let arguments = match path {
             Some(path) => json!({ "path": text_of(path)? }),
             None => json!({}),
         };
-        Ok(Ask::new("ide.get_diagnostics", arguments))
+        Ok(WireCall::new("ide.get_diagnostics", arguments))
     }
 
-    fn read_diagnostics(&self, answer: &ToolResult) -> Result<Vec<Diagnostic>, CallError> {
-        let mut value = shapes::value(answer);
+    fn read_diagnostics(&self, answer: &ToolResult) -> Result<Vec<EditorDiagnostic>, CallError> {
+        let mut value = foreign_answer::value(answer);
         for entry in value.as_array_mut().into_iter().flatten() {
             call_column_character(entry);
         }
         let answer = ToolResult { structured: Some(value), ..ToolResult::default() };
-        shapes::diagnostics(&answer, Lines::FromOne)
+        foreign_answer::diagnostics(&answer, LineBase::FromOne)
     }
 
-    fn selection(&self, value: &Value) -> Result<Option<Selection>, CallError> {
+    fn selection(&self, value: &Value) -> Result<Option<EditorSelection>, CallError> {
         let mut value = value.clone();
         if let Some(file) = value.get("file").cloned() {
             value["filePath"] = file;
@@ -89,19 +91,19 @@ impl Dialect for Ppxai {
                 call_column_character(position);
             }
         }
-        shapes::selection(&value, Lines::FromZero)
+        foreign_answer::selection(&value, LineBase::FromZero)
     }
 
-    fn dirty(&self, _path: &Path) -> Result<Ask, CallError> {
+    fn dirty(&self, _path: &Path) -> Result<WireCall, CallError> {
         Err(not_on(NAME, "unsaved changes"))
     }
 
-    fn save(&self, _path: &Path) -> Result<Ask, CallError> {
+    fn save(&self, _path: &Path) -> Result<WireCall, CallError> {
         Err(not_on(NAME, "saving"))
     }
 
-    fn close_tab(&self, tab: &str) -> Ask {
-        Ask::new("close_tab", json!({ "tab_name": tab }))
+    fn close_tab(&self, tab: &str) -> WireCall {
+        WireCall::new("close_tab", json!({ "tab_name": tab }))
     }
 }
 

@@ -2,6 +2,6 @@
 
 mod editors;
 mod files;
+mod fixture;
 mod folders;
-mod foreign;
-mod stage;
+mod foreign_editors;

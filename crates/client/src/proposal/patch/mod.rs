@@ -1,15 +1,15 @@
-//! `patch`: a unified diff applied where it fits, and only if there is one such place. Lines it does not
-//! change keep their bytes, whatever the diff says about their white space.
+//! `patch`: applies a unified diff where it fits, and only if there is exactly one such place. Unchanged lines keep
+//! their bytes, whatever white space the diff has.
 
-mod parse;
-mod place;
+mod hunk_location;
+mod parser;
 mod target;
 
 use std::borrow::Cow;
 
 use super::error::ProposalError;
-use super::spoken::{content, ending};
-use parse::{Hunk, Kind, Section};
+use super::lf_view::{content, ending};
+use parser::{LineKind, PatchHunk, Section};
 
 pub(super) use target::for_file;
 
@@ -21,15 +21,15 @@ pub enum PatchMode {
     Strict,
     /// White space may differ in context and removed lines.
     Tolerant,
-    /// And up to two lines of context at either end of a hunk may be other ones.
+    /// In addition, up to two lines of context at either end of a hunk may differ.
     Fuzzy,
 }
 
 const NO_FILE: &str = "/dev/null";
 
-/// The new text; `None` where there is no file.
+/// The new text; the old one is `None` if there is no file.
 pub(super) fn apply(text: Option<&str>, diff: &str, mode: PatchMode) -> Result<String, ProposalError> {
-    let mut sections = parse::parse(diff)?;
+    let mut sections = parser::parse(diff)?;
     let bad = |section: &Section<'_>, reason: &str| ProposalError::BadPatch {
         line: section.first_line + 1,
         reason: reason.to_owned(),
@@ -53,11 +53,11 @@ pub(super) fn apply(text: Option<&str>, diff: &str, mode: PatchMode) -> Result<S
     }
 }
 
-fn apply_hunks(text: &str, hunks: &[Hunk<'_>], mode: PatchMode) -> Result<String, ProposalError> {
+fn apply_hunks(text: &str, hunks: &[PatchHunk<'_>], mode: PatchMode) -> Result<String, ProposalError> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    // A diff that shows CR in one of its lines shows it in all that have it.
+    // A diff with CR in one of its lines has it in all lines that end with it.
     let speaks_cr = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.ends_with('\r'));
-    let placed = place::place(&lines, hunks, mode, speaks_cr)?;
+    let placed = hunk_location::place(&lines, hunks, mode, speaks_cr)?;
 
     let mut result =
         Patched { lines: &lines, speaks_cr, out: Vec::new(), keeps_unended: false, ends_added: false };
@@ -70,14 +70,14 @@ fn apply_hunks(text: &str, hunks: &[Hunk<'_>], mode: PatchMode) -> Result<String
     Ok(result.finish())
 }
 
-/// The new lines, each with its ending apart.
+/// The new lines, each with its ending separate.
 struct Patched<'a> {
     lines: &'a [&'a str],
     speaks_cr: bool,
     out: Vec<(Cow<'a, str>, Option<&'static str>)>,
     /// The file's last line has no ending, and the diff replaces it without knowing that.
     keeps_unended: bool,
-    /// What ends the text so far is a line of the diff, and not one of the file, which keeps its own ending.
+    /// The last line so far comes from the diff, not from the file, whose lines keep their own endings.
     ends_added: bool,
 }
 
@@ -89,16 +89,16 @@ impl<'a> Patched<'a> {
     }
 
     /// Returns the first line after it.
-    fn hunk(&mut self, hunk: &'a [parse::Line<'a>], start: usize) -> usize {
+    fn hunk(&mut self, hunk: &'a [parser::PatchLine<'a>], start: usize) -> usize {
         let mut at = start;
-        // Of the lines removed in this run of changes, for the lines added in their place.
+        // The endings of the removed lines in this run of changes, for the lines added in their place.
         let mut endings: Vec<&'static str> = Vec::new();
         let mut added = 0;
         for line in hunk {
-            if line.kind != Kind::Added {
+            if line.kind != LineKind::Added {
                 let old = self.lines.get(at).copied().unwrap_or_default();
                 self.keeps_unended |= ending(old).is_none() && !line.unended;
-                if line.kind == Kind::Context {
+                if line.kind == LineKind::Context {
                     self.keep(at..at + 1);
                     (endings, added) = (Vec::new(), 0);
                 } else {
@@ -123,12 +123,12 @@ impl<'a> Patched<'a> {
         at
     }
 
-    /// That of the line before, or of the line that will follow.
+    /// The ending of the previous line, or of the next one.
     fn ending_around(&self, at: usize) -> &'static str {
         let before = at.checked_sub(1).and_then(|before| self.lines.get(before));
         let around =
             before.and_then(|line| ending(line)).or_else(|| self.lines.get(at).and_then(|line| ending(line)));
-        // The last line without an ending: that of the one before it.
+        // The last line has no ending: use that of the previous line.
         let further =
             || at.checked_sub(2).and_then(|before| self.lines.get(before)).and_then(|line| ending(line));
         around.or_else(further).unwrap_or("\n")

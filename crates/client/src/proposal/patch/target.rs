@@ -1,14 +1,14 @@
-//! Which part of a diff is about the file that is edited: the names in its headers against the path.
+//! Finds the part of a diff for the edited file, by comparing the names in its headers with the path.
 
 use std::path::{Component, Path};
 
 use super::NO_FILE;
-use super::parse::{self, Section};
+use super::parser::{self, Section};
 use crate::proposal::error::ProposalError;
 
-/// The part of the diff that is about this file; the whole of it where no file is named.
+/// The part of the diff for this file; all of it if no file is named.
 pub(in crate::proposal) fn for_file(diff: &str, path: &Path) -> Result<String, ProposalError> {
-    let sections = parse::parse(diff)?;
+    let sections = parser::parse(diff)?;
     let named = |section: &Section<'_>| names(section).next().is_some();
     let fits: Vec<usize> = sections
         .iter()
@@ -29,14 +29,14 @@ pub(in crate::proposal) fn for_file(diff: &str, path: &Path) -> Result<String, P
     Ok(lines.take(next.map_or(usize::MAX, |next| next - first)).collect())
 }
 
-/// Without what follows a tab, the quotes and the `/dev/null`.
+/// Without the part after a tab, quotes and `/dev/null`.
 fn names<'a>(section: &Section<'a>) -> impl Iterator<Item = &'a str> {
     let plain = |name: &'a str| name.split('\t').next().unwrap_or(name).trim().trim_matches('"');
     [section.old_name, section.new_name].into_iter().flatten().map(plain).filter(|name| *name != NO_FILE)
 }
 
-/// The path ends with the name, with or without the `a/` or `b/` that git puts before it; or the name, written
-/// from further up, ends with the path.
+/// Whether the path ends with the name, with or without git's `a/` or `b/`; or the name, which may start further up,
+/// ends with the path.
 fn is_named(path: &Path, name: &str) -> bool {
     let stripped = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")).unwrap_or(name);
     [name, stripped].iter().any(|name| {

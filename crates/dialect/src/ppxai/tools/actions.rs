@@ -1,111 +1,114 @@
-//! Changes. Each is shown to the person, who decides, unless she has allowed this client to edit without.
+//! Changes. Each is shown to the user for review, unless this client has the permission to edit without review.
 
-use linkspan_review::{Place, Splice, Writer};
+use linkspan_review::{Splice, TextPosition, Writer};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::decided;
-use super::super::tool::{Argument, Group, Tool, Wrong, optional, required};
+use super::super::outcome;
+use super::super::tool::{Argument, BadArguments, Group, PpxaiTool, optional, required};
 use super::{ANY_PATH, COLUMN, PATH, optional_text, path, path_in, position};
 use crate::mcp::Arguments;
-use crate::meaning::{FileEdit, Request};
-use crate::work::Active;
+use crate::request::{ActiveFileRequest, FileEdit, Request};
 
 const DECIDED: &str = "Decided";
-const TEXT: Argument = required("text", "string", "What to put there.");
+const TEXT: Argument = required("text", "string", "The new text.");
 const DESCRIPTION: Argument =
-    optional("description", "string", "What it is for, in a few words for the person.");
+    optional("description", "string", "Short description of the change, shown to the user.");
 
-pub(super) const TOOLS: &[Tool] = &[
-    Tool {
+pub(super) const TOOLS: &[PpxaiTool] = &[
+    PpxaiTool {
         name: "ide.apply_edit",
         group: Group::Actions,
-        about: "Proposes changes to one file (`path` with `edits`, or with its whole new `content`) or to several \
-                (`files`, at most 64), all of them or none. The files are written once they are accepted.",
+        about: "Proposes changes to one file (`path` with `edits` or with the whole new `content`) or to several \
+                (`files`, at most 64). All of them are proposed or none. Accepted files are written.",
         arguments: &[
-            optional("path", "string", "The file, which need not exist."),
-            optional("edits", "Edit[]", "Replacements, all by places in the text before."),
+            optional("path", "string", "The file. It does not have to exist."),
+            optional("edits", "Edit[]", "Replacements; all ranges refer to the text before."),
             optional("content", "string", "The whole new text."),
             optional("files", "{ path: string, edits?: Edit[], content?: string }[]", "Several files."),
             DESCRIPTION,
         ],
-        result: "Decided, or with `files` of more than one { applied: boolean, accepted: boolean, files: Decided[] }",
+        result: "Decided, or for more than one of `files` { applied: boolean, accepted: boolean, files: Decided[] }",
         decode: apply_edit,
-        encode: decided::changed,
+        encode: outcome::changed,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.insert_text",
         group: Group::Actions,
-        about: "Proposes to insert a text.",
+        about: "Proposes to insert text.",
         arguments: &[
             TEXT,
             ANY_PATH,
-            optional("line", "integer", "From 1. Required with `path`; without both, where the cursor is."),
+            optional(
+                "line",
+                "integer",
+                "From 1. Required with `path`. Default without `path`: the line of the cursor.",
+            ),
             COLUMN,
             DESCRIPTION,
         ],
         result: DECIDED,
         decode: insert_text,
-        encode: decided::changed,
+        encode: outcome::changed,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.replace_selection",
         group: Group::Actions,
-        about: "Proposes to replace what is selected in the active editor.",
+        about: "Proposes to replace the selection in the active editor.",
         arguments: &[TEXT, DESCRIPTION],
         result: DECIDED,
         decode: |arguments| {
             let label = optional_text(arguments, "description")?
                 .unwrap_or_else(|| "Replace the selection".to_owned());
             let text = arguments.text("text")?.into_owned();
-            Ok(Request::Active(Active::ReplaceSelection { text, label }))
+            Ok(Request::ActiveFile(ActiveFileRequest::ReplaceSelection { text, label }))
         },
-        encode: decided::changed,
+        encode: outcome::changed,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.show_diff",
         group: Group::Actions,
-        about: "Shows a change and waits for the person's word; nothing is written, `applied` is always false. Once \
-                she has accepted it, `ide.apply_edit` with exactly that text is not asked about again.",
+        about: "Shows a change and waits for the decision. Writes nothing; `applied` is always false. After an accept, \
+                `ide.apply_edit` with exactly that text needs no second decision.",
         arguments: &[
             PATH,
-            optional("content", "string", "The new text of the file; or"),
-            optional("original", "string", "the text before and"),
-            optional("modified", "string", "the text after."),
+            optional("content", "string", "The new text of the file. Or:"),
+            optional("original", "string", "The text before, together with `modified`."),
+            optional("modified", "string", "The text after."),
             DESCRIPTION,
         ],
         result: DECIDED,
         decode: show_diff,
-        encode: decided::changed,
+        encode: outcome::changed,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.format_document",
         group: Group::Actions,
-        about: "Proposes what the editor's formatter would change. Where that is nothing, `reason` says so.",
+        about: "Proposes the changes of the editor's formatter. If there are none, `reason` says so.",
         arguments: &[ANY_PATH],
         result: DECIDED,
         decode: |arguments| {
             Ok(match path_in(arguments, "path")? {
                 Some(path) => Request::Format { path },
-                None => Request::Active(Active::Format),
+                None => Request::ActiveFile(ActiveFileRequest::Format),
             })
         },
-        encode: decided::changed,
+        encode: outcome::changed,
     },
 ];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct WireFile {
     path: String,
-    edits: Option<Vec<Edit>>,
+    edits: Option<Vec<WireEdit>>,
     content: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Edit {
-    range: Range,
+struct WireEdit {
+    range: WireRange,
     #[serde(rename = "newText", alias = "new_text")]
     new_text: String,
     #[serde(rename = "oldText", alias = "old_text")]
@@ -114,36 +117,36 @@ struct Edit {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Range {
-    start: At,
-    end: At,
+struct WireRange {
+    start: WirePosition,
+    end: WirePosition,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct At {
+struct WirePosition {
     line: u32,
     #[serde(alias = "column")]
     character: u32,
 }
 
-impl From<At> for Place {
-    fn from(At { line, character }: At) -> Place {
-        Place { line, character }
+impl From<WirePosition> for TextPosition {
+    fn from(WirePosition { line, character }: WirePosition) -> TextPosition {
+        TextPosition { line, character }
     }
 }
 
-fn apply_edit(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
+fn apply_edit(arguments: &Arguments<'_>) -> Result<Request, BadArguments> {
     let files = match arguments.raw("files") {
         Some(files) => {
             if ["path", "edits", "content"].iter().any(|name| arguments.raw(name).is_some()) {
-                return Err(Wrong(
-                    "files is wrong: `path`, `edits` and `content` belong inside it".to_owned(),
+                return Err(BadArguments(
+                    "files is invalid: put `path`, `edits` and `content` inside it".to_owned(),
                 ));
             }
-            read::<Vec<File>>("files", files)?
+            read::<Vec<WireFile>>("files", files)?
         }
-        None => vec![File {
+        None => vec![WireFile {
             path: arguments.text("path")?.into_owned(),
             edits: arguments.raw("edits").map(|edits| read("edits", edits)).transpose()?,
             content: optional_text(arguments, "content")?,
@@ -160,54 +163,56 @@ fn apply_edit(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
     if let Some(twice) =
         paths.windows(2).find_map(|pair| (pair.first() == pair.last()).then(|| pair.first())?)
     {
-        return Err(Wrong(format!(
-            "files is wrong: {} is in it twice; put its edits together",
+        return Err(BadArguments(format!(
+            "files is invalid: {} is in it twice; merge its edits",
             twice.display()
         )));
     }
     Ok(Request::Edit { files, label, direct: true, inline: false, may_be_made: false })
 }
 
-fn read<'a, T: Deserialize<'a>>(name: &str, raw: &'a RawValue) -> Result<T, Wrong> {
-    serde_json::from_str(raw.get()).map_err(|error| Wrong(format!("{name} is wrong: {error}")))
+fn read<'a, T: Deserialize<'a>>(name: &str, raw: &'a RawValue) -> Result<T, BadArguments> {
+    serde_json::from_str(raw.get()).map_err(|error| BadArguments(format!("{name} is invalid: {error}")))
 }
 
-fn file_edit(file: File) -> Result<FileEdit, Wrong> {
-    let File { path, edits, content } = file;
+fn file_edit(file: WireFile) -> Result<FileEdit, BadArguments> {
+    let WireFile { path, edits, content } = file;
     let edits = match (edits, content) {
         (Some(edits), None) if edits.is_empty() => {
-            return Err(Wrong(format!("{path} has no `edits`; send some")));
+            return Err(BadArguments(format!("{path} has no `edits`; send some")));
         }
         (Some(edits), None) => edits.into_iter().map(splice).collect(),
         (None, Some(content)) => vec![whole(content)],
         (Some(_), Some(_)) => {
-            return Err(Wrong(format!("{path} has both `edits` and `content`; send one of them")));
+            return Err(BadArguments(format!("{path} has both `edits` and `content`; send one of them")));
         }
         (None, None) => {
-            return Err(Wrong(format!("{path} has neither `edits` nor `content`; send one of them")));
+            return Err(BadArguments(format!("{path} has neither `edits` nor `content`; send one of them")));
         }
     };
     Ok(FileEdit { path: path.into(), edits, may_create: true })
 }
 
-fn splice(Edit { range: Range { start, end }, new_text, old_text }: Edit) -> Splice {
+fn splice(WireEdit { range: WireRange { start, end }, new_text, old_text }: WireEdit) -> Splice {
     Splice { from: start.into(), to: end.into(), text: new_text, expects: old_text }
 }
 
-/// Everything, however much there is.
+/// Replaces the whole file, whatever its length.
 fn whole(text: String) -> Splice {
-    let (from, to) = (Place { line: 0, character: 0 }, Place { line: u32::MAX, character: 0 });
+    let (from, to) = (TextPosition { line: 0, character: 0 }, TextPosition { line: u32::MAX, character: 0 });
     Splice { from, to, text, expects: None }
 }
 
-fn insert_text(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
+fn insert_text(arguments: &Arguments<'_>) -> Result<Request, BadArguments> {
     let text = arguments.text("text")?.into_owned();
     let label = optional_text(arguments, "description")?.unwrap_or_else(|| "Insert text".to_owned());
     match (path_in(arguments, "path")?, position(arguments)?) {
-        (None, at) => Ok(Request::Active(Active::Insert { text, at, label })),
-        (Some(_), None) => Err(Wrong("line is missing: say before which line of the file".to_owned())),
+        (None, at) => Ok(Request::ActiveFile(ActiveFileRequest::Insert { text, at, label })),
+        (Some(_), None) => {
+            Err(BadArguments("line is missing: send the line together with `path`".to_owned()))
+        }
         (Some(path), Some(at)) => {
-            let place = Place { line: at.line, character: at.character };
+            let place = TextPosition { line: at.line, character: at.character };
             let edits = vec![Splice { from: place, to: place, text, expects: None }];
             Ok(Request::Edit {
                 files: vec![FileEdit { path, edits, may_create: true }],
@@ -220,7 +225,7 @@ fn insert_text(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
     }
 }
 
-fn show_diff(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
+fn show_diff(arguments: &Arguments<'_>) -> Result<Request, BadArguments> {
     let path = path(arguments)?;
     let label = optional_text(arguments, "description")?.unwrap_or_else(|| path.display().to_string());
     let texts = ["content", "original", "modified"].map(|name| optional_text(arguments, name));
@@ -237,6 +242,6 @@ fn show_diff(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
         [Ok(None), Ok(Some(before)), Ok(Some(after))] => {
             Ok(Request::Compare { path, before, after, label, set: None })
         }
-        _ => Err(Wrong("send `content`, or `original` and `modified`".to_owned())),
+        _ => Err(BadArguments("send `content`, or `original` and `modified`".to_owned())),
     }
 }

@@ -1,52 +1,49 @@
-//! Git. Reading is free; staging and committing need the person's word.
+//! Git. Reading needs no permission; staging and committing do.
 
 use std::path::PathBuf;
 
 use super::super::encode;
-use super::super::tool::{Argument, Group, Tool, Wrong, optional, required};
+use super::super::tool::{Argument, BadArguments, Group, PpxaiTool, optional, required};
 use super::path_in;
 use crate::mcp::Arguments;
-use crate::meaning::Request;
-use crate::work::Work;
+use crate::request::{Request, WorkspaceRequest};
 
 const FOLDER: Argument = optional(
     "folder",
     "string",
-    "A folder of the workspace, in whose repository it is done. Default: the workspace folder of the path, else the \
-     first. Paths in answers are written from there.",
+    "A workspace folder, whose repository is used. Default: the workspace folder of the path, else the first. Paths \
+     in results are relative to it.",
 );
 
-/// More names than anyone reads before she allows it.
+/// More paths than anyone reads before allowing it.
 const MOST_PATHS: usize = 1000;
 
-pub(super) const TOOLS: &[Tool] = &[
-    Tool {
+pub(super) const TOOLS: &[PpxaiTool] = &[
+    PpxaiTool {
         name: "ide.git_status",
         group: Group::Git,
-        about: "The branch and what changed. Files that are kept from agents are left out.",
+        about: "Shows the branch and the changed files. Files that `deny` covers are omitted.",
         arguments: &[FOLDER],
         result: "{ branch: string | null, head: string | null, detached: boolean, upstream: string | null, \
                  ahead: number | null, behind: number | null, staged: string[], modified: string[], \
                  untracked: string[], conflicted: string[], renamed: { path: string, from: string | null }[] }",
-        decode: |arguments| Ok(Request::Work(Work::GitStatus { folder: path_in(arguments, "folder")? })),
+        decode: |arguments| {
+            Ok(Request::Workspace(WorkspaceRequest::GitStatus { folder: path_in(arguments, "folder")? }))
+        },
         encode: encode::data,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.git_diff",
         group: Group::Git,
-        about: "What changed, in git's own form; at most 1 MiB.",
+        about: "Shows the changes as a diff of git; at most 1 MiB.",
         arguments: &[
-            optional("path", "string", "One file or folder. Default: all."),
-            optional(
-                "staged",
-                "boolean",
-                "What is staged, against the last commit. Default false: what is not.",
-            ),
+            optional("path", "string", "One file or folder. Default: everything."),
+            optional("staged", "boolean", "Show staged changes. Default false: unstaged changes."),
             FOLDER,
         ],
         result: "{ diff: string }",
         decode: |arguments| {
-            Ok(Request::Work(Work::GitDiff {
+            Ok(Request::Workspace(WorkspaceRequest::GitDiff {
                 folder: path_in(arguments, "folder")?,
                 path: path_in(arguments, "path")?,
                 staged: arguments.flag("staged", false)?,
@@ -54,35 +51,31 @@ pub(super) const TOOLS: &[Tool] = &[
         },
         encode: encode::data,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.git_stage",
         group: Group::Git,
-        about: "Stages files, or what changed in folders, once the person allows it.",
+        about: "Stages files, or the changes in folders. The user is asked for permission first.",
         arguments: &[
-            optional("paths", "string[]", "At most 1,000; or"),
-            optional("path", "string", "only one."),
+            optional("paths", "string[]", "The files and folders, at most 1,000. Or:"),
+            optional("path", "string", "A single file or folder."),
             FOLDER,
         ],
         result: "{ staged: string[] }",
         decode: stage,
         encode: encode::data,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.git_commit",
         group: Group::Git,
-        about: "Commits what is staged once the person allows it. The repository's hooks run.",
+        about: "Commits the staged changes. The user is asked for permission first. The repository's hooks run.",
         arguments: &[
-            required("message", "string", "The whole message."),
-            optional(
-                "all",
-                "boolean",
-                "Also what changed in tracked files and is not staged. Default false.",
-            ),
+            required("message", "string", "The full commit message."),
+            optional("all", "boolean", "Include unstaged changes of tracked files. Default false."),
             FOLDER,
         ],
         result: "{ hash: string, summary: string, branch: string | null, output: string }",
         decode: |arguments| {
-            Ok(Request::Work(Work::GitCommit {
+            Ok(Request::Workspace(WorkspaceRequest::GitCommit {
                 folder: path_in(arguments, "folder")?,
                 message: arguments.text("message")?.into_owned(),
                 all: arguments.flag("all", false)?,
@@ -90,18 +83,18 @@ pub(super) const TOOLS: &[Tool] = &[
         },
         encode: encode::data,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.git_log",
         group: Group::Git,
-        about: "The newest commits first. `time` is in seconds since 1970.",
+        about: "Lists commits, newest first. `time` is in seconds since 1970.",
         arguments: &[
-            optional("limit", "integer", "How many at most. Default 20, at most 1,000."),
-            optional("path", "string", "Only those that touched this file or folder."),
+            optional("limit", "integer", "Maximum number of commits. Default 20, at most 1,000."),
+            optional("path", "string", "Only commits that changed this file or folder."),
             FOLDER,
         ],
         result: "{ hash: string, author: string, email: string, time: number, subject: string, body: string }[]",
         decode: |arguments| {
-            Ok(Request::Work(Work::GitLog {
+            Ok(Request::Workspace(WorkspaceRequest::GitLog {
                 folder: path_in(arguments, "folder")?,
                 path: path_in(arguments, "path")?,
                 limit: arguments.count("limit")?,
@@ -111,20 +104,25 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-fn stage(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
+fn stage(arguments: &Arguments<'_>) -> Result<Request, BadArguments> {
     let list = |raw: &serde_json::value::RawValue| serde_json::from_str::<Vec<String>>(raw.get()).ok();
     let paths: Vec<PathBuf> = match (arguments.raw("paths"), path_in(arguments, "path")?) {
         (Some(raw), None) => {
-            let paths =
-                list(raw).ok_or_else(|| Wrong("paths is wrong: expected a list of strings".to_owned()))?;
+            let paths = list(raw)
+                .ok_or_else(|| BadArguments("paths is invalid: expected a list of strings".to_owned()))?;
             paths.into_iter().map(PathBuf::from).collect()
         }
         (None, Some(path)) => vec![path],
-        _ => return Err(Wrong("send `paths`, or `path` for only one".to_owned())),
+        _ => return Err(BadArguments("send either `paths` or `path`".to_owned())),
     };
     match paths.len() {
-        0 => Err(Wrong("paths is empty: name what to stage, or `.` for all that changed".to_owned())),
-        1..=MOST_PATHS => Ok(Request::Work(Work::GitStage { folder: path_in(arguments, "folder")?, paths })),
-        many => Err(Wrong(format!("{many} paths are more than the {MOST_PATHS} of one call; name a folder"))),
+        0 => Err(BadArguments("paths is empty: send the files to stage, or `.` for all changes".to_owned())),
+        1..=MOST_PATHS => Ok(Request::Workspace(WorkspaceRequest::GitStage {
+            folder: path_in(arguments, "folder")?,
+            paths,
+        })),
+        many => Err(BadArguments(format!(
+            "{many} paths are more than the limit of {MOST_PATHS}; send a folder instead"
+        ))),
     }
 }

@@ -1,36 +1,41 @@
-//! Commands, which run only with the person's word. Only terminals that were made for this client can be read.
+//! Commands, which need the user's permission. A client can only read terminals that were created for it.
 
 use super::super::encode;
-use super::super::tool::{Argument, Group, Tool, Wrong, optional, required};
+use super::super::tool::{Argument, BadArguments, Group, PpxaiTool, optional, required};
 use super::{optional_text, path_in};
 use crate::mcp::Arguments;
-use crate::meaning::Request;
+use crate::request::Request;
 
-const CWD: Argument = optional("cwd", "string", "A folder of the workspace to be in. Default: its first.");
+const CWD: Argument = optional(
+    "cwd",
+    "string",
+    "Working directory, inside the workspace. Default: the first workspace folder.",
+);
 const TERMINAL: &str = "terminal";
 
-pub(super) const TOOLS: &[Tool] = &[
-    Tool {
+pub(super) const TOOLS: &[PpxaiTool] = &[
+    PpxaiTool {
         name: "ide.run_in_terminal",
         group: Group::Terminal,
-        about: "Runs a command once the person allows it, in the editor's terminal or, where it has none, in one of \
-                the hub's own, and waits for its end. When the time is up it goes on, and `timed_out` is true. In \
-                the hub's own terminal it is ended when the connection that asked for it ends.",
+        about: "Runs a command and waits until it exits. The user is asked for permission first. It runs in a \
+                terminal of the editor, or of the hub if the editor has none. When the time is up it keeps \
+                running, and `timed_out` is true. A command in a terminal of the hub is ended when the connection \
+                of the client ends.",
         arguments: &[
-            required("command", "string", "As the shell reads it."),
+            required("command", "string", "Command line for the shell."),
             CWD,
-            optional("wait_seconds", "integer", "How long to wait for its end. Default 60, at most 120."),
-            optional(TERMINAL, "string", "One that was made for this client before. Default: a new one."),
+            optional("wait_seconds", "integer", "How long to wait for it. Default 60, at most 120."),
+            optional(TERMINAL, "string", "A terminal that was created for this client. Default: a new one."),
         ],
         result: "{ terminal: string, output: string, exit_code: number | null, timed_out: boolean }",
         decode: run,
         encode: encode::ran,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.create_terminal",
         group: Group::Terminal,
-        about: "Makes a terminal for commands to run in. Of each window's the newest 16 are kept.",
-        arguments: &[optional("name", "string", "What its tab says."), CWD],
+        about: "Creates a terminal for commands. The newest 16 of each window are kept.",
+        arguments: &[optional("name", "string", "Title of its tab."), CWD],
         result: "{ terminal: string, name: string }",
         decode: |arguments| {
             Ok(Request::CreateTerminal {
@@ -40,18 +45,18 @@ pub(super) const TOOLS: &[Tool] = &[
         },
         encode: encode::terminal_made,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.get_terminal_output",
         group: Group::Terminal,
-        about: "What a terminal shows. Of much the end is given.",
-        arguments: &[optional(TERMINAL, "string", "Default: the one that this client used last.")],
+        about: "Reads the output of a terminal. Long output is truncated at the start.",
+        arguments: &[optional(TERMINAL, "string", "Default: the last terminal that this client used.")],
         result: "{ terminal: string, output: string, running: boolean, exit_code: number | null }",
         decode: |arguments| Ok(Request::TerminalOutput { terminal: optional_text(arguments, TERMINAL)? }),
         encode: encode::printed,
     },
 ];
 
-fn run(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
+fn run(arguments: &Arguments<'_>) -> Result<Request, BadArguments> {
     let wait = arguments.count("wait_seconds")?;
     Ok(Request::RunInTerminal {
         command: arguments.text("command")?.into_owned(),

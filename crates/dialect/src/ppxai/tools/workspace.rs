@@ -1,84 +1,84 @@
-//! Files: which there are, what is in them, which are open.
+//! Files: listing, reading and searching them.
 
 use super::super::encode;
-use super::super::tool::{Argument, Group, Tool, Wrong, optional, required};
+use super::super::tool::{Argument, BadArguments, Group, PpxaiTool, optional, required};
 use super::{PATH, line_in, optional_text, path};
 use crate::mcp::Arguments;
-use crate::meaning::Request;
-use crate::work::Work;
+use crate::request::{Request, WorkspaceRequest};
 
 const EXCLUDE: Argument =
-    optional("exclude", "string", "A glob of what to leave out, such as `**/node_modules/**`.");
+    optional("exclude", "string", "Glob of files to skip, such as `**/node_modules/**`.");
 const IGNORED: Argument = optional(
     "ignored",
     "boolean",
-    "Also what ignore files (`.gitignore` and the like) leave out. Default false.",
+    "Include files that ignore files such as `.gitignore` exclude. Default false.",
 );
 
-pub(super) const TOOLS: &[Tool] = &[
-    Tool {
+pub(super) const TOOLS: &[PpxaiTool] = &[
+    PpxaiTool {
         name: "ide.get_workspace_info",
         group: Group::Workspace,
-        about: "The folders of the workspace. `name` is that of the first; `null` when none is open.",
+        about: "Lists the workspace folders. `name` is the name of the first; `null` if no folder is open.",
         arguments: &[],
         result: "{ name: string | null, folders: { name: string, path: string }[] }",
         decode: |_| Ok(Request::WorkspaceFolders),
         encode: encode::info,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.list_files",
         group: Group::Workspace,
-        about: "The files of the workspace, sorted, each from its folder; with several folders the folder's name \
-                stands before. Ignore files are respected; hidden files are listed, `.git` and symlinks are not.",
+        about: "Lists the files of the workspace, sorted, relative to their folder; with several folders, paths begin \
+                with the name of the folder. Respects ignore files. Includes hidden files, but not `.git` and \
+                symlinks.",
         arguments: &[
-            optional("pattern", "string", "A glob, such as `**/*.py`. Default: all files."),
+            optional("pattern", "string", "Glob, such as `**/*.py`. Default: all files."),
             EXCLUDE,
             IGNORED,
-            optional("limit", "integer", "How many at most. Default 10,000, at most 100,000."),
+            optional("limit", "integer", "Maximum number of files. Default 10,000, at most 100,000."),
         ],
         result: "string[]",
         decode: list_files,
         encode: encode::data,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.read_file",
         group: Group::Workspace,
-        about: "The text of a file as the person has it: where she has not saved it, what the editor holds, and \
-                `dirty` says so. Of more than 1 MiB the beginning is given.",
+        about: "Reads a file, with the user's unsaved changes; `dirty` is true if there are any. Text after the first \
+                MiB is cut.",
         arguments: &[
             PATH,
             optional("start_line", "integer", "The first line, from 1."),
-            optional("end_line", "integer", "The last line, included."),
+            optional("end_line", "integer", "The last line, inclusive."),
         ],
         result: "{ content: string, language: string, dirty?: true }",
         decode: read_file,
         encode: encode::file,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.search_files",
         group: Group::Workspace,
-        about: "Lines that hold a text or match a regular expression, by file and line. Each line is told once, \
-                with where its first match begins. Binary files are left out.",
+        about: "Finds lines that contain a text or match a regular expression, sorted by file and line. Each line is \
+                listed once, with the column of its first match. Binary files are skipped.",
         arguments: &[
-            required("query", "string", "A text within one line, or a regular expression."),
-            optional("regex", "boolean", "Read the query as a regular expression. Default false."),
+            required("query", "string", "A text on one line, or a regular expression."),
+            optional("regex", "boolean", "The query is a regular expression. Default false."),
             optional("case_sensitive", "boolean", "Default false."),
             optional("whole_word", "boolean", "Default false."),
-            optional("pattern", "string", "A glob of the files to search. Default: all."),
+            optional("pattern", "string", "Glob of files to search. Default: all files."),
             EXCLUDE,
             IGNORED,
-            optional("limit", "integer", "How many lines at most. Default 1,000, at most 10,000."),
-            optional("context", "integer", "How many lines around each to give. Default 0, at most 10."),
+            optional("limit", "integer", "Maximum number of lines. Default 1,000, at most 10,000."),
+            optional("context", "integer", "Lines of context around each match. Default 0, at most 10."),
         ],
         result: "{ path: string, line: number /* from 1 */, column: number /* from 0 */, text: string, \
                  before?: string[], after?: string[] }[]",
         decode: search_files,
         encode: encode::data,
     },
-    Tool {
+    PpxaiTool {
         name: "ide.get_open_files",
         group: Group::Workspace,
-        about: "The tabs of the editor, in their order. Empty without an editor.",
+        about: "Lists the tabs of the editor, in their order. Empty without an editor.",
         arguments: &[],
         result: "{ path: string, language: string | null, active: boolean, dirty: boolean }[]",
         decode: |_| Ok(Request::OpenEditors),
@@ -86,8 +86,8 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-fn list_files(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
-    Ok(Request::Work(Work::ListFiles {
+fn list_files(arguments: &Arguments<'_>) -> Result<Request, BadArguments> {
+    Ok(Request::Workspace(WorkspaceRequest::ListFiles {
         pattern: optional_text(arguments, "pattern")?,
         exclude: optional_text(arguments, "exclude")?,
         ignored: arguments.flag("ignored", false)?,
@@ -95,17 +95,17 @@ fn list_files(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
     }))
 }
 
-fn read_file(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
+fn read_file(arguments: &Arguments<'_>) -> Result<Request, BadArguments> {
     let first = line_in(arguments, "start_line")?.unwrap_or(0);
     let last = line_in(arguments, "end_line")?;
     match last.filter(|last| *last < first) {
-        Some(_) => Err(Wrong("end_line is wrong: it is before start_line".to_owned())),
+        Some(_) => Err(BadArguments("end_line is invalid: it is before start_line".to_owned())),
         None => Ok(Request::ReadFile { path: path(arguments)?, lines: (first, last) }),
     }
 }
 
-fn search_files(arguments: &Arguments<'_>) -> Result<Request, Wrong> {
-    Ok(Request::Work(Work::SearchFiles {
+fn search_files(arguments: &Arguments<'_>) -> Result<Request, BadArguments> {
+    Ok(Request::Workspace(WorkspaceRequest::SearchFiles {
         query: arguments.text("query")?.into_owned(),
         regex: arguments.flag("regex", false)?,
         case_sensitive: arguments.flag("case_sensitive", false)?,

@@ -1,0 +1,9 @@
+//! Agents: the permissions they ask for, the ones they have, the hook that asks before they edit, and the editor as an
+//! MCP server for them.
+
+pub(crate) mod allow;
+pub(crate) mod asks;
+pub(crate) mod clients;
+pub(crate) mod deny;
+pub(crate) mod hook;
+pub(crate) mod mcp;

@@ -1,0 +1,24 @@
+//! What the browser page may ask. Who may open a page is decided at its port.
+
+use linkspan_editor_api as api;
+use linkspan_editor_api::{Ping, Request};
+
+/// Looking and deciding; nothing that is for editors, agents or the owner of the hub.
+const ALLOWED: [&str; 12] = [
+    api::HubHello::METHOD,
+    api::HubStatus::METHOD,
+    api::HubWindows::METHOD,
+    api::HubWatch::METHOD,
+    api::ReviewsList::METHOD,
+    api::ReviewsGet::METHOD,
+    api::ReviewsDecide::METHOD,
+    api::AsksList::METHOD,
+    api::AsksAnswer::METHOD,
+    api::HistoryList::METHOD,
+    api::HistoryUndo::METHOD,
+    Ping::METHOD,
+];
+
+pub(super) fn is_allowed(method: &str) -> bool {
+    ALLOWED.contains(&method)
+}

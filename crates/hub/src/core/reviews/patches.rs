@@ -1,0 +1,266 @@
+//! Patches that an agent applies as a whole or not at all: what each file would become is proposed, and the outcome of
+//! all files together decides who writes. `agents::patch_calls` has the order of the steps.
+
+use std::path::Path;
+
+use linkspan_dialect::{Answer, CallId, Failure, FailureKind, PatchFile, Request};
+use linkspan_review as review;
+use linkspan_review::{AgentId, Digest, Effect, Format, Review, ReviewEnd, ReviewId, Text, Writer};
+
+use crate::core::agents::{PatchPart, PatchStep};
+use crate::core::files::Base;
+use crate::core::pending::{ReadPurpose, ToolCall};
+use crate::core::reviews::propose::{self, ProposedChange};
+use crate::core::reviews::{agent_writes, edits, effects, write};
+use crate::core::{Core, convert};
+
+/// More files than anyone reviews as one change.
+const FILES_PER_PATCH: usize = 64;
+
+pub(in crate::core) fn patch(core: &mut Core, tool: ToolCall) {
+    let ToolCall { agent, call, request: Request::Patch { files, cwd, .. } } = &tool else { return };
+    let (agent, call) = (*agent, *call);
+    // Another window of the user may be the one for this folder: that one asks.
+    let window = core.agents.get(&agent).map(|agent| agent.window);
+    if window.is_none() || core.windows.for_folder(cwd, linkspan_dialect::CODEX.name) != window {
+        return core.agents.fail(&mut core.out, agent, call, FailureKind::OutsideWorkspace, "another window");
+    }
+    if files.is_empty() || files.len() > FILES_PER_PATCH {
+        let message = format!("a patch of {} files is not reviewed as one", files.len());
+        return core.agents.fail(&mut core.out, agent, call, FailureKind::Unsupported, message);
+    }
+    let paths = files.iter().map(|file| file.path.clone()).collect();
+    edits::read_all(core, tool, paths, false);
+}
+
+/// All files are read.
+pub(super) fn propose_all(core: &mut Core, tool: ToolCall, bases: Vec<Base>) {
+    let ToolCall { agent, call, request: Request::Patch { files, set, .. } } = tool else { return };
+    let mut parts = Vec::new();
+    let mut changes: Vec<ProposedChange> = Vec::new();
+    for (file, base) in files.iter().zip(bases) {
+        if changes.iter().any(|other| other.path == base.path) {
+            let message = format!("{} is named twice", base.path.display());
+            return core.agents.fail(&mut core.out, agent, call, FailureKind::Unsupported, message);
+        }
+        let set = (files.len() > 1).then(|| set.clone());
+        match proposed(core, agent, file, base, set) {
+            Ok((change, part)) => {
+                parts.push(part);
+                changes.push(change);
+            }
+            // The agent's terminal asks, as if there were no hub.
+            Err(failure) => {
+                tracing::info!("a patch is left to the agent's terminal: {}", failure.message);
+                return core.agents.answer(&mut core.out, agent, call, &Answer::Failed(failure));
+            }
+        }
+    }
+    if propose::waits_for_change(core, agent, call)
+        && let Err(message) = propose::has_room(core, agent, changes.len())
+    {
+        return core.agents.fail(&mut core.out, agent, call, FailureKind::Denied, message);
+    }
+    core.agents.begin_patch(agent, call, parts);
+    for change in changes {
+        propose::submit_proposal(core, agent, call, change);
+    }
+}
+
+fn proposed(
+    core: &Core,
+    agent: AgentId,
+    file: &PatchFile,
+    base: Base,
+    set: Option<String>,
+) -> Result<(ProposedChange, PatchPart), Failure> {
+    let before = base.text.as_ref().map(|text| &*text.text);
+    let asked = Some(file.digest());
+    let unsaved = base.buffer.is_some_and(|buffer| buffer.dirty);
+    let (text, compared, result) = match file.patched(before) {
+        // The agent only knows what is on disk.
+        Ok(patched) if unsaved => (patched.text, patched.compared, None),
+        Ok(patched) => {
+            let result = Digest::of(patched.text.as_bytes());
+            (patched.text, patched.compared, Some(result))
+        }
+        // It was accepted and written, and the agent does not know that.
+        Err(_) if edits::edited_before(core, agent, asked, &base, &[Writer::Agent]).is_some() => {
+            (before.unwrap_or_default().to_owned(), false, None)
+        }
+        Err(error) => return Err(Failure::new(FailureKind::Stale, error.to_string())),
+    };
+    let (writer, shown) = match compared {
+        false => (Writer::Agent, base.text),
+        // Both sides are given.
+        true => (Writer::Nobody, base.text.map(|text| Text { format: Format::UTF8, ..text })),
+    };
+    let part = PatchPart::new(base.path.clone(), compared, result);
+    let change = ProposedChange {
+        path: base.path,
+        label: file.label(),
+        set,
+        writer,
+        direct: false,
+        inline: false,
+        base: shown,
+        left: None,
+        proposed: text,
+        asked,
+    };
+    Ok((change, part))
+}
+
+/// Returns false if the call is not a patch.
+pub(super) fn part_decided(
+    core: &mut Core,
+    agent: AgentId,
+    call: CallId,
+    review: ReviewId,
+    answer: &Answer,
+) -> bool {
+    let outcome = core.reviews.get(review).and_then(Review::outcome);
+    let bytes = outcome.and_then(|outcome| match &outcome.ended {
+        ReviewEnd::Accepted(accepted) => Some(accepted.bytes.digest()),
+        _ => None,
+    });
+    let step = core.agents.patch_part_decided(agent, call, review, answer.clone(), bytes);
+    let is_patch = step.is_some();
+    if let Some(step) = step {
+        take_step(core, agent, call, step);
+    }
+    is_patch
+}
+
+/// A file whose change was accepted elsewhere a moment ago: nothing is asked about it. Returns false if the call is not a
+/// patch.
+pub(super) fn part_known(
+    core: &mut Core,
+    agent: AgentId,
+    call: CallId,
+    path: &Path,
+    answer: &Answer,
+) -> bool {
+    let step = core.agents.patch_part_known(agent, call, path, answer.clone());
+    let is_patch = step.is_some();
+    if let Some(step) = step {
+        take_step(core, agent, call, step);
+    }
+    is_patch
+}
+
+fn take_step(core: &mut Core, agent: AgentId, call: CallId, step: PatchStep) {
+    match step {
+        PatchStep::Wait => {}
+        PatchStep::WriteHere(reviews) => {
+            for review in reviews {
+                core.agents.await_confirmation(review);
+                if let Some(agent) = core.agents.get_mut(&agent) {
+                    agent.waiting.push((review, call));
+                }
+                let Some(path) = core.reviews.get(review).map(|review| review.path.clone()) else { continue };
+                core.read_base(ReadPurpose::WriteHere(review), path);
+            }
+        }
+        PatchStep::Decline => core.agents.decline(&mut core.out, agent, call),
+        PatchStep::Answer(parts, reviews) => {
+            core.agents.answer(&mut core.out, agent, call, &Answer::Set(parts));
+            effects::answer_sent(core, agent, reviews);
+        }
+    }
+}
+
+/// The file is read: the hub takes the write over, and records that.
+pub(in crate::core) fn base_read(core: &mut Core, review: ReviewId, base: Result<Base, Failure>) {
+    let unsaved = |base: &Base| base.buffer.is_some_and(|buffer| buffer.dirty);
+    let window = core.reviews.get(review).and_then(|review| core.windows.get(&review.window));
+    let edits = window.is_some_and(|window| window.capabilities.edits);
+    let failure = match base {
+        Ok(base) if unsaved(&base) && !edits => {
+            let message = "it has unsaved text in an editor that does not let Linkspan change it";
+            Failure::new(FailureKind::Unsupported, message)
+        }
+        Ok(base) => {
+            write::remember_buffer(core, review, base.buffer);
+            return core.apply(review::Event::WriteHere { review, base_now: base.text });
+        }
+        Err(failure) => failure,
+    };
+    let Some(owner) = core.reviews.get(review).and_then(|review| review.owner) else { return };
+    let Some(agent) = core.agents.get_mut(&owner) else { return };
+    let calls: Vec<CallId> =
+        agent.waiting.extract_if(.., |(of, _)| *of == review).map(|(_, call)| call).collect();
+    for call in calls {
+        effects::answer_part(core, owner, call, review, Answer::Failed(failure.clone()));
+    }
+}
+
+/// Keeps the write back until the agent has heard that it must not apply its patch.
+pub(super) fn hold_write(core: &mut Core, review: ReviewId, effect: Effect) -> Option<Effect> {
+    if !core.agents.holds_write(review) {
+        if !core.agents.awaits_confirmation(review) {
+            return Some(effect);
+        }
+        core.agents.keep_unconfirmed(review, effect);
+        return None;
+    }
+    if let Some((agent, call, step)) = core.agents.hold_write(review, effect) {
+        take_step(core, agent, call, step);
+    }
+    None
+}
+
+/// The agent that was lost asks again: it is told not to apply its patch, and then this is written.
+pub(super) fn agent_is_back(core: &mut Core, review: ReviewId) {
+    if let Some(write) = core.agents.take_unconfirmed(review) {
+        hold_write(core, review, write);
+    }
+}
+
+/// The agent did not come back. It may have applied its patch meanwhile, so nothing is written.
+pub(super) fn agent_stayed_away(core: &mut Core, review: ReviewId) {
+    let held = core.agents.end_unconfirmed(review);
+    let why = "its agent did not come back to confirm that it does not apply its own patch; look at the file";
+    give_up(core, held.into_iter().collect(), why);
+}
+
+/// Writes that an earlier hub did not finish: whether the agent confirmed is not known.
+pub(super) fn doubt_confirmation(core: &mut Core, review: ReviewId) {
+    let is_part = |review: &Review| review.written_here && convert::is_of_daemon(review);
+    if core.reviews.get(review).is_some_and(is_part) {
+        core.agents.await_confirmation(review);
+    }
+}
+
+/// The agent will not apply its patch: what was accepted is written. If it was `applied`, somebody else was first.
+pub(in crate::core) fn declined(core: &mut Core, agent: AgentId, call: CallId, applied: bool) {
+    let held = core.agents.release_writes(agent, call);
+    for effect in &held {
+        if let Effect::Write { review, .. } = effect {
+            core.agents.end_unconfirmed(*review);
+        }
+    }
+    match applied {
+        false => core.carry_out(held),
+        true => give_up(core, held, "its agent has applied the whole patch, which was accepted elsewhere"),
+    }
+}
+
+/// The patch was decided elsewhere. What was accepted here before that may still come true.
+pub(in crate::core) fn cancelled(core: &mut Core, agent: AgentId, call: CallId) {
+    let (held, decided) = core.agents.end_patch(agent, call);
+    give_up(core, held, "the patch was decided in the agent's terminal");
+    for review in decided {
+        agent_writes::expect_decided(core, review);
+        core.apply(review::Event::Delivered { review });
+    }
+}
+
+fn give_up(core: &mut Core, held: Vec<Effect>, why: &str) {
+    for effect in held {
+        let Effect::Write { review, .. } = effect else { continue };
+        core.agents.end_unconfirmed(review);
+        let error = review::WriteError::Io(why.to_owned());
+        core.apply(review::Event::WriteFailed { review, error });
+    }
+}

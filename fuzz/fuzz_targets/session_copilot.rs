@@ -1,0 +1,4 @@
+//! `session_copilot` alone, for cargo-fuzz; `src/targets/mod.rs` says what it is.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linkspan_fuzz::run("session_copilot", data));
