@@ -42,12 +42,12 @@ const STEPS_OF_A_WORLD: u64 = 10_000;
 /// fifteen minutes, in which everyone tries to connect five times a second.
 const STEPS_TO_SETTLE: u64 = 120_000;
 /// From so many steps on, everything that can happen has happened, and every check had something to look at.
-const STEPS_FOR_EVERYTHING: u64 = 200_000;
+const STEPS_FOR_EVERYTHING: u64 = 800_000;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// How many steps in all; each seed has some thousands.
-    #[arg(long, default_value_t = 300_000)]
+    #[arg(long, default_value_t = 1_000_000)]
     steps: u64,
     /// The first seed; without it, another one each time.
     #[arg(long)]
