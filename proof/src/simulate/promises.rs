@@ -57,6 +57,12 @@ fn is_told(accepted: &linkspan_review::Accepted, text: &str) -> bool {
     accepted.text == text || text.strip_prefix(MARK).is_some_and(|text| accepted.text == text)
 }
 
+/// A hook and its agent asked for the same change, each when the file had the line endings of that moment. The one that is
+/// not the owner may receive the accepted text in those of the file.
+fn is_told_to_follower(accepted: &linkspan_review::Accepted, text: &str) -> bool {
+    is_told(accepted, text) || &*accepted.bytes == text.as_bytes()
+}
+
 /// The hub or an editor writes it, not the agent.
 pub(super) fn is_written_by_hub(review: &Review) -> bool {
     review.writer == Writer::Hub || review.written_here
@@ -394,8 +400,9 @@ impl Simulation {
             let is_written = is_written_by_hub(review) && durable.step == Step::Written;
             // A hook and its agent hear the same.
             let agent = |name: &str| name.trim_end_matches(" hook").to_owned();
-            let owner = review.owner_key.split([':', '\u{1f}']).nth(1).map(agent);
-            let same = is_it(review) && owner == Some(agent(name));
+            let owner = review.owner_key.split([':', '\u{1f}']).nth(1);
+            let same = is_it(review) && owner.map(agent) == Some(agent(name));
+            let is_told = if owner == Some(name) { is_told } else { is_told_to_follower };
             same && match accepted {
                 // After a yes its tool would write once more: it hears no of what the hub has written.
                 None => durable.is_rejected() || (own_tool && is_written && durable.accepted().is_some()),
