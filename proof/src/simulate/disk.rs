@@ -36,6 +36,7 @@ impl Simulation {
                 self.count("writes to disk");
                 self.trace.tell(self.now, || format!("{review} is written to {}", order.path.display()));
                 self.applied(review, "the disk");
+                self.promises.last_write.insert(order.path.clone(), (review, order.bytes.to_vec()));
                 self.puts(order.path, Some(order.bytes.to_vec()));
                 Ok(())
             }

@@ -1,7 +1,7 @@
 //! What is looked at whenever something is recorded, written or applied: the promises about files and decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use linkspan_hub::core::contract::{RecordedChange, Replacement};
 use linkspan_review::{Digest, Review, ReviewEnd, ReviewId, Step, Writer, decode};
@@ -30,6 +30,8 @@ pub(super) struct Promises {
     last_decided: BTreeMap<ReviewId, (usize, Review)>,
     /// How often the decisions about a review changed a file or a document.
     pub(super) applied: BTreeMap<ReviewId, usize>,
+    /// The last write of the hub to each file, and what it wrote.
+    pub(super) last_write: BTreeMap<PathBuf, (ReviewId, Vec<u8>)>,
     pub(super) durable: BTreeMap<ReviewId, Vec<Durable>>,
     /// What is known to be in its file, by a decision that is durable; that it was written may fail to be.
     pub(super) written: BTreeMap<ReviewId, Durable>,
@@ -355,6 +357,18 @@ impl Simulation {
             false => Err(format!("{id} is applied {times} times, now by {by}, for {said} decisions")),
         };
         self.promises.look("1: each decision is applied once, by one party", result);
+    }
+
+    /// An agent writes over what the file holds. If that is a write of which the hub never learnt that it happened,
+    /// because it was killed, the next hub rightly makes it again.
+    pub(super) fn overwritten(&mut self, path: &Path) {
+        let held = self.disk.get(path);
+        if let Some((id, _)) = self.promises.last_write.get(path).filter(|(_, bytes)| Some(bytes) == held)
+            && !self.promises.written.contains_key(id)
+            && let Some(times) = self.promises.applied.get_mut(id)
+        {
+            *times = times.saturating_sub(1);
+        }
     }
 
     /// Whether the user decided what an agent receives.

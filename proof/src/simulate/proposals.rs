@@ -214,6 +214,7 @@ impl Simulation {
             // Only Linkspan's own agents know that a mark is not part of the text. The others write what they are told.
             let marked = self.disk.get(&path).is_some_and(|bytes| bytes.starts_with(MARK.as_bytes()));
             let mark = if marked && self.agents[number].dialect == "linkspan" { MARK } else { "" };
+            self.overwritten(&path);
             self.puts(path, Some(format!("{mark}{text}").into_bytes()));
         }
     }
