@@ -274,11 +274,13 @@ impl Workbench {
         self.page.sees(".composite.viewlet[id*='linkspan']");
     }
 
-    /// The number on the icon of the view; empty if there is none.
+    /// Waits for this number on the icon of the view; empty: for none.
     #[track_caller]
-    pub fn badge(&self) -> String {
+    pub fn sees_badge(&self, number: &str) {
         let badge = ".activitybar .action-item:has(a.action-label[aria-label*='Linkspan']) .badge-content";
-        self.page.texts(badge).join("")
+        self.page.waits(&format!("the badge {number:?}"), |page| {
+            (page.texts(badge).join("") == number).then_some(())
+        });
     }
 
     /// The texts of the rows of the view, from the top.

@@ -43,7 +43,10 @@ fn an_agent_that_is_back_writes_itself() {
     let mut agent = Agent::claude(&world, _others.0.port);
     let call = agent.propose(&world.path_str("a.txt"), "two\n", "tab");
     page.waits("it is the agent's again", |page| (accept_button(page).0 == "Accept").then_some(()));
-    assert!(!page.text(&row(&review)).contains("agent gone"));
+    // The list is drawn after the review.
+    page.waits("its row says so too", |page| {
+        (!page.text(&row(&review)).contains("agent gone")).then_some(())
+    });
     look();
     page.click(ACCEPT);
     assert_eq!(agent.texts(call), ["FILE_SAVED", "two\n"]);

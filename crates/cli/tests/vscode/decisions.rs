@@ -89,7 +89,7 @@ fn a_closed_tab_leaves_the_review_pending(window: &EditorWindow<'_>) {
     workbench.sees_no_tab(REVIEW);
     assert_eq!(nexus3.answer_within(call, std::time::Duration::from_millis(500)), None);
     assert_eq!(window.world.one_pending(), window.world.reviews()[0]["review"].as_str().unwrap());
-    assert_eq!(workbench.badge(), "1");
+    workbench.sees_badge("1");
     workbench.open_reviews();
     workbench.click_row("a.txt");
     workbench.look_at(REVIEW);
@@ -97,7 +97,7 @@ fn a_closed_tab_leaves_the_review_pending(window: &EditorWindow<'_>) {
     assert_eq!(nexus3.texts(call), ["FILE_SAVED"]);
     assert_eq!(window.world.read_text("a.txt"), "two\n");
     workbench.sees_no_row("a.txt");
-    assert_eq!(workbench.badge(), "");
+    workbench.sees_badge("");
 }
 
 fn the_edited_text_is_accepted(window: &EditorWindow<'_>) {

@@ -27,7 +27,7 @@ fn five_files_are_accepted_at_once(window: &EditorWindow<'_>) {
     for name in names {
         window.workbench.sees_row(name.rsplit('/').next().unwrap());
     }
-    assert_eq!(window.workbench.badge(), "5");
+    window.workbench.sees_badge("5");
     std::thread::sleep(workbench::LOOK);
     window.workbench.click_in_view("Accept All Changes");
     for (name, call) in names.into_iter().zip(calls) {
@@ -37,7 +37,7 @@ fn five_files_are_accepted_at_once(window: &EditorWindow<'_>) {
     }
     window.workbench.sees_no_row("a.txt");
     window.workbench.sees_no_tab("a.txt ←");
-    assert_eq!(window.workbench.badge(), "");
+    window.workbench.sees_badge("");
 }
 
 fn each_of_two_agents_receives_its_own_decision(window: &EditorWindow<'_>) {
@@ -81,7 +81,7 @@ fn only_in_the_list(session: &VsCodeSession) {
     let path = window.world.file("a.txt", "one\n");
     let mut nexus3 = window.nexus3();
     let call = nexus3.propose(&path, "two\n", "tab");
-    window.workbench.page.waits("the badge", |_| (window.workbench.badge() == "1").then_some(()));
+    window.workbench.sees_badge("1");
     assert_eq!(window.workbench.tabs(), []);
     window.workbench.open_reviews();
     window.workbench.click_in_row("a.txt", "Accept Change");

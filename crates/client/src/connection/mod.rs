@@ -105,7 +105,7 @@ impl Connection {
     }
 
     /// Whether the connection is known to be closed, without asking.
-    pub(crate) fn is_closed(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         self.inner.session.calls.is_closed()
     }
 

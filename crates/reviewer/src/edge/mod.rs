@@ -74,7 +74,7 @@ impl Loop {
     fn turn(&mut self, terminal: &mut Terminal, palette: &Palette) -> io::Result<()> {
         let mut dirty = true;
         let mut more = true;
-        self.ask(hub::Request::List);
+        // The list is requested once the hub sends events, so that a hub that is lost later is noticed.
         while !self.leave && !terminal.shall_end() {
             if dirty {
                 terminal.draw(|frame| draw(&self.screen, palette, frame))?;

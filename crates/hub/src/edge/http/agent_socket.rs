@@ -94,12 +94,24 @@ impl AgentSocket {
     /// No new connection finds it from now on; streams that are ending may send their last events.
     pub(super) async fn close(mut self) {
         // First: the next socket of this window may take its place while we wait.
-        self.checking.abort();
-        self.bound.remove();
+        self.unlink();
         let _ = timeout(SHUTDOWN_GRACE, self.streams.wait_for(|streams| *streams == 0)).await;
         for accepting in std::mem::take(&mut self.bound.state().accepting) {
             accepting.abort();
         }
+    }
+
+    fn unlink(&self) {
+        self.checking.abort();
+        self.bound.remove();
+    }
+}
+
+/// A window that was being opened when the hub stopped is never closed: its socket is dropped with the message that
+/// nobody reads.
+impl Drop for AgentSocket {
+    fn drop(&mut self) {
+        self.unlink();
     }
 }
 

@@ -303,7 +303,8 @@ impl Drop for PendingChanges {
 fn reconnected(bridge: &Bridge) -> Option<Connection> {
     let until = Instant::now() + RECONNECT_TIMEOUT;
     loop {
-        let connection = bridge.connection();
+        // A lost one stays for a moment, until the bridge replaces it.
+        let connection = bridge.connection().filter(|connection| !connection.is_closed());
         if connection.is_some() || Instant::now() > until {
             return connection;
         }
