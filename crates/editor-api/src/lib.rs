@@ -7,6 +7,7 @@
 //! documentation, written for the author of an editor integration.
 
 mod agent;
+mod chat;
 #[cfg(feature = "codegen")]
 pub mod codegen;
 mod control;
@@ -44,6 +45,7 @@ mod window;
 pub mod wire_names;
 
 pub use agent::*;
+pub use chat::*;
 pub use control::*;
 pub use decision::*;
 pub use deny_globs::{DenyGlobError, DenyGlobs};

@@ -164,11 +164,20 @@ methods! {
         "clients/list" ClientsList -> ClientsListResult;
         "clients/allow" ClientsAllow -> ClientsAllowResult;
         "clients/revoke" ClientsRevoke -> ClientsRevokeResult;
+        "chat/agents" ChatAgents -> ChatAgentsResult;
+        "chat/list" ChatList -> ChatListResult;
+        "chat/start" ChatStart -> ChatStartResult;
+        "chat/open" ChatOpen -> ChatOpenResult;
+        "chat/prompt" ChatPrompt -> ();
+        "chat/cancel" ChatCancel -> ();
+        "chat/setMode" ChatSetMode -> ();
+        "chat/close" ChatClose -> ();
         "page/link" PageLink -> PageLinkResult;
         "page/revoke" PageRevoke -> PageRevokeResult;
     }
     HubToCommand {
         "hub/event" HubEvent;
+        "chat/update" ChatUpdate;
     }
     AgentToHub {
         "agent/join" AgentJoin -> AgentJoinResult;
