@@ -1,0 +1,7 @@
+//! The agents of one process, and the seam to the frontends (terminal, headless, engine, ACP): a frontend sends
+//! [`HostCommand`]s and receives [`HostEvent`]s, and knows nothing else. Owns the pool, the one bridge to the editor,
+//! the session files, and the loop that carries out what conversations want.
+
+mod contract;
+
+pub use contract::{AgentId, AgentSettings, AgentStatus, HostCommand, HostEvent, Occurred, ReviewPlace};

@@ -1,0 +1,3 @@
+//! The `linkspan-agent` program: its command line.
+
+fn main() {}
