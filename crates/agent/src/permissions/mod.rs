@@ -51,3 +51,60 @@ pub enum Verdict {
     /// Do not run it.
     Refuse,
 }
+
+impl PermissionMode {
+    /// All of them, from the one that asks least.
+    pub const ALL: [PermissionMode; 3] =
+        [PermissionMode::Yolo, PermissionMode::Trusted, PermissionMode::Sandboxed];
+
+    /// Its name in flags, in the configuration and for `/mode`.
+    pub fn name(self) -> &'static str {
+        match self {
+            PermissionMode::Yolo => "yolo",
+            PermissionMode::Trusted => "trusted",
+            PermissionMode::Sandboxed => "sandboxed",
+        }
+    }
+
+    /// The mode of this name.
+    pub fn from_name(name: &str) -> Option<PermissionMode> {
+        PermissionMode::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// The mode of a helper that was asked for with `wanted`: never one that allows what this one does not. A sandbox
+    /// is not left, and trusted does not become yolo.
+    pub fn at_most(self, wanted: PermissionMode) -> PermissionMode {
+        match (self, wanted) {
+            (PermissionMode::Yolo, wanted) => wanted,
+            // Sandboxed writes in the workspace without a review, which trusted does not allow.
+            (parent, _) => parent,
+        }
+    }
+}
+
+impl ToolKind {
+    /// All of them, in the order of the table.
+    pub const ALL: [ToolKind; 8] = [
+        ToolKind::Read,
+        ToolKind::Editor,
+        ToolKind::Change,
+        ToolKind::Command,
+        ToolKind::GitWrite,
+        ToolKind::Network,
+        ToolKind::Foreign,
+        ToolKind::Spawn,
+    ];
+}
+
+/// What to do with a call of a tool of this kind in this mode. The one table of permissions.
+pub fn verdict(mode: PermissionMode, kind: ToolKind) -> Verdict {
+    use PermissionMode::{Sandboxed, Trusted, Yolo};
+    use ToolKind::{Change, Command, Editor, Foreign, GitWrite, Network, Read, Spawn};
+    match (kind, mode) {
+        (Read | Editor | Spawn, _) | (_, Yolo) => Verdict::Run,
+        (Change, Trusted) => Verdict::Review,
+        (Change | Command, Sandboxed) => Verdict::Sandbox,
+        // In the sandbox, too: hooks of a repository, a server's tools and requests of our own process are outside it.
+        (Command, Trusted) | (GitWrite | Network | Foreign, Trusted | Sandboxed) => Verdict::Ask,
+    }
+}
