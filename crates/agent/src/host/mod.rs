@@ -4,6 +4,8 @@
 
 mod change_questions;
 mod contract;
+#[cfg(test)]
+pub(crate) mod double;
 
 pub use change_questions::ChangeQuestions;
 pub use contract::{
