@@ -3,7 +3,9 @@
 //! A pure conversation ([`conversation`]) in the middle; models, tools and sessions at the edge; a host that runs
 //! several agents ([`host`]); and four frontends that know only the host: terminal, headless, HTTP engine, ACP.
 
+mod call_line;
 pub mod conversation;
+pub mod headless;
 pub mod host;
 pub mod message;
 pub mod models;

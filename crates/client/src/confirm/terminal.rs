@@ -13,6 +13,11 @@ pub trait TerminalPrompt: Sync {
 pub enum TerminalAnswer {
     /// Allowed.
     Allow,
+    /// Allowed with another text than the proposed one: some hunks only, or edited. Only for a change of a file.
+    AllowText {
+        /// The whole text that the file is to hold.
+        text: String,
+    },
     /// Rejected, perhaps with a reason.
     Deny {
         /// The user's reason.
