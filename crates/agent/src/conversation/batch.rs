@@ -65,7 +65,9 @@ impl Overlap {
                 },
                 _ => Overlap::Alone,
             },
-            Some(ToolKind::Command | ToolKind::GitWrite | ToolKind::Editor | ToolKind::Foreign) => Overlap::Alone,
+            Some(ToolKind::Command | ToolKind::GitWrite | ToolKind::Editor | ToolKind::Foreign) => {
+                Overlap::Alone
+            }
         }
     }
 
@@ -102,7 +104,9 @@ impl Batch {
         for (index, call) in self.calls.iter().enumerate() {
             match call.state {
                 CallState::Done(_) => continue,
-                CallState::Waiting if before.iter().all(|open| open.permits(&call.overlap)) => return Some(index),
+                CallState::Waiting if before.iter().all(|open| open.permits(&call.overlap)) => {
+                    return Some(index);
+                }
                 _ => before.push(&call.overlap),
             }
         }
@@ -148,7 +152,8 @@ impl Conversation {
                 None => break,
             }
         }
-        let all_done = |batch: &mut Batch| batch.calls.iter().all(|call| matches!(call.state, CallState::Done(_)));
+        let all_done =
+            |batch: &mut Batch| batch.calls.iter().all(|call| matches!(call.state, CallState::Done(_)));
         if !self.batch_mut().is_some_and(all_done) {
             return;
         }
@@ -174,7 +179,10 @@ impl Conversation {
         let Some(call) = self.batch_call(index).map(|open| open.call.clone()) else { return };
         if index >= self.limits.calls {
             let limit = self.limits.calls;
-            return self.refuse(index, format!("Not run: at most {limit} calls are run of one answer. Call it again."));
+            return self.refuse(
+                index,
+                format!("Not run: at most {limit} calls are run of one answer. Call it again."),
+            );
         }
         let equal = fingerprint(&call);
         let times = self.turn.failures.get(&equal).copied().unwrap_or_default();
@@ -249,7 +257,8 @@ impl Conversation {
     pub(super) fn tool_done(&mut self, result: ToolResult) {
         let Some(batch) = self.batch_mut() else { return };
         let cancelled = batch.cancelled;
-        let running = |open: &BatchCall| open.call.id == result.call_id && matches!(open.state, CallState::Running);
+        let running =
+            |open: &BatchCall| open.call.id == result.call_id && matches!(open.state, CallState::Running);
         let Some(index) = batch.calls.iter().position(running) else { return };
         let stopped = cancelled && result.cancelled;
         self.finish(index, result.text, result.is_error || stopped, stopped);
@@ -264,7 +273,9 @@ impl Conversation {
         let Some(batch) = self.batch_mut() else { return };
         let asked = |open: &BatchCall| matches!(open.state, CallState::Asked(asked, _) if asked == question);
         let Some(index) = batch.calls.iter().position(asked) else { return };
-        let Some(BatchCall { call, state: CallState::Asked(_, asked), .. }) = batch.calls.get(index) else { return };
+        let Some(BatchCall { call, state: CallState::Asked(_, asked), .. }) = batch.calls.get(index) else {
+            return;
+        };
         let (call, asked) = (call.clone(), *asked);
         self.act(Action::CloseQuestion { question });
         match (asked, answer) {
@@ -304,7 +315,8 @@ impl Conversation {
         let pending: Vec<_> = pending.collect();
         for (index, question, call) in pending {
             let Some(kind) = self.tools.kind(&call.name) else { continue };
-            let still = verdict(self.mode, kind) == Verdict::Ask && !self.grants.contains(&grant(&call, kind));
+            let still =
+                verdict(self.mode, kind) == Verdict::Ask && !self.grants.contains(&grant(&call, kind));
             if !still {
                 self.act(Action::CloseQuestion { question });
                 self.start_once_more(index);
@@ -375,7 +387,9 @@ fn declined(reason: Option<String>) -> String {
 fn broken(text: &str) -> String {
     let mut start = text.to_owned();
     cut(&mut start, 500);
-    format!("Not run: the arguments are not a JSON object. Call it again with valid arguments. Received: {start}")
+    format!(
+        "Not run: the arguments are not a JSON object. Call it again with valid arguments. Received: {start}"
+    )
 }
 
 /// Keeps the first so many bytes.

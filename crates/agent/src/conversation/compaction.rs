@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::message::{Arguments, Message};
 use crate::models::ModelRequest;
 
-use super::turn::{Phase, Purpose, Stream};
+use super::turn::{Phase, Purpose, Stream, Turn};
 use super::{Conversation, Fill, Record, Shown, TurnEnd};
 
 /// Of the context, in percent, from which the conversation is compacted by itself.
@@ -32,7 +32,7 @@ impl Conversation {
             self.show(Shown::Info("There is nothing to compact yet.".to_owned()));
             return;
         }
-        self.turn = super::turn::Turn { only_compaction: true, ..super::turn::Turn::default() };
+        self.turn = Turn::only_compaction();
         self.show(Shown::Started);
         self.begin_summary();
     }
@@ -56,7 +56,9 @@ impl Conversation {
     }
 
     fn summary_failed(&mut self, why: &str) {
-        self.show(Shown::Error(format!("The conversation was not compacted: {why} To start anew, use /clear.")));
+        self.show(Shown::Error(format!(
+            "The conversation was not compacted: {why} To start anew, use /clear."
+        )));
         self.end_turn(TurnEnd::Failed);
     }
 
@@ -106,7 +108,9 @@ fn kept(messages: &[Message], budget: usize) -> usize {
 /// About how many bytes it has.
 pub(super) fn size(message: &Message) -> usize {
     match message {
-        Message::User { text, attachments } => text.len() + attachments.iter().map(String::len).sum::<usize>(),
+        Message::User { text, attachments } => {
+            text.len() + attachments.iter().map(String::len).sum::<usize>()
+        }
         Message::Assistant { text, calls } => {
             let of_call = |arguments: &Arguments| match arguments {
                 Arguments::Json(value) => value.to_string().len(),

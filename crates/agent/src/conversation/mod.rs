@@ -15,7 +15,6 @@ use std::time::Duration;
 use crate::message::{Message, Usage};
 use crate::permissions::PermissionMode;
 
-use batch::Batch;
 use turn::{Phase, Turn};
 
 pub use event::{Action, Answer, Event, Question, QuestionId, Record, Shown, TurnEnd};

@@ -189,7 +189,9 @@ impl Conversation {
             self.fill = fill;
         }
         match reason {
-            StopReason::End | StopReason::Length if !stream.calls.is_empty() => self.begin_batch(stream.calls),
+            StopReason::End | StopReason::Length if !stream.calls.is_empty() => {
+                self.begin_batch(stream.calls)
+            }
             StopReason::End => self.end_turn(TurnEnd::Done),
             StopReason::Length => {
                 self.show(Shown::Info(
@@ -198,7 +200,9 @@ impl Conversation {
                 self.end_turn(TurnEnd::Length);
             }
             StopReason::Refusal => {
-                self.show(Shown::Error("The model refused to answer this. Rephrase it, or /clear.".to_owned()));
+                self.show(Shown::Error(
+                    "The model refused to answer this. Rephrase it, or /clear.".to_owned(),
+                ));
                 self.end_turn(TurnEnd::Refused);
             }
         }
@@ -219,8 +223,7 @@ impl Conversation {
         self.count(usage);
         match error {
             ModelError::Transient { message, retry_after } => {
-                let message =
-                    if partial { format!("the answer broke off: {message}") } else { message };
+                let message = if partial { format!("the answer broke off: {message}") } else { message };
                 self.try_again(purpose, message, retry_after);
             }
             ModelError::Permanent { message, too_long: true }
@@ -243,7 +246,8 @@ impl Conversation {
         let pause = self.limits.pause(tries).max(retry_after.unwrap_or_default());
         if pause > self.limits.longest_pause {
             let seconds = pause.as_secs();
-            return self.fail(purpose, &format!("{message}. The server asks to wait {seconds} s: try again then."));
+            return self
+                .fail(purpose, &format!("{message}. The server asks to wait {seconds} s: try again then."));
         }
         let next = tries + 1;
         let of = self.limits.tries;
@@ -314,6 +318,12 @@ impl Conversation {
         } else if self.compact_wanted {
             self.compact();
         }
+    }
+}
+
+impl Turn {
+    pub(super) fn only_compaction() -> Turn {
+        Turn { only_compaction: true, ..Turn::default() }
     }
 }
 
