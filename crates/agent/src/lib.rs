@@ -4,10 +4,12 @@
 //! several agents ([`host`]); and four frontends that know only the host: terminal, headless, HTTP engine, ACP.
 
 mod call_line;
+pub mod config;
 pub mod conversation;
 pub mod headless;
 pub mod host;
 pub mod message;
 pub mod models;
 pub mod permissions;
+pub mod session;
 pub mod tools;

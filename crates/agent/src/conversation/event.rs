@@ -67,6 +67,8 @@ pub enum Event {
     Tools(ToolTable),
     /// How many tokens the model can read, if known: another model was chosen.
     ContextWindow(Option<u64>),
+    /// After how many requests a turn ends.
+    Rounds(u32),
     /// The time of [`Action::Wake`] has come.
     Tick,
 }

@@ -117,6 +117,7 @@ impl Conversation {
             Event::Mode(mode) => self.set_mode(mode),
             Event::Tools(tools) => self.tools = tools,
             Event::ContextWindow(tokens) => self.limits.context_window = tokens,
+            Event::Rounds(rounds) => self.limits.rounds = rounds,
             Event::Tick => self.tick(),
         }
         std::mem::take(&mut self.actions)
@@ -135,6 +136,11 @@ impl Conversation {
     /// The permission mode.
     pub fn mode(&self) -> PermissionMode {
         self.mode
+    }
+
+    /// Replaces the mode of a restored conversation before it is resumed.
+    pub fn set_initial_mode(&mut self, mode: PermissionMode) {
+        self.mode = mode;
     }
 
     /// What the whole conversation cost.

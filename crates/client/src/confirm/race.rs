@@ -179,22 +179,6 @@ pub(super) fn answered(question: &ConfirmQuestion, answer: TerminalAnswer) -> Co
                 by,
             }
         }
-<<<<<<< HEAD
-        TerminalAnswer::AllowText { text } => {
-            let encoded = question.change.as_ref().map(|change| change.proposed.encode(&text));
-            match encoded {
-                Some(Ok(bytes)) => {
-                    Confirmation::AllowOnce { text: Some(text), written: false, bytes: Some(bytes), by }
-                }
-                Some(Err(error)) => Confirmation::Undecided {
-                    why: format!("the change was accepted, but the edited text cannot be written: {error}"),
-                },
-                None => {
-                    Confirmation::Undecided { why: "there is no file that could hold the text".to_owned() }
-                }
-            }
-        }
-=======
         TerminalAnswer::AllowText { text, taken, comments } => match &question.change {
             Some(change) => {
                 let person_diff = (taken == AcceptedPart::Edited)
@@ -205,7 +189,6 @@ pub(super) fn answered(question: &ConfirmQuestion, answer: TerminalAnswer) -> Co
             }
             None => Confirmation::Undecided { why: "the question was not about a file".to_owned() },
         },
->>>>>>> agent-tools
         TerminalAnswer::Deny { reason } => Confirmation::Deny { reason, comments: Vec::new(), by },
         TerminalAnswer::Cancelled => {
             Confirmation::Undecided { why: "the question was withdrawn before it was answered".to_owned() }

@@ -14,12 +14,6 @@ pub trait TerminalPrompt: Sync {
 pub enum TerminalAnswer {
     /// Allowed.
     Allow,
-<<<<<<< HEAD
-    /// Allowed with another text than the proposed one: some hunks only, or edited. Only for a change of a file.
-    AllowText {
-        /// The whole text that the file is to hold.
-        text: String,
-=======
     /// Allowed with another text of the file: some of its hunks, or as the user edited it.
     AllowText {
         /// What the file should hold.
@@ -28,7 +22,6 @@ pub enum TerminalAnswer {
         taken: AcceptedPart,
         /// Comments on single lines.
         comments: Vec<Comment>,
->>>>>>> agent-tools
     },
     /// Rejected, perhaps with a reason.
     Deny {
