@@ -5,9 +5,11 @@
 
 mod call_line;
 pub mod conversation;
+pub mod engine;
 pub mod headless;
 pub mod host;
 pub mod message;
 pub mod models;
 pub mod permissions;
+pub mod tasks;
 pub mod tools;
