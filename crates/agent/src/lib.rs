@@ -3,6 +3,7 @@
 //! A pure conversation ([`conversation`]) in the middle; models, tools and sessions at the edge; a host that runs
 //! several agents ([`host`]); and four frontends that know only the host: terminal, headless, HTTP engine, ACP.
 
+pub mod acp;
 mod call_line;
 pub mod conversation;
 pub mod engine;

@@ -53,7 +53,6 @@ pub(super) fn start(
             if event.agent != Some(agent) {
                 continue;
             }
-            decline(&host, agent, &event.what);
             let ended = matches!(event.what, Occurred::Shown(Shown::Ended { .. }) | Occurred::Closed);
             for frame in chat.frames(event.what) {
                 let Some(client) = &frames else { break };
@@ -72,19 +71,22 @@ pub(super) fn start(
     receiver
 }
 
-/// The protocol has no questions.
-fn decline(host: &HostHandle, agent: AgentId, what: &Occurred) {
-    match what {
-        Occurred::Ask { question, .. } => {
-            let answer = Answer::No { reason: Some(NOBODY.to_owned()) };
-            host.send(HostCommand::Answer { agent, question: *question, answer });
+/// Answers the questions of all agents, for as long as the host lives: the protocol has none.
+pub(super) async fn decline(host: HostHandle) {
+    let mut events = host.subscribe();
+    while let Some(event) = events.recv().await {
+        match (event.agent, event.what) {
+            (Some(agent), Occurred::Ask { question, .. }) => {
+                let answer = Answer::No { reason: Some(NOBODY.to_owned()) };
+                host.send(HostCommand::Answer { agent, question, answer });
+            }
+            (_, Occurred::AskChange(asked)) => {
+                // Not a rejection: an editor may still decide.
+                let answer = TerminalAnswer::Unavailable { why: NOBODY.to_owned() };
+                host.send(HostCommand::AnswerChange { change: asked.change, answer });
+            }
+            _ => {}
         }
-        Occurred::AskChange(asked) => {
-            // Not a rejection: an editor may still decide.
-            let answer = TerminalAnswer::Unavailable { why: NOBODY.to_owned() };
-            host.send(HostCommand::AnswerChange { change: asked.change, answer });
-        }
-        _ => {}
     }
 }
 

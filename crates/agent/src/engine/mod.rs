@@ -87,6 +87,7 @@ pub async fn serve(
     let engine = Arc::new(Engine { host, conversations, callback, token: options.token });
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let mut connections = JoinSet::new();
+    connections.spawn(chat::decline(engine.host.clone()));
     loop {
         // Further connections wait in the kernel's queue. The semaphore is never closed.
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return Ok(()) };
