@@ -1,11 +1,13 @@
 //! What a frontend can ask of the host, and what it is told.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use tokio::sync::oneshot;
+use linkspan_client::confirm::{ConfirmQuestion, TerminalAnswer};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::conversation::{Answer, Question, QuestionId, Shown};
-use crate::message::Usage;
+use crate::message::{Message, Usage};
 use crate::permissions::PermissionMode;
 
 /// Never reused in a process.
@@ -25,11 +27,131 @@ pub struct AgentSettings {
     pub model: Option<String>,
     /// Continue this session.
     pub resume: Option<String>,
+    /// Started by another agent, and not remembered with the pool.
+    pub is_helper: bool,
+}
+
+/// A frontend's way to a started host. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct HostHandle {
+    commands: mpsc::UnboundedSender<HostCommand>,
+}
+
+/// The host has ended, so nothing can be asked of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the agent has ended")]
+pub struct HostEnded;
+
+impl HostHandle {
+    /// To the host that receives these commands.
+    pub fn new(commands: mpsc::UnboundedSender<HostCommand>) -> HostHandle {
+        HostHandle { commands }
+    }
+
+    /// Sends a command that has no answer. One to a host that has ended is lost, as the host is.
+    pub fn send(&self, command: HostCommand) {
+        let _ = self.commands.send(command);
+    }
+
+    /// Sends a command and waits for its answer.
+    pub async fn ask<T>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<T>) -> HostCommand,
+    ) -> Result<T, HostEnded> {
+        let (reply, answer) = oneshot::channel();
+        self.commands.send(command(reply)).map_err(|_| HostEnded)?;
+        answer.await.map_err(|_| HostEnded)
+    }
+
+    /// Every event from now on.
+    pub fn subscribe(&self) -> mpsc::UnboundedReceiver<HostEvent> {
+        let (events, receiver) = mpsc::unbounded_channel();
+        self.send(HostCommand::Subscribe { events });
+        receiver
+    }
+}
+
+/// Names a change that is asked about beside the editor. Never reused in a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChangeId(pub u64);
+
+/// A change of a file that the user may decide in the frontend.
+#[derive(Debug, Clone)]
+pub struct ChangeQuestion {
+    /// Names it.
+    pub change: ChangeId,
+    /// The call that makes the change.
+    pub call_id: String,
+    /// What is asked.
+    pub question: Arc<ConfirmQuestion>,
+}
+
+impl PartialEq for ChangeQuestion {
+    fn eq(&self, other: &ChangeQuestion) -> bool {
+        self.change == other.change
+    }
+}
+
+/// What can be set for one agent while it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Setting {
+    /// Its folder.
+    Cwd(PathBuf),
+    /// Whether the model gets tools.
+    Tools(bool),
+    /// Whether the editor's state goes into the prompt.
+    InjectContext(bool),
+    /// After how many requests to the model a turn ends.
+    MaxRounds(u32),
+}
+
+/// A saved conversation, as lists show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionSummary {
+    /// Its name, for [`AgentSettings::resume`].
+    pub name: String,
+    /// When it began, in milliseconds since 1970.
+    pub created_at_ms: u64,
+    /// `provider/model` that it last used.
+    pub model: String,
+    /// How many messages it has.
+    pub messages: usize,
+    /// The folder of its agent.
+    pub cwd: PathBuf,
+}
+
+/// Where models come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderSummary {
+    /// For `/provider` and as the first part of `provider/model`.
+    pub id: String,
+    /// For people.
+    pub name: String,
+    /// There is a key, or none is needed.
+    pub has_key: bool,
+    /// Used if no model is named.
+    pub default_model: String,
+    /// Those that are known here; others can be named.
+    pub models: Vec<String>,
+}
+
+/// A tool, as lists show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolSummary {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
 }
 
 /// A request of a frontend. Errors are for the user: what happened, to what, what to do next.
 #[derive(Debug)]
 pub enum HostCommand {
+    /// Receive every event from now on. If an editor is connected, the first one says so.
+    Subscribe {
+        /// Where to. A closed receiver ends it.
+        events: mpsc::UnboundedSender<HostEvent>,
+    },
     /// Start an agent.
     New {
         /// How.
@@ -62,6 +184,13 @@ pub enum HostCommand {
         question: QuestionId,
         /// What.
         answer: Answer,
+    },
+    /// Decide a change of [`Occurred::AskChange`]. The first decision counts.
+    AnswerChange {
+        /// Which.
+        change: ChangeId,
+        /// What.
+        answer: TerminalAnswer,
     },
     /// Compact the conversation.
     Compact {
@@ -112,6 +241,39 @@ pub enum HostCommand {
         /// Whole.
         reply: oneshot::Sender<Result<String, String>>,
     },
+    /// Everything said so far.
+    Messages {
+        /// In whose conversation.
+        agent: AgentId,
+        /// Oldest first.
+        reply: oneshot::Sender<Result<Vec<Message>, String>>,
+    },
+    /// What the model of an agent can call now.
+    Tools {
+        /// Whose.
+        agent: AgentId,
+        /// In the order in which the model gets them.
+        reply: oneshot::Sender<Result<Vec<ToolSummary>, String>>,
+    },
+    /// The providers of models that are configured or built in.
+    Providers {
+        /// In the order of the configuration.
+        reply: oneshot::Sender<Vec<ProviderSummary>>,
+    },
+    /// Saved conversations.
+    Sessions {
+        /// Newest first.
+        reply: oneshot::Sender<Result<Vec<SessionSummary>, String>>,
+    },
+    /// Change a setting of one agent.
+    Set {
+        /// Whose.
+        agent: AgentId,
+        /// What.
+        setting: Setting,
+        /// Why not.
+        reply: oneshot::Sender<Result<(), String>>,
+    },
     /// Connect to an editor: by name, by URL, or the best one.
     ConnectEditor {
         /// A name, a URL, or none.
@@ -121,6 +283,11 @@ pub enum HostCommand {
     },
     /// Disconnect from the editor, and stay disconnected.
     DisconnectEditor,
+    /// How to start the agents that were in this folder when the last host ended there, each with its session.
+    Remembered {
+        /// Oldest first.
+        reply: oneshot::Sender<Vec<AgentSettings>>,
+    },
     /// End the process in good order.
     Quit,
 }
@@ -157,6 +324,13 @@ pub enum Occurred {
     QuestionClosed {
         /// Which.
         question: QuestionId,
+    },
+    /// A change can be decided in the frontend: no editor can show it, or it is asked about in both.
+    AskChange(ChangeQuestion),
+    /// The change is no longer pending: it was decided, here or elsewhere, or withdrawn.
+    ChangeClosed {
+        /// Which.
+        change: ChangeId,
     },
     /// A change of this call waits for the user there.
     Reviewing {

@@ -2,11 +2,18 @@
 //! `openai.rs`, `gemini.rs`, `ollama.rs`), each pure: a request becomes JSON, and bytes of the stream become
 //! [`ModelEvent`]s. `transport.rs` does the HTTP, `script.rs` plays a model from a file.
 
+mod provider;
+mod script;
+mod transport;
+
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::message::{Message, ToolCall, Usage};
+
+pub use provider::{DEMO_MODEL, Model, Provider, Providers};
+pub use script::Script;
 
 /// One request to a model.
 #[derive(Debug, Clone, PartialEq)]
