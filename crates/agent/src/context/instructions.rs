@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use linkspan_editor_api::DenyGlobs;
 use linkspan_workspace::{Cancel, Workspace, git};
-
-use super::ContextSources;
 
 /// In one folder, the first that exists counts, so that a project with all three is not read three times.
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "NEXUS.md"];
@@ -62,10 +61,9 @@ fn read(path: &Path, longest: usize) -> Option<String> {
 }
 
 /// The branch, and which files are changed. `None` without a repository.
-pub(super) fn git(sources: &ContextSources) -> Option<String> {
-    let folder = sources.cwd.canonicalize().ok()?;
-    let workspace =
-        Workspace { folders: vec![folder.clone()], deny: sources.deny.clone(), kept: sources.own.clone() };
+pub(super) fn git(cwd: &Path, deny: &DenyGlobs, own: &[PathBuf]) -> Option<String> {
+    let folder = cwd.canonicalize().ok()?;
+    let workspace = Workspace { folders: vec![folder.clone()], deny: deny.clone(), kept: own.to_vec() };
     let status = git::status(&workspace, &folder, &Cancel::new()).ok()?;
     let mut text = match &status.branch {
         Some(branch) => format!("Git: branch {branch}"),

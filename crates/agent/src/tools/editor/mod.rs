@@ -7,6 +7,7 @@ mod diagnostics;
 mod foreign;
 mod table;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use linkspan_client::connection::Connection;
@@ -33,14 +34,18 @@ pub(crate) struct EditorTools {
     bridge: Arc<Bridge>,
     /// To the bridge that the hub's window is, with its port.
     window: Mutex<Option<(u16, Connection)>>,
+    /// The host was told not to ask, because the hub does: no other editor gets such a call.
+    leaves_asking_to_hub: AtomicBool,
 }
 
 impl EditorTools {
     pub(crate) fn new(bridge: Arc<Bridge>) -> EditorTools {
-        EditorTools { bridge, window: Mutex::default() }
+        EditorTools { bridge, window: Mutex::default(), leaves_asking_to_hub: AtomicBool::new(false) }
     }
 
     pub(crate) fn specs(&self) -> impl Iterator<Item = ToolSpec> {
+        // The kinds are asked again with the names.
+        self.leaves_asking_to_hub.store(false, Ordering::Relaxed);
         TABLE.iter().map(|tool| ToolSpec {
             name: tool.name.to_owned(),
             description: tool.about.to_owned(),
@@ -51,14 +56,13 @@ impl EditorTools {
     /// The hub asks its user itself; a bridge of someone else may not.
     pub(crate) fn kind(&self, name: &str) -> Option<ToolKind> {
         let tool = tool(name)?;
-        let hub_asks = matches!(tool.kind, ToolKind::Command | ToolKind::GitWrite | ToolKind::Change);
-        let is_hub = || self.bridge.connection().is_some_and(|connection| connection.is_hub());
-        // Without an editor it only says so.
-        Some(if hub_asks && (self.bridge.connection().is_none() || is_hub()) {
-            ToolKind::Editor
-        } else {
-            tool.kind
-        })
+        let is_asked_there =
+            asks_for_permission(tool) && self.bridge.connection().is_some_and(|editor| editor.is_hub());
+        if is_asked_there {
+            self.leaves_asking_to_hub.store(true, Ordering::Relaxed);
+            return Some(ToolKind::Editor);
+        }
+        Some(tool.kind)
     }
 
     /// `None`: there is no such tool.
@@ -77,6 +81,10 @@ impl EditorTools {
                 tool.name
             )
             .into());
+        }
+        let is_asked = connection.is_hub() || !self.leaves_asking_to_hub.load(Ordering::Relaxed);
+        if asks_for_permission(tool) && context.mode == PermissionMode::Trusted && !is_asked {
+            return Err("another editor was connected a moment ago; make the call again".into());
         }
         if let Some(hub_tool) = tool.of_hub {
             return match connection.is_hub() {
@@ -124,6 +132,10 @@ impl EditorTools {
         *window = Some((port, connection.clone()));
         Ok(connection)
     }
+}
+
+fn asks_for_permission(tool: &EditorTool) -> bool {
+    matches!(tool.kind, ToolKind::Command | ToolKind::GitWrite)
 }
 
 fn tool(name: &str) -> Option<&'static EditorTool> {
