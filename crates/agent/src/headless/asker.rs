@@ -20,24 +20,19 @@ pub const NOBODY: &str =
 /// Asks, or says that nobody can be asked.
 pub(super) struct Asker {
     host: HostHandle,
-    agent: AgentId,
     console: Option<Arc<dyn TerminalPrompt + Send + Sync>>,
     open: HashMap<Key, Arc<Cancellation>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
-    Question(QuestionId),
+    Question(AgentId, QuestionId),
     Change(ChangeId),
 }
 
 impl Asker {
-    pub(super) fn new(
-        host: HostHandle,
-        agent: AgentId,
-        console: Option<Arc<dyn TerminalPrompt + Send + Sync>>,
-    ) -> Asker {
-        Asker { host, agent, console, open: HashMap::new() }
+    pub(super) fn new(host: HostHandle, console: Option<Arc<dyn TerminalPrompt + Send + Sync>>) -> Asker {
+        Asker { host, console, open: HashMap::new() }
     }
 
     /// Where questions are asked, for the JSON lines.
@@ -45,8 +40,7 @@ impl Asker {
         if self.console.is_some() { "terminal" } else { "nobody" }
     }
 
-    pub(super) fn ask(&mut self, question: QuestionId, ask: &Question) {
-        let agent = self.agent;
+    pub(super) fn ask(&mut self, agent: AgentId, question: QuestionId, ask: &Question) {
         let Some(console) = self.console.clone() else {
             let answer = Answer::No { reason: Some(NOBODY.to_owned()) };
             return self.host.send(HostCommand::Answer { agent, question, answer });
@@ -58,7 +52,7 @@ impl Asker {
             }
         };
         let (asked, host) = (console_question(call, note), self.host.clone());
-        self.start(Key::Question(question), move |cancelled| {
+        self.start(Key::Question(agent, question), move |cancelled| {
             let answer = match console.ask(&asked, &cancelled) {
                 TerminalAnswer::Allow | TerminalAnswer::AllowText { .. } => Answer::Once,
                 TerminalAnswer::Deny { reason } => Answer::No { reason },
@@ -85,8 +79,8 @@ impl Asker {
         });
     }
 
-    pub(super) fn close_question(&mut self, question: QuestionId) {
-        self.close(Key::Question(question));
+    pub(super) fn close_question(&mut self, agent: AgentId, question: QuestionId) {
+        self.close(Key::Question(agent, question));
     }
 
     pub(super) fn close_change(&mut self, change: ChangeId) {

@@ -24,7 +24,7 @@ use asker::Asker;
 use output::Output;
 
 use crate::conversation::{Question, Shown};
-use crate::host::{AgentSettings, HostCommand, HostHandle, Occurred};
+use crate::host::{AgentId, AgentSettings, HostCommand, HostHandle, Occurred};
 
 /// A longer prompt is a mistake.
 const LONGEST_PROMPT: usize = 10 * 1024 * 1024;
@@ -97,7 +97,7 @@ async fn run_on<I: AsyncRead + Unpin>(
         Ok(Err(error)) => return fail(&mut output, error, Exit::Usage),
         Err(error) => return fail(&mut output, error.to_string(), Exit::Failed),
     };
-    let mut asker = Asker::new(host.clone(), agent, console);
+    let mut asker = Asker::new(host.clone(), console);
     let status = host.ask(|reply| HostCommand::Status { reply }).await.unwrap_or_default();
     if let Some(status) = status.into_iter().find(|status| status.agent == agent) {
         let start = Line::Start {
@@ -127,10 +127,13 @@ async fn run_on<I: AsyncRead + Unpin>(
         let Some(event) = event else {
             return fail(&mut output, "the agent ended before the answer".to_owned(), Exit::Failed);
         };
-        if event.agent.is_some_and(|whose| whose != agent) {
-            continue;
-        }
-        match show(&mut output, &mut asker, &event.what) {
+        let asked = ask(&mut output, &mut asker, event.agent.unwrap_or(agent), &event.what);
+        let shown = if event.agent.is_none_or(|whose| whose == agent) {
+            asked.and_then(|()| show(&mut output, &event.what))
+        } else {
+            asked.map(|()| None)
+        };
+        match shown {
             // Nobody reads the output any longer, so nothing more may happen.
             Err(_) => {
                 host.send(HostCommand::Cancel { agent });
@@ -142,14 +145,8 @@ async fn run_on<I: AsyncRead + Unpin>(
     }
 }
 
-/// Returns how the run ended, if it did.
-fn show(output: &mut Output<'_>, asker: &mut Asker, what: &Occurred) -> io::Result<Option<Exit>> {
-    if let Occurred::Shown(Shown::Call(call)) = what {
-        output.call(call)?;
-    }
-    if let Some(line) = Line::of(what) {
-        output.print(&line)?;
-    }
+/// Questions of helpers that the agent started are asked too: nobody else would answer them.
+fn ask(output: &mut Output<'_>, asker: &mut Asker, agent: AgentId, what: &Occurred) -> io::Result<()> {
     match what {
         Occurred::Ask { question, ask } => {
             let (kind, call) = match ask {
@@ -157,21 +154,39 @@ fn show(output: &mut Output<'_>, asker: &mut Asker, what: &Occurred) -> io::Resu
                 Question::Repeated { call, .. } => ("repeated", call),
             };
             let (id, tool) = (call.id.clone(), call.name.clone());
-            output.print(&Line::Question { kind, id, tool, asked: asker.place() })?;
-            asker.ask(*question, ask);
+            asker.ask(agent, *question, ask);
+            output.print(&Line::Question { kind, id, tool, asked: asker.place() })
         }
         Occurred::AskChange(asked) => {
             let (id, tool) = (asked.call_id.clone(), asked.question.tool.clone());
-            output.print(&Line::Question { kind: "change", id, tool, asked: asker.place() })?;
             asker.ask_change(asked);
+            output.print(&Line::Question { kind: "change", id, tool, asked: asker.place() })
         }
-        Occurred::QuestionClosed { question } => asker.close_question(*question),
-        Occurred::ChangeClosed { change } => asker.close_change(*change),
-        Occurred::Shown(Shown::Ended { end, .. }) => return Ok(Some((*end).into())),
-        Occurred::Closed => return Ok(Some(Exit::Failed)),
-        _ => {}
+        Occurred::QuestionClosed { question } => {
+            asker.close_question(agent, *question);
+            Ok(())
+        }
+        Occurred::ChangeClosed { change } => {
+            asker.close_change(*change);
+            Ok(())
+        }
+        _ => Ok(()),
     }
-    Ok(None)
+}
+
+/// Returns how the run ended, if it did.
+fn show(output: &mut Output<'_>, what: &Occurred) -> io::Result<Option<Exit>> {
+    if let Occurred::Shown(Shown::Call(call)) = what {
+        output.call(call)?;
+    }
+    if let Some(line) = Line::of(what) {
+        output.print(&line)?;
+    }
+    Ok(match what {
+        Occurred::Shown(Shown::Ended { end, .. }) => Some((*end).into()),
+        Occurred::Closed => Some(Exit::Failed),
+        _ => None,
+    })
 }
 
 fn fail(output: &mut Output<'_>, text: String, exit: Exit) -> Exit {

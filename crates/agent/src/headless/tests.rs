@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::conversation::{Answer, QuestionId, TurnEnd};
 use crate::host::double::HostDouble;
-use crate::host::{AgentId, ChangeId, ChangeQuestion, HostEvent};
+use crate::host::{ChangeId, ChangeQuestion, HostEvent};
 use crate::message::{Arguments, ToolCall, ToolResult};
 
 struct Ran {
@@ -131,7 +131,9 @@ fn a_question_that_nobody_can_be_asked_is_answered_with_no_and_says_why() {
     let (running, _keep) = start(&host, Case { input: "hello", json: true, ..Case::default() });
     let (agent, _) = host.prompted();
     let ask = Question::Permission { call: call(), why: "trusted mode asks before commands".into() };
-    host.emit(agent, Occurred::Ask { question: QuestionId(4), ask });
+    // Of a helper that the agent started.
+    let helper = AgentId(agent.0 + 1);
+    host.emit(helper, Occurred::Ask { question: QuestionId(4), ask });
     let HostCommand::Answer { question: QuestionId(4), answer, .. } = host.next() else {
         panic!("no answer")
     };
