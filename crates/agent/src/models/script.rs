@@ -15,7 +15,7 @@ use crate::message::{Arguments, Message, ToolCall, Usage};
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 
 /// What `--demo` plays.
-pub const DEMO: &str = include_str!("demo.toml");
+pub(super) const DEMO: &str = include_str!("demo.toml");
 
 /// A script, and how far it was played.
 #[derive(Debug)]
