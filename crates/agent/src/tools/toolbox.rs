@@ -262,6 +262,17 @@ mod tests {
     }
 
     #[test]
+    fn the_page_names_every_tool() {
+        const PAGE: &str =
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents/linkspan-agent.md"));
+        let scene = Scene::new(PermissionMode::Trusted);
+        let specs = scene.tools().specs();
+        let names = specs.iter().map(|spec| spec.name.as_str()).chain(["spawn_agent"]);
+        let missing: Vec<&str> = names.filter(|name| !PAGE.contains(&format!("`{name}`"))).collect();
+        assert_eq!(missing, Vec::<&str>::new());
+    }
+
+    #[test]
     fn an_unknown_tool_is_said_to_be_none() {
         let scene = Scene::new(PermissionMode::Trusted);
         for name in ["readfile", "ide.open_fil", "none.tool", "spawn_agent", ""] {
