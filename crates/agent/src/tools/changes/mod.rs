@@ -1,9 +1,9 @@
 //! The six tools that change one file: what the file would hold, the user's decision, the write, and what the model is
-//! told. Asking is `linkspan_client::confirm`'s; the texts are in `told`.
+//! told. Asking is `linkspan_client::confirm`'s; the texts are in `change_result`.
 
+mod change_result;
 mod replace;
 mod specs;
-mod told;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use super::editor::diagnostics_after;
 use super::paths::{Purpose, resolve, shown};
 use super::toolbox::Tools;
 use crate::permissions::PermissionMode;
+use change_result::{DecidedChange, result_text};
 use replace::ReplaceError;
-use told::{Told, told};
 
 pub(crate) use specs::specs;
 
@@ -75,19 +75,19 @@ impl Proposal<'_> {
             self.write(bytes).map_err(|error| Failure::Error(self.not_written(&error)))?;
         }
         let cancelled = context.cancelled.is_cancelled();
-        let told = told(&Told {
+        let result = result_text(&DecidedChange {
             name: &self.name,
             base: self.proposed.base(),
             proposed: self.proposed.text(),
             confirmation: &confirmation,
         });
-        if told.is_written {
+        if result.is_written {
             let problems = diagnostics_after(context, &self.path);
-            return Ok(told.text + &problems.unwrap_or_default());
+            return Ok(result.text + &problems.unwrap_or_default());
         }
         Err(match confirmation {
-            Confirmation::Undecided { .. } if cancelled => Failure::Cancelled(told.text),
-            _ => Failure::Error(told.text),
+            Confirmation::Undecided { .. } if cancelled => Failure::Cancelled(result.text),
+            _ => Failure::Error(result.text),
         })
     }
 

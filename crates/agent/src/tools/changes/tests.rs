@@ -1,4 +1,4 @@
-//! Changes as the model makes them, with a terminal that answers. The texts are tested in `told`; the editor in
+//! Changes as the model makes them, with a terminal that answers. The texts are tested in `change_result`; the editor in
 //! `crates/cli/tests`.
 
 use std::os::unix::fs::PermissionsExt;
