@@ -8,9 +8,12 @@ use super::agent::Agent;
 use super::carry_out::tool_table;
 use super::contract::*;
 use super::event_loop::{HostLoop, Message};
-use crate::conversation::{Conversation, Event, Limits, Settings};
+use crate::conversation::{Conversation, Event, Limits, Settings, Shown};
 use crate::models::Model;
 use crate::session::Session;
+
+/// Helpers at once: one that starts another waits for it.
+const MOST_HELPERS: usize = 8;
 
 const GONE: &str = "there is no such agent: it was closed";
 
@@ -89,6 +92,12 @@ impl HostLoop {
             }
             HostCommand::ConnectEditor { which, reply } => self.connect_editor(which, reply),
             HostCommand::DisconnectEditor => self.disconnect_editor(),
+            HostCommand::Report { line } => {
+                let agent = self.last_used.or_else(|| self.agents.keys().next().copied());
+                if let Some(agent) = agent {
+                    self.emit(Some(agent), Occurred::Shown(Shown::Info(line)));
+                }
+            }
             HostCommand::Remembered { reply } => {
                 let _ = reply.send(self.remembered());
             }
@@ -98,8 +107,14 @@ impl HostLoop {
     }
 
     pub(super) fn new_agent(&mut self, settings: AgentSettings) -> Result<AgentId, String> {
+        if settings.is_helper && self.agents.values().filter(|agent| agent.is_helper).count() >= MOST_HELPERS
+        {
+            return Err(format!(
+                "{MOST_HELPERS} helpers run already, which is the limit: wait for one of them"
+            ));
+        }
         let cwd = self.folder(settings.cwd.as_deref())?;
-        let mut tools = tool_table(&*self.setup.toolbox);
+        let tools = tool_table(&*self.setup.toolbox);
         let id = AgentId(self.next_agent);
         let choose = |host: &HostLoop, name: Option<&str>| host.setup.providers.choose(name, None);
         let limits = |model: &Model, rounds| Limits {
@@ -109,7 +124,6 @@ impl HostLoop {
         };
         let rounds = self.setup.config.max_rounds;
         let mode = settings.mode.unwrap_or(self.setup.config.mode);
-        let tools = std::mem::take(&mut tools);
         let (model, session, conversation, notice): (Model, Session, Conversation, _) = match &settings.resume
         {
             Some(name) => {
@@ -157,7 +171,7 @@ impl HostLoop {
         };
         self.agents.insert(id, agent);
         if let Some(notice) = notice {
-            self.emit(Some(id), Occurred::Shown(crate::conversation::Shown::Info(notice)));
+            self.emit(Some(id), Occurred::Shown(Shown::Info(notice)));
         }
         Ok(id)
     }

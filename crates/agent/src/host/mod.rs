@@ -12,6 +12,7 @@ mod demo;
 pub(crate) mod double;
 mod editor;
 mod event_loop;
+mod helpers;
 mod pool;
 mod prompt_context;
 mod start;
@@ -22,6 +23,7 @@ pub use contract::{
     HostHandle, Occurred, ProviderSummary, ReviewPlace, SessionSummary, Setting, ToolSummary,
 };
 pub use demo::write_demo;
+pub use helpers::HelperPool;
 pub use prompt_context::{AboutAgent, BasePrompt, PromptContext, SystemPrompt};
 pub use start::{Host, HostSetup};
 
