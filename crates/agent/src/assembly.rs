@@ -12,7 +12,7 @@ use linkspan_agent::engine::IdeCallback;
 use linkspan_agent::host::{AgentSettings, HelperPool, Host, HostCommand, HostHandle, HostSetup, write_demo};
 use linkspan_agent::models::{DEMO_MODEL, Providers};
 use linkspan_agent::session::SessionStore;
-use linkspan_agent::tools::{Tools, ToolsConfig};
+use linkspan_agent::tools::{AgentTools, ToolsConfig};
 use linkspan_client::{AgentInfo, Bridge, Surroundings};
 use linkspan_editor_api::DenyGlobs;
 
@@ -53,7 +53,7 @@ pub(crate) fn start(options: &AgentOptions, demo: bool) -> Result<Assembly, Stri
 
     let (handle, commands) = HostHandle::channel();
     let own = vec![places.config.clone(), places.state.clone(), places.runtime.clone()];
-    let tools = Tools::new(ToolsConfig {
+    let tools = AgentTools::new(ToolsConfig {
         own: own.clone(),
         deny: deny.clone(),
         fetch: config.fetch,

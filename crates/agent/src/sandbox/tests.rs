@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::*;
 use crate::permissions::PermissionMode;
-use crate::tools::Tools;
+use crate::tools::AgentTools;
 use crate::tools::ToolsConfig;
-use crate::tools::testing::Scene;
+use crate::tools::testing::ToolScene;
 
 const ARGUMENTS: &str = "LINKSPAN_TEST_SANDBOX_ARGUMENTS";
 
@@ -25,7 +25,7 @@ fn becomes_the_command_if_told_to() {
 }
 
 /// A program like `linkspan-agent sandbox-exec`.
-fn launcher(scene: &Scene) -> Vec<OsString> {
+fn launcher(scene: &ToolScene) -> Vec<OsString> {
     let own = std::env::current_exe().unwrap();
     let script = scene.path("launch");
     let text = format!(
@@ -52,15 +52,15 @@ fn outside() -> tempfile::TempDir {
     outside.map(tempfile::tempdir_in).find_map(Result::ok).expect("a folder outside of /tmp")
 }
 
-fn run(scene: &Scene, command: &str) -> String {
+fn run(scene: &ToolScene, command: &str) -> String {
     let mut config = ToolsConfig::new(scene.context.bridge.clone());
     config.sandbox_program = Some(launcher(scene));
-    scene.run_with(&Tools::new(config), "run_command", json!({ "command": command })).text
+    scene.run_with(&AgentTools::new(config), "run_command", json!({ "command": command })).text
 }
 
 #[test]
 fn a_command_writes_only_in_the_workspace_and_opens_no_connection() {
-    let scene = Scene::new(PermissionMode::Sandboxed);
+    let scene = ToolScene::new(PermissionMode::Sandboxed);
     if protection() == Protection::Nothing {
         let said = run(&scene, "echo x");
         assert!(said.contains("no Landlock") && !said.contains("exit code"), "{said}");

@@ -1,5 +1,5 @@
 //! A server on the stdio of a child process: one message per line. A thread reads; a server that sends too much, or what
-//! is no message, is ended. Dropping the connection ends the server.
+//! is not a message, is ended. Dropping the connection ends the server.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -39,12 +39,12 @@ pub(super) struct StdioConnection {
 struct Shared {
     /// To the thread that writes; its end closes the server's input.
     outbox: Mutex<Option<Sender<String>>>,
-    pending: Mutex<Pending>,
+    pending: Mutex<PendingCalls>,
     errors: Mutex<Vec<u8>>,
 }
 
 #[derive(Default)]
-struct Pending {
+struct PendingCalls {
     calls: HashMap<i64, Sender<Reply>>,
     /// Why there will be no more answers.
     lost: Option<String>,
