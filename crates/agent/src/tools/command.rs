@@ -165,8 +165,18 @@ fn sandboxed(tools: &AgentTools, command: &str, context: &ToolContext) -> Result
     let folder = real_path(&context.cwd).map_err(|error| format!("the working directory: {error}"))?;
     let shell = std::env::var_os("SHELL").filter(|shell| Path::new(shell).is_absolute());
     let shell = shell.unwrap_or_else(|| "/bin/sh".into());
-    let restrictions: [OsString; 6] =
-        ["--write".into(), folder.into_os_string(), "--".into(), shell, "-c".into(), command.into()];
+    let own = tools.own.folders();
+    if own.iter().any(|own| own.starts_with(&folder)) {
+        return Err(format!(
+            "{} holds the files of Linkspan itself, so commands cannot be restricted to it; ask the user to start the \
+             agent in the folder of a project",
+            folder.display()
+        )
+        .into());
+    }
+    let mut restrictions: Vec<OsString> = vec!["--write".into(), folder.into_os_string()];
+    restrictions.extend(own.iter().flat_map(|own| ["--hide".into(), own.clone().into_os_string()]));
+    restrictions.extend(["--".into(), shell, "-c".into(), command.into()]);
     let words = program.iter().chain(&restrictions);
     let mut line = String::from("exec");
     for word in words {
