@@ -7,6 +7,7 @@ use linkspan_client::confirm::Cancellation;
 use super::contract::{AgentId, HostEvent, Occurred};
 use super::event_loop::{HostLoop, Message};
 use super::prompt_context::{AboutAgent, SystemPrompt};
+use super::review_notice::ReviewNotice;
 use crate::conversation::{Action, Event, Record, Shown, ToolTable};
 use crate::message::{ToolCall, ToolResult};
 use crate::models::ModelRequest;
@@ -128,11 +129,21 @@ impl HostLoop {
             let what = Occurred::Output { call_id: call_id.clone(), text: text.to_owned() };
             let _ = messages.send(Message::Emit(HostEvent { agent: Some(agent), what }));
         };
+        let (messages, call_id) = (self.messages.clone(), call.id.clone());
+        let notify = move |place| {
+            let what = Occurred::Reviewing { call_id: call_id.clone(), place };
+            let _ = messages.send(Message::Emit(HostEvent { agent: Some(agent), what }));
+        };
+        let notice = ReviewNotice {
+            inner: self.questions.prompt(agent, &call.id),
+            bridge: Arc::clone(&self.setup.bridge),
+            notify: Box::new(notify),
+        };
         let context = ToolContext {
             cwd: found.cwd.clone(),
             agent: found.name.clone(),
             bridge: Arc::clone(&self.setup.bridge),
-            prompt: self.questions.prompt(agent, &call.id),
+            prompt: Arc::new(notice),
             cancelled,
             mode,
             output: Arc::new(output),

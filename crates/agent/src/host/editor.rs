@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use linkspan_client::discover::{CandidateVerdict, ppxai_bridge};
+use linkspan_client::http::LoopbackUrl;
 use linkspan_client::{Candidate, EditorEvent, Surroundings, discover};
 use tokio::sync::oneshot;
 
@@ -150,7 +152,8 @@ impl HostLoop {
         let (bridge, messages, cwd) =
             (Arc::clone(&self.setup.bridge), self.messages.clone(), self.setup.cwd.clone());
         tokio::task::spawn_blocking(move || {
-            let found = find(&cwd, which.as_deref());
+            let surroundings = Surroundings::of_this_process(&cwd).map_err(|error| error.to_string());
+            let found = surroundings.and_then(|surroundings| find(&surroundings, which.as_deref()));
             let which = found.and_then(|candidate| {
                 bridge.connect(&candidate).map_err(|error| error.to_string()).map(|_| candidate.editor)
             });
@@ -168,32 +171,46 @@ impl HostLoop {
     }
 }
 
-fn find(cwd: &std::path::Path, which: Option<&str>) -> Result<Candidate, String> {
-    let surroundings = Surroundings::of_this_process(cwd).map_err(|error| error.to_string())?;
-    let found = discover(&surroundings);
+/// An editor by its name, by the address of its server, or the best one.
+fn find(surroundings: &Surroundings, which: Option<&str>) -> Result<Candidate, String> {
+    let found = discover(surroundings);
     let Some(which) = which else {
-        let none = || match found.candidates.first() {
-            Some(candidate) => {
-                format!("no editor can be used; {} was found, but: {:?}", candidate.editor, candidate.verdict)
-            }
-            None => {
-                "no editor was found: open this folder in one that has Linkspan, or run `linkspan doctor`"
-                    .to_owned()
+        return match (found.best(), found.candidates.first()) {
+            (Some(best), _) => Ok(best.clone()),
+            (None, Some(other)) => Err(format!("no editor can be used. {}", why_not(other))),
+            (None, None) => {
+                Err("no editor was found: open this folder in one, or run `linkspan doctor`".to_owned())
             }
         };
-        return found.best().cloned().ok_or_else(none);
     };
+    if which.contains("://") {
+        let url: LoopbackUrl =
+            which.parse().map_err(|error| format!("{which} cannot be an editor: {error}"))?;
+        let same_port = found.candidates.into_iter().find(|candidate| candidate.wire.port() == url.port());
+        return usable(same_port.unwrap_or_else(|| ppxai_bridge(Some(&url), surroundings)));
+    }
     let wanted = which.to_lowercase();
-    let fits = |candidate: &&Candidate| {
-        candidate.editor.to_lowercase().contains(&wanted) || format!("{:?}", candidate.wire).contains(which)
-    };
-    let usable = found.candidates.iter().filter(|candidate| candidate.is_usable());
-    usable.clone().find(fits).cloned().ok_or_else(|| {
-        let names: Vec<_> = usable.map(|candidate| candidate.editor.as_str()).collect();
-        if names.is_empty() {
-            format!("there is no editor `{which}`, and no other")
-        } else {
-            format!("there is no editor `{which}`; there is {}", names.join(", "))
+    let mut fits: Vec<_> =
+        found.candidates.iter().filter(|found| found.editor.to_lowercase().contains(&wanted)).collect();
+    fits.sort_by_key(|candidate| !candidate.is_usable());
+    match fits.first() {
+        Some(candidate) => usable((*candidate).clone()),
+        None => {
+            let names: Vec<_> = found.candidates.iter().map(|candidate| candidate.editor.as_str()).collect();
+            let others = if names.is_empty() { "no other either".to_owned() } else { names.join(", ") };
+            Err(format!("no editor `{which}` was found; {others}"))
         }
-    })
+    }
+}
+
+fn usable(candidate: Candidate) -> Result<Candidate, String> {
+    if candidate.is_usable() { Ok(candidate) } else { Err(why_not(&candidate)) }
+}
+
+fn why_not(candidate: &Candidate) -> String {
+    let editor = &candidate.editor;
+    match &candidate.verdict {
+        CandidateVerdict::Usable => format!("{editor} can be used"),
+        CandidateVerdict::Not(reason) => format!("{editor} cannot be used: {reason}. {}", reason.remedy()),
+    }
 }

@@ -82,12 +82,13 @@ impl HostLoop {
         self.watch_editor();
         while !self.is_over() {
             tokio::select! {
+                // The user first: a model may stream faster than all of it is passed on.
                 biased;
-                Some(message) = inbox.recv() => self.receive(message),
                 command = commands.recv(), if self.quits_at.is_none() => match command {
                     Some(HostCommand::Quit) | None => self.quit(),
                     Some(command) => self.command(command),
                 },
+                Some(message) = inbox.recv() => self.receive(message),
                 () = until(self.quits_at) => break,
             }
         }
