@@ -1,6 +1,6 @@
 //! All tools as one table: names, kinds, what the model is told of them, and running one. Knows no tool from inside.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -81,7 +81,7 @@ pub struct AgentTools {
     editor: EditorTools,
     mcp: McpServers,
     /// Each file that is being changed, so that two calls do not change it at once.
-    pub(crate) changing: Mutex<HashMap<PathBuf, ()>>,
+    pub(crate) changing: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl std::fmt::Debug for AgentTools {
@@ -189,7 +189,7 @@ impl Toolbox for AgentTools {
 
 /// Holds a file while it is changed: the next call that changes it waits, so that its base is the result of this one.
 pub(crate) struct ChangeTurn<'t> {
-    changing: &'t Mutex<HashMap<PathBuf, ()>>,
+    changing: &'t Mutex<BTreeSet<PathBuf>>,
     path: PathBuf,
 }
 
@@ -198,8 +198,7 @@ impl AgentTools {
         loop {
             {
                 let mut changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
-                if !changing.contains_key(&path) {
-                    changing.insert(path.clone(), ());
+                if changing.insert(path.clone()) {
                     return Ok(ChangeTurn { changing: &self.changing, path });
                 }
             }
@@ -225,8 +224,6 @@ pub(crate) fn helper_mode(parent: PermissionMode, wanted: Option<&str>) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use serde_json::json;
 
     use super::*;

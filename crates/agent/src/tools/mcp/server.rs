@@ -65,12 +65,31 @@ impl McpConnection {
         }
     }
 
+    fn take_new_tools(&self) -> bool {
+        match self {
+            McpConnection::Stdio(connection) => connection.take_new_tools(),
+            McpConnection::Http(_) => false,
+        }
+    }
+
     fn notify(&self, method: &str, params: &Value) {
         match self {
             McpConnection::Stdio(connection) => connection.notify(method, params),
             McpConnection::Http(connection) => connection.notify(method, params),
         }
     }
+}
+
+/// A request at the start, with an error for the user.
+fn ask(connection: &McpConnection, method: &str, params: &Value) -> Result<Value, String> {
+    let answer = connection.request(method, params, START_TIME, &Cancellation::new());
+    answer.map_err(|failure| match failure {
+        RpcFailure::Refused(why) => format!("it refused `{method}`: {why}"),
+        RpcFailure::Lost(why) => why,
+        RpcFailure::Late | RpcFailure::Cancelled => {
+            format!("it did not answer `{method}` within {} s", START_TIME.as_secs())
+        }
+    })
 }
 
 impl Server {
@@ -121,26 +140,36 @@ impl Server {
             Some(_) => McpConnection::Stdio(StdioConnection::start(&self.config)?),
             None => McpConnection::Http(HttpConnection::new(&self.config)?),
         };
-        let never = Cancellation::new();
-        let ask = |method: &str, params: &Value| {
-            connection.request(method, params, START_TIME, &never).map_err(|failure| match failure {
-                RpcFailure::Refused(why) => format!("it refused `{method}`: {why}"),
-                RpcFailure::Lost(why) => why,
-                RpcFailure::Late | RpcFailure::Cancelled => {
-                    format!("it did not answer `{method}` within {} s", START_TIME.as_secs())
-                }
-            })
-        };
-        ask("initialize", &rpc::hello())?;
+        ask(&connection, "initialize", &rpc::hello())?;
         connection.notify("notifications/initialized", &json!({}));
+        let tools = self.list(&connection)?;
+        Ok((connection, tools))
+    }
+
+    fn list(&self, connection: &McpConnection) -> Result<Vec<ToolSpec>, String> {
         let (mut tools, mut params) = (Vec::new(), json!({}));
         for _ in 0..MOST_PAGES {
-            let (page, next) = rpc::tools(&self.name, &ask("tools/list", &params)?);
+            let (page, next) = rpc::tools(&self.name, &ask(connection, "tools/list", &params)?);
             tools.extend(page);
             let Some(next) = next else { break };
             params = json!({ "cursor": next });
         }
-        Ok((connection, tools))
+        Ok(tools)
+    }
+
+    /// In the background, if the server said that it has other tools.
+    fn list_again_if_changed(self: &Arc<Server>) {
+        let connection = match &self.locked().phase {
+            ServerPhase::Ready(connection) if connection.take_new_tools() => Arc::clone(connection),
+            _ => return,
+        };
+        let server = Arc::clone(self);
+        thread::spawn(move || {
+            // A server that fails at this still has those from before.
+            if let Ok(tools) = server.list(&connection) {
+                server.locked().tools = tools;
+            }
+        });
     }
 
     /// Reports it, once.
@@ -159,7 +188,8 @@ impl Server {
         }
     }
 
-    pub(super) fn specs(&self) -> Vec<ToolSpec> {
+    pub(super) fn specs(self: &Arc<Server>) -> Vec<ToolSpec> {
+        self.list_again_if_changed();
         self.locked().tools.clone()
     }
 

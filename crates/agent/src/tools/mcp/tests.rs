@@ -115,6 +115,19 @@ fn a_call_can_be_cancelled_and_a_server_ends_with_its_connection() {
 }
 
 #[test]
+fn a_server_may_change_its_tools() {
+    let scene = ToolScene::new(PermissionMode::Yolo);
+    let mut config = script(&format!("n=2; echo '{{\"method\":\"{}\"}}'; {ANSWER}", rpc::NEW_TOOLS));
+    // The second list has another name.
+    config.args[1] = config.args[1].replace("do.it\"", "do.it'$n'\"");
+    let tools = tools(&scene, config);
+    ready(&tools);
+    assert_eq!(call(&scene, &tools).text, "done");
+    eventually("the other tool is there", || tools.specs().iter().any(|spec| spec.name == "srv.do.it2"));
+    assert_eq!(tools.kind("srv.do.it"), None);
+}
+
+#[test]
 fn a_server_that_cannot_be_started_says_why() {
     let scene = ToolScene::new(PermissionMode::Yolo);
     let config = ServerConfig { command: Some("/no/such/program".into()), ..ServerConfig::default() };
