@@ -14,7 +14,7 @@ use linkspan_agent::host::{
 };
 use linkspan_agent::models::{DEMO_MODEL, Providers};
 use linkspan_agent::session::SessionStore;
-use linkspan_agent::tools::{Tools, ToolsConfig};
+use linkspan_agent::tools::{AgentTools, ToolsConfig};
 use linkspan_client::{AgentInfo, Bridge, Surroundings};
 use linkspan_editor_api::DenyGlobs;
 
@@ -96,7 +96,7 @@ pub(crate) fn start(options: &StartOptions) -> Result<Assembly, String> {
 
     let (handle, commands) = HostHandle::channel();
     let own = vec![places.config.clone(), places.state.clone(), places.runtime.clone()];
-    let tools = Tools::new(ToolsConfig {
+    let tools = AgentTools::new(ToolsConfig {
         own: own.clone(),
         deny: deny.clone(),
         fetch: config.fetch,

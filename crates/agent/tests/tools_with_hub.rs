@@ -12,7 +12,7 @@ mod tests {
     use linkspan_agent::message::{Arguments, ToolCall, ToolResult};
     use linkspan_agent::permissions::{PermissionMode, ToolKind};
     use linkspan_agent::tools::mcp::ServerConfig;
-    use linkspan_agent::tools::{ToolContext, Toolbox, Tools, ToolsConfig};
+    use linkspan_agent::tools::{AgentTools, ToolContext, Toolbox, ToolsConfig};
     use linkspan_client::confirm::{Cancellation, ConfirmQuestion, TerminalAnswer, TerminalPrompt};
     use linkspan_client::{AgentInfo, Bridge, BridgeConfig, Surroundings};
     use linkspan_editor_api as api;
@@ -43,7 +43,7 @@ mod tests {
     }
 
     struct Agent {
-        tools: Arc<Tools>,
+        tools: Arc<AgentTools>,
         context: ToolContext,
         terminal: Arc<Terminal>,
     }
@@ -84,7 +84,7 @@ mod tests {
                 mode,
                 output: Arc::new(|_| {}),
             };
-            Agent { tools: Arc::new(Tools::new(config)), context, terminal }
+            Agent { tools: Arc::new(AgentTools::new(config)), context, terminal }
         }
 
         fn connected(world: &World) -> Agent {

@@ -6,7 +6,7 @@ use std::path::{Component, PathBuf};
 use serde_json::Value;
 
 use crate::message::{Arguments, Message, ToolCall, ToolResult};
-use crate::permissions::{ToolKind, Verdict, verdict};
+use crate::permissions::{PermissionVerdict, ToolKind, verdict};
 
 use super::turn::Phase;
 use super::{Action, Answer, Conversation, Question, QuestionId, Record, Shown, TurnEnd};
@@ -203,13 +203,15 @@ impl Conversation {
             return self.refuse(index, unknown);
         };
         match verdict(self.mode, kind) {
-            Verdict::Run | Verdict::Review | Verdict::Sandbox => self.run(index),
-            Verdict::Ask if self.grants.contains(&grant(&call, kind)) => self.run(index),
-            Verdict::Ask => {
+            PermissionVerdict::Run | PermissionVerdict::Review | PermissionVerdict::Sandbox => {
+                self.run(index)
+            }
+            PermissionVerdict::Ask if self.grants.contains(&grant(&call, kind)) => self.run(index),
+            PermissionVerdict::Ask => {
                 let why = format!("{} mode asks before {}", self.mode.name(), kind_name(kind));
                 self.ask(index, Asked::Permission, Question::Permission { call, why });
             }
-            Verdict::Refuse => {
+            PermissionVerdict::Refuse => {
                 let mode = self.mode.name();
                 let kind = kind_name(kind);
                 self.refuse(index, format!("Not run: {mode} mode does not allow {kind}. Find another way."));
@@ -315,8 +317,8 @@ impl Conversation {
         let pending: Vec<_> = pending.collect();
         for (index, question, call) in pending {
             let Some(kind) = self.tools.kind(&call.name) else { continue };
-            let still =
-                verdict(self.mode, kind) == Verdict::Ask && !self.grants.contains(&grant(&call, kind));
+            let still = verdict(self.mode, kind) == PermissionVerdict::Ask
+                && !self.grants.contains(&grant(&call, kind));
             if !still {
                 self.act(Action::CloseQuestion { question });
                 self.start_once_more(index);

@@ -15,10 +15,10 @@ use linkspan_client::proposal::{FILE_TOOLS, FileEdit, Proposed, proposed};
 use serde_json::Value;
 
 use super::ToolContext;
-use super::answer::{Answer, Failure};
+use super::answer::{Answer, ToolFailure};
 use super::editor::diagnostics_after;
-use super::paths::{Purpose, resolve, shown};
-use super::toolbox::Tools;
+use super::paths::{FileAccess, resolve, shown};
+use super::toolbox::AgentTools;
 use crate::permissions::PermissionMode;
 use change_result::{DecidedChange, result_text};
 use replace::ReplaceError;
@@ -29,10 +29,10 @@ pub(crate) fn is_one(name: &str) -> bool {
     FILE_TOOLS.contains(&name)
 }
 
-pub(crate) fn run(tools: &Tools, tool: &str, arguments: &Value, context: &ToolContext) -> Answer {
+pub(crate) fn run(tools: &AgentTools, tool: &str, arguments: &Value, context: &ToolContext) -> Answer {
     let FileEdit { path: given, edit } =
         FileEdit::from_call(tool, arguments).map_err(|error| error.to_string())?;
-    let path = resolve(&given.to_string_lossy(), Purpose::Write, &tools.own, context)?;
+    let path = resolve(&given.to_string_lossy(), FileAccess::Write, &tools.own, context)?;
     let name = shown(&path, &context.cwd);
     if tools.config.deny.denies(&tools.workspace(context).folders, &path) {
         return Err(format!(
@@ -43,12 +43,12 @@ pub(crate) fn run(tools: &Tools, tool: &str, arguments: &Value, context: &ToolCo
     let _turn = tools.turn(path.clone(), context)?;
     let current = replace::read(&path).map_err(|error| format!("cannot read {name}: {error}"))?;
     let proposed = proposed(&edit, current.as_deref()).map_err(|error| format!("{name}: {error}"))?;
-    let change = Proposal { tool, path, name, current, proposed: Arc::new(proposed) };
+    let change = ComputedChange { tool, path, name, current, proposed: Arc::new(proposed) };
     change.decide(context)
 }
 
 /// A change that can be made.
-struct Proposal<'a> {
+struct ComputedChange<'a> {
     tool: &'a str,
     path: PathBuf,
     name: String,
@@ -57,7 +57,7 @@ struct Proposal<'a> {
     proposed: Arc<Proposed>,
 }
 
-impl Proposal<'_> {
+impl ComputedChange<'_> {
     fn decide(&self, context: &ToolContext) -> Answer {
         if self.proposed.is_unchanged() {
             return Ok(format!("{} already holds this text; nothing was changed.", self.name));
@@ -72,7 +72,7 @@ impl Proposal<'_> {
             _ => None,
         };
         if let Some(bytes) = to_write {
-            self.write(bytes).map_err(|error| Failure::Error(self.not_written(&error)))?;
+            self.write(bytes).map_err(|error| ToolFailure::Error(self.not_written(&error)))?;
         }
         let cancelled = context.cancelled.is_cancelled();
         let result = result_text(&DecidedChange {
@@ -86,8 +86,8 @@ impl Proposal<'_> {
             return Ok(result.text + &problems.unwrap_or_default());
         }
         Err(match confirmation {
-            Confirmation::Undecided { .. } if cancelled => Failure::Cancelled(result.text),
-            _ => Failure::Error(result.text),
+            Confirmation::Undecided { .. } if cancelled => ToolFailure::Cancelled(result.text),
+            _ => ToolFailure::Error(result.text),
         })
     }
 

@@ -19,8 +19,8 @@ use linkspan_editor_api::Places;
 use serde_json::Value;
 
 use super::ToolContext;
-use super::answer::{Answer, Failure};
-use super::arguments::{Arguments, schema};
+use super::answer::{Answer, ToolFailure};
+use super::arguments::{ToolArguments, schema};
 use crate::models::ToolSpec;
 use crate::permissions::{PermissionMode, ToolKind};
 use table::{EditorTool, TABLE};
@@ -74,7 +74,7 @@ impl EditorTools {
     fn answer(&self, tool: &EditorTool, arguments: &Value, context: &ToolContext) -> Answer {
         let connection = self.bridge.connection().filter(|connection| !connection.is_closed());
         let Some(connection) = connection else { return Err(NOT_CONNECTED.into()) };
-        let read = Arguments::read(tool.name, tool.parameters, arguments)?;
+        let read = ToolArguments::read(tool.name, tool.parameters, arguments)?;
         if context.mode == PermissionMode::Sandboxed && tool.kind == ToolKind::Command {
             return Err(format!(
                 "`{}` runs outside the sandbox, so it does not run in sandboxed mode; use `run_command`",
@@ -104,7 +104,7 @@ impl EditorTools {
     }
 
     /// The bridge on the port of the hub's window.
-    fn window(&self, hub: &Connection, port: u16) -> Result<Connection, Failure> {
+    fn window(&self, hub: &Connection, port: u16) -> Result<Connection, ToolFailure> {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, connection)) = &*window
             && *known == port
@@ -162,7 +162,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tools::testing::Scene;
+    use crate::tools::testing::ToolScene;
 
     #[test]
     fn all_26_tools_of_the_seed_are_there() {
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn without_an_editor_each_says_so() {
         for mode in PermissionMode::ALL {
-            let scene = Scene::new(mode);
+            let scene = ToolScene::new(mode);
             for tool in TABLE {
                 let arguments = json!({});
                 assert_eq!(scene.fails(tool.name, arguments), NOT_CONNECTED, "{}", tool.name);

@@ -9,17 +9,17 @@ use linkspan_review::decode;
 
 use crate::tools::ToolContext;
 use crate::tools::answer::Answer;
-use crate::tools::arguments::Arguments;
-use crate::tools::paths::{Purpose, resolve};
-use crate::tools::toolbox::Tools;
+use crate::tools::arguments::ToolArguments;
+use crate::tools::paths::{FileAccess, resolve};
+use crate::tools::toolbox::AgentTools;
 
 const LARGEST: u64 = 20 * 1024 * 1024;
 const MOST_LINES: usize = 2000;
 const LONGEST_LINE: usize = 2000;
 
-pub(super) fn run(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answer {
+pub(super) fn run(tools: &AgentTools, arguments: &ToolArguments<'_>, context: &ToolContext) -> Answer {
     let given = arguments.needed("path");
-    let path = resolve(given, Purpose::Read, &tools.own, context)?;
+    let path = resolve(given, FileAccess::Read, &tools.own, context)?;
     let folder = tools.workspace(context).folders;
     if tools.config.deny.denies(&folder, &path) {
         return Err(format!(
@@ -97,11 +97,11 @@ mod tests {
 
     use super::*;
     use crate::permissions::PermissionMode;
-    use crate::tools::testing::Scene;
+    use crate::tools::testing::ToolScene;
 
     #[test]
     fn lines_are_numbered_and_a_range_is_taken() {
-        let scene = Scene::new(PermissionMode::Trusted);
+        let scene = ToolScene::new(PermissionMode::Trusted);
         scene.write("a.txt", "one\ntwo\r\nthree");
         assert_eq!(scene.ok("read_file", json!({ "path": "a.txt" })), "1\tone\n2\ttwo\n3\tthree\n");
         assert_eq!(
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn what_is_not_text_is_said_to_be_so() {
-        let scene = Scene::new(PermissionMode::Trusted);
+        let scene = ToolScene::new(PermissionMode::Trusted);
         scene.write("binary", b"\x7fELF\0\0\0\x01\x02");
         assert!(scene.fails("read_file", json!({ "path": "binary" })).starts_with("binary is not a text"));
         assert!(scene.fails("read_file", json!({ "path": "." })).contains("is a folder"));
