@@ -178,7 +178,7 @@ impl HostLoop {
         let Some(about) = self.about(agent) else { return };
         let has_tools = self.agents.get(&agent).is_some_and(|agent| agent.has_tools);
         let (context, toolbox) = (Arc::clone(&self.setup.context), Arc::clone(&self.setup.toolbox));
-        let (messages, look) = (self.messages.clone(), self.editor.is_wanted());
+        let (messages, look) = (self.messages.clone(), self.editor.wants_look());
         tokio::task::spawn_blocking(move || {
             if look {
                 about.bridge.reconnect_if_dead(Some(&about.cwd));

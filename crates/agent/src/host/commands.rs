@@ -33,7 +33,7 @@ impl HostLoop {
                 let _ = reply.send(made);
                 if let Some(agent) = agent {
                     self.save_pool();
-                    self.resume(agent);
+                    self.resume_with_editor(agent);
                 }
             }
             HostCommand::Close { agent } => self.close(agent),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use linkspan_client::discover::{CandidateVerdict, ppxai_bridge};
 use linkspan_client::http::LoopbackUrl;
@@ -11,17 +11,25 @@ use tokio::sync::oneshot;
 
 use super::contract::{AgentId, Occurred};
 use super::event_loop::{HostLoop, Message};
+use crate::conversation::Shown;
 
 /// While the editor is lost, how often to look whether it is back. The bridge reconnects by itself, but does not say so.
 const LOOK: Duration = Duration::from_millis(500);
 /// Then only a turn looks again.
 const LOOKS: u32 = 120;
 
+/// How long an interrupted turn waits for the first attempt.
+const FIRST_ATTEMPT: Duration = Duration::from_secs(5);
+/// Between the looks of turns.
+const LOOK_INTERVAL: Duration = Duration::from_secs(2);
+
 /// What the bridge's threads report.
 #[derive(Debug)]
 pub(super) enum EditorMessage {
     /// Look whether it is connected.
     Look,
+    /// The first attempt to connect is over, or has taken too long.
+    Tried,
     /// As the bridge received it.
     Event(EditorEvent),
     /// The user's request to connect has its answer.
@@ -37,12 +45,22 @@ pub(super) struct EditorState {
     pub(super) name: Option<String>,
     /// The user disconnected, and does not want another one.
     unwanted: bool,
+    /// The first attempt to connect is over.
+    is_tried: bool,
+    /// Agents whose interrupted turns continue then: a change that was pending is asked about in the editor again.
+    resume: Vec<AgentId>,
+    /// When a turn looked for one.
+    looked: Option<Instant>,
 }
 
 impl EditorState {
-    /// Whether to connect by ourselves.
-    pub(super) fn is_wanted(&self) -> bool {
-        !self.unwanted
+    /// Whether a turn should look for an editor now: looking takes some milliseconds.
+    pub(super) fn wants_look(&mut self) -> bool {
+        if self.unwanted || self.looked.is_some_and(|looked| looked.elapsed() < LOOK_INTERVAL) {
+            return false;
+        }
+        self.looked = Some(Instant::now());
+        true
     }
 }
 
@@ -51,6 +69,7 @@ impl HostLoop {
     pub(super) fn watch_editor(&mut self) {
         let config = self.setup.config.ide;
         self.editor.unwanted = !config.enabled || !config.auto_connect;
+        self.editor.is_tried = self.editor.unwanted;
         if !config.enabled {
             return;
         }
@@ -63,7 +82,7 @@ impl HostLoop {
             move || {
                 if let Some(cwd) = cwd {
                     let _ = bridge.auto_connect(&cwd);
-                    let _ = messages.send(Message::Editor(EditorMessage::Look));
+                    let _ = messages.send(Message::Editor(EditorMessage::Tried));
                 }
             }
         });
@@ -76,9 +95,29 @@ impl HostLoop {
         });
     }
 
+    /// Continues an agent's interrupted turn, once it is known whether there is an editor.
+    pub(super) fn resume_with_editor(&mut self, agent: AgentId) {
+        if self.editor.is_tried {
+            return self.resume(agent);
+        }
+        self.editor.resume.push(agent);
+        let messages = self.messages.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(FIRST_ATTEMPT).await;
+            let _ = messages.send(Message::Editor(EditorMessage::Tried));
+        });
+    }
+
     pub(super) fn editor_changed(&mut self, message: EditorMessage) {
         match message {
             EditorMessage::Look => self.look_at_editor(),
+            EditorMessage::Tried => {
+                self.look_at_editor();
+                self.editor.is_tried = true;
+                for agent in std::mem::take(&mut self.editor.resume) {
+                    self.resume(agent);
+                }
+            }
             EditorMessage::Event(EditorEvent::Closed) => {
                 self.look_at_editor();
                 self.look_again(LOOKS);
@@ -133,7 +172,9 @@ impl HostLoop {
         };
         let agent = self.last_used.or_else(|| self.agents.keys().next().copied());
         if let Some(agent) = agent.and_then(|agent: AgentId| self.agents.get_mut(&agent)) {
+            let (id, line) = (agent.id, format!("From the editor, with your next prompt: {mention}"));
             agent.mentioned.push(mention);
+            self.emit(Some(id), Occurred::Shown(Shown::Info(line)));
         }
     }
 
