@@ -78,7 +78,7 @@ const TABLES: [&[LocalTool]; 6] =
 pub struct AgentTools {
     pub(crate) config: ToolsConfig,
     pub(crate) own: OwnFiles,
-    editor: EditorTools,
+    pub(crate) editor: EditorTools,
     mcp: McpServers,
     /// Each file that is being changed, so that two calls do not change it at once.
     pub(crate) changing: Mutex<BTreeSet<PathBuf>>,

@@ -27,10 +27,15 @@ pub(super) fn run(tools: &AgentTools, arguments: &ToolArguments<'_>, context: &T
         )
         .into());
     }
-    let text = read_text(&path).map_err(|why| format!("{given} {why}"))?;
+    let said = |why: String| format!("{given} {why}");
+    let unsaved = tools.editor.unsaved_text(&path).map_err(said)?;
+    let (text, note) = match unsaved {
+        Some(text) => (text, "[With the user's unsaved changes in the editor.]\n"),
+        None => (read_text(&path).map_err(said)?, ""),
+    };
     let first = arguments.count("start_line").unwrap_or(1).max(1);
     let last = arguments.count("end_line").unwrap_or(usize::MAX);
-    Ok(numbered(given, &text, first, last)?)
+    Ok(format!("{note}{}", numbered(given, &text, first, last)?))
 }
 
 /// The text of a file, or why there is none, as the end of a sentence that begins with its name.
