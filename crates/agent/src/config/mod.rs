@@ -8,9 +8,14 @@ use linkspan_client::BridgeConfig;
 use serde::Deserialize;
 
 use crate::permissions::PermissionMode;
+use crate::tools::fetch::FetchRules;
+use crate::tools::mcp::{ServerConfig, read_servers};
 
 /// The name of the file in Linkspan's configuration directory.
 pub const FILE: &str = "agent.toml";
+
+/// As in Linkspan's own configuration.
+const DENIED: [&str; 4] = ["**/.env", "**/*.pem", "**/id_rsa", "**/id_ed25519"];
 
 /// It is written by hand.
 const LARGEST: u64 = 256 * 1024;
@@ -31,7 +36,13 @@ pub struct Config {
     pub ide: BridgeConfig,
     /// Further providers, or other settings for those that are built in.
     pub providers: BTreeMap<String, ProviderConfig>,
-    /// MCP servers, by name.
+    /// Files that are kept from models, besides those of Linkspan's `config.toml`.
+    pub deny: Vec<String>,
+    /// What `fetch_url` may reach.
+    pub fetch: FetchRules,
+    /// The end of each system prompt.
+    pub instructions: String,
+    /// MCP servers by name, as other agents configure them.
     #[serde(rename = "mcpServers")]
     pub mcp_servers: BTreeMap<String, toml::Value>,
 }
@@ -45,6 +56,9 @@ impl Default for Config {
             time_limits: TimeLimits::default(),
             ide: BridgeConfig::default(),
             providers: BTreeMap::new(),
+            deny: DENIED.map(str::to_owned).into(),
+            fetch: FetchRules::default(),
+            instructions: String::new(),
             mcp_servers: BTreeMap::new(),
         }
     }
@@ -155,6 +169,15 @@ impl Config {
         }
     }
 
+    /// The MCP servers. `variable` reads the environment, which their settings may name.
+    pub fn servers(
+        &self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<BTreeMap<String, ServerConfig>, String> {
+        let servers = serde_json::to_value(&self.mcp_servers).map_err(|error| error.to_string())?;
+        read_servers(&servers, variable).map_err(|error| format!("{FILE}: {error}"))
+    }
+
     /// What the types cannot say: the key, and what is wrong with it.
     fn problem(&self) -> Option<(String, String)> {
         if self.max_rounds == 0 {
@@ -260,7 +283,8 @@ mod tests {
         assert!(!config.ide.auto_connect && config.ide.enabled);
         let local = &config.providers["local"];
         assert_eq!((local.wire, local.context_window), (Some(WireName::Openai), Some(32768)));
-        assert!(config.mcp_servers.contains_key("files"));
+        let servers = config.servers(|_| None).unwrap();
+        assert_eq!(servers["files"].command.as_deref(), Some("mcp-files"));
     }
 
     #[test]
@@ -273,6 +297,13 @@ mod tests {
             error("[providers.x]\nwire = \"grpc\"\n")
                 .starts_with("2: unknown value `grpc`; known are `anthropic`")
         );
+    }
+
+    #[test]
+    fn a_wrong_mcp_server_is_named() {
+        let config = Config::parse("[mcpServers.files]\ncomand = \"x\"\n").unwrap();
+        let error = config.servers(|_| None).unwrap_err();
+        assert!(error.starts_with("agent.toml: the MCP server `files`: unknown field `comand`"), "{error}");
     }
 
     #[test]

@@ -8,9 +8,12 @@ use super::agent::Agent;
 use super::carry_out::tool_table;
 use super::contract::*;
 use super::event_loop::{HostLoop, Message};
-use crate::conversation::{Conversation, Event, Limits, Settings};
+use crate::conversation::{Conversation, Event, Limits, Settings, Shown};
 use crate::models::Model;
 use crate::session::Session;
+
+/// Helpers at once: one that starts another waits for it.
+const MOST_HELPERS: usize = 8;
 
 const GONE: &str = "there is no such agent: it was closed";
 
@@ -30,7 +33,7 @@ impl HostLoop {
                 let _ = reply.send(made);
                 if let Some(agent) = agent {
                     self.save_pool();
-                    self.resume(agent);
+                    self.resume_with_editor(agent);
                 }
             }
             HostCommand::Close { agent } => self.close(agent),
@@ -89,6 +92,12 @@ impl HostLoop {
             }
             HostCommand::ConnectEditor { which, reply } => self.connect_editor(which, reply),
             HostCommand::DisconnectEditor => self.disconnect_editor(),
+            HostCommand::Report { line } => {
+                let agent = self.last_used.or_else(|| self.agents.keys().next().copied());
+                if let Some(agent) = agent {
+                    self.emit(Some(agent), Occurred::Shown(Shown::Info(line)));
+                }
+            }
             HostCommand::Remembered { reply } => {
                 let _ = reply.send(self.remembered());
             }
@@ -98,8 +107,14 @@ impl HostLoop {
     }
 
     pub(super) fn new_agent(&mut self, settings: AgentSettings) -> Result<AgentId, String> {
-        let cwd = self.folder(settings.cwd.as_deref())?;
-        let mut tools = tool_table(&*self.setup.toolbox);
+        if settings.is_helper && self.agents.values().filter(|agent| agent.is_helper).count() >= MOST_HELPERS
+        {
+            return Err(format!(
+                "{MOST_HELPERS} helpers run already, which is the limit: wait for one of them"
+            ));
+        }
+        let mut cwd = self.folder(settings.cwd.as_deref())?;
+        let tools = tool_table(&*self.setup.toolbox);
         let id = AgentId(self.next_agent);
         let choose = |host: &HostLoop, name: Option<&str>| host.setup.providers.choose(name, None);
         let limits = |model: &Model, rounds| Limits {
@@ -109,32 +124,39 @@ impl HostLoop {
         };
         let rounds = self.setup.config.max_rounds;
         let mode = settings.mode.unwrap_or(self.setup.config.mode);
-        let tools = std::mem::take(&mut tools);
-        let (model, session, conversation, notice): (Model, Session, Conversation, _) = match &settings.resume
-        {
-            Some(name) => {
-                let loaded = self.setup.sessions.open(name).map_err(|error| error.to_string())?;
-                let wanted = settings.model.as_deref();
-                // The session's model may have lost its key, or its script.
-                let model = choose(self, wanted.or(Some(&loaded.model)))
-                    .or_else(|error| if wanted.is_some() { Err(error) } else { choose(self, None) })?;
-                let start = Settings { mode, tools, limits: limits(&model, rounds) };
-                let mut conversation = Conversation::restore(start, loaded.records);
-                if let Some(mode) = settings.mode {
-                    conversation.set_initial_mode(mode);
+        let (model, mut session, conversation, notice): (Model, Session, Conversation, _) =
+            match &settings.resume {
+                Some(name) => {
+                    let loaded = self.setup.sessions.open(name).map_err(|error| error.to_string())?;
+                    if settings.cwd.is_none()
+                        && let Ok(folder) = self.folder(Some(&loaded.cwd))
+                    {
+                        cwd = folder;
+                    }
+                    let wanted = settings.model.as_deref();
+                    // The session's model may have lost its key, or its script.
+                    let model = choose(self, wanted.or(Some(&loaded.model)))
+                        .or_else(|error| if wanted.is_some() { Err(error) } else { choose(self, None) })?;
+                    let start = Settings { mode, tools, limits: limits(&model, rounds) };
+                    let mut conversation = Conversation::restore(start, loaded.records);
+                    if let Some(mode) = settings.mode {
+                        conversation.set_initial_mode(mode);
+                    }
+                    let torn = loaded
+                        .was_torn
+                        .then(|| "The last record of the session was incomplete and is dropped.".to_owned());
+                    (model, loaded.session, conversation, torn)
                 }
-                let torn = loaded
-                    .was_torn
-                    .then(|| "The last record of the session was incomplete and is dropped.".to_owned());
-                (model, loaded.session, conversation, torn)
-            }
-            None => {
-                let model = choose(self, settings.model.as_deref())?;
-                let session = self.setup.sessions.create(&cwd, &model.name);
-                let start = Settings { mode, tools, limits: limits(&model, rounds) };
-                (model, session, Conversation::new(start), None)
-            }
-        };
+                None => {
+                    let model = choose(self, settings.model.as_deref())?;
+                    let session = self.setup.sessions.create(&cwd, &model.name);
+                    let start = Settings { mode, tools, limits: limits(&model, rounds) };
+                    (model, session, Conversation::new(start), None)
+                }
+            };
+        if let Some(bridge) = &self.setup.bridge_id {
+            session.set_bridge(bridge).map_err(|error| error.to_string())?;
+        }
         self.next_agent += 1;
         let name = self.unique_name(settings.name.as_deref(), id);
         let agent = Agent {
@@ -157,7 +179,7 @@ impl HostLoop {
         };
         self.agents.insert(id, agent);
         if let Some(notice) = notice {
-            self.emit(Some(id), Occurred::Shown(crate::conversation::Shown::Info(notice)));
+            self.emit(Some(id), Occurred::Shown(Shown::Info(notice)));
         }
         Ok(id)
     }

@@ -283,6 +283,11 @@ pub enum HostCommand {
     },
     /// Disconnect from the editor, and stay disconnected.
     DisconnectEditor,
+    /// Show a line to the user of the agent that was used last, such as that an MCP server failed.
+    Report {
+        /// The line.
+        line: String,
+    },
     /// How to start the agents that were in this folder when the last host ended there, each with its session.
     Remembered {
         /// Oldest first.

@@ -12,8 +12,10 @@ mod demo;
 pub(crate) mod double;
 mod editor;
 mod event_loop;
+mod helpers;
 mod pool;
 mod prompt_context;
+mod review_notice;
 mod start;
 
 pub use change_questions::ChangeQuestions;
@@ -22,6 +24,8 @@ pub use contract::{
     HostHandle, Occurred, ProviderSummary, ReviewPlace, SessionSummary, Setting, ToolSummary,
 };
 pub use demo::write_demo;
+pub use helpers::HelperPool;
+pub use pool::remembered;
 pub use prompt_context::{AboutAgent, BasePrompt, PromptContext, SystemPrompt};
 pub use start::{Host, HostSetup};
 

@@ -172,6 +172,7 @@ fn start(folder: &Path) -> Host {
         pool: Some(folder.join("state/pool.json")),
         cwd: folder.to_owned(),
         bridge,
+        bridge_id: Some("b1".to_owned()),
         toolbox: Arc::new(Echo),
         context: Arc::new(BasePrompt),
     };
@@ -361,4 +362,33 @@ fn quitting_cancels_what_runs() {
     scene.host.take().unwrap().quit();
     assert!(before.elapsed() < Duration::from_secs(3), "{:?}", before.elapsed());
     assert_eq!(scene.end().0, TurnEnd::Cancelled);
+}
+
+#[test]
+fn a_helper_works_in_the_pool_answers_and_is_gone() {
+    use crate::tools::spawn::{Helper, Spawner};
+    use linkspan_client::confirm::Cancellation;
+
+    let scene = Scene::new("[[turn]]\ntext = \"Helped.\"\n[[turn]]\nwait_ms = 60000\n");
+    let settings = AgentSettings { name: Some("main".to_owned()), ..AgentSettings::default() };
+    scene.agent_with(settings).unwrap();
+    let pool = HelperPool::new(scene.handle());
+    let helper = |prompt| Helper {
+        parent: "main",
+        name: "tests",
+        prompt,
+        mode: PermissionMode::Sandboxed,
+        cwd: scene.folder.path(),
+    };
+    assert_eq!(pool.spawn(helper("help"), &Cancellation::new()), Ok("Helped.".to_owned()));
+    std::fs::write(scene.folder.path().join("script.toml"), "[[turn]]\nwait_ms = 60000\n").unwrap();
+    let cancelled = Cancellation::new();
+    std::thread::scope(|threads| {
+        let waits = threads.spawn(|| pool.spawn(helper("wait"), &cancelled));
+        std::thread::sleep(Duration::from_millis(100));
+        cancelled.cancel();
+        assert!(waits.join().unwrap().unwrap_err().contains("cancelled"));
+    });
+    let names: Vec<_> = scene.status().into_iter().map(|agent| agent.name).collect();
+    assert_eq!(names, ["main"]);
 }

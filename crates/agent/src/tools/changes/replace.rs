@@ -4,11 +4,13 @@
 use std::ffi::CStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use linkspan_client::proposal::LARGEST_FILE;
-use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+use linkspan_workspace::open_nofollow;
+use rustix::fs::{OFlags, XattrFlags, fgetxattr, flistxattr, fsetxattr};
 use tempfile::Builder;
 
 /// Why nothing was written.
@@ -27,11 +29,15 @@ impl From<io::Error> for ReplaceError {
     }
 }
 
+/// Without waiting for a pipe or a device, and without following a link: the path is real.
+fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default()).open(path)
+}
+
 /// The bytes of a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    // A path may be a pipe or a device, where reading could wait or never end.
-    let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
-    let file = match OpenOptions::new().read(true).custom_flags(nonblocking).open(path) {
+    let file = match open(OpenOptions::new().read(true), path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -47,10 +53,14 @@ pub(super) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 
 /// `path` is real. Folders on the way that do not exist are created.
 pub(super) fn replace(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Result<(), ReplaceError> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
+    let parts = path.parent().zip(path.file_name());
+    let (folder, name) = parts.ok_or_else(|| io::Error::other("it is not the path of a file"))?;
     fs::create_dir_all(folder)?;
+    let held = HeldFolder::open(folder)?;
+    let (folder, path) = (held.path(), held.path().join(name));
+    let path = path.as_path();
     let original = match expected {
-        Some(_) => Some(OpenOptions::new().read(true).write(true).open(path)?),
+        Some(_) => Some(open(OpenOptions::new().read(true).write(true), path)?),
         None => None,
     };
     if let Some(links) = original.as_ref().map(File::metadata).transpose()?.map(|about| about.nlink())
@@ -84,6 +94,26 @@ pub(super) fn replace(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> Res
     Ok(())
 }
 
+/// A folder held open: a link that is put on its path after that path was checked leads nowhere else.
+struct HeldFolder {
+    path: PathBuf,
+    _descriptor: OwnedFd,
+}
+
+impl HeldFolder {
+    fn open(folder: &Path) -> io::Result<HeldFolder> {
+        let descriptor = open_nofollow(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let held = PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()));
+        // Elsewhere than on Linux the path itself has to do.
+        let path = if held.exists() { held } else { folder.to_owned() };
+        Ok(HeldFolder { path, _descriptor: descriptor })
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     let about = from.metadata()?;
     let is_same_owner = fchown(to, Some(about.uid()), Some(about.gid())).is_ok()
@@ -113,7 +143,7 @@ mod tests {
     #[test]
     fn a_file_is_replaced_with_its_mode() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("run.sh");
+        let path = folder.path().canonicalize().unwrap().join("run.sh");
         fs::write(&path, "old").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
         let before = fs::metadata(&path).unwrap().ino();
@@ -127,7 +157,7 @@ mod tests {
     #[test]
     fn a_new_file_gets_its_folders_and_the_usual_mode() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a/b/c");
+        let path = folder.path().canonicalize().unwrap().join("a/b/c");
         replace(&path, None, b"x").unwrap();
         let usual = folder.path().join("usual");
         fs::write(&usual, "").unwrap();
@@ -138,7 +168,7 @@ mod tests {
     #[test]
     fn a_file_that_is_not_what_was_looked_at_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("f");
+        let path = folder.path().canonicalize().unwrap().join("f");
         fs::write(&path, "theirs").unwrap();
         for expected in [Some(&b"old"[..]), None] {
             assert!(matches!(replace(&path, expected, b"new"), Err(ReplaceError::Moved)));
@@ -150,12 +180,29 @@ mod tests {
     }
 
     #[test]
+    fn a_link_that_is_put_on_the_way_is_not_followed() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        fs::create_dir_all(home.join("outside")).unwrap();
+        fs::write(home.join("outside/f"), "old").unwrap();
+        std::os::unix::fs::symlink("outside", home.join("link")).unwrap();
+        std::os::unix::fs::symlink("outside/f", home.join("f")).unwrap();
+        for path in ["link/f", "f"] {
+            let result = replace(&home.join(path), Some(b"old"), b"new");
+            assert!(matches!(result, Err(ReplaceError::Io(_))), "{path}: {result:?}");
+        }
+        assert!(replace(&home.join("link/g"), None, b"new").is_err());
+        assert_eq!(fs::read(home.join("outside/f")).unwrap(), b"old");
+        assert_eq!(fs::read_dir(home.join("outside")).unwrap().count(), 1);
+    }
+
+    #[test]
     fn a_file_that_may_not_be_written_is_not_replaced() {
         if rustix::process::geteuid().is_root() {
             return;
         }
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("f");
+        let path = folder.path().canonicalize().unwrap().join("f");
         fs::write(&path, "old").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
         assert!(matches!(replace(&path, Some(b"old"), b"new"), Err(ReplaceError::Io(_))));

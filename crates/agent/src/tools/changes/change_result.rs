@@ -14,7 +14,7 @@ const LONGEST_DIFF: usize = 40 * 1024;
 const MOST_LINES: usize = 200;
 
 /// What happened to a change.
-pub(super) struct Told<'a> {
+pub(super) struct DecidedChange<'a> {
     /// The file as the model would name it.
     pub(super) name: &'a str,
     /// Its text before; `None` if it did not exist.
@@ -26,13 +26,13 @@ pub(super) struct Told<'a> {
 
 /// The text for the model.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Telling {
+pub(super) struct ResultText {
     pub(super) text: String,
     /// The file holds something new.
     pub(super) is_written: bool,
 }
 
-pub(super) fn told(told: &Told<'_>) -> Telling {
+pub(super) fn result_text(told: &DecidedChange<'_>) -> ResultText {
     let name = told.name;
     let (text, is_written) = match told.confirmation {
         Confirmation::NotAsked => (written(told, told.proposed), true),
@@ -43,11 +43,11 @@ pub(super) fn told(told: &Told<'_>) -> Telling {
             (format!("Nobody decided on the change, so {name} was not changed: {why}"), false)
         }
     };
-    Telling { text, is_written }
+    ResultText { text, is_written }
 }
 
 /// "Created a.rs: 3 lines." or "Changed a.rs: 2 lines added, 1 removed."
-fn written(told: &Told<'_>, text: &str) -> String {
+fn written(told: &DecidedChange<'_>, text: &str) -> String {
     let Some(base) = told.base else {
         return format!("Created {}: {}.", told.name, lines(text.lines().count()));
     };
@@ -63,7 +63,7 @@ fn lines(count: usize) -> String {
     if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }
 
-fn accepted(told: &Told<'_>, text: Option<&str>, details: &AllowDetails) -> String {
+fn accepted(told: &DecidedChange<'_>, text: Option<&str>, details: &AllowDetails) -> String {
     let mut said = match text {
         None => format!(
             "The user accepted the change, and {} is written, but the editor did not report the final text; read the \
@@ -80,7 +80,7 @@ fn accepted(told: &Told<'_>, text: Option<&str>, details: &AllowDetails) -> Stri
 }
 
 /// The file holds something else than was proposed.
-fn differs(told: &Told<'_>, text: &str, details: &AllowDetails) -> String {
+fn differs(told: &DecidedChange<'_>, text: &str, details: &AllowDetails) -> String {
     let mut said = match details.taken {
         Some(AcceptedPart::Some) => {
             let taken = details.hunks.iter().filter(|hunk| hunk.taken).count();
@@ -143,7 +143,7 @@ fn index(line: u32) -> usize {
     usize::try_from(line).unwrap_or(usize::MAX)
 }
 
-fn rejected(told: &Told<'_>, reason: Option<&str>, comments: &[Comment]) -> String {
+fn rejected(told: &DecidedChange<'_>, reason: Option<&str>, comments: &[Comment]) -> String {
     let state = if told.base.is_some() { "is unchanged" } else { "was not created" };
     let mut said = format!("The user rejected the change; {} {state}.", told.name);
     match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
@@ -180,11 +180,16 @@ mod tests {
     const BASE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
     const PROPOSED: &str = "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n";
 
-    fn tell(confirmation: Confirmation) -> Telling {
-        told(&Told { name: "a.txt", base: Some(BASE), proposed: PROPOSED, confirmation: &confirmation })
+    fn tell(confirmation: Confirmation) -> ResultText {
+        result_text(&DecidedChange {
+            name: "a.txt",
+            base: Some(BASE),
+            proposed: PROPOSED,
+            confirmation: &confirmation,
+        })
     }
 
-    fn allow(text: Option<&str>, details: AllowDetails) -> Telling {
+    fn allow(text: Option<&str>, details: AllowDetails) -> ResultText {
         let text = text.map(str::to_owned);
         tell(Confirmation::AllowOnce { text, written: true, bytes: None, details, by: DecidedBy::Editor })
     }
@@ -206,7 +211,12 @@ mod tests {
         assert_eq!(telling.text, "The user accepted the change. Changed a.txt: 2 lines added, 2 removed.");
         assert!(telling.is_written);
         assert_eq!(tell(Confirmation::NotAsked).text, "Changed a.txt: 2 lines added, 2 removed.");
-        let new = told(&Told { name: "n", base: None, proposed: "x", confirmation: &Confirmation::NotAsked });
+        let new = result_text(&DecidedChange {
+            name: "n",
+            base: None,
+            proposed: "x",
+            confirmation: &Confirmation::NotAsked,
+        });
         assert_eq!(new.text, "Created n: 1 line.");
     }
 
