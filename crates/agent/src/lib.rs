@@ -13,4 +13,5 @@ pub mod message;
 pub mod models;
 pub mod permissions;
 pub mod tasks;
+pub mod terminal;
 pub mod tools;
