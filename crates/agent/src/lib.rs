@@ -5,6 +5,8 @@
 
 pub mod acp;
 mod call_line;
+pub mod config;
+pub mod context;
 pub mod conversation;
 pub mod engine;
 pub mod headless;
@@ -12,6 +14,8 @@ pub mod host;
 pub mod message;
 pub mod models;
 pub mod permissions;
+pub mod sandbox;
+pub mod session;
 pub mod tasks;
 pub mod terminal;
 pub mod tools;

@@ -8,6 +8,8 @@ use crate::message::{Message, ToolCall, ToolResult, Usage};
 use crate::models::{ModelError, ModelEvent, ModelRequest};
 use crate::permissions::PermissionMode;
 
+use super::ToolTable;
+
 /// Minted by the conversation, never reused in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QuestionId(pub u64);
@@ -61,6 +63,12 @@ pub enum Event {
     Clear,
     /// Another permission mode.
     Mode(PermissionMode),
+    /// Other tools, from the next request on.
+    Tools(ToolTable),
+    /// How many tokens the model can read, if known: another model was chosen.
+    ContextWindow(Option<u64>),
+    /// After how many requests a turn ends.
+    Rounds(u32),
     /// The time of [`Action::Wake`] has come.
     Tick,
 }
@@ -210,7 +218,8 @@ pub enum Record {
         /// Which.
         call_id: String,
     },
-    /// A call has its result; the whole batch follows as one message.
+    /// A call has its result. Once each call of the assistant's message has one, they are the message after it, which
+    /// has no record of its own.
     Finished {
         /// What it returned.
         result: ToolResult,

@@ -107,7 +107,13 @@ fn console_question(call: &ToolCall, note: String) -> ConfirmQuestion {
         Arguments::Broken(text) => Value::String(text.clone()),
     };
     let details = serde_json::to_string_pretty(&arguments).unwrap_or_default();
-    let plain = ConfirmQuestion { tool: call.name.clone(), change: None, details, note: Some(note.clone()) };
+    let plain = ConfirmQuestion {
+        tool: call.name.clone(),
+        change: None,
+        details,
+        note: Some(note.clone()),
+        label: None,
+    };
     // A tool that edits files is shown as a change if it can be computed.
     ConfirmQuestion::of_call(&call.name, &arguments, Path::new(""))
         .map_or(plain, |question| ConfirmQuestion { note: Some(note), ..question })

@@ -27,6 +27,8 @@ pub struct AgentSettings {
     pub model: Option<String>,
     /// Continue this session.
     pub resume: Option<String>,
+    /// Started by another agent, and not remembered with the pool.
+    pub is_helper: bool,
 }
 
 /// A frontend's way to a started host. Cheap to clone.
@@ -281,6 +283,16 @@ pub enum HostCommand {
     },
     /// Disconnect from the editor, and stay disconnected.
     DisconnectEditor,
+    /// Show a line to the user of the agent that was used last, such as that an MCP server failed.
+    Report {
+        /// The line.
+        line: String,
+    },
+    /// How to start the agents that were in this folder when the last host ended there, each with its session.
+    Remembered {
+        /// Oldest first.
+        reply: oneshot::Sender<Vec<AgentSettings>>,
+    },
     /// End the process in good order.
     Quit,
 }

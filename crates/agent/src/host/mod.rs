@@ -2,13 +2,30 @@
 //! [`HostCommand`]s and receives [`HostEvent`]s, and knows nothing else. Owns the pool, the one bridge to the editor,
 //! the session files, and the loop that carries out what conversations want.
 
+mod agent;
+mod carry_out;
 mod change_questions;
+mod commands;
 mod contract;
+mod demo;
 #[cfg(test)]
 pub(crate) mod double;
+mod editor;
+mod event_loop;
+mod helpers;
+mod pool;
+mod prompt_context;
+mod start;
 
 pub use change_questions::ChangeQuestions;
 pub use contract::{
     AgentId, AgentSettings, AgentStatus, ChangeId, ChangeQuestion, HostCommand, HostEnded, HostEvent,
     HostHandle, Occurred, ProviderSummary, ReviewPlace, SessionSummary, Setting, ToolSummary,
 };
+pub use demo::write_demo;
+pub use helpers::HelperPool;
+pub use prompt_context::{AboutAgent, BasePrompt, PromptContext, SystemPrompt};
+pub use start::{Host, HostSetup};
+
+#[cfg(test)]
+mod tests;

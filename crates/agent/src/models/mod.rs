@@ -2,11 +2,30 @@
 //! `openai.rs`, `gemini.rs`, `ollama.rs`), each pure: a request becomes JSON, and bytes of the stream become
 //! [`ModelEvent`]s. `transport.rs` does the HTTP, `script.rs` plays a model from a file.
 
+mod anthropic;
+#[cfg(test)]
+mod fake_server;
+mod gemini;
+mod lines;
+mod ollama;
+mod openai;
+mod provider;
+mod script;
+mod status;
+#[cfg(test)]
+mod tests;
+mod tool_names;
+mod transport;
+mod wire;
+
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::message::{Message, ToolCall, Usage};
+
+pub use provider::{DEMO_MODEL, Model, Provider, Providers};
+pub use script::Script;
 
 /// One request to a model.
 #[derive(Debug, Clone, PartialEq)]

@@ -51,3 +51,129 @@ pub enum Verdict {
     /// Do not run it.
     Refuse,
 }
+
+impl PermissionMode {
+    /// All of them, from the one that asks least.
+    pub const ALL: [PermissionMode; 3] =
+        [PermissionMode::Yolo, PermissionMode::Trusted, PermissionMode::Sandboxed];
+
+    /// Its name in flags, in the configuration and for `/mode`.
+    pub fn name(self) -> &'static str {
+        match self {
+            PermissionMode::Yolo => "yolo",
+            PermissionMode::Trusted => "trusted",
+            PermissionMode::Sandboxed => "sandboxed",
+        }
+    }
+
+    /// The mode of this name.
+    pub fn from_name(name: &str) -> Option<PermissionMode> {
+        PermissionMode::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// The mode of a helper that was asked for with `wanted`: never one that allows what this one does not. A sandbox
+    /// is not left, and trusted does not become yolo.
+    pub fn at_most(self, wanted: PermissionMode) -> PermissionMode {
+        match (self, wanted) {
+            (PermissionMode::Yolo, wanted) => wanted,
+            // Sandboxed writes in the workspace without a review, which trusted does not allow.
+            (parent, _) => parent,
+        }
+    }
+}
+
+impl ToolKind {
+    /// All of them, in the order of the table.
+    pub const ALL: [ToolKind; 8] = [
+        ToolKind::Read,
+        ToolKind::Editor,
+        ToolKind::Change,
+        ToolKind::Command,
+        ToolKind::GitWrite,
+        ToolKind::Network,
+        ToolKind::Foreign,
+        ToolKind::Spawn,
+    ];
+}
+
+/// What to do with a call of a tool of this kind in this mode. The one table of permissions.
+pub fn verdict(mode: PermissionMode, kind: ToolKind) -> Verdict {
+    use PermissionMode::{Sandboxed, Trusted, Yolo};
+    use ToolKind::{Change, Command, Editor, Foreign, GitWrite, Network, Read, Spawn};
+    match (kind, mode) {
+        (Read | Editor | Spawn, _) | (_, Yolo) => Verdict::Run,
+        (Change, Trusted) => Verdict::Review,
+        (Change | Command, Sandboxed) => Verdict::Sandbox,
+        // In the sandbox, too: hooks of a repository, a server's tools and requests of our own process are outside it.
+        (Command, Trusted) | (GitWrite | Network | Foreign, Trusted | Sandboxed) => Verdict::Ask,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str =
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents/linkspan-agent.md"));
+
+    fn in_words(verdict: Verdict) -> &'static str {
+        match verdict {
+            Verdict::Run => "runs",
+            Verdict::Ask => "asks first",
+            Verdict::Review => "is reviewed",
+            Verdict::Sandbox => "runs in the sandbox",
+            Verdict::Refuse => "is refused",
+        }
+    }
+
+    fn in_the_page(kind: ToolKind) -> &'static str {
+        match kind {
+            ToolKind::Read => "reading",
+            ToolKind::Editor => "acting in the editor",
+            ToolKind::Change => "changing a file",
+            ToolKind::Command => "a command",
+            ToolKind::GitWrite => "writing to git",
+            ToolKind::Network => "the network",
+            ToolKind::Foreign => "a tool of an MCP server",
+            ToolKind::Spawn => "starting a helper",
+        }
+    }
+
+    #[test]
+    fn the_page_shows_the_table_as_it_is() {
+        let mut table = String::new();
+        for kind in ToolKind::ALL {
+            let cells = PermissionMode::ALL.map(|mode| in_words(verdict(mode, kind)));
+            table += &format!("| {} | {} |\n", in_the_page(kind), cells.join(" | "));
+        }
+        assert!(PAGE.contains(&table), "docs/agents/linkspan-agent.md should have:\n{table}");
+        assert!(PAGE.contains("| | `yolo` | `trusted` | `sandboxed` |"));
+    }
+
+    #[test]
+    fn trusted_changes_nothing_and_runs_nothing_unasked() {
+        for kind in [ToolKind::Change, ToolKind::Command, ToolKind::GitWrite, ToolKind::Foreign] {
+            assert!(matches!(verdict(PermissionMode::Trusted, kind), Verdict::Ask | Verdict::Review));
+        }
+    }
+
+    #[test]
+    fn a_helper_never_has_more_than_its_parent() {
+        for parent in PermissionMode::ALL {
+            for wanted in PermissionMode::ALL {
+                let given = parent.at_most(wanted);
+                assert!(given == parent || parent == PermissionMode::Yolo, "{parent:?} {wanted:?} {given:?}");
+            }
+        }
+        assert_eq!(PermissionMode::Yolo.at_most(PermissionMode::Trusted), PermissionMode::Trusted);
+    }
+
+    #[test]
+    fn each_mode_has_its_name() {
+        for mode in PermissionMode::ALL {
+            assert_eq!(PermissionMode::from_name(mode.name()), Some(mode));
+            assert_eq!(serde_json::to_value(mode).unwrap(), mode.name());
+        }
+        assert_eq!(PermissionMode::from_name("Trusted"), None);
+    }
+}

@@ -1,5 +1,22 @@
-//! What the model may call. One file per tool or small group; each has a [`ToolSpec`] and a function that runs it on a
-//! blocking thread. The tools of the editor (`ide.*`) and of MCP servers come from tables that change while we run.
+//! What the model may call. One file per tool or small group; each has a table of its tools and functions that run them
+//! on a blocking thread. The tools of the editor (`ide.*`) and of MCP servers come from tables that change while we run.
+
+mod answer;
+mod arguments;
+mod calculate;
+mod changes;
+mod command;
+mod editor;
+pub mod fetch;
+mod files;
+mod git;
+mod http;
+pub mod mcp;
+mod paths;
+pub mod spawn;
+#[cfg(test)]
+pub(crate) mod testing;
+mod toolbox;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,6 +27,10 @@ use linkspan_client::confirm::{Cancellation, TerminalPrompt};
 use crate::message::{ToolCall, ToolResult};
 use crate::models::ToolSpec;
 use crate::permissions::{PermissionMode, ToolKind};
+
+pub(crate) use files::read_text as read_text_of;
+pub(crate) use paths::OwnFiles;
+pub use toolbox::{Tools, ToolsConfig};
 
 /// What a running call may use. Cheap to clone.
 #[derive(Clone)]
@@ -28,6 +49,16 @@ pub struct ToolContext {
     pub mode: PermissionMode,
     /// Receives output while the tool runs.
     pub output: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+impl std::fmt::Debug for ToolContext {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("ToolContext")
+            .field("agent", &self.agent)
+            .field("cwd", &self.cwd)
+            .finish_non_exhaustive()
+    }
 }
 
 /// All tools that can be called now.

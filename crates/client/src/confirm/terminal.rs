@@ -1,6 +1,7 @@
 //! The terminal's side of a question, implemented by the owner of a terminal.
 
 use super::{Cancellation, ConfirmQuestion};
+use crate::connection::{AcceptedPart, Comment};
 
 /// Asks the user outside the editor.
 pub trait TerminalPrompt: Sync {
@@ -13,10 +14,14 @@ pub trait TerminalPrompt: Sync {
 pub enum TerminalAnswer {
     /// Allowed.
     Allow,
-    /// Allowed with another text than the proposed one: some hunks only, or edited. Only for a change of a file.
+    /// Allowed with another text of the file: some of its hunks, or as the user edited it.
     AllowText {
-        /// The whole text that the file is to hold.
+        /// What the file should hold.
         text: String,
+        /// Whether these are only some of the hunks, or edited.
+        taken: AcceptedPart,
+        /// Comments on single lines.
+        comments: Vec<Comment>,
     },
     /// Rejected, perhaps with a reason.
     Deny {

@@ -1,0 +1,125 @@
+//! Conversations that are continued from their records, after any of them was the last.
+
+use serde_json::json;
+
+use super::stage::*;
+use crate::conversation::*;
+use crate::message::Message;
+use crate::permissions::PermissionMode;
+
+fn restored(records: &[Record]) -> Stage {
+    let mut stage = Stage::new();
+    stage.conversation = Conversation::restore(settings(), records.to_vec());
+    stage.records = records.to_vec();
+    let actions = stage.conversation.resume(stage.now);
+    stage.take(actions);
+    stage
+}
+
+/// A turn with one call of this tool, killed while it runs.
+fn killed_in(tool: &str) -> Stage {
+    let mut stage = Stage::new();
+    stage.event(Event::Mode(PermissionMode::Yolo));
+    stage.prompt("go");
+    stage.answer("Let me.", [call("a", tool, json!({ "path": "x" }))]);
+    assert_eq!(stage.runs(), ["a"]);
+    restored(&stage.records)
+}
+
+#[test]
+fn a_finished_conversation_is_the_same_and_does_nothing() {
+    let mut stage = Stage::new();
+    stage.prompt("go");
+    stage.answer("", [call("a", "read_file", json!({})), call("b", "read_file", json!({}))]);
+    stage.done("b", "2");
+    stage.done("a", "1");
+    stage.answer("done", []);
+    let again = restored(&stage.records);
+    assert_eq!(again.conversation.messages(), stage.conversation.messages());
+    assert_eq!(again.conversation.usage(), stage.conversation.usage());
+    assert_eq!(again.actions, []);
+    assert!(!again.conversation.is_busy());
+}
+
+#[test]
+fn after_a_kill_reads_and_changes_run_again() {
+    for tool in ["read_file", "edit_file"] {
+        let mut stage = killed_in(tool);
+        assert_eq!(stage.runs(), ["a"]);
+        assert_eq!(stage.actions.first(), Some(&Action::Show(Shown::Started)));
+        stage.done("a", "text");
+        stage.request();
+    }
+}
+
+#[test]
+fn after_a_kill_a_command_is_not_run_again_and_the_model_learns_why() {
+    let stage = killed_in("run_command");
+    assert_eq!(stage.runs(), [""; 0]);
+    assert!(stage.results()[0].text.starts_with("interrupted: the agent was stopped while it ran"));
+    let (_, body) = stage.request();
+    assert!(matches!(body.messages.last(), Some(Message::Tools { .. })));
+}
+
+#[test]
+fn a_question_that_was_open_is_asked_again() {
+    let mut stage = Stage::new();
+    stage.prompt("go");
+    stage.answer("", [call("a", "run_command", json!({}))]);
+    stage.question();
+    let stage = restored(&stage.records);
+    stage.question();
+}
+
+#[test]
+fn a_request_that_was_not_answered_is_made_again() {
+    let mut stage = Stage::new();
+    stage.prompt("go");
+    let stage = restored(&stage.records);
+    assert_eq!(stage.request().1.messages.len(), 1);
+}
+
+#[test]
+fn a_compacted_and_a_cleared_conversation_come_back_as_they_were() {
+    let mut stage = Stage::new();
+    stage.prompt("one");
+    stage.answer("first", []);
+    stage.event(Event::Compact);
+    stage.answer("Summary.", []);
+    stage.prompt("two");
+    stage.answer("second", []);
+    let again = restored(&stage.records);
+    assert_eq!(again.conversation.messages(), stage.conversation.messages());
+    stage.event(Event::Clear);
+    assert_eq!(restored(&stage.records).conversation.messages(), []);
+}
+
+#[test]
+fn ids_of_calls_are_not_reused_after_a_restart() {
+    let mut stage = Stage::new();
+    stage.prompt("go");
+    stage.answer("", [call("a", "read_file", json!({}))]);
+    stage.done("a", "");
+    let mut stage = restored(&stage.records);
+    stage.answer("", [call("a", "read_file", json!({}))]);
+    assert_ne!(stage.runs(), ["a"]);
+}
+
+#[test]
+fn records_that_make_no_sense_still_give_a_valid_conversation() {
+    let mut stage = Stage::new();
+    stage.prompt("go");
+    stage.answer("", [call("a", "read_file", json!({})), call("b", "read_file", json!({}))]);
+    stage.done("a", "1");
+    stage.done("b", "2");
+    stage.answer("done", []);
+    let records = stage.records;
+    for left_out in 0..records.len() {
+        let mut damaged = records.clone();
+        damaged.remove(left_out);
+        damaged.push(Record::Compacted { summary: "s".to_owned(), kept: 3 });
+        super::random::assert_valid(restored(&damaged).conversation.messages());
+        damaged.reverse();
+        super::random::assert_valid(restored(&damaged).conversation.messages());
+    }
+}

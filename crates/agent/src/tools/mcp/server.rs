@@ -1,0 +1,244 @@
+//! One server: started when it is wanted, its tools, and what happens when it is gone.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use linkspan_client::confirm::Cancellation;
+use serde_json::{Value, json};
+
+use super::Report;
+use super::config::ServerConfig;
+use super::http::HttpConnection;
+use super::rpc::{self, RpcFailure};
+use super::stdio::StdioConnection;
+use crate::models::ToolSpec;
+use crate::tools::ToolContext;
+use crate::tools::answer::{Answer, Failure};
+
+const START_TIME: Duration = Duration::from_secs(30);
+const CALL_TIME: Duration = Duration::from_secs(300);
+/// A server that ended is started again by a call, but not more often than this.
+const AGAIN: Duration = Duration::from_secs(10);
+const MOST_PAGES: usize = 50;
+
+pub(super) struct Server {
+    name: String,
+    config: ServerConfig,
+    state: Mutex<State>,
+    report: Arc<Mutex<Option<Report>>>,
+}
+
+#[derive(Default)]
+struct State {
+    phase: Phase,
+    /// Kept when the server is gone: its tools then say so.
+    tools: Vec<ToolSpec>,
+    ended: Option<Instant>,
+}
+
+#[derive(Default)]
+enum Phase {
+    #[default]
+    New,
+    Starting,
+    Ready(Arc<Connection>),
+    Gone(String),
+}
+
+enum Connection {
+    Stdio(StdioConnection),
+    Http(HttpConnection),
+}
+
+impl Connection {
+    fn request(
+        &self,
+        method: &str,
+        params: &Value,
+        time: Duration,
+        cancelled: &Cancellation,
+    ) -> Result<Value, RpcFailure> {
+        match self {
+            Connection::Stdio(connection) => connection.request(method, params, time, cancelled),
+            Connection::Http(connection) => connection.request(method, params, time, cancelled),
+        }
+    }
+
+    fn notify(&self, method: &str, params: &Value) {
+        match self {
+            Connection::Stdio(connection) => connection.notify(method, params),
+            Connection::Http(connection) => connection.notify(method, params),
+        }
+    }
+}
+
+impl Server {
+    pub(super) fn new(name: String, config: ServerConfig, report: Arc<Mutex<Option<Report>>>) -> Server {
+        Server { name, config, state: Mutex::default(), report }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// In the background, if it was never started.
+    pub(super) fn start(self: &Arc<Server>) {
+        if !matches!(self.locked().phase, Phase::New) {
+            return;
+        }
+        self.launch();
+    }
+
+    fn launch(self: &Arc<Server>) {
+        {
+            let mut state = self.locked();
+            if matches!(state.phase, Phase::Starting | Phase::Ready(_)) {
+                return;
+            }
+            state.phase = Phase::Starting;
+        }
+        let server = Arc::clone(self);
+        thread::spawn(move || {
+            let opened = server.open();
+            let mut state = server.locked();
+            match opened {
+                Ok((connection, tools)) => {
+                    state.tools = tools;
+                    state.phase = Phase::Ready(Arc::new(connection));
+                }
+                Err(why) => {
+                    drop(state);
+                    server.gone(&why);
+                }
+            }
+        });
+    }
+
+    fn open(&self) -> Result<(Connection, Vec<ToolSpec>), String> {
+        self.config.check()?;
+        let connection = match self.config.command {
+            Some(_) => Connection::Stdio(StdioConnection::start(&self.config)?),
+            None => Connection::Http(HttpConnection::new(&self.config)?),
+        };
+        let never = Cancellation::new();
+        let ask = |method: &str, params: &Value| {
+            connection.request(method, params, START_TIME, &never).map_err(|failure| match failure {
+                RpcFailure::Refused(why) => format!("it refused `{method}`: {why}"),
+                RpcFailure::Lost(why) => why,
+                RpcFailure::Late | RpcFailure::Cancelled => {
+                    format!("it did not answer `{method}` within {} s", START_TIME.as_secs())
+                }
+            })
+        };
+        ask("initialize", &rpc::hello())?;
+        connection.notify("notifications/initialized", &json!({}));
+        let (mut tools, mut params) = (Vec::new(), json!({}));
+        for _ in 0..MOST_PAGES {
+            let (page, next) = rpc::tools(&self.name, &ask("tools/list", &params)?);
+            tools.extend(page);
+            let Some(next) = next else { break };
+            params = json!({ "cursor": next });
+        }
+        Ok((connection, tools))
+    }
+
+    /// Reports it, once.
+    fn gone(&self, why: &str) {
+        {
+            let mut state = self.locked();
+            if matches!(state.phase, Phase::Gone(_)) {
+                return;
+            }
+            state.phase = Phase::Gone(why.to_owned());
+            state.ended = Some(Instant::now());
+        }
+        let report = self.report.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(report) = report {
+            report(&format!("The MCP server {} is not available: {why}", self.name));
+        }
+    }
+
+    pub(super) fn specs(&self) -> Vec<ToolSpec> {
+        self.locked().tools.clone()
+    }
+
+    pub(super) fn has(&self, tool: &str) -> bool {
+        self.locked().tools.iter().any(|spec| {
+            spec.name.strip_prefix(&self.name).and_then(|name| name.strip_prefix('.')) == Some(tool)
+        })
+    }
+
+    pub(super) fn status(&self) -> String {
+        let state = self.locked();
+        match &state.phase {
+            Phase::New => "not started yet".to_owned(),
+            Phase::Starting => "starting".to_owned(),
+            Phase::Ready(_) => format!("{} tools", state.tools.len()),
+            Phase::Gone(why) => format!("not available: {why}"),
+        }
+    }
+
+    pub(super) fn call(self: &Arc<Server>, tool: &str, arguments: &Value, context: &ToolContext) -> Answer {
+        let connection = self.connection(context)?;
+        let params = json!({ "name": tool, "arguments": arguments });
+        match connection.request("tools/call", &params, CALL_TIME, &context.cancelled) {
+            Ok(result) => match rpc::result_text(&result) {
+                (text, false) => Ok(text),
+                (text, true) => Err(Failure::Error(text)),
+            },
+            Err(RpcFailure::Refused(why)) => {
+                Err(Failure::Error(format!("{} refused the call: {why}", self.name)))
+            }
+            Err(RpcFailure::Cancelled) => Err(Failure::cancelled()),
+            Err(RpcFailure::Late) => Err(Failure::Error(format!(
+                "{} did not answer within {} s; it is not known whether it did what was asked",
+                self.name,
+                CALL_TIME.as_secs()
+            ))),
+            Err(RpcFailure::Lost(why)) => {
+                // One request over HTTP that failed says nothing about the next.
+                if matches!(&*connection, Connection::Stdio(_)) {
+                    self.gone(&why);
+                }
+                Err(Failure::Error(format!(
+                    "the MCP server {} gave no answer: {why}; it is not known whether it did what was asked",
+                    self.name
+                )))
+            }
+        }
+    }
+
+    /// The connection; a server that ended a while ago is started again.
+    fn connection(self: &Arc<Server>, context: &ToolContext) -> Result<Arc<Connection>, Failure> {
+        let until = Instant::now() + START_TIME;
+        loop {
+            let again = {
+                let state = self.locked();
+                match &state.phase {
+                    Phase::Ready(connection) => return Ok(Arc::clone(connection)),
+                    Phase::Starting => false,
+                    Phase::New => true,
+                    Phase::Gone(why) => {
+                        if state.ended.is_some_and(|ended| ended.elapsed() < AGAIN) {
+                            return Err(Failure::Error(format!(
+                                "the MCP server {} is not available: {why}; do it without this tool",
+                                self.name
+                            )));
+                        }
+                        true
+                    }
+                }
+            };
+            if again {
+                self.launch();
+            }
+            if context.cancelled.wait_timeout(Duration::from_millis(20)) {
+                return Err(Failure::cancelled());
+            }
+            if Instant::now() > until {
+                return Err(Failure::Error(format!("the MCP server {} does not start", self.name)));
+            }
+        }
+    }
+}
