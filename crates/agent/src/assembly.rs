@@ -26,6 +26,8 @@ const TOKEN_BYTES: std::ops::RangeInclusive<usize> = 16..=1024;
 pub(crate) struct Assembly {
     pub(crate) host: Host,
     pub(crate) callback: IdeCallback,
+    /// The file with what the user typed.
+    pub(crate) history: PathBuf,
     /// Removed at the end.
     _demo: Option<tempfile::TempDir>,
 }
@@ -67,6 +69,7 @@ pub(crate) fn start(options: &AgentOptions, demo: bool) -> Result<Assembly, Stri
     }));
     let callback = IdeCallback::default();
     let state = places.state.join("agent");
+    let history = state.join("history");
     let setup = HostSetup {
         providers: Providers::new(&config, variable)?,
         sessions: SessionStore::new(state.join("sessions")),
@@ -78,7 +81,7 @@ pub(crate) fn start(options: &AgentOptions, demo: bool) -> Result<Assembly, Stri
         config,
     };
     let host = Host::start(setup, handle, commands).map_err(|error| format!("cannot start: {error}"))?;
-    Ok(Assembly { host, callback, _demo: demo })
+    Ok(Assembly { host, callback, history, _demo: demo })
 }
 
 fn folder(wanted: &Path) -> Result<PathBuf, String> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use linkspan_client::confirm::{ConfirmQuestion, TerminalAnswer};
+use linkspan_client::connection::AcceptedPart;
 use linkspan_client::visible;
 use linkspan_review::{Hunk, compose, hunks, unified};
 
@@ -255,7 +256,8 @@ impl Panel {
             change.hunks.iter().zip(taken.iter()).any(|(hunk, taken)| hunk.id == *id && *taken)
         };
         let text = compose(change.base(), &change.text, &change.hunks, take);
-        PanelAct::Decide(change.id, TerminalAnswer::AllowText { text })
+        let part = if change.is_edited() { AcceptedPart::Edited } else { AcceptedPart::Some };
+        PanelAct::Decide(change.id, allow_text(text, part))
     }
 
     fn reject(&mut self, reason: Option<String>) -> PanelAct {
@@ -287,7 +289,7 @@ impl Change {
 
     fn accept(&self) -> PanelAct {
         let answer = match self.is_edited() {
-            true => TerminalAnswer::AllowText { text: self.text.clone() },
+            true => allow_text(self.text.clone(), AcceptedPart::Edited),
             false => TerminalAnswer::Allow,
         };
         PanelAct::Decide(self.id, answer)
@@ -354,6 +356,10 @@ impl Change {
         shown.insert(0, line(Style::Hunk, format!("line {}", hunk.before.start + 1)));
         shown
     }
+}
+
+fn allow_text(text: String, taken: AcceptedPart) -> TerminalAnswer {
+    TerminalAnswer::AllowText { text, taken, comments: Vec::new() }
 }
 
 fn index(line: u32) -> usize {
@@ -442,7 +448,7 @@ mod tests {
     #[test]
     fn hunks_are_taken_one_by_one() {
         let taken = |keys, text: &str| {
-            let answer = TerminalAnswer::AllowText { text: text.to_owned() };
+            let answer = allow_text(text.to_owned(), AcceptedPart::Some);
             assert_eq!(types(&mut change(OLD, NEW), keys), PanelAct::Decide(ChangeId(3), answer), "{keys}");
         };
         taken("hyny", "A\nb\nc\nd\nE\n");
@@ -466,7 +472,7 @@ mod tests {
         assert!(shown.contains(&"+mine".to_owned()), "{shown:?}");
         assert_eq!(types(&mut panel, "y"), PanelAct::Nothing, "it was not on the screen long enough");
         let later = LATER + SETTLE;
-        let answer = TerminalAnswer::AllowText { text: "mine\n".into() };
+        let answer = allow_text("mine\n".into(), AcceptedPart::Edited);
         assert_eq!(panel.handle(later, &Key::Char('y')), PanelAct::Decide(ChangeId(3), answer));
     }
 

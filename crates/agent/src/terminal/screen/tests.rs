@@ -235,7 +235,7 @@ fn a_change_can_be_edited() {
     assert!(user.printed().contains(&"+mine".to_owned()));
     user.waits(1);
     let effects = user.types("y");
-    let [Effect::Send(HostCommand::AnswerChange { answer: TerminalAnswer::AllowText { text }, .. })] =
+    let [Effect::Send(HostCommand::AnswerChange { answer: TerminalAnswer::AllowText { text, .. }, .. })] =
         &effects[..]
     else {
         panic!("{effects:?}")
