@@ -30,6 +30,8 @@ pub(crate) struct Assembly {
     pub(crate) callback: IdeCallback,
     /// What `--continue` or `--resume` continues first.
     last_session: Option<String>,
+    /// The file with what the user typed.
+    pub(crate) history: PathBuf,
     /// Removed at the end.
     _demo: Option<tempfile::TempDir>,
 }
@@ -109,6 +111,7 @@ pub(crate) fn start(options: &StartOptions) -> Result<Assembly, String> {
         report.send(HostCommand::Report { line: line.to_owned() })
     }));
     let callback = IdeCallback::default();
+    let history = state.join("history");
     let setup = HostSetup {
         providers: Providers::new(&config, variable)?,
         sessions,
@@ -121,7 +124,7 @@ pub(crate) fn start(options: &StartOptions) -> Result<Assembly, String> {
         config,
     };
     let host = Host::start(setup, handle, commands).map_err(|error| format!("cannot start: {error}"))?;
-    Ok(Assembly { host, callback, last_session: continued, _demo: demo })
+    Ok(Assembly { host, callback, last_session: continued, history, _demo: demo })
 }
 
 fn folder(wanted: &Path) -> Result<PathBuf, String> {
