@@ -117,6 +117,31 @@ text = "Anything else?"
     }
 
     #[test]
+    fn a_decision_that_was_made_while_the_agent_was_dead_reaches_the_model() {
+        for accepts in [true, false] {
+            let world = World::new();
+            let mut editor = Editor::attach(&world);
+            let path = world.file("a.txt", "one\ntwo\n");
+            let mut agent = Agent::start(&world, EDIT, &["-p", "go"]);
+            let shown = editor.shown(&path);
+            // The record is written at the same time.
+            agent.until("\"review\"");
+            agent.child.kill().unwrap();
+            drop(agent);
+            let reject = api::Verdict::Reject { reason: Some("no capitals".into()) };
+            editor.decide(&shown, if accepts { api::Verdict::Accept } else { reject });
+
+            let agent = Agent::start(&world, EDIT, &["--continue", "-p", "next"]);
+            let result = agent.until("\"tool_result\"");
+            let expected = if accepts { "already holds this text" } else { "no capitals" };
+            assert!(result.contains("was restarted") && result.contains(expected), "{result}");
+            agent.until("It is done.");
+            assert_eq!(world.read_text("a.txt"), if accepts { "one\nTWO\n" } else { "one\ntwo\n" });
+            world.pending(0);
+        }
+    }
+
+    #[test]
     fn a_cancelled_turn_withdraws_its_review() {
         let world = World::new();
         let editor = Editor::attach(&world);

@@ -3,13 +3,16 @@
 
 use std::path::{Component, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::message::{Arguments, Message, ToolCall, ToolResult};
 use crate::permissions::{PermissionVerdict, ToolKind, verdict};
 
 use super::turn::Phase;
 use super::{Action, Answer, Conversation, Question, QuestionId, Record, Shown, TurnEnd};
+
+/// The tool that proposes a whole text, which a change is asked about with again after a restart.
+const WHOLE_FILE: &str = "write_file";
 
 /// All calls of an answer.
 #[derive(Debug)]
@@ -223,7 +226,12 @@ impl Conversation {
         let mode = self.mode;
         let Some(open) = self.batch_call(index) else { return };
         open.state = CallState::Running;
-        let call = open.call.clone();
+        let mut call = open.call.clone();
+        if let Some((path, content)) = self.proposed.remove(&call.id) {
+            call.name = WHOLE_FILE.to_owned();
+            call.arguments = Arguments::Json(json!({ "path": path, "content": content }));
+            self.asked_again.insert(call.id.clone());
+        }
         self.save(Record::Running { call_id: call.id.clone() });
         self.act(Action::Run { call, mode });
     }
@@ -241,9 +249,13 @@ impl Conversation {
     }
 
     fn finish(&mut self, index: usize, mut text: String, is_error: bool, cancelled: bool) {
-        cut(&mut text, self.limits.result_bytes);
         let Some(open) = self.batch_call(index) else { return };
         let (call_id, name) = (open.call.id.clone(), open.call.name.clone());
+        if self.asked_again.remove(&call_id) {
+            text.insert_str(0, "The agent was restarted while the user was asked about this change. ");
+        }
+        cut(&mut text, self.limits.result_bytes);
+        let Some(open) = self.batch_call(index) else { return };
         let result = ToolResult { call_id, name, text, is_error, cancelled };
         let equal = fingerprint(&open.call);
         open.state = CallState::Done(result.clone());

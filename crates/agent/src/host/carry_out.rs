@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use linkspan_client::confirm::Cancellation;
+use linkspan_client::confirm::{Cancellation, FileChange};
 
 use super::contract::{AgentId, HostEvent, Occurred};
 use super::event_loop::{HostLoop, Message};
@@ -13,6 +13,9 @@ use crate::message::{ToolCall, ToolResult};
 use crate::models::ModelRequest;
 use crate::permissions::PermissionMode;
 use crate::tools::{ToolContext, Toolbox};
+
+/// A larger change is computed anew after a restart.
+const LARGEST_RECORDED: usize = 1024 * 1024;
 
 impl HostLoop {
     pub(super) fn carry_out(&mut self, agent: AgentId, actions: Vec<Action>) {
@@ -69,7 +72,7 @@ impl HostLoop {
     }
 
     /// Whether the record may be acted on. After one failure the turn stops, and its end is kept in memory.
-    fn save(&mut self, agent: AgentId, record: &Record) -> bool {
+    pub(super) fn save(&mut self, agent: AgentId, record: &Record) -> bool {
         let Some(found) = self.agents.get_mut(&agent) else { return false };
         match found.session.append(record) {
             Ok(()) => {
@@ -130,7 +133,13 @@ impl HostLoop {
             let _ = messages.send(Message::Emit(HostEvent { agent: Some(agent), what }));
         };
         let (messages, call_id) = (self.messages.clone(), call.id.clone());
-        let notify = move |place| {
+        let notify = move |place, change: &FileChange| {
+            let (path, text) = (change.path.to_str(), change.proposed.text());
+            if let Some(path) = path.filter(|_| text.len() <= LARGEST_RECORDED) {
+                let (call_id, path, text) = (call_id.clone(), path.to_owned(), text.to_owned());
+                let _ = messages
+                    .send(Message::Record { agent, record: Record::Proposed { call_id, path, text } });
+            }
             let what = Occurred::Reviewing { call_id: call_id.clone(), place };
             let _ = messages.send(Message::Emit(HostEvent { agent: Some(agent), what }));
         };

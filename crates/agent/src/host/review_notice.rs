@@ -4,22 +4,23 @@
 use std::sync::Arc;
 
 use linkspan_client::Bridge;
-use linkspan_client::confirm::{Cancellation, ConfirmQuestion, TerminalAnswer, TerminalPrompt};
+use linkspan_client::confirm::{Cancellation, ConfirmQuestion, FileChange, TerminalAnswer, TerminalPrompt};
 
 use super::contract::ReviewPlace;
 
 pub(super) struct ReviewNotice {
     pub(super) inner: Arc<dyn TerminalPrompt + Send + Sync>,
     pub(super) bridge: Arc<Bridge>,
-    pub(super) notify: Box<dyn Fn(ReviewPlace) + Send + Sync>,
+    pub(super) notify: Box<dyn Fn(ReviewPlace, &FileChange) + Send + Sync>,
 }
 
 impl TerminalPrompt for ReviewNotice {
     fn ask(&self, question: &ConfirmQuestion, cancelled: &Cancellation) -> TerminalAnswer {
-        if question.change.as_ref().is_some_and(|change| change.proposed.for_review().is_some()) {
+        if let Some(change) = question.change.as_ref().filter(|change| change.proposed.for_review().is_some())
+        {
             let config = self.bridge.config();
             let in_editor = config.enabled && config.use_ide_diffs && self.bridge.connection().is_some();
-            (self.notify)(if in_editor { ReviewPlace::Both } else { ReviewPlace::Terminal });
+            (self.notify)(if in_editor { ReviewPlace::Both } else { ReviewPlace::Terminal }, change);
         }
         self.inner.ask(question, cancelled)
     }
