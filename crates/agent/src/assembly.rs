@@ -9,10 +9,12 @@ use std::sync::Arc;
 use linkspan_agent::config::Config;
 use linkspan_agent::context::ProjectContext;
 use linkspan_agent::engine::IdeCallback;
-use linkspan_agent::host::{AgentSettings, HelperPool, Host, HostCommand, HostHandle, HostSetup, write_demo};
+use linkspan_agent::host::{
+    AgentSettings, HelperPool, Host, HostCommand, HostEnded, HostHandle, HostSetup, remembered, write_demo,
+};
 use linkspan_agent::models::{DEMO_MODEL, Providers};
 use linkspan_agent::session::SessionStore;
-use linkspan_agent::tools::{Tools, ToolsConfig};
+use linkspan_agent::tools::{AgentTools, ToolsConfig};
 use linkspan_client::{AgentInfo, Bridge, Surroundings};
 use linkspan_editor_api::DenyGlobs;
 
@@ -28,6 +30,8 @@ pub(crate) struct Assembly {
     pub(crate) callback: IdeCallback,
     /// The file with what the user typed.
     pub(crate) history: PathBuf,
+    /// What `--continue` or `--resume` continues first.
+    last_session: Option<String>,
     /// Removed at the end.
     _demo: Option<tempfile::TempDir>,
 }
@@ -36,13 +40,38 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
-/// Starts a host; `demo` gives it a folder of its own.
-pub(crate) fn start(options: &AgentOptions, demo: bool) -> Result<Assembly, String> {
-    let demo = if demo { Some(demo_folder()?) } else { None };
+/// What of the command line matters for the start of a host.
+#[derive(Debug, Default)]
+pub(crate) struct StartOptions {
+    pub(crate) cwd: Option<PathBuf>,
+    /// Gives it a folder of its own.
+    pub(crate) demo: bool,
+    pub(crate) continues: bool,
+    pub(crate) resume: Option<String>,
+}
+
+impl StartOptions {
+    pub(crate) fn of_run(options: &RunOptions) -> StartOptions {
+        StartOptions {
+            cwd: options.agent.cwd.clone(),
+            demo: options.demo,
+            continues: options.continues,
+            resume: options.resume.clone(),
+        }
+    }
+
+    pub(crate) fn of_server(options: &AgentOptions) -> StartOptions {
+        StartOptions { cwd: options.cwd.clone(), ..StartOptions::default() }
+    }
+}
+
+/// Starts a host.
+pub(crate) fn start(options: &StartOptions) -> Result<Assembly, String> {
+    let demo = if options.demo { Some(demo_folder()?) } else { None };
     let here =
         std::env::current_dir().map_err(|error| format!("the working directory cannot be found: {error}"))?;
     let cwd = match (&demo, &options.cwd) {
-        (Some(demo), _) => demo.path().to_owned(),
+        (Some(demo), _) => demo.path().join("project"),
         (None, Some(cwd)) => folder(&here.join(cwd))?,
         (None, None) => here,
     };
@@ -50,12 +79,26 @@ pub(crate) fn start(options: &AgentOptions, demo: bool) -> Result<Assembly, Stri
     let places = surroundings.places.clone();
     let config = Config::load(&places.config).map_err(|error| error.to_string())?;
     let deny = deny_globs(&config, &places.config)?;
-    let bridge =
-        Arc::new(Bridge::new(config.ide, AgentInfo::new(NAME, env!("CARGO_PKG_VERSION")), surroundings));
+    let state = demo.as_ref().map_or_else(|| places.state.join("agent"), |demo| demo.path().join("state"));
+    let sessions = SessionStore::new(state.join("sessions"));
+    let pool = state.join("pool.json");
+    let mut agent = AgentInfo::new(NAME, env!("CARGO_PKG_VERSION"));
+    let continued = match &options.resume {
+        Some(name) => Some(name.clone()),
+        None if options.continues => last_session(&sessions, &pool, &cwd),
+        None => None,
+    };
+    // The hub keeps the answer to a change that was pending when the agent was killed, and gives it to the same agent.
+    // A session that is open elsewhere is refused later, by its name.
+    if let Some(bridge) = continued.as_deref().and_then(|name| sessions.open(name).ok()?.bridge) {
+        agent.session = bridge;
+    }
+    let bridge_id = Some(agent.session.clone());
+    let bridge = Arc::new(Bridge::new(config.ide, agent, surroundings));
 
     let (handle, commands) = HostHandle::channel();
     let own = vec![places.config.clone(), places.state.clone(), places.runtime.clone()];
-    let tools = Tools::new(ToolsConfig {
+    let tools = AgentTools::new(ToolsConfig {
         own: own.clone(),
         deny: deny.clone(),
         fetch: config.fetch,
@@ -68,20 +111,20 @@ pub(crate) fn start(options: &AgentOptions, demo: bool) -> Result<Assembly, Stri
         report.send(HostCommand::Report { line: line.to_owned() })
     }));
     let callback = IdeCallback::default();
-    let state = places.state.join("agent");
     let history = state.join("history");
     let setup = HostSetup {
         providers: Providers::new(&config, variable)?,
-        sessions: SessionStore::new(state.join("sessions")),
-        pool: demo.is_none().then(|| state.join("pool.json")),
+        sessions,
+        pool: Some(pool),
         cwd,
         bridge,
+        bridge_id,
         toolbox: callback.around(Arc::new(tools)),
         context: Arc::new(ProjectContext { deny, own, rest: config.instructions.clone() }),
         config,
     };
     let host = Host::start(setup, handle, commands).map_err(|error| format!("cannot start: {error}"))?;
-    Ok(Assembly { host, callback, history, _demo: demo })
+    Ok(Assembly { host, callback, history, last_session: continued, _demo: demo })
 }
 
 fn folder(wanted: &Path) -> Result<PathBuf, String> {
@@ -92,8 +135,17 @@ fn folder(wanted: &Path) -> Result<PathBuf, String> {
 fn demo_folder() -> Result<tempfile::TempDir, String> {
     let failed = |error: io::Error| format!("cannot make a folder for the demonstration: {error}");
     let folder = tempfile::Builder::new().prefix("linkspan-demo-").tempdir().map_err(failed)?;
-    write_demo(folder.path()).map_err(failed)?;
+    let project = folder.path().join("project");
+    std::fs::create_dir(&project).and_then(|()| write_demo(&project)).map_err(failed)?;
     Ok(folder)
+}
+
+/// The session that `--continue` continues first.
+fn last_session(sessions: &SessionStore, pool: &Path, cwd: &Path) -> Option<String> {
+    let of_pool = remembered(pool, cwd).into_iter().find_map(|agent| agent.resume);
+    of_pool.or_else(|| {
+        sessions.list().ok()?.into_iter().find(|session| session.cwd == cwd).map(|found| found.name)
+    })
 }
 
 /// Those of agent.toml and those of the hub's configuration.
@@ -118,7 +170,9 @@ pub(crate) fn settings(options: &AgentOptions) -> AgentSettings {
 }
 
 /// How the first agent of a run starts. With `--continue`, the others of the pool are started as well.
-pub(crate) async fn first_agent(host: &HostHandle, options: &RunOptions) -> Result<AgentSettings, String> {
+pub(crate) async fn first_agent(assembly: &Assembly, options: &RunOptions) -> Result<AgentSettings, String> {
+    let host = assembly.host.handle();
+    let last = assembly.last_session.clone();
     let settings = settings(&options.agent);
     if options.demo {
         return Ok(AgentSettings {
@@ -133,19 +187,12 @@ pub(crate) async fn first_agent(host: &HostHandle, options: &RunOptions) -> Resu
     if !options.continues {
         return Ok(settings);
     }
-    let ended = |ended: linkspan_agent::host::HostEnded| ended.to_string();
+    let ended = |ended: HostEnded| ended.to_string();
     let mut remembered = host.ask(|reply| HostCommand::Remembered { reply }).await.map_err(ended)?;
     if remembered.is_empty() {
-        let cwd = std::env::current_dir().unwrap_or_default();
-        let cwd = options.agent.cwd.as_ref().map_or(cwd.clone(), |wanted| cwd.join(wanted));
-        let sessions = host.ask(|reply| HostCommand::Sessions { reply }).await.map_err(ended)??;
-        let newest = sessions.into_iter().find(|session| session.cwd == cwd);
-        let Some(newest) = newest else {
-            return Err(
-                "there is no conversation of this folder to continue: start without --continue".to_owned()
-            );
-        };
-        return Ok(AgentSettings { resume: Some(newest.name), ..settings });
+        let newest =
+            last.ok_or("there is no conversation of this folder to continue: start without --continue")?;
+        return Ok(AgentSettings { resume: Some(newest), ..settings });
     }
     let first = remembered.remove(0);
     for settings in remembered {

@@ -14,6 +14,7 @@ use linkspan_agent::sandbox;
 use linkspan_agent::terminal::{self, TerminalOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
+use assembly::StartOptions;
 use command_line::{CommandLine, RunOptions, Serving};
 
 fn main() -> ExitCode {
@@ -42,7 +43,7 @@ async fn run(line: CommandLine) -> Result<ExitCode, String> {
         None => with_user(line.run).await,
         Some(Serving::Serve { port, token_file, agent }) => {
             let token = token_file.as_deref().map(assembly::token).transpose()?;
-            let assembly = assembly::start(&agent, false)?;
+            let assembly = assembly::start(&StartOptions::of_server(&agent))?;
             let listener = engine::listen(port).await?;
             let ours = listener.local_addr().map_err(|error| error.to_string())?;
             anstream::eprintln!("Serving on http://{ours}");
@@ -55,7 +56,7 @@ async fn run(line: CommandLine) -> Result<ExitCode, String> {
             served.map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string())
         }
         Some(Serving::Acp { agent }) => {
-            let assembly = assembly::start(&agent, false)?;
+            let assembly = assembly::start(&StartOptions::of_server(&agent))?;
             let options = AcpOptions { settings: assembly::settings(&agent) };
             let served = tokio::select! {
                 served = acp::run(assembly.host.handle(), options) => served,
@@ -73,9 +74,9 @@ fn has_terminal() -> bool {
 }
 
 async fn with_user(options: RunOptions) -> Result<ExitCode, String> {
-    let assembly = assembly::start(&options.agent, options.demo)?;
+    let assembly = assembly::start(&StartOptions::of_run(&options))?;
     let handle = assembly.host.handle();
-    let exit = match assembly::first_agent(&handle, &options).await {
+    let exit = match assembly::first_agent(&assembly, &options).await {
         Ok(settings) => {
             let words = Some(options.prompt.join(" ")).filter(|words| !words.is_empty());
             if options.print.is_none() && !options.json && has_terminal() {

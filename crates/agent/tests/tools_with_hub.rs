@@ -12,7 +12,7 @@ mod tests {
     use linkspan_agent::message::{Arguments, ToolCall, ToolResult};
     use linkspan_agent::permissions::{PermissionMode, ToolKind};
     use linkspan_agent::tools::mcp::ServerConfig;
-    use linkspan_agent::tools::{ToolContext, Toolbox, Tools, ToolsConfig};
+    use linkspan_agent::tools::{AgentTools, ToolContext, Toolbox, ToolsConfig};
     use linkspan_client::confirm::{Cancellation, ConfirmQuestion, TerminalAnswer, TerminalPrompt};
     use linkspan_client::{AgentInfo, Bridge, BridgeConfig, Surroundings};
     use linkspan_editor_api as api;
@@ -43,7 +43,7 @@ mod tests {
     }
 
     struct Agent {
-        tools: Arc<Tools>,
+        tools: Arc<AgentTools>,
         context: ToolContext,
         terminal: Arc<Terminal>,
     }
@@ -84,7 +84,7 @@ mod tests {
                 mode,
                 output: Arc::new(|_| {}),
             };
-            Agent { tools: Arc::new(Tools::new(config)), context, terminal }
+            Agent { tools: Arc::new(AgentTools::new(config)), context, terminal }
         }
 
         fn connected(world: &World) -> Agent {
@@ -290,6 +290,38 @@ mod tests {
         editor.decide(&shown, api::Verdict::Reject { reason: Some("keep b".into()) });
         let refused = end(&call);
         assert!(refused.is_error && refused.text.contains("keep b"), "{refused:?}");
+    }
+
+    #[test]
+    fn unsaved_text_of_the_user_is_what_is_read_and_changed() {
+        let world = World::new();
+        let mut editor = Editor::attach(&world);
+        let path = world.file("a.txt", "one\r\ntwo\r\n");
+        let agent = Agent::connected(&world);
+        editor.open(&path, "one\r\nunsaved\r\n", true);
+        eventually("the unsaved text arrives", || {
+            let read = agent.run("read_file", json!({ "path": "a.txt" })).text;
+            (read == "[With the user's unsaved changes in the editor.]\n1\tone\n2\tunsaved\n").then_some(())
+        });
+        let edit = || json!({ "path": "a.txt", "old_string": "unsaved\n", "new_string": "unsaved\nmore\n" });
+        let call = agent.call("edit_file", edit());
+        let shown = editor.shown(&path);
+        assert_eq!(
+            (shown.base.as_str(), shown.proposed.as_str()),
+            ("one\r\nunsaved\r\n", "one\r\nunsaved\r\nmore\r\n")
+        );
+        assert!(agent.terminal.asked.lock().unwrap().is_empty(), "only the editor can write there");
+        editor.accept(&shown);
+        let result = end(&call);
+        assert!(!result.is_error && result.text.contains("1 line added, 0 removed"), "{result:?}");
+
+        editor.open(&path, "one\r\nunsaved\r\n", true);
+        let yolo = Agent::new(&world, PermissionMode::Yolo);
+        yolo.context.bridge.auto_connect(&world.workspace()).unwrap().unwrap();
+        let before = world.read_text("a.txt");
+        let refused = yolo.run("edit_file", edit());
+        assert!(refused.is_error && refused.text.contains("unsaved changes of the user"), "{refused:?}");
+        assert_eq!(world.read_text("a.txt"), before);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub fn format_mention(
     own: &[std::path::PathBuf],
 ) -> String {
     let number = |line: u32| usize::try_from(line).unwrap_or(usize::MAX).saturating_add(1);
-    let mention = Mention {
+    let mention = FileMention {
         path: path.to_string_lossy().into_owned(),
         lines: lines.map(|(first, last)| (number(first), number(last))),
         is_quoted: true,
@@ -52,7 +52,7 @@ pub fn format_mention(
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Mention {
+struct FileMention {
     path: String,
     /// From 1, inclusive.
     lines: Option<(usize, usize)>,
@@ -60,7 +60,7 @@ struct Mention {
 }
 
 /// The text without its backslashes before `@`, and the mentions in it.
-fn find(text: &str) -> (String, Vec<Mention>) {
+fn find(text: &str) -> (String, Vec<FileMention>) {
     let (mut plain, mut mentions) = (String::with_capacity(text.len()), Vec::new());
     let mut rest = text;
     while let Some(at) = rest.find('@') {
@@ -93,7 +93,7 @@ fn find(text: &str) -> (String, Vec<Mention>) {
 }
 
 /// The mention after an `@`, and how long it is.
-fn mention_at(after: &str) -> Option<(Mention, usize)> {
+fn mention_at(after: &str) -> Option<(FileMention, usize)> {
     if let Some(quoted) = after.strip_prefix('"') {
         let (path, rest) = quoted.split_once('"')?;
         let lines_end = rest.strip_prefix(':').map_or(0, |lines| {
@@ -103,7 +103,7 @@ fn mention_at(after: &str) -> Option<(Mention, usize)> {
             Some(lines) => (Some(lines), path.len() + 2 + lines_end),
             None => (None, path.len() + 2),
         };
-        return Some((Mention { path: path.to_owned(), lines, is_quoted: true }, length))
+        return Some((FileMention { path: path.to_owned(), lines, is_quoted: true }, length))
             .filter(|_| !path.is_empty());
     }
     let end = after.find(char::is_whitespace).unwrap_or(after.len());
@@ -117,7 +117,7 @@ fn mention_at(after: &str) -> Option<(Mention, usize)> {
         Some((path, place)) if !path.is_empty() && lines(place).is_some() => (path, lines(place)),
         _ => (word, None),
     };
-    Some((Mention { path: path.to_owned(), lines, is_quoted: false }, word.len()))
+    Some((FileMention { path: path.to_owned(), lines, is_quoted: false }, word.len()))
 }
 
 /// `10` or `10-20`.
@@ -130,8 +130,14 @@ fn lines(place: &str) -> Option<(usize, usize)> {
 }
 
 /// `None`: it does not mean a file.
-fn attach(mention: &Mention, cwd: &Path, deny: &DenyGlobs, own: &OwnFiles, room: usize) -> Option<String> {
-    let Mention { path: name, lines, is_quoted } = mention;
+fn attach(
+    mention: &FileMention,
+    cwd: &Path,
+    deny: &DenyGlobs,
+    own: &OwnFiles,
+    room: usize,
+) -> Option<String> {
+    let FileMention { path: name, lines, is_quoted } = mention;
     let path = cwd.join(name);
     let failed = |why: &str| Some(format!("<file path=\"{name}\">\n[{why}]\n</file>"));
     let Ok(real) = path.canonicalize() else {

@@ -59,13 +59,13 @@ impl ProjectContext {
 #[cfg(test)]
 mod tests {
     use crate::permissions::PermissionMode;
-    use crate::tools::testing::Scene;
+    use crate::tools::testing::ToolScene;
 
     use super::*;
 
     #[test]
     fn a_prompt_has_the_project_and_its_mentions() {
-        let scene = Scene::new(PermissionMode::Trusted);
+        let scene = ToolScene::new(PermissionMode::Trusted);
         scene.write("AGENTS.md", "Use tabs.");
         scene.write("a.txt", "one\n");
         let about = AboutAgent {

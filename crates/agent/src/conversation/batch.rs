@@ -3,13 +3,16 @@
 
 use std::path::{Component, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::message::{Arguments, Message, ToolCall, ToolResult};
-use crate::permissions::{ToolKind, Verdict, verdict};
+use crate::permissions::{PermissionVerdict, ToolKind, verdict};
 
 use super::turn::Phase;
 use super::{Action, Answer, Conversation, Question, QuestionId, Record, Shown, TurnEnd};
+
+/// The tool that proposes a whole text, which a change is asked about with again after a restart.
+const WHOLE_FILE: &str = "write_file";
 
 /// All calls of an answer.
 #[derive(Debug)]
@@ -203,13 +206,15 @@ impl Conversation {
             return self.refuse(index, unknown);
         };
         match verdict(self.mode, kind) {
-            Verdict::Run | Verdict::Review | Verdict::Sandbox => self.run(index),
-            Verdict::Ask if self.grants.contains(&grant(&call, kind)) => self.run(index),
-            Verdict::Ask => {
+            PermissionVerdict::Run | PermissionVerdict::Review | PermissionVerdict::Sandbox => {
+                self.run(index)
+            }
+            PermissionVerdict::Ask if self.grants.contains(&grant(&call, kind)) => self.run(index),
+            PermissionVerdict::Ask => {
                 let why = format!("{} mode asks before {}", self.mode.name(), kind_name(kind));
                 self.ask(index, Asked::Permission, Question::Permission { call, why });
             }
-            Verdict::Refuse => {
+            PermissionVerdict::Refuse => {
                 let mode = self.mode.name();
                 let kind = kind_name(kind);
                 self.refuse(index, format!("Not run: {mode} mode does not allow {kind}. Find another way."));
@@ -221,7 +226,12 @@ impl Conversation {
         let mode = self.mode;
         let Some(open) = self.batch_call(index) else { return };
         open.state = CallState::Running;
-        let call = open.call.clone();
+        let mut call = open.call.clone();
+        if let Some((path, content)) = self.proposed.remove(&call.id) {
+            call.name = WHOLE_FILE.to_owned();
+            call.arguments = Arguments::Json(json!({ "path": path, "content": content }));
+            self.asked_again.insert(call.id.clone());
+        }
         self.save(Record::Running { call_id: call.id.clone() });
         self.act(Action::Run { call, mode });
     }
@@ -239,9 +249,13 @@ impl Conversation {
     }
 
     fn finish(&mut self, index: usize, mut text: String, is_error: bool, cancelled: bool) {
-        cut(&mut text, self.limits.result_bytes);
         let Some(open) = self.batch_call(index) else { return };
         let (call_id, name) = (open.call.id.clone(), open.call.name.clone());
+        if self.asked_again.remove(&call_id) {
+            text.insert_str(0, "The agent was restarted while the user was asked about this change. ");
+        }
+        cut(&mut text, self.limits.result_bytes);
+        let Some(open) = self.batch_call(index) else { return };
         let result = ToolResult { call_id, name, text, is_error, cancelled };
         let equal = fingerprint(&open.call);
         open.state = CallState::Done(result.clone());
@@ -315,8 +329,8 @@ impl Conversation {
         let pending: Vec<_> = pending.collect();
         for (index, question, call) in pending {
             let Some(kind) = self.tools.kind(&call.name) else { continue };
-            let still =
-                verdict(self.mode, kind) == Verdict::Ask && !self.grants.contains(&grant(&call, kind));
+            let still = verdict(self.mode, kind) == PermissionVerdict::Ask
+                && !self.grants.contains(&grant(&call, kind));
             if !still {
                 self.act(Action::CloseQuestion { question });
                 self.start_once_more(index);

@@ -218,6 +218,16 @@ pub enum Record {
         /// Which.
         call_id: String,
     },
+    /// A running call asks the user about this change: after a crash the same is asked again, whatever the file holds by
+    /// then, so that an answer that was given meanwhile is found.
+    Proposed {
+        /// Which.
+        call_id: String,
+        /// Of the file.
+        path: String,
+        /// What it would hold.
+        text: String,
+    },
     /// A call has its result. Once each call of the assistant's message has one, they are the message after it, which
     /// has no record of its own.
     Finished {

@@ -48,6 +48,10 @@ pub struct Conversation {
     grants: BTreeSet<(String, String)>,
     /// Calls that may fail as often as they like.
     patience: HashSet<(String, String)>,
+    /// Changes that the user was asked about when the agent was stopped, by their calls: path and text.
+    proposed: HashMap<String, (String, String)>,
+    /// Calls that run with such a change.
+    asked_again: HashSet<String>,
     compact_wanted: bool,
     next_request: u64,
     next_question: u64,
@@ -88,6 +92,8 @@ impl Conversation {
             queued: Vec::new(),
             grants: BTreeSet::new(),
             patience: HashSet::new(),
+            proposed: HashMap::new(),
+            asked_again: HashSet::new(),
             compact_wanted: false,
             next_request: 1,
             next_question: 1,

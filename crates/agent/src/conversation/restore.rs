@@ -1,6 +1,7 @@
 //! A conversation from the records of its session, and how an interrupted turn continues. Must cope with records in any
 //! order: the file may have been damaged.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::message::{Message, ToolCall, ToolResult};
@@ -16,6 +17,8 @@ struct Interrupted {
     calls: Vec<ToolCall>,
     results: Vec<ToolResult>,
     running: Vec<String>,
+    /// By its call: the path and the text of a change that the user was asked about.
+    proposed: HashMap<String, (String, String)>,
     ended: bool,
 }
 
@@ -75,6 +78,9 @@ impl Conversation {
                 self.add(message);
             }
             Record::Running { call_id } => last.running.push(call_id),
+            Record::Proposed { call_id, path, text } => {
+                last.proposed.insert(call_id, (path, text));
+            }
             Record::Finished { result } => {
                 let is_open = last.calls.iter().any(|call| call.id == result.call_id)
                     && !last.results.iter().any(|known| known.call_id == result.call_id);
@@ -122,6 +128,7 @@ impl Conversation {
     /// Calls that have no result yet: what is safe to run again is, and the rest is told to the model.
     fn reopen(&mut self, last: Interrupted) {
         self.phase = Phase::Tools(self.batch(last.calls.clone()));
+        self.proposed = last.proposed;
         for (index, call) in last.calls.iter().enumerate() {
             let known = last.results.iter().find(|result| result.call_id == call.id);
             if let Some(result) = known {

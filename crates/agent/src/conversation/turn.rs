@@ -285,6 +285,7 @@ impl Conversation {
     }
 
     pub(super) fn cancel(&mut self) {
+        self.compact_wanted = false;
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Idle => {}
             Phase::Context | Phase::Pause(_) => self.end_turn(TurnEnd::Cancelled),

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use linkspan_client::confirm::Cancellation;
+use linkspan_client::confirm::{Cancellation, FileChange};
 
 use super::contract::{AgentId, HostEvent, Occurred};
 use super::event_loop::{HostLoop, Message};
 use super::prompt_context::{AboutAgent, SystemPrompt};
+use super::review_notice::ReviewNotice;
 use crate::conversation::{Action, Event, Record, Shown, ToolTable};
 use crate::message::{ToolCall, ToolResult};
 use crate::models::ModelRequest;
 use crate::permissions::PermissionMode;
 use crate::tools::{ToolContext, Toolbox};
+
+/// A larger change is computed anew after a restart.
+const LARGEST_RECORDED: usize = 1024 * 1024;
 
 impl HostLoop {
     pub(super) fn carry_out(&mut self, agent: AgentId, actions: Vec<Action>) {
@@ -68,7 +72,7 @@ impl HostLoop {
     }
 
     /// Whether the record may be acted on. After one failure the turn stops, and its end is kept in memory.
-    fn save(&mut self, agent: AgentId, record: &Record) -> bool {
+    pub(super) fn save(&mut self, agent: AgentId, record: &Record) -> bool {
         let Some(found) = self.agents.get_mut(&agent) else { return false };
         match found.session.append(record) {
             Ok(()) => {
@@ -128,11 +132,27 @@ impl HostLoop {
             let what = Occurred::Output { call_id: call_id.clone(), text: text.to_owned() };
             let _ = messages.send(Message::Emit(HostEvent { agent: Some(agent), what }));
         };
+        let (messages, call_id) = (self.messages.clone(), call.id.clone());
+        let notify = move |place, change: &FileChange| {
+            let (path, text) = (change.path.to_str(), change.proposed.text());
+            if let Some(path) = path.filter(|_| text.len() <= LARGEST_RECORDED) {
+                let (call_id, path, text) = (call_id.clone(), path.to_owned(), text.to_owned());
+                let _ = messages
+                    .send(Message::Record { agent, record: Record::Proposed { call_id, path, text } });
+            }
+            let what = Occurred::Reviewing { call_id: call_id.clone(), place };
+            let _ = messages.send(Message::Emit(HostEvent { agent: Some(agent), what }));
+        };
+        let notice = ReviewNotice {
+            inner: self.questions.prompt(agent, &call.id),
+            bridge: Arc::clone(&self.setup.bridge),
+            notify: Box::new(notify),
+        };
         let context = ToolContext {
             cwd: found.cwd.clone(),
             agent: found.name.clone(),
             bridge: Arc::clone(&self.setup.bridge),
-            prompt: self.questions.prompt(agent, &call.id),
+            prompt: Arc::new(notice),
             cancelled,
             mode,
             output: Arc::new(output),
@@ -167,7 +187,7 @@ impl HostLoop {
         let Some(about) = self.about(agent) else { return };
         let has_tools = self.agents.get(&agent).is_some_and(|agent| agent.has_tools);
         let (context, toolbox) = (Arc::clone(&self.setup.context), Arc::clone(&self.setup.toolbox));
-        let (messages, look) = (self.messages.clone(), self.editor.is_wanted());
+        let (messages, look) = (self.messages.clone(), self.editor.wants_look());
         tokio::task::spawn_blocking(move || {
             if look {
                 about.bridge.reconnect_if_dead(Some(&about.cwd));

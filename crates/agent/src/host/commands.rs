@@ -33,7 +33,7 @@ impl HostLoop {
                 let _ = reply.send(made);
                 if let Some(agent) = agent {
                     self.save_pool();
-                    self.resume(agent);
+                    self.resume_with_editor(agent);
                 }
             }
             HostCommand::Close { agent } => self.close(agent),
@@ -113,7 +113,7 @@ impl HostLoop {
                 "{MOST_HELPERS} helpers run already, which is the limit: wait for one of them"
             ));
         }
-        let cwd = self.folder(settings.cwd.as_deref())?;
+        let mut cwd = self.folder(settings.cwd.as_deref())?;
         let tools = tool_table(&*self.setup.toolbox);
         let id = AgentId(self.next_agent);
         let choose = |host: &HostLoop, name: Option<&str>| host.setup.providers.choose(name, None);
@@ -124,31 +124,39 @@ impl HostLoop {
         };
         let rounds = self.setup.config.max_rounds;
         let mode = settings.mode.unwrap_or(self.setup.config.mode);
-        let (model, session, conversation, notice): (Model, Session, Conversation, _) = match &settings.resume
-        {
-            Some(name) => {
-                let loaded = self.setup.sessions.open(name).map_err(|error| error.to_string())?;
-                let wanted = settings.model.as_deref();
-                // The session's model may have lost its key, or its script.
-                let model = choose(self, wanted.or(Some(&loaded.model)))
-                    .or_else(|error| if wanted.is_some() { Err(error) } else { choose(self, None) })?;
-                let start = Settings { mode, tools, limits: limits(&model, rounds) };
-                let mut conversation = Conversation::restore(start, loaded.records);
-                if let Some(mode) = settings.mode {
-                    conversation.set_initial_mode(mode);
+        let (model, mut session, conversation, notice): (Model, Session, Conversation, _) =
+            match &settings.resume {
+                Some(name) => {
+                    let loaded = self.setup.sessions.open(name).map_err(|error| error.to_string())?;
+                    if settings.cwd.is_none()
+                        && let Ok(folder) = self.folder(Some(&loaded.cwd))
+                    {
+                        cwd = folder;
+                    }
+                    let wanted = settings.model.as_deref();
+                    // The session's model may have lost its key, or its script.
+                    let model = choose(self, wanted.or(Some(&loaded.model)))
+                        .or_else(|error| if wanted.is_some() { Err(error) } else { choose(self, None) })?;
+                    let start = Settings { mode, tools, limits: limits(&model, rounds) };
+                    let mut conversation = Conversation::restore(start, loaded.records);
+                    if let Some(mode) = settings.mode {
+                        conversation.set_initial_mode(mode);
+                    }
+                    let torn = loaded
+                        .was_torn
+                        .then(|| "The last record of the session was incomplete and is dropped.".to_owned());
+                    (model, loaded.session, conversation, torn)
                 }
-                let torn = loaded
-                    .was_torn
-                    .then(|| "The last record of the session was incomplete and is dropped.".to_owned());
-                (model, loaded.session, conversation, torn)
-            }
-            None => {
-                let model = choose(self, settings.model.as_deref())?;
-                let session = self.setup.sessions.create(&cwd, &model.name);
-                let start = Settings { mode, tools, limits: limits(&model, rounds) };
-                (model, session, Conversation::new(start), None)
-            }
-        };
+                None => {
+                    let model = choose(self, settings.model.as_deref())?;
+                    let session = self.setup.sessions.create(&cwd, &model.name);
+                    let start = Settings { mode, tools, limits: limits(&model, rounds) };
+                    (model, session, Conversation::new(start), None)
+                }
+            };
+        if let Some(bridge) = &self.setup.bridge_id {
+            session.set_bridge(bridge).map_err(|error| error.to_string())?;
+        }
         self.next_agent += 1;
         let name = self.unique_name(settings.name.as_deref(), id);
         let agent = Agent {

@@ -2,24 +2,34 @@
 
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use linkspan_client::discover::{CandidateVerdict, ppxai_bridge};
+use linkspan_client::http::LoopbackUrl;
 use linkspan_client::{Candidate, EditorEvent, Surroundings, discover};
 use tokio::sync::oneshot;
 
 use super::contract::{AgentId, Occurred};
 use super::event_loop::{HostLoop, Message};
+use crate::conversation::Shown;
 
 /// While the editor is lost, how often to look whether it is back. The bridge reconnects by itself, but does not say so.
 const LOOK: Duration = Duration::from_millis(500);
 /// Then only a turn looks again.
 const LOOKS: u32 = 120;
 
+/// How long an interrupted turn waits for the first attempt.
+const FIRST_ATTEMPT: Duration = Duration::from_secs(5);
+/// Between the looks of turns.
+const LOOK_INTERVAL: Duration = Duration::from_secs(2);
+
 /// What the bridge's threads report.
 #[derive(Debug)]
 pub(super) enum EditorMessage {
     /// Look whether it is connected.
     Look,
+    /// The first attempt to connect is over, or has taken too long.
+    Tried,
     /// As the bridge received it.
     Event(EditorEvent),
     /// The user's request to connect has its answer.
@@ -35,12 +45,22 @@ pub(super) struct EditorState {
     pub(super) name: Option<String>,
     /// The user disconnected, and does not want another one.
     unwanted: bool,
+    /// The first attempt to connect is over.
+    is_tried: bool,
+    /// Agents whose interrupted turns continue then: a change that was pending is asked about in the editor again.
+    resume: Vec<AgentId>,
+    /// When a turn looked for one.
+    looked: Option<Instant>,
 }
 
 impl EditorState {
-    /// Whether to connect by ourselves.
-    pub(super) fn is_wanted(&self) -> bool {
-        !self.unwanted
+    /// Whether a turn should look for an editor now: looking takes some milliseconds.
+    pub(super) fn wants_look(&mut self) -> bool {
+        if self.unwanted || self.looked.is_some_and(|looked| looked.elapsed() < LOOK_INTERVAL) {
+            return false;
+        }
+        self.looked = Some(Instant::now());
+        true
     }
 }
 
@@ -49,6 +69,7 @@ impl HostLoop {
     pub(super) fn watch_editor(&mut self) {
         let config = self.setup.config.ide;
         self.editor.unwanted = !config.enabled || !config.auto_connect;
+        self.editor.is_tried = self.editor.unwanted;
         if !config.enabled {
             return;
         }
@@ -61,7 +82,7 @@ impl HostLoop {
             move || {
                 if let Some(cwd) = cwd {
                     let _ = bridge.auto_connect(&cwd);
-                    let _ = messages.send(Message::Editor(EditorMessage::Look));
+                    let _ = messages.send(Message::Editor(EditorMessage::Tried));
                 }
             }
         });
@@ -74,9 +95,29 @@ impl HostLoop {
         });
     }
 
+    /// Continues an agent's interrupted turn, once it is known whether there is an editor.
+    pub(super) fn resume_with_editor(&mut self, agent: AgentId) {
+        if self.editor.is_tried {
+            return self.resume(agent);
+        }
+        self.editor.resume.push(agent);
+        let messages = self.messages.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(FIRST_ATTEMPT).await;
+            let _ = messages.send(Message::Editor(EditorMessage::Tried));
+        });
+    }
+
     pub(super) fn editor_changed(&mut self, message: EditorMessage) {
         match message {
             EditorMessage::Look => self.look_at_editor(),
+            EditorMessage::Tried => {
+                self.look_at_editor();
+                self.editor.is_tried = true;
+                for agent in std::mem::take(&mut self.editor.resume) {
+                    self.resume(agent);
+                }
+            }
             EditorMessage::Event(EditorEvent::Closed) => {
                 self.look_at_editor();
                 self.look_again(LOOKS);
@@ -131,7 +172,9 @@ impl HostLoop {
         };
         let agent = self.last_used.or_else(|| self.agents.keys().next().copied());
         if let Some(agent) = agent.and_then(|agent: AgentId| self.agents.get_mut(&agent)) {
+            let (id, line) = (agent.id, format!("From the editor, with your next prompt: {mention}"));
             agent.mentioned.push(mention);
+            self.emit(Some(id), Occurred::Shown(Shown::Info(line)));
         }
     }
 
@@ -150,7 +193,8 @@ impl HostLoop {
         let (bridge, messages, cwd) =
             (Arc::clone(&self.setup.bridge), self.messages.clone(), self.setup.cwd.clone());
         tokio::task::spawn_blocking(move || {
-            let found = find(&cwd, which.as_deref());
+            let surroundings = Surroundings::of_this_process(&cwd).map_err(|error| error.to_string());
+            let found = surroundings.and_then(|surroundings| find(&surroundings, which.as_deref()));
             let which = found.and_then(|candidate| {
                 bridge.connect(&candidate).map_err(|error| error.to_string()).map(|_| candidate.editor)
             });
@@ -168,32 +212,46 @@ impl HostLoop {
     }
 }
 
-fn find(cwd: &std::path::Path, which: Option<&str>) -> Result<Candidate, String> {
-    let surroundings = Surroundings::of_this_process(cwd).map_err(|error| error.to_string())?;
-    let found = discover(&surroundings);
+/// An editor by its name, by the address of its server, or the best one.
+fn find(surroundings: &Surroundings, which: Option<&str>) -> Result<Candidate, String> {
+    let found = discover(surroundings);
     let Some(which) = which else {
-        let none = || match found.candidates.first() {
-            Some(candidate) => {
-                format!("no editor can be used; {} was found, but: {:?}", candidate.editor, candidate.verdict)
-            }
-            None => {
-                "no editor was found: open this folder in one that has Linkspan, or run `linkspan doctor`"
-                    .to_owned()
+        return match (found.best(), found.candidates.first()) {
+            (Some(best), _) => Ok(best.clone()),
+            (None, Some(other)) => Err(format!("no editor can be used. {}", why_not(other))),
+            (None, None) => {
+                Err("no editor was found: open this folder in one, or run `linkspan doctor`".to_owned())
             }
         };
-        return found.best().cloned().ok_or_else(none);
     };
+    if which.contains("://") {
+        let url: LoopbackUrl =
+            which.parse().map_err(|error| format!("{which} cannot be an editor: {error}"))?;
+        let same_port = found.candidates.into_iter().find(|candidate| candidate.wire.port() == url.port());
+        return usable(same_port.unwrap_or_else(|| ppxai_bridge(Some(&url), surroundings)));
+    }
     let wanted = which.to_lowercase();
-    let fits = |candidate: &&Candidate| {
-        candidate.editor.to_lowercase().contains(&wanted) || format!("{:?}", candidate.wire).contains(which)
-    };
-    let usable = found.candidates.iter().filter(|candidate| candidate.is_usable());
-    usable.clone().find(fits).cloned().ok_or_else(|| {
-        let names: Vec<_> = usable.map(|candidate| candidate.editor.as_str()).collect();
-        if names.is_empty() {
-            format!("there is no editor `{which}`, and no other")
-        } else {
-            format!("there is no editor `{which}`; there is {}", names.join(", "))
+    let mut fits: Vec<_> =
+        found.candidates.iter().filter(|found| found.editor.to_lowercase().contains(&wanted)).collect();
+    fits.sort_by_key(|candidate| !candidate.is_usable());
+    match fits.first() {
+        Some(candidate) => usable((*candidate).clone()),
+        None => {
+            let names: Vec<_> = found.candidates.iter().map(|candidate| candidate.editor.as_str()).collect();
+            let others = if names.is_empty() { "no other either".to_owned() } else { names.join(", ") };
+            Err(format!("no editor `{which}` was found; {others}"))
         }
-    })
+    }
+}
+
+fn usable(candidate: Candidate) -> Result<Candidate, String> {
+    if candidate.is_usable() { Ok(candidate) } else { Err(why_not(&candidate)) }
+}
+
+fn why_not(candidate: &Candidate) -> String {
+    let editor = &candidate.editor;
+    match &candidate.verdict {
+        CandidateVerdict::Usable => format!("{editor} can be used"),
+        CandidateVerdict::Not(reason) => format!("{editor} cannot be used: {reason}. {}", reason.remedy()),
+    }
 }

@@ -12,7 +12,7 @@ use super::contract::{AgentId, HostCommand, HostEvent, Occurred};
 use super::editor::EditorState;
 use super::prompt_context::SystemPrompt;
 use super::start::HostSetup;
-use crate::conversation::{Event, ToolTable};
+use crate::conversation::{Event, Record, ToolTable};
 use crate::message::ToolResult;
 use crate::models::{ModelError, ModelEvent};
 
@@ -32,6 +32,8 @@ pub(super) enum Message {
     Prompt { agent: AgentId, attachments: Vec<String> },
     /// The time of a wake has come.
     Tick { agent: AgentId },
+    /// About a running tool, for its session.
+    Record { agent: AgentId, record: Record },
     /// For the frontends.
     Emit(HostEvent),
     /// The editor, by the bridge.
@@ -82,12 +84,13 @@ impl HostLoop {
         self.watch_editor();
         while !self.is_over() {
             tokio::select! {
+                // The user first: a model may stream faster than all of it is passed on.
                 biased;
-                Some(message) = inbox.recv() => self.receive(message),
                 command = commands.recv(), if self.quits_at.is_none() => match command {
                     Some(HostCommand::Quit) | None => self.quit(),
                     Some(command) => self.command(command),
                 },
+                Some(message) = inbox.recv() => self.receive(message),
                 () = until(self.quits_at) => break,
             }
         }
@@ -126,6 +129,10 @@ impl HostLoop {
             Message::Context { agent, prompt, tools } => self.context_is_ready(agent, prompt, tools),
             Message::Prompt { agent, attachments } => self.prompt_is_ready(agent, attachments),
             Message::Tick { agent } => self.handle(agent, Event::Tick),
+            Message::Record { agent, record } => {
+                // What runs goes on without it; the next record that matters stops the turn.
+                self.save(agent, &record);
+            }
             Message::Emit(event) => self.emit(event.agent, event.what),
             Message::Editor(message) => self.editor_changed(message),
         }

@@ -15,6 +15,7 @@ mod event_loop;
 mod helpers;
 mod pool;
 mod prompt_context;
+mod review_notice;
 mod start;
 
 pub use change_questions::ChangeQuestions;
@@ -24,6 +25,7 @@ pub use contract::{
 };
 pub use demo::write_demo;
 pub use helpers::HelperPool;
+pub use pool::remembered;
 pub use prompt_context::{AboutAgent, BasePrompt, PromptContext, SystemPrompt};
 pub use start::{Host, HostSetup};
 

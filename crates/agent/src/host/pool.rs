@@ -32,21 +32,8 @@ struct Remembered {
 }
 
 impl HostLoop {
-    /// How to start the agents that were here when the host of this folder ended last. Those whose session has no file
-    /// are left out.
     pub(super) fn remembered(&self) -> Vec<AgentSettings> {
-        let Some(path) = &self.setup.pool else { return Vec::new() };
-        let mut pools = read(path);
-        let here = pools.folders.remove(&self.setup.cwd).unwrap_or_default();
-        let settings = here.into_iter().map(|agent| AgentSettings {
-            name: Some(agent.name),
-            cwd: Some(agent.cwd),
-            mode: Some(agent.mode),
-            model: Some(agent.model),
-            resume: Some(agent.session),
-            is_helper: false,
-        });
-        settings.collect()
+        self.setup.pool.as_deref().map(|path| remembered(path, &self.setup.cwd)).unwrap_or_default()
     }
 
     /// Remembers the agents that have said something. A failure costs only the memory of the pool.
@@ -75,6 +62,20 @@ impl HostLoop {
         pools.folders.insert(self.setup.cwd.clone(), agents);
         let _ = write(path, &pools);
     }
+}
+
+/// How to start the agents that were in a folder when the last host ended there, from the file of the pool.
+pub fn remembered(path: &Path, folder: &Path) -> Vec<AgentSettings> {
+    let here = read(path).folders.remove(folder).unwrap_or_default();
+    let settings = here.into_iter().map(|agent| AgentSettings {
+        name: Some(agent.name),
+        cwd: Some(agent.cwd),
+        mode: Some(agent.mode),
+        model: Some(agent.model),
+        resume: Some(agent.session),
+        is_helper: false,
+    });
+    settings.collect()
 }
 
 fn read(path: &Path) -> Pools {

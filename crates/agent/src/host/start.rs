@@ -36,6 +36,9 @@ pub struct HostSetup {
     pub cwd: PathBuf,
     /// The one bridge to the editor.
     pub bridge: Arc<Bridge>,
+    /// Under which id the hub knows this process. A session records it, so that a killed agent that is continued gets the
+    /// answer to the change that was pending.
+    pub bridge_id: Option<String>,
     /// What models may call.
     pub toolbox: Arc<dyn Toolbox>,
     /// What goes into prompts.

@@ -172,6 +172,7 @@ fn start(folder: &Path) -> Host {
         pool: Some(folder.join("state/pool.json")),
         cwd: folder.to_owned(),
         bridge,
+        bridge_id: Some("b1".to_owned()),
         toolbox: Arc::new(Echo),
         context: Arc::new(BasePrompt),
     };

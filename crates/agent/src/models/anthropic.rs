@@ -152,7 +152,7 @@ impl MessagesDecoder {
             "content_block_start" => match text_of(&event, "/content_block/type") {
                 "tool_use" => {
                     let id = text_of(&event, "/content_block/id").to_owned();
-                    let name = self.names.from_wire(text_of(&event, "/content_block/name"));
+                    let name = self.names.original(text_of(&event, "/content_block/name"));
                     // Some servers send the whole input here.
                     let input = event
                         .pointer("/content_block/input")

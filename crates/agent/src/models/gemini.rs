@@ -176,7 +176,7 @@ impl ContentDecoder {
         };
         let signature = text_of(part, "/thoughtSignature");
         let opaque = (!signature.is_empty()).then(|| signature.to_owned());
-        let (id, name) = (text_of(call, "/id").to_owned(), self.names.from_wire(text_of(call, "/name")));
+        let (id, name) = (text_of(call, "/id").to_owned(), self.names.original(text_of(call, "/name")));
         out.push(Ok(ModelEvent::Call(ToolCall { id, name, arguments, opaque })));
     }
 }

@@ -124,7 +124,7 @@ impl ChatDecoder {
                 Some(Value::String(text)) => wire::arguments(text.clone()),
                 Some(other) => Arguments::Broken(other.to_string()),
             };
-            let name = self.names.from_wire(text_of(call, "/function/name"));
+            let name = self.names.original(text_of(call, "/function/name"));
             let id = text_of(call, "/id").to_owned();
             out.push(Ok(ModelEvent::Call(ToolCall { id, name, arguments, opaque: None })));
         }

@@ -204,7 +204,7 @@ impl ChunksDecoder {
     fn end(&mut self, out: &mut Vec<Result<ModelEvent, ModelError>>) {
         self.is_over = true;
         for call in std::mem::take(&mut self.calls) {
-            let (name, arguments) = (self.names.from_wire(&call.name), wire::arguments(call.arguments));
+            let (name, arguments) = (self.names.original(&call.name), wire::arguments(call.arguments));
             out.push(Ok(ModelEvent::Call(ToolCall { id: call.id, name, arguments, opaque: None })));
         }
         out.push(Ok(ModelEvent::Usage(self.usage)));

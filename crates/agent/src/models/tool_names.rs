@@ -39,7 +39,7 @@ impl ToolNames {
     }
 
     /// As the model wrote it, if it is not one of ours.
-    pub(super) fn from_wire(&self, name: &str) -> String {
+    pub(super) fn original(&self, name: &str) -> String {
         self.from_wire.get(name).cloned().unwrap_or_else(|| name.to_owned())
     }
 }
@@ -75,8 +75,8 @@ mod tests {
         for name in names {
             let wire = mapped.to_wire(name);
             assert!(wire.len() <= LONGEST && plain(&wire) == wire, "{wire}");
-            assert_eq!(mapped.from_wire(&wire), name);
+            assert_eq!(mapped.original(&wire), name);
         }
-        assert_eq!(mapped.from_wire("no_such_tool"), "no_such_tool");
+        assert_eq!(mapped.original("no_such_tool"), "no_such_tool");
     }
 }

@@ -39,7 +39,7 @@ pub enum ToolKind {
 
 /// What to do with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PermissionVerdict {
     /// Run it.
     Run,
     /// Ask first.
@@ -97,15 +97,15 @@ impl ToolKind {
 }
 
 /// What to do with a call of a tool of this kind in this mode. The one table of permissions.
-pub fn verdict(mode: PermissionMode, kind: ToolKind) -> Verdict {
+pub fn verdict(mode: PermissionMode, kind: ToolKind) -> PermissionVerdict {
     use PermissionMode::{Sandboxed, Trusted, Yolo};
     use ToolKind::{Change, Command, Editor, Foreign, GitWrite, Network, Read, Spawn};
     match (kind, mode) {
-        (Read | Editor | Spawn, _) | (_, Yolo) => Verdict::Run,
-        (Change, Trusted) => Verdict::Review,
-        (Change | Command, Sandboxed) => Verdict::Sandbox,
+        (Read | Editor | Spawn, _) | (_, Yolo) => PermissionVerdict::Run,
+        (Change, Trusted) => PermissionVerdict::Review,
+        (Change | Command, Sandboxed) => PermissionVerdict::Sandbox,
         // In the sandbox, too: hooks of a repository, a server's tools and requests of our own process are outside it.
-        (Command, Trusted) | (GitWrite | Network | Foreign, Trusted | Sandboxed) => Verdict::Ask,
+        (Command, Trusted) | (GitWrite | Network | Foreign, Trusted | Sandboxed) => PermissionVerdict::Ask,
     }
 }
 
@@ -116,13 +116,13 @@ mod tests {
     const PAGE: &str =
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents/linkspan-agent.md"));
 
-    fn in_words(verdict: Verdict) -> &'static str {
+    fn in_words(verdict: PermissionVerdict) -> &'static str {
         match verdict {
-            Verdict::Run => "runs",
-            Verdict::Ask => "asks first",
-            Verdict::Review => "is reviewed",
-            Verdict::Sandbox => "runs in the sandbox",
-            Verdict::Refuse => "is refused",
+            PermissionVerdict::Run => "runs",
+            PermissionVerdict::Ask => "asks first",
+            PermissionVerdict::Review => "is reviewed",
+            PermissionVerdict::Sandbox => "runs in the sandbox",
+            PermissionVerdict::Refuse => "is refused",
         }
     }
 
@@ -153,7 +153,10 @@ mod tests {
     #[test]
     fn trusted_changes_nothing_and_runs_nothing_unasked() {
         for kind in [ToolKind::Change, ToolKind::Command, ToolKind::GitWrite, ToolKind::Foreign] {
-            assert!(matches!(verdict(PermissionMode::Trusted, kind), Verdict::Ask | Verdict::Review));
+            assert!(matches!(
+                verdict(PermissionMode::Trusted, kind),
+                PermissionVerdict::Ask | PermissionVerdict::Review
+            ));
         }
     }
 

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::*;
 use crate::permissions::PermissionMode;
-use crate::tools::Tools;
+use crate::tools::AgentTools;
 use crate::tools::ToolsConfig;
-use crate::tools::testing::Scene;
+use crate::tools::testing::ToolScene;
 
 const ARGUMENTS: &str = "LINKSPAN_TEST_SANDBOX_ARGUMENTS";
 
@@ -25,7 +25,7 @@ fn becomes_the_command_if_told_to() {
 }
 
 /// A program like `linkspan-agent sandbox-exec`.
-fn launcher(scene: &Scene) -> Vec<OsString> {
+fn launcher(scene: &ToolScene) -> Vec<OsString> {
     let own = std::env::current_exe().unwrap();
     let script = scene.path("launch");
     let text = format!(
@@ -52,15 +52,20 @@ fn outside() -> tempfile::TempDir {
     outside.map(tempfile::tempdir_in).find_map(Result::ok).expect("a folder outside of /tmp")
 }
 
-fn run(scene: &Scene, command: &str) -> String {
+fn run(scene: &ToolScene, command: &str) -> String {
+    run_hiding(scene, vec![], command)
+}
+
+fn run_hiding(scene: &ToolScene, own: Vec<PathBuf>, command: &str) -> String {
     let mut config = ToolsConfig::new(scene.context.bridge.clone());
+    config.own = own;
     config.sandbox_program = Some(launcher(scene));
-    scene.run_with(&Tools::new(config), "run_command", json!({ "command": command })).text
+    scene.run_with(&AgentTools::new(config), "run_command", json!({ "command": command })).text
 }
 
 #[test]
 fn a_command_writes_only_in_the_workspace_and_opens_no_connection() {
-    let scene = Scene::new(PermissionMode::Sandboxed);
+    let scene = ToolScene::new(PermissionMode::Sandboxed);
     if protection() == Protection::Nothing {
         let said = run(&scene, "echo x");
         assert!(said.contains("no Landlock") && !said.contains("exit code"), "{said}");
@@ -96,13 +101,44 @@ fn a_command_writes_only_in_the_workspace_and_opens_no_connection() {
 }
 
 #[test]
+fn a_command_does_not_see_the_files_of_linkspan() {
+    let scene = ToolScene::new(PermissionMode::Sandboxed);
+    if protection() == Protection::Nothing {
+        return;
+    }
+    // Once where temporary files are, and once elsewhere.
+    for outside in [outside(), tempfile::tempdir_in("/tmp").unwrap()] {
+        let path = |name: &str| outside.path().canonicalize().unwrap().join(name);
+        fs::create_dir(path("own")).unwrap();
+        fs::write(path("own/token"), "secret\n").unwrap();
+        fs::write(path("other"), "open\n").unwrap();
+        std::os::unix::fs::symlink(path("own/token"), scene.path("link")).unwrap();
+        let here = outside.path().display();
+        let command = format!(
+            "cat {here}/own/token link; echo x > {here}/own/new || echo no write; cat {here}/other; ls -1 {here}; \
+             echo x > in && cat in; f=$(mktemp) && echo x > $f && echo temporary; rm $f"
+        );
+        let said = run_hiding(&scene, vec![path("own")], &command);
+        assert!(!said.contains("secret") && !path("own/new").exists(), "{said}");
+        for wanted in ["no write\n", "open\n", "other\n", "x\n", "temporary\n"] {
+            assert!(said.contains(wanted), "{wanted}: {said}");
+        }
+        fs::remove_file(scene.path("link")).unwrap();
+    }
+    let said = run_hiding(&scene, vec![scene.path("own")], "echo x");
+    assert!(said.contains("holds the files of Linkspan itself"), "{said}");
+}
+
+#[test]
 fn wrong_arguments_run_nothing() {
     let parsed = |arguments: &[&str]| parse(arguments.iter().map(OsString::from));
     for arguments in [&[][..], &["--"], &["--write"], &["--write", "x"], &["x"], &["--write", "x", "y"]] {
         assert!(parsed(arguments).is_err(), "{arguments:?}");
     }
-    let (folders, command) = parsed(&["--write", "/a", "--write", "/b", "--", "echo", "--"]).unwrap();
-    assert_eq!((folders, command), (vec!["/a".into(), "/b".into()], vec!["echo".into(), "--".into()]));
+    let (found, command) =
+        parsed(&["--write", "/a", "--hide", "/c", "--write", "/b", "--", "echo", "--"]).unwrap();
+    let expected = Restrictions { writable: vec!["/a".into(), "/b".into()], hidden: vec!["/c".into()] };
+    assert_eq!((found, command), (expected, vec!["echo".into(), "--".into()]));
 }
 
 #[test]

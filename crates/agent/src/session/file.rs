@@ -79,6 +79,10 @@ pub struct Loaded {
     pub records: Vec<Record>,
     /// The model that was used last.
     pub model: String,
+    /// The folder of its agent.
+    pub cwd: PathBuf,
+    /// Under which id its last agent was known to the hub, which still has answers for it.
+    pub bridge: Option<String>,
     /// The last record was incomplete and is dropped.
     pub was_torn: bool,
 }
@@ -89,6 +93,7 @@ pub struct Loaded {
 pub(super) enum Line {
     Session(SessionHead),
     Model { model: String },
+    Bridge { bridge: String },
 }
 
 pub(super) fn path(folder: &Path, name: &str) -> PathBuf {
@@ -173,6 +178,16 @@ impl Session {
         File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(self.io("create"))
     }
 
+    /// Records under which id the agent is known to the hub.
+    pub fn set_bridge(&mut self, bridge: &str) -> Result<(), SessionError> {
+        let line = Line::Bridge { bridge: bridge.to_owned() };
+        if self.file.is_some() {
+            return self.append_line(&line);
+        }
+        self.unsaved.extend(json(&line).map_err(self.io("write"))?);
+        Ok(())
+    }
+
     /// Gives it another name.
     pub fn rename(&mut self, name: &str) -> Result<(), SessionError> {
         if let Some(problem) = name::problem(name) {
@@ -239,10 +254,12 @@ impl Session {
                 let why = format!("it was written by a newer linkspan-agent (format {version})");
                 return Err(damaged(1, why));
             }
-            Some(Ok(Line::Model { .. })) | None => return Err(damaged(1, "it has no head".to_owned())),
+            Some(Ok(Line::Model { .. } | Line::Bridge { .. })) | None => {
+                return Err(damaged(1, "it has no head".to_owned()));
+            }
             Some(Err(error)) => return Err(damaged(1, error.to_string())),
         };
-        let mut model = head.model.clone();
+        let (mut model, mut bridge) = (head.model.clone(), None);
         let mut records = Vec::new();
         for (index, line) in lines {
             if let Ok(record) = serde_json::from_slice(line) {
@@ -251,6 +268,7 @@ impl Session {
             }
             match serde_json::from_slice::<Line>(line) {
                 Ok(Line::Model { model: newer }) => model = newer,
+                Ok(Line::Bridge { bridge: newer }) => bridge = Some(newer),
                 Ok(Line::Session(_)) => return Err(damaged(index + 1, "it has a second head".to_owned())),
                 Err(_) => {
                     let error = serde_json::from_slice::<Record>(line).err();
@@ -259,6 +277,7 @@ impl Session {
                 }
             }
         }
+        let cwd = head.cwd.clone();
         let session = Session {
             name: name.to_owned(),
             folder: folder.to_owned(),
@@ -267,7 +286,7 @@ impl Session {
             length: whole as u64,
             unsaved: Vec::new(),
         };
-        Ok(Loaded { session, records, model, was_torn })
+        Ok(Loaded { session, records, model, cwd, bridge, was_torn })
     }
 }
 

@@ -1,3 +1,5 @@
+//! Session files on a real disk.
+
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -14,40 +14,40 @@ pub(crate) const LONGEST: usize = 100 * 1024;
 const TICK: Duration = Duration::from_millis(50);
 
 /// The result of a tool: a text for the model, or why there is none.
-pub(crate) type Answer = Result<String, Failure>;
+pub(crate) type Answer = Result<String, ToolFailure>;
 
 /// Why a tool did not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub(crate) enum ToolFailure {
     /// For the model: what happened, to what, and what to do next.
     Error(String),
     /// The user ended it.
     Cancelled(String),
 }
 
-impl Failure {
-    pub(crate) fn cancelled() -> Failure {
-        Failure::Cancelled("The user cancelled this call.".to_owned())
+impl ToolFailure {
+    pub(crate) fn cancelled() -> ToolFailure {
+        ToolFailure::Cancelled("The user cancelled this call.".to_owned())
     }
 }
 
-impl From<String> for Failure {
-    fn from(error: String) -> Failure {
-        Failure::Error(error)
+impl From<String> for ToolFailure {
+    fn from(error: String) -> ToolFailure {
+        ToolFailure::Error(error)
     }
 }
 
-impl From<&str> for Failure {
-    fn from(error: &str) -> Failure {
-        Failure::Error(error.to_owned())
+impl From<&str> for ToolFailure {
+    fn from(error: &str) -> ToolFailure {
+        ToolFailure::Error(error.to_owned())
     }
 }
 
-impl From<WorkspaceError> for Failure {
-    fn from(error: WorkspaceError) -> Failure {
+impl From<WorkspaceError> for ToolFailure {
+    fn from(error: WorkspaceError) -> ToolFailure {
         match error {
-            WorkspaceError::Cancelled => Failure::cancelled(),
-            other => Failure::Error(other.to_string()),
+            WorkspaceError::Cancelled => ToolFailure::cancelled(),
+            other => ToolFailure::Error(other.to_string()),
         }
     }
 }
@@ -71,7 +71,7 @@ pub(crate) fn cancellable<T: Send>(
     context: &ToolContext,
     work: impl FnOnce(&Cancel) -> T + Send,
     mut tick: impl FnMut(),
-) -> Result<T, Failure> {
+) -> Result<T, ToolFailure> {
     let cancel = Cancel::new();
     thread::scope(|scope| {
         let (done, wait) = channel::<()>();
@@ -88,7 +88,7 @@ pub(crate) fn cancellable<T: Send>(
         }
         working
             .join()
-            .map_err(|_| Failure::from("the tool failed by a mistake in Linkspan; do it another way"))
+            .map_err(|_| ToolFailure::from("the tool failed by a mistake in Linkspan; do it another way"))
     })
 }
 

@@ -88,19 +88,19 @@ pub(crate) fn schema(parameters: &[Parameter]) -> Value {
     })
 }
 
-/// Arguments that fit their parameters.
+/// ToolArguments that fit their parameters.
 #[derive(Debug, Clone)]
-pub(crate) struct Arguments<'a> {
+pub(crate) struct ToolArguments<'a> {
     values: &'a Map<String, Value>,
 }
 
-impl<'a> Arguments<'a> {
+impl<'a> ToolArguments<'a> {
     /// Checks them. `null` counts as left out: some models send it for that.
     pub(crate) fn read(
         tool: &str,
         parameters: &[Parameter],
         arguments: &'a Value,
-    ) -> Result<Arguments<'a>, String> {
+    ) -> Result<ToolArguments<'a>, String> {
         let Value::Object(values) = arguments else {
             return Err(format!("the arguments of `{tool}` must be an object"));
         };
@@ -119,7 +119,7 @@ impl<'a> Arguments<'a> {
         };
         match parameters.iter().find(is_missing) {
             Some(missing) => Err(format!("`{tool}` needs `{}`: {}", missing.name, missing.about)),
-            None => Ok(Arguments { values }),
+            None => Ok(ToolArguments { values }),
         }
     }
 
@@ -159,7 +159,7 @@ mod tests {
     ];
 
     fn refused(arguments: Value) -> String {
-        Arguments::read("tool", PARAMETERS, &arguments).unwrap_err()
+        ToolArguments::read("tool", PARAMETERS, &arguments).unwrap_err()
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn what_fits_is_read() {
         let arguments = json!({ "path": "x", "limit": 3, "deep": true, "names": ["a"], "mode": null });
-        let read = Arguments::read("tool", PARAMETERS, &arguments).unwrap();
+        let read = ToolArguments::read("tool", PARAMETERS, &arguments).unwrap();
         assert_eq!((read.needed("path"), read.count("limit"), read.flag("deep")), ("x", Some(3), true));
         assert_eq!((read.texts("names"), read.text("mode")), (vec!["a"], None));
     }

@@ -2,8 +2,8 @@
 
 use super::ToolContext;
 use super::answer::Answer;
-use super::arguments::{Arguments, ParameterKind, required};
-use super::toolbox::{LocalTool, Tools};
+use super::arguments::{ParameterKind, ToolArguments, required};
+use super::toolbox::{AgentTools, LocalTool};
 use crate::permissions::ToolKind;
 
 const LONGEST: usize = 1000;
@@ -17,7 +17,7 @@ pub(crate) const TOOLS: &[LocalTool] = &[LocalTool {
     run,
 }];
 
-fn run(_: &Tools, arguments: &Arguments<'_>, _: &ToolContext) -> Answer {
+fn run(_: &AgentTools, arguments: &ToolArguments<'_>, _: &ToolContext) -> Answer {
     let expression = arguments.needed("expression");
     Ok(format!("{expression} = {}", shown(calculate(expression)?)))
 }

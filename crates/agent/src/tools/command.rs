@@ -10,10 +10,10 @@ use std::time::Duration;
 use linkspan_workspace::terminal::{CommandReport, Size, Terminal};
 
 use super::ToolContext;
-use super::answer::{Answer, Failure, cancellable};
-use super::arguments::{Arguments, ParameterKind, optional, required};
-use super::paths::{Purpose, real_path, resolve};
-use super::toolbox::{LocalTool, Tools};
+use super::answer::{Answer, ToolFailure, cancellable};
+use super::arguments::{ParameterKind, ToolArguments, optional, required};
+use super::paths::{FileAccess, real_path, resolve};
+use super::toolbox::{AgentTools, LocalTool};
 use crate::permissions::{PermissionMode, ToolKind};
 use crate::sandbox::{self, Protection};
 
@@ -37,13 +37,13 @@ pub(crate) const TOOLS: &[LocalTool] = &[LocalTool {
     run,
 }];
 
-fn run(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answer {
+fn run(tools: &AgentTools, arguments: &ToolArguments<'_>, context: &ToolContext) -> Answer {
     let command = arguments.needed("command");
     if command.trim().is_empty() || command.contains('\0') {
         return Err("`command` is empty or not a text; give a command line".into());
     }
     let cwd = match arguments.text("cwd") {
-        Some(cwd) => resolve(cwd, Purpose::Read, &tools.own, context)?,
+        Some(cwd) => resolve(cwd, FileAccess::Read, &tools.own, context)?,
         None => real_path(&context.cwd).map_err(|error| format!("the working directory: {error}"))?,
     };
     if !cwd.is_dir() {
@@ -57,7 +57,7 @@ fn run(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answe
         PermissionMode::Sandboxed => {
             note = match sandbox::protection() {
                 Protection::Nothing => {
-                    return Err(Failure::Error(
+                    return Err(ToolFailure::Error(
                         "this system has no Landlock, so commands cannot be restricted and are not run in sandboxed \
                          mode; ask the user for another mode (/mode trusted)"
                             .to_owned(),
@@ -89,7 +89,7 @@ fn run(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answe
         Ok(report) => told(&report, seconds, note),
         Err(linkspan_workspace::WorkspaceError::Cancelled) => {
             let output = ends_of(&terminal.output().text);
-            Err(Failure::Cancelled(format!("The user cancelled the command; it was ended.\n{output}")))
+            Err(ToolFailure::Cancelled(format!("The user cancelled the command; it was ended.\n{output}")))
         }
         Err(error) => Err(error.into()),
     }
@@ -105,15 +105,15 @@ fn told(report: &CommandReport, seconds: usize, note: &str) -> Answer {
         output.push('\n');
     }
     match (report.exit_code, report.signal) {
-        _ if report.timed_out => Err(Failure::Error(format!(
+        _ if report.timed_out => Err(ToolFailure::Error(format!(
             "{output}[Ended after {seconds} s. Raise `timeout_seconds`, or start it in the background with its output \
              in a file.]{note}"
         ))),
         (Some(0), _) => Ok(format!("{output}[exit code 0]{note}")),
-        (Some(code), _) => Err(Failure::Error(format!("{output}[exit code {code}]{note}"))),
-        (None, Some(signal)) => Err(Failure::Error(format!("{output}[ended by signal {signal}]{note}"))),
+        (Some(code), _) => Err(ToolFailure::Error(format!("{output}[exit code {code}]{note}"))),
+        (None, Some(signal)) => Err(ToolFailure::Error(format!("{output}[ended by signal {signal}]{note}"))),
         (None, None) => {
-            Err(Failure::Error(format!("{output}[it ended, but its exit code is not known]{note}")))
+            Err(ToolFailure::Error(format!("{output}[it ended, but its exit code is not known]{note}")))
         }
     }
 }
@@ -153,7 +153,7 @@ impl OutputStream {
 }
 
 /// The command line that restricts itself and then becomes the command.
-fn sandboxed(tools: &Tools, command: &str, context: &ToolContext) -> Result<String, Failure> {
+fn sandboxed(tools: &AgentTools, command: &str, context: &ToolContext) -> Result<String, ToolFailure> {
     let program = match &tools.config.sandbox_program {
         Some(program) => program.clone(),
         None => {
@@ -165,8 +165,18 @@ fn sandboxed(tools: &Tools, command: &str, context: &ToolContext) -> Result<Stri
     let folder = real_path(&context.cwd).map_err(|error| format!("the working directory: {error}"))?;
     let shell = std::env::var_os("SHELL").filter(|shell| Path::new(shell).is_absolute());
     let shell = shell.unwrap_or_else(|| "/bin/sh".into());
-    let restrictions: [OsString; 6] =
-        ["--write".into(), folder.into_os_string(), "--".into(), shell, "-c".into(), command.into()];
+    let own = tools.own.folders();
+    if own.iter().any(|own| own.starts_with(&folder)) {
+        return Err(format!(
+            "{} holds the files of Linkspan itself, so commands cannot be restricted to it; ask the user to start the \
+             agent in the folder of a project",
+            folder.display()
+        )
+        .into());
+    }
+    let mut restrictions: Vec<OsString> = vec!["--write".into(), folder.into_os_string()];
+    restrictions.extend(own.iter().flat_map(|own| ["--hide".into(), own.clone().into_os_string()]));
+    restrictions.extend(["--".into(), shell, "-c".into(), command.into()]);
     let words = program.iter().chain(&restrictions);
     let mut line = String::from("exec");
     for word in words {
@@ -186,11 +196,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tools::testing::Scene;
+    use crate::tools::testing::ToolScene;
 
     #[test]
     fn output_and_exit_code_are_told_and_streamed() {
-        let scene = Scene::new(PermissionMode::Yolo);
+        let scene = ToolScene::new(PermissionMode::Yolo);
         assert_eq!(
             scene.ok("run_command", json!({ "command": "echo one; echo two >&2" })),
             "one\ntwo\n[exit code 0]"
@@ -208,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_command_that_takes_too_long_is_ended() {
-        let scene = Scene::new(PermissionMode::Yolo);
+        let scene = ToolScene::new(PermissionMode::Yolo);
         let before = Instant::now();
         let said = scene.fails(
             "run_command",
@@ -220,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_cancelled_command_is_ended_with_all_it_started() {
-        let scene = Scene::new(PermissionMode::Yolo);
+        let scene = ToolScene::new(PermissionMode::Yolo);
         let command = "(sleep 300 & echo $! > child; echo $$ > pid; wait)";
         thread::scope(|scope| {
             let call = scope.spawn(|| scene.run("run_command", json!({ "command": command })));
@@ -244,7 +254,7 @@ mod tests {
 
     #[test]
     fn long_output_keeps_both_ends() {
-        let scene = Scene::new(PermissionMode::Yolo);
+        let scene = ToolScene::new(PermissionMode::Yolo);
         let said = scene.ok("run_command", json!({ "command": "seq 1 20000" }));
         assert!(said.len() < MOST_OUTPUT + 200 && said.starts_with("1\n2\n"), "{}", said.len());
         assert!(said.contains(" bytes …]") && said.ends_with("20000\n[exit code 0]"));
@@ -264,10 +274,10 @@ mod tests {
 
     #[test]
     fn a_command_is_quoted_for_the_shell() {
-        let scene = Scene::new(PermissionMode::Sandboxed);
+        let scene = ToolScene::new(PermissionMode::Sandboxed);
         let mut config = crate::tools::ToolsConfig::new(scene.context.bridge.clone());
         config.sandbox_program = Some(vec!["/a b".into(), "x".into()]);
-        let line = sandboxed(&Tools::new(config), "echo 'it''s' $HOME", &scene.context).unwrap();
+        let line = sandboxed(&AgentTools::new(config), "echo 'it''s' $HOME", &scene.context).unwrap();
         assert!(line.starts_with("exec '/a b' 'x' '--write' '/"), "{line}");
         assert!(line.ends_with(r"'-c' 'echo '\''it'\'''\''s'\'' $HOME'"), "{line}");
     }

@@ -6,8 +6,8 @@ use linkspan_workspace::git;
 
 use super::ToolContext;
 use super::answer::{Answer, cancellable};
-use super::arguments::{Arguments, ParameterKind, optional, required};
-use super::toolbox::{LocalTool, Tools};
+use super::arguments::{ParameterKind, ToolArguments, optional, required};
+use super::toolbox::{AgentTools, LocalTool};
 use crate::permissions::ToolKind;
 
 use ParameterKind::{Count, Flag, Text, Texts};
@@ -59,13 +59,13 @@ pub(crate) const TOOLS: &[LocalTool] = &[
     },
 ];
 
-fn here(context: &ToolContext, tools: &Tools) -> (linkspan_workspace::Workspace, PathBuf) {
+fn here(context: &ToolContext, tools: &AgentTools) -> (linkspan_workspace::Workspace, PathBuf) {
     let workspace = tools.workspace(context);
     let folder = workspace.folders.first().cloned().unwrap_or_default();
     (workspace, folder)
 }
 
-fn status(tools: &Tools, _: &Arguments<'_>, context: &ToolContext) -> Answer {
+fn status(tools: &AgentTools, _: &ToolArguments<'_>, context: &ToolContext) -> Answer {
     let (workspace, folder) = here(context, tools);
     let status = cancellable(context, |cancel| git::status(&workspace, &folder, cancel), || {})??;
     let mut text = match (&status.branch, &status.head) {
@@ -99,7 +99,7 @@ fn short(hash: &str) -> &str {
     hash.get(..12).unwrap_or(hash)
 }
 
-fn diff(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answer {
+fn diff(tools: &AgentTools, arguments: &ToolArguments<'_>, context: &ToolContext) -> Answer {
     let (workspace, folder) = here(context, tools);
     let (path, staged) = (arguments.text("path").map(Path::new), arguments.flag("staged"));
     let run = |cancel: &_| git::diff(&workspace, &folder, path, staged, cancel);
@@ -108,7 +108,7 @@ fn diff(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answ
     Ok(if diff.text.is_empty() { "There are no changes.".to_owned() } else { diff.text + more })
 }
 
-fn log(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answer {
+fn log(tools: &AgentTools, arguments: &ToolArguments<'_>, context: &ToolContext) -> Answer {
     let (workspace, folder) = here(context, tools);
     let limit = arguments.count("limit").unwrap_or(10).min(200);
     let path = arguments.text("path").map(Path::new);
@@ -127,7 +127,7 @@ fn log(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answe
     Ok(lines.collect())
 }
 
-fn stage(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answer {
+fn stage(tools: &AgentTools, arguments: &ToolArguments<'_>, context: &ToolContext) -> Answer {
     let (workspace, folder) = here(context, tools);
     let paths: Vec<PathBuf> = arguments.texts("paths").into_iter().map(PathBuf::from).collect();
     if paths.is_empty() {
@@ -140,7 +140,7 @@ fn stage(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Ans
     })
 }
 
-fn commit(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answer {
+fn commit(tools: &AgentTools, arguments: &ToolArguments<'_>, context: &ToolContext) -> Answer {
     let (workspace, folder) = here(context, tools);
     let (message, all) = (arguments.needed("message"), arguments.flag("all"));
     let run = |cancel: &_| git::commit(&workspace, &folder, message, all, cancel);
@@ -156,11 +156,11 @@ mod tests {
     use serde_json::json;
 
     use crate::permissions::PermissionMode;
-    use crate::tools::testing::Scene;
+    use crate::tools::testing::ToolScene;
 
     #[test]
     fn a_change_is_seen_staged_and_committed() {
-        let scene = Scene::new(PermissionMode::Yolo);
+        let scene = ToolScene::new(PermissionMode::Yolo);
         assert!(scene.fails("git_status", json!({})).contains("not in a git repository"));
         for arguments in [
             &["init", "-q", "-b", "main"][..],

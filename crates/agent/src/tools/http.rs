@@ -19,7 +19,7 @@ use hyper_util::rt::TokioExecutor;
 use linkspan_client::confirm::Cancellation;
 use tower_service::Service;
 
-use super::answer::Failure;
+use super::answer::ToolFailure;
 
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(50);
@@ -88,7 +88,7 @@ pub(crate) fn wait_for<T>(
     time: Duration,
     cancelled: &Cancellation,
     work: impl Future<Output = Result<T, String>>,
-) -> Result<T, Failure> {
+) -> Result<T, ToolFailure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -101,10 +101,10 @@ pub(crate) fn wait_for<T>(
         };
         tokio::select! {
             done = tokio::time::timeout(time, work) => match done {
-                Ok(done) => done.map_err(Failure::Error),
-                Err(_) => Err(Failure::Error(format!("no answer within {} s", time.as_secs()))),
+                Ok(done) => done.map_err(ToolFailure::Error),
+                Err(_) => Err(ToolFailure::Error(format!("no answer within {} s", time.as_secs()))),
             },
-            () = is_cancelled => Err(Failure::cancelled()),
+            () = is_cancelled => Err(ToolFailure::cancelled()),
         }
     })
 }

@@ -30,7 +30,7 @@ use crate::permissions::{PermissionMode, ToolKind};
 
 pub(crate) use files::read_text as read_text_of;
 pub(crate) use paths::OwnFiles;
-pub use toolbox::{Tools, ToolsConfig};
+pub use toolbox::{AgentTools, ToolsConfig};
 
 /// What a running call may use. Cheap to clone.
 #[derive(Clone)]

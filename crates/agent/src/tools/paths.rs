@@ -9,7 +9,7 @@ use crate::permissions::PermissionMode;
 
 /// What is done with the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum FileAccess {
     Read,
     Write,
 }
@@ -38,7 +38,7 @@ impl OwnFiles {
 /// The real path that a call means. An error is for the model.
 pub(crate) fn resolve(
     given: &str,
-    purpose: Purpose,
+    purpose: FileAccess,
     own: &OwnFiles,
     context: &ToolContext,
 ) -> Result<PathBuf, String> {
@@ -54,7 +54,7 @@ pub(crate) fn resolve(
             "{given} belongs to Linkspan itself, and agents may not touch that; leave it to the user"
         ));
     }
-    if purpose == Purpose::Write && context.mode == PermissionMode::Sandboxed {
+    if purpose == FileAccess::Write && context.mode == PermissionMode::Sandboxed {
         let home = real_path(&context.cwd).unwrap_or_else(|_| context.cwd.clone());
         if !real.starts_with(&home) {
             return Err(format!(
@@ -135,24 +135,24 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::tools::testing::Scene;
+    use crate::tools::testing::ToolScene;
 
     #[test]
     fn a_path_that_leaves_the_folder_is_not_written_in_the_sandbox() {
-        let scene = Scene::new(PermissionMode::Sandboxed);
+        let scene = ToolScene::new(PermissionMode::Sandboxed);
         let outside = tempfile::tempdir().unwrap();
         symlink(outside.path(), scene.path("link")).unwrap();
         symlink(outside.path().join("new"), scene.path("dangling")).unwrap();
         symlink("dangling", scene.path("twice")).unwrap();
         fs::create_dir(scene.path("folder")).unwrap();
         let own = OwnFiles::default();
-        let write = |path: &str| resolve(path, Purpose::Write, &own, &scene.context);
+        let write = |path: &str| resolve(path, FileAccess::Write, &own, &scene.context);
         let absolute = outside.path().join("x").display().to_string();
         for path in
             ["../x", "link/x", "link/no/such/x", "dangling", "twice", "folder/../../x", "/etc/x", &absolute]
         {
             assert!(write(path).unwrap_err().contains("outside"), "{path}");
-            assert!(resolve(path, Purpose::Read, &own, &scene.context).is_ok(), "{path}");
+            assert!(resolve(path, FileAccess::Read, &own, &scene.context).is_ok(), "{path}");
         }
         for path in ["x", "folder/x", "no/such/x", "folder/../x", "./x", "folder/./x"] {
             assert!(write(path).is_ok(), "{path}: {:?}", write(path));
@@ -168,31 +168,31 @@ mod tests {
     #[test]
     fn the_files_of_linkspan_are_not_touched_in_any_mode_by_any_path() {
         for mode in PermissionMode::ALL {
-            let scene = Scene::new(mode);
+            let scene = ToolScene::new(mode);
             fs::create_dir(scene.path("own")).unwrap();
             symlink("own", scene.path("link")).unwrap();
             let own = OwnFiles::new([scene.path("own")]);
             for path in ["own/config.toml", "link/agent.toml", "own", "no/../own/x", "own/../own/x"] {
-                for purpose in [Purpose::Read, Purpose::Write] {
+                for purpose in [FileAccess::Read, FileAccess::Write] {
                     assert!(resolve(path, purpose, &own, &scene.context).is_err(), "{path}");
                 }
             }
-            assert!(resolve("owner", Purpose::Write, &own, &scene.context).is_ok());
+            assert!(resolve("owner", FileAccess::Write, &own, &scene.context).is_ok());
         }
     }
 
     #[test]
     fn links_in_a_circle_end() {
-        let scene = Scene::new(PermissionMode::Trusted);
+        let scene = ToolScene::new(PermissionMode::Trusted);
         symlink("b", scene.path("a")).unwrap();
         symlink("a", scene.path("b")).unwrap();
-        assert!(resolve("a", Purpose::Write, &OwnFiles::default(), &scene.context).is_err());
-        assert!(resolve("a/x", Purpose::Write, &OwnFiles::default(), &scene.context).is_err());
+        assert!(resolve("a", FileAccess::Write, &OwnFiles::default(), &scene.context).is_err());
+        assert!(resolve("a/x", FileAccess::Write, &OwnFiles::default(), &scene.context).is_err());
     }
 
     #[test]
     fn a_path_is_shown_as_the_model_would_write_it() {
-        let scene = Scene::new(PermissionMode::Trusted);
+        let scene = ToolScene::new(PermissionMode::Trusted);
         let home = scene.context.cwd.canonicalize().unwrap();
         assert_eq!(shown(&home.join("a/b"), &scene.context.cwd), "a/b");
         assert_eq!(shown(Path::new("/etc/passwd"), &scene.context.cwd), "/etc/passwd");

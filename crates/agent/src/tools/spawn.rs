@@ -3,9 +3,9 @@
 use linkspan_client::confirm::Cancellation;
 
 use super::ToolContext;
-use super::answer::{Answer, Failure};
-use super::arguments::{Arguments, ParameterKind, optional, required};
-use super::toolbox::{LocalTool, Tools, helper_mode};
+use super::answer::{Answer, ToolFailure};
+use super::arguments::{ParameterKind, ToolArguments, optional, required};
+use super::toolbox::{AgentTools, LocalTool, helper_mode};
 use crate::permissions::{PermissionMode, ToolKind};
 
 const LONGEST_NAME: usize = 40;
@@ -39,7 +39,7 @@ pub(crate) const TOOLS: &[LocalTool] = &[LocalTool {
             conversation: the prompt must say everything. Several helpers may run at once.",
     parameters: &[
         required("name", ParameterKind::Text, "A short name, which the user sees."),
-        required("prompt", ParameterKind::Text, "What it is to do, and what it should answer."),
+        required("prompt", ParameterKind::Text, "The task, and what the answer should have."),
         optional(
             "mode",
             ParameterKind::Word(&["yolo", "trusted", "sandboxed"]),
@@ -49,7 +49,7 @@ pub(crate) const TOOLS: &[LocalTool] = &[LocalTool {
     run,
 }];
 
-fn run(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answer {
+fn run(tools: &AgentTools, arguments: &ToolArguments<'_>, context: &ToolContext) -> Answer {
     let Some(spawner) = &tools.config.spawner else { return Err("helpers cannot be started here".into()) };
     let (name, prompt) = (arguments.needed("name").trim(), arguments.needed("prompt"));
     if name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
@@ -62,8 +62,8 @@ fn run(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answe
     let helper = Helper { parent: &context.agent, name, prompt, mode, cwd: &context.cwd };
     match spawner.spawn(helper, &context.cancelled) {
         Ok(answer) => Ok(answer),
-        Err(_) if context.cancelled.is_cancelled() => Err(Failure::cancelled()),
-        Err(why) => Err(Failure::Error(format!("the helper {name} gave no answer: {why}"))),
+        Err(_) if context.cancelled.is_cancelled() => Err(ToolFailure::cancelled()),
+        Err(why) => Err(ToolFailure::Error(format!("the helper {name} gave no answer: {why}"))),
     }
 }
 
@@ -74,7 +74,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tools::testing::Scene;
+    use crate::tools::testing::ToolScene;
     use crate::tools::{Toolbox, ToolsConfig};
 
     #[derive(Default)]
@@ -93,11 +93,11 @@ mod tests {
 
     #[test]
     fn a_helper_answers_with_at_most_the_mode_of_its_parent() {
-        let scene = Scene::new(PermissionMode::Trusted);
+        let scene = ToolScene::new(PermissionMode::Trusted);
         let pool = Arc::new(Pool::default());
         let mut config = ToolsConfig::new(scene.context.bridge.clone());
         config.spawner = Some(pool.clone());
-        let tools = Tools::new(config);
+        let tools = AgentTools::new(config);
         assert!(tools.specs().iter().any(|spec| spec.name == "spawn_agent"));
         let run = |call| scene.run_with(&tools, "spawn_agent", call);
         let result = run(json!({ "name": "tests", "prompt": "write tests", "mode": "yolo" }));

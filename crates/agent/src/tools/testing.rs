@@ -10,25 +10,25 @@ use linkspan_editor_api::Places;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{ToolContext, Toolbox, Tools, ToolsConfig};
+use super::{AgentTools, ToolContext, Toolbox, ToolsConfig};
 use crate::message::{Arguments, ToolCall, ToolResult};
 use crate::permissions::PermissionMode;
 
-pub(crate) struct Scene {
+pub(crate) struct ToolScene {
     pub(crate) folder: TempDir,
     pub(crate) context: ToolContext,
-    pub(crate) answers: Arc<Answers>,
+    pub(crate) answers: Arc<ScriptedTerminal>,
     pub(crate) output: Arc<Mutex<String>>,
 }
 
 /// A terminal. Without an answer it waits until the question is cancelled.
 #[derive(Default)]
-pub(crate) struct Answers {
+pub(crate) struct ScriptedTerminal {
     pub(crate) next: Mutex<Vec<TerminalAnswer>>,
     pub(crate) asked: Mutex<Vec<ConfirmQuestion>>,
 }
 
-impl TerminalPrompt for Answers {
+impl TerminalPrompt for ScriptedTerminal {
     fn ask(&self, question: &ConfirmQuestion, cancelled: &Cancellation) -> TerminalAnswer {
         self.asked.lock().unwrap().push(question.clone());
         loop {
@@ -45,12 +45,12 @@ impl TerminalPrompt for Answers {
     }
 }
 
-impl Scene {
-    pub(crate) fn new(mode: PermissionMode) -> Scene {
+impl ToolScene {
+    pub(crate) fn new(mode: PermissionMode) -> ToolScene {
         let folder = tempfile::tempdir().unwrap();
         let surroundings = surroundings(folder.path());
         let bridge = Bridge::new(BridgeConfig::default(), AgentInfo::new("test", "1"), surroundings);
-        let (answers, output) = (Arc::<Answers>::default(), Arc::<Mutex<String>>::default());
+        let (answers, output) = (Arc::<ScriptedTerminal>::default(), Arc::<Mutex<String>>::default());
         let heard = Arc::clone(&output);
         let context = ToolContext {
             cwd: folder.path().to_owned(),
@@ -61,7 +61,7 @@ impl Scene {
             mode,
             output: Arc::new(move |text| heard.lock().unwrap().push_str(text)),
         };
-        Scene { folder, context, answers, output }
+        ToolScene { folder, context, answers, output }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -82,15 +82,15 @@ impl Scene {
         self.answers.next.lock().unwrap().push(answer);
     }
 
-    pub(crate) fn tools(&self) -> Tools {
-        Tools::new(ToolsConfig::new(Arc::clone(&self.context.bridge)))
+    pub(crate) fn tools(&self) -> AgentTools {
+        AgentTools::new(ToolsConfig::new(Arc::clone(&self.context.bridge)))
     }
 
     pub(crate) fn run(&self, tool: &str, arguments: Value) -> ToolResult {
         self.run_with(&self.tools(), tool, arguments)
     }
 
-    pub(crate) fn run_with(&self, tools: &Tools, tool: &str, arguments: Value) -> ToolResult {
+    pub(crate) fn run_with(&self, tools: &AgentTools, tool: &str, arguments: Value) -> ToolResult {
         let call = ToolCall {
             id: "1".to_owned(),
             name: tool.to_owned(),

@@ -1,6 +1,6 @@
 //! All tools as one table: names, kinds, what the model is told of them, and running one. Knows no tool from inside.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,8 +9,8 @@ use linkspan_editor_api::DenyGlobs;
 use linkspan_workspace::Workspace;
 use serde_json::Value;
 
-use super::answer::{Answer, Failure, LONGEST, beginning};
-use super::arguments::{Arguments, Parameter, schema};
+use super::answer::{Answer, LONGEST, ToolFailure, beginning};
+use super::arguments::{Parameter, ToolArguments, schema};
 use super::editor::EditorTools;
 use super::fetch::FetchRules;
 use super::mcp::{McpServers, Report, ServerConfig};
@@ -67,7 +67,7 @@ pub(crate) struct LocalTool {
     pub(crate) kind: ToolKind,
     pub(crate) about: &'static str,
     pub(crate) parameters: &'static [Parameter],
-    pub(crate) run: fn(&Tools, &Arguments<'_>, &ToolContext) -> Answer,
+    pub(crate) run: fn(&AgentTools, &ToolArguments<'_>, &ToolContext) -> Answer,
 }
 
 /// The tables, in the order in which the model sees them.
@@ -75,28 +75,28 @@ const TABLES: [&[LocalTool]; 6] =
     [files::TOOLS, command::TOOLS, git::TOOLS, fetch::TOOLS, calculate::TOOLS, spawn::TOOLS];
 
 /// All tools of the agent. One for all agents of the process.
-pub struct Tools {
+pub struct AgentTools {
     pub(crate) config: ToolsConfig,
     pub(crate) own: OwnFiles,
-    editor: EditorTools,
+    pub(crate) editor: EditorTools,
     mcp: McpServers,
     /// Each file that is being changed, so that two calls do not change it at once.
-    pub(crate) changing: Mutex<HashMap<PathBuf, ()>>,
+    pub(crate) changing: Mutex<BTreeSet<PathBuf>>,
 }
 
-impl std::fmt::Debug for Tools {
+impl std::fmt::Debug for AgentTools {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Tools").field("config", &self.config).finish_non_exhaustive()
+        formatter.debug_struct("AgentTools").field("config", &self.config).finish_non_exhaustive()
     }
 }
 
-impl Tools {
+impl AgentTools {
     /// Starts MCP servers in the background, when they are first needed.
-    pub fn new(mut config: ToolsConfig) -> Tools {
+    pub fn new(mut config: ToolsConfig) -> AgentTools {
         let own = OwnFiles::new(std::mem::take(&mut config.own));
         let mcp = McpServers::new(std::mem::take(&mut config.mcp));
         let editor = EditorTools::new(Arc::clone(&config.bridge));
-        Tools { config, own, editor, mcp, changing: Mutex::default() }
+        AgentTools { config, own, editor, mcp, changing: Mutex::default() }
     }
 
     /// Starts the MCP servers now, in the background, instead of when their tools are first wanted.
@@ -131,7 +131,7 @@ impl Tools {
     /// Runs a call. `None`: there is no such tool.
     fn answer(&self, name: &str, arguments: &Value, context: &ToolContext) -> Option<Answer> {
         if let Some(tool) = self.local(name) {
-            return Some(match Arguments::read(name, tool.parameters, arguments) {
+            return Some(match ToolArguments::read(name, tool.parameters, arguments) {
                 Ok(read) => (tool.run)(self, &read, context),
                 Err(error) => Err(error.into()),
             });
@@ -146,7 +146,7 @@ impl Tools {
     }
 }
 
-impl Toolbox for Tools {
+impl Toolbox for AgentTools {
     fn specs(&self) -> Vec<ToolSpec> {
         let local = TABLES.into_iter().flatten().filter(|tool| self.offers(tool)).map(|tool| ToolSpec {
             name: tool.name.to_owned(),
@@ -169,18 +169,18 @@ impl Toolbox for Tools {
 
     fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolResult {
         let answer = match &call.arguments {
-            _ if context.cancelled.is_cancelled() => Err(Failure::cancelled()),
-            CallArguments::Broken(_) => Err(Failure::from(
+            _ if context.cancelled.is_cancelled() => Err(ToolFailure::cancelled()),
+            CallArguments::Broken(_) => Err(ToolFailure::from(
                 "The arguments are not a JSON object, so nothing was done; make the call again with valid JSON.",
             )),
             CallArguments::Json(arguments) => self
                 .answer(&call.name, arguments, context)
-                .unwrap_or_else(|| Err(Failure::Error(format!("There is no tool `{}`.", call.name)))),
+                .unwrap_or_else(|| Err(ToolFailure::Error(format!("There is no tool `{}`.", call.name)))),
         };
         let (text, is_error, cancelled) = match answer {
             Ok(text) => (text, false, false),
-            Err(Failure::Error(text)) => (text, true, false),
-            Err(Failure::Cancelled(text)) => (text, true, true),
+            Err(ToolFailure::Error(text)) => (text, true, false),
+            Err(ToolFailure::Cancelled(text)) => (text, true, true),
         };
         let text = beginning(text, LONGEST, "Ask for less at a time.");
         ToolResult { call_id: call.id.clone(), name: call.name.clone(), text, is_error, cancelled }
@@ -189,22 +189,21 @@ impl Toolbox for Tools {
 
 /// Holds a file while it is changed: the next call that changes it waits, so that its base is the result of this one.
 pub(crate) struct ChangeTurn<'t> {
-    changing: &'t Mutex<HashMap<PathBuf, ()>>,
+    changing: &'t Mutex<BTreeSet<PathBuf>>,
     path: PathBuf,
 }
 
-impl Tools {
-    pub(crate) fn turn(&self, path: PathBuf, context: &ToolContext) -> Result<ChangeTurn<'_>, Failure> {
+impl AgentTools {
+    pub(crate) fn turn(&self, path: PathBuf, context: &ToolContext) -> Result<ChangeTurn<'_>, ToolFailure> {
         loop {
             {
                 let mut changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
-                if !changing.contains_key(&path) {
-                    changing.insert(path.clone(), ());
+                if changing.insert(path.clone()) {
                     return Ok(ChangeTurn { changing: &self.changing, path });
                 }
             }
             if context.cancelled.wait_timeout(std::time::Duration::from_millis(50)) {
-                return Err(Failure::cancelled());
+                return Err(ToolFailure::cancelled());
             }
         }
     }
@@ -225,16 +224,14 @@ pub(crate) fn helper_mode(parent: PermissionMode, wanted: Option<&str>) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use serde_json::json;
 
     use super::*;
-    use crate::tools::testing::Scene;
+    use crate::tools::testing::ToolScene;
 
     #[test]
     fn every_tool_has_one_name_a_kind_and_a_schema() {
-        let scene = Scene::new(PermissionMode::Trusted);
+        let scene = ToolScene::new(PermissionMode::Trusted);
         let tools = scene.tools();
         let specs = tools.specs();
         let names: BTreeSet<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
@@ -265,7 +262,7 @@ mod tests {
     fn the_page_names_every_tool() {
         const PAGE: &str =
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents/linkspan-agent.md"));
-        let scene = Scene::new(PermissionMode::Trusted);
+        let scene = ToolScene::new(PermissionMode::Trusted);
         let specs = scene.tools().specs();
         let names = specs.iter().map(|spec| spec.name.as_str()).chain(["spawn_agent"]);
         let missing: Vec<&str> = names.filter(|name| !PAGE.contains(&format!("`{name}`"))).collect();
@@ -274,7 +271,7 @@ mod tests {
 
     #[test]
     fn an_unknown_tool_is_said_to_be_none() {
-        let scene = Scene::new(PermissionMode::Trusted);
+        let scene = ToolScene::new(PermissionMode::Trusted);
         for name in ["readfile", "ide.open_fil", "none.tool", "spawn_agent", ""] {
             assert_eq!(scene.fails(name, json!({})), format!("There is no tool `{name}`."));
         }
@@ -282,7 +279,7 @@ mod tests {
 
     #[test]
     fn broken_arguments_run_nothing() {
-        let scene = Scene::new(PermissionMode::Yolo);
+        let scene = ToolScene::new(PermissionMode::Yolo);
         let call = ToolCall {
             id: "7".into(),
             name: "write_file".into(),
@@ -301,7 +298,7 @@ mod tests {
 
     #[test]
     fn nothing_runs_after_a_cancellation() {
-        let scene = Scene::new(PermissionMode::Yolo);
+        let scene = ToolScene::new(PermissionMode::Yolo);
         scene.context.cancelled.cancel();
         let result = scene.run("write_file", json!({ "path": "a", "content": "x" }));
         assert!(result.cancelled && !scene.path("a").exists());

@@ -311,18 +311,6 @@ fn a_change_that_no_editor_can_show_is_asked_in_the_terminal() {
 }
 
 #[test]
-fn a_terminal_may_accept_another_text_than_the_proposed_one() {
-    let (press, keys) = keys();
-    press.send(TerminalAnswer::AllowText { text: "mine\n".to_owned() }).unwrap();
-    let Confirmation::AllowOnce { text: Some(text), bytes: Some(bytes), written: false, .. } =
-        end(&start(question(), TRUSTED(), None, &keys))
-    else {
-        panic!("not allowed")
-    };
-    assert_eq!((text.as_str(), bytes.as_slice()), ("mine\n", b"mine\n".as_slice()));
-}
-
-#[test]
 fn when_both_ask_the_editor_may_be_first() {
     let (fixture, (_press, keys)) = (ConfirmFixture::new(), keys());
     let heard = start(question(), BOTH(), Some(&fixture), &keys);

@@ -62,6 +62,26 @@ fn after_a_kill_a_command_is_not_run_again_and_the_model_learns_why() {
 }
 
 #[test]
+fn a_change_that_was_asked_about_is_asked_about_again_with_the_same_text() {
+    let mut stage = Stage::new();
+    stage.prompt("go");
+    stage.answer("", [call("a", "edit_file", json!({ "path": "x" }))]);
+    let proposed = Record::Proposed { call_id: "a".into(), path: "/w/x".into(), text: "new".into() };
+    let mut records = stage.records;
+    records.push(proposed);
+    let mut stage = restored(&records);
+    let run = stage.actions.iter().find_map(|action| match action {
+        Action::Run { call, .. } => Some(call.clone()),
+        _ => None,
+    });
+    assert_eq!(run, Some(call("a", "write_file", json!({ "path": "/w/x", "content": "new" }))));
+    stage.done("a", "The user accepted it.");
+    let result = &stage.results()[0];
+    assert_eq!(result.name, "edit_file");
+    assert!(result.text.ends_with("was asked about this change. The user accepted it."), "{}", result.text);
+}
+
+#[test]
 fn a_question_that_was_open_is_asked_again() {
     let mut stage = Stage::new();
     stage.prompt("go");

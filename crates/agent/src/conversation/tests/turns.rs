@@ -175,7 +175,7 @@ fn another_mode_answers_what_is_still_asked() {
     stage.event(Event::Mode(PermissionMode::Yolo));
     assert!(stage.actions.contains(&Action::CloseQuestion { question }));
     assert_eq!(stage.runs(), ["a"]);
-    assert_eq!(stage.records.contains(&Record::Mode { mode: PermissionMode::Yolo }), true);
+    assert!(stage.records.contains(&Record::Mode { mode: PermissionMode::Yolo }));
 }
 
 #[test]

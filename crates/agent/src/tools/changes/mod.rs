@@ -9,16 +9,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use linkspan_client::confirm::{
-    ConfirmQuestion, Confirmation, FileChange, PermissionMode as Asking, Reviewer, Rules, confirm_unless,
+    ConfirmQuestion, Confirmation, FileChange, PermissionMode as Asking, Rules, confirm_unless,
 };
 use linkspan_client::proposal::{FILE_TOOLS, FileEdit, Proposed, proposed};
+use linkspan_review::{TextError, decode, to_file_conventions};
 use serde_json::Value;
 
 use super::ToolContext;
-use super::answer::{Answer, Failure};
+use super::answer::{Answer, ToolFailure};
 use super::editor::diagnostics_after;
-use super::paths::{Purpose, resolve, shown};
-use super::toolbox::Tools;
+use super::paths::{FileAccess, resolve, shown};
+use super::toolbox::AgentTools;
 use crate::permissions::PermissionMode;
 use change_result::{DecidedChange, result_text};
 use replace::ReplaceError;
@@ -29,10 +30,10 @@ pub(crate) fn is_one(name: &str) -> bool {
     FILE_TOOLS.contains(&name)
 }
 
-pub(crate) fn run(tools: &Tools, tool: &str, arguments: &Value, context: &ToolContext) -> Answer {
+pub(crate) fn run(tools: &AgentTools, tool: &str, arguments: &Value, context: &ToolContext) -> Answer {
     let FileEdit { path: given, edit } =
         FileEdit::from_call(tool, arguments).map_err(|error| error.to_string())?;
-    let path = resolve(&given.to_string_lossy(), Purpose::Write, &tools.own, context)?;
+    let path = resolve(&given.to_string_lossy(), FileAccess::Write, &tools.own, context)?;
     let name = shown(&path, &context.cwd);
     if tools.config.deny.denies(&tools.workspace(context).folders, &path) {
         return Err(format!(
@@ -42,22 +43,48 @@ pub(crate) fn run(tools: &Tools, tool: &str, arguments: &Value, context: &ToolCo
     }
     let _turn = tools.turn(path.clone(), context)?;
     let current = replace::read(&path).map_err(|error| format!("cannot read {name}: {error}"))?;
-    let proposed = proposed(&edit, current.as_deref()).map_err(|error| format!("{name}: {error}"))?;
-    let change = Proposal { tool, path, name, current, proposed: Arc::new(proposed) };
+    let unsaved = tools.editor.unsaved_text(&path).map_err(|why| format!("{name} {why}"))?;
+    if unsaved.is_some() && context.mode != PermissionMode::Trusted {
+        return Err(format!(
+            "{name} has unsaved changes of the user in the editor, so it is not written; propose the change there with \
+             `ide.apply_edit`, or ask the user to save the file"
+        )
+        .into());
+    }
+    let is_unsaved = unsaved.is_some();
+    // The user's unsaved text is what the change is made to.
+    let base = match unsaved {
+        Some(text) => {
+            Some(as_in_the_file(&text, current.as_deref()).map_err(|error| format!("{name}: {error}"))?)
+        }
+        None => current.clone(),
+    };
+    let proposed = proposed(&edit, base.as_deref()).map_err(|error| format!("{name}: {error}"))?;
+    let change = ComputedChange { tool, path, name, current, proposed: Arc::new(proposed), is_unsaved };
     change.decide(context)
 }
 
 /// A change that can be made.
-struct Proposal<'a> {
+struct ComputedChange<'a> {
     tool: &'a str,
     path: PathBuf,
     name: String,
     /// The bytes of the file; `None` if it does not exist.
     current: Option<Vec<u8>>,
     proposed: Arc<Proposed>,
+    /// It is made to a text that is only in the editor yet.
+    is_unsaved: bool,
 }
 
-impl Proposal<'_> {
+/// A text of the editor in the bytes of its file.
+fn as_in_the_file(text: &str, file: Option<&[u8]>) -> Result<Vec<u8>, TextError> {
+    match file.map(decode).transpose()? {
+        Some(file) => file.format.encode(&to_file_conventions(Some(&file), text).0),
+        None => Ok(text.as_bytes().to_vec()),
+    }
+}
+
+impl ComputedChange<'_> {
     fn decide(&self, context: &ToolContext) -> Answer {
         if self.proposed.is_unchanged() {
             return Ok(format!("{} already holds this text; nothing was changed.", self.name));
@@ -72,7 +99,7 @@ impl Proposal<'_> {
             _ => None,
         };
         if let Some(bytes) = to_write {
-            self.write(bytes).map_err(|error| Failure::Error(self.not_written(&error)))?;
+            self.write(bytes).map_err(|error| ToolFailure::Error(self.not_written(&error)))?;
         }
         let cancelled = context.cancelled.is_cancelled();
         let result = result_text(&DecidedChange {
@@ -86,8 +113,8 @@ impl Proposal<'_> {
             return Ok(result.text + &problems.unwrap_or_default());
         }
         Err(match confirmation {
-            Confirmation::Undecided { .. } if cancelled => Failure::Cancelled(result.text),
-            _ => Failure::Error(result.text),
+            Confirmation::Undecided { .. } if cancelled => ToolFailure::Cancelled(result.text),
+            _ => ToolFailure::Error(result.text),
         })
     }
 
@@ -99,10 +126,11 @@ impl Proposal<'_> {
             note: None,
             label: Some(label(&context.agent, &self.path)),
         };
-        let rules = Rules { config: *context.bridge.config(), ask_both: true, ..Rules::new(Asking::Trusted) };
-        // A lost editor is being looked for again, and is asked if it comes back in time.
-        let editor = context.bridge.connection().map(|_| &*context.bridge as &dyn Reviewer);
-        confirm_unless(&question, &rules, editor, &*context.prompt, &context.cancelled)
+        // Only the editor can write into a text that is not saved; the terminal is asked if the editor is lost.
+        let ask_both = !self.is_unsaved;
+        let rules = Rules { config: *context.bridge.config(), ask_both, ..Rules::new(Asking::Trusted) };
+        // It waits a moment for an editor that was just lost, and says at once if there is none.
+        confirm_unless(&question, &rules, Some(&*context.bridge), &*context.prompt, &context.cancelled)
     }
 
     /// Writes, unless the file is not what the decision was about.

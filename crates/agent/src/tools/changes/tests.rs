@@ -10,13 +10,13 @@ use linkspan_client::connection::AcceptedPart;
 use serde_json::json;
 
 use crate::permissions::PermissionMode;
-use crate::tools::testing::Scene;
-use crate::tools::{Tools, ToolsConfig};
+use crate::tools::testing::ToolScene;
+use crate::tools::{AgentTools, ToolsConfig};
 
 #[test]
 fn yolo_and_sandboxed_write_at_once_and_keep_what_a_file_is() {
     for mode in [PermissionMode::Yolo, PermissionMode::Sandboxed] {
-        let scene = Scene::new(mode);
+        let scene = ToolScene::new(mode);
         scene.write("a.txt", b"\xef\xbb\xbfone\r\ntwo\r\n");
         std::fs::set_permissions(scene.path("a.txt"), std::fs::Permissions::from_mode(0o640)).unwrap();
         let said =
@@ -34,7 +34,7 @@ fn yolo_and_sandboxed_write_at_once_and_keep_what_a_file_is() {
 
 #[test]
 fn trusted_asks_and_writes_only_what_was_allowed() {
-    let scene = Scene::new(PermissionMode::Trusted);
+    let scene = ToolScene::new(PermissionMode::Trusted);
     scene.write("a.txt", "one\ntwo\n");
     let change = || json!({ "path": "a.txt", "start_line": 1, "new_content": "ONE" });
 
@@ -62,7 +62,7 @@ fn trusted_asks_and_writes_only_what_was_allowed() {
 
 #[test]
 fn without_anyone_to_ask_nothing_is_written() {
-    let scene = Scene::new(PermissionMode::Trusted);
+    let scene = ToolScene::new(PermissionMode::Trusted);
     scene.will_answer(TerminalAnswer::Unavailable { why: "there is no terminal to ask in".into() });
     let said = scene.fails("write_file", json!({ "path": "a", "content": "x" }));
     assert!(said.contains("Nobody decided") && said.contains("no terminal"), "{said}");
@@ -71,7 +71,7 @@ fn without_anyone_to_ask_nothing_is_written() {
 
 #[test]
 fn a_file_that_changes_while_the_user_decides_is_not_overwritten() {
-    let scene = Scene::new(PermissionMode::Trusted);
+    let scene = ToolScene::new(PermissionMode::Trusted);
     scene.write("a.txt", "one\n");
     thread::scope(|scope| {
         let call = scope.spawn(|| scene.fails("append_file", json!({ "path": "a.txt", "content": "two" })));
@@ -88,7 +88,7 @@ fn a_file_that_changes_while_the_user_decides_is_not_overwritten() {
 
 #[test]
 fn a_cancelled_call_leaves_the_file_and_says_that_it_was_cancelled() {
-    let scene = Scene::new(PermissionMode::Trusted);
+    let scene = ToolScene::new(PermissionMode::Trusted);
     thread::scope(|scope| {
         let call = scope.spawn(|| scene.run("write_file", json!({ "path": "a", "content": "x" })));
         while scene.answers.asked.lock().unwrap().is_empty() {
@@ -103,7 +103,7 @@ fn a_cancelled_call_leaves_the_file_and_says_that_it_was_cancelled() {
 
 #[test]
 fn two_calls_on_one_file_follow_each_other() {
-    let scene = Scene::new(PermissionMode::Yolo);
+    let scene = ToolScene::new(PermissionMode::Yolo);
     scene.write("a.txt", "");
     let tools = scene.tools();
     thread::scope(|scope| {
@@ -122,7 +122,7 @@ fn two_calls_on_one_file_follow_each_other() {
 
 #[test]
 fn what_cannot_be_done_is_not_asked() {
-    let scene = Scene::new(PermissionMode::Trusted);
+    let scene = ToolScene::new(PermissionMode::Trusted);
     scene.write("a.txt", "one\n");
     scene.write("binary", b"\x00\x01\x02\xff");
     let calls = [
@@ -150,11 +150,11 @@ fn what_cannot_be_done_is_not_asked() {
 #[test]
 fn its_own_files_and_denied_ones_are_not_changed_in_any_mode() {
     for mode in PermissionMode::ALL {
-        let scene = Scene::new(mode);
+        let scene = ToolScene::new(mode);
         let mut config = ToolsConfig::new(scene.context.bridge.clone());
         config.own = vec![scene.path("own")];
         config.deny = linkspan_editor_api::DenyGlobs::new(&["secrets/**".to_owned()]).unwrap();
-        let tools = Tools::new(config);
+        let tools = AgentTools::new(config);
         for (path, wanted) in [("own/agent.toml", "belongs to Linkspan"), ("secrets/key", "`deny`")] {
             let result = scene.run_with(&tools, "write_file", json!({ "path": path, "content": "x" }));
             assert!(result.is_error && result.text.contains(wanted), "{result:?}");

@@ -9,8 +9,8 @@ use linkspan_client::ppxai;
 use serde_json::{Map, Value, json};
 
 use crate::tools::ToolContext;
-use crate::tools::answer::{Answer, Failure};
-use crate::tools::arguments::Arguments;
+use crate::tools::answer::{Answer, ToolFailure};
+use crate::tools::arguments::ToolArguments;
 
 /// As in the seed.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -29,7 +29,7 @@ pub(super) fn run(connection: &Connection, tool: &str, arguments: &Value, contex
 pub(super) fn on_hub(
     connection: &Connection,
     tool: &str,
-    arguments: &Arguments<'_>,
+    arguments: &ToolArguments<'_>,
     context: &ToolContext,
 ) -> Answer {
     let mut converted = json!({});
@@ -61,8 +61,8 @@ fn call(
     arguments: &Value,
     waits_for_user: bool,
     context: &ToolContext,
-) -> Result<ToolResult, Failure> {
-    let failed = |error: CallError| Failure::Error(error.to_string());
+) -> Result<ToolResult, ToolFailure> {
+    let failed = |error: CallError| ToolFailure::Error(error.to_string());
     let pending = connection.start(tool, arguments).map_err(failed)?;
     let until = Instant::now() + DEADLINE;
     loop {
@@ -71,7 +71,7 @@ fn call(
         }
         if context.cancelled.is_cancelled() {
             pending.cancel();
-            return Err(Failure::cancelled());
+            return Err(ToolFailure::cancelled());
         }
         if !waits_for_user && Instant::now() > until {
             pending.cancel();
@@ -87,10 +87,10 @@ fn told(tool: &str, result: &ToolResult) -> Answer {
     let refused =
         value.as_ref().and_then(|value| value.get("accepted")).and_then(Value::as_bool) == Some(false);
     if refused {
-        return Err(Failure::Error(format!("The user rejected the change, or it was not made.\n{text}")));
+        return Err(ToolFailure::Error(format!("The user rejected the change, or it was not made.\n{text}")));
     }
     if result.is_error {
-        return Err(Failure::Error(if text.is_empty() {
+        return Err(ToolFailure::Error(if text.is_empty() {
             format!("`{tool}` failed without a reason")
         } else {
             text
@@ -144,10 +144,10 @@ mod tests {
     #[test]
     fn a_rejection_is_a_failure_with_its_words() {
         let refused = json!({ "applied": false, "accepted": false, "reason": "no", "comments": [] });
-        let Err(Failure::Error(text)) = told("t", &result(refused)) else { panic!() };
+        let Err(ToolFailure::Error(text)) = told("t", &result(refused)) else { panic!() };
         assert!(text.contains("rejected") && text.contains("\"reason\": \"no\""), "{text}");
         let failed =
             ToolResult { is_error: true, content: vec![json!({ "text": "why" })], ..ToolResult::default() };
-        assert_eq!(told("t", &failed), Err(Failure::Error("why".into())));
+        assert_eq!(told("t", &failed), Err(ToolFailure::Error("why".into())));
     }
 }

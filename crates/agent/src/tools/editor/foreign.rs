@@ -6,8 +6,8 @@ use std::path::Path;
 use linkspan_client::connection::{Connection, EditorDiagnostic, OpenAt};
 use serde_json::json;
 
-use crate::tools::answer::{Answer, Failure};
-use crate::tools::arguments::Arguments;
+use crate::tools::answer::{Answer, ToolFailure};
+use crate::tools::arguments::ToolArguments;
 
 pub(super) fn not_offered(connection: &Connection, tool: &str) -> String {
     let candidate = connection.candidate();
@@ -18,8 +18,8 @@ pub(super) fn not_offered(connection: &Connection, tool: &str) -> String {
     )
 }
 
-pub(super) fn run(connection: &Connection, tool: &str, arguments: &Arguments<'_>) -> Answer {
-    let failed = |error: linkspan_client::CallError| Failure::Error(error.to_string());
+pub(super) fn run(connection: &Connection, tool: &str, arguments: &ToolArguments<'_>) -> Answer {
+    let failed = |error: linkspan_client::CallError| ToolFailure::Error(error.to_string());
     let pretty = |value| serde_json::to_string_pretty(&value).unwrap_or_default();
     match tool {
         "ide.get_workspace_info" => {

@@ -7,6 +7,7 @@ mod diagnostics;
 mod foreign;
 mod table;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,11 +17,11 @@ use linkspan_client::http::LoopbackUrl;
 use linkspan_client::ppxai;
 use linkspan_client::{AgentInfo, Bridge};
 use linkspan_editor_api::Places;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::ToolContext;
-use super::answer::{Answer, Failure};
-use super::arguments::{Arguments, schema};
+use super::answer::{Answer, ToolFailure};
+use super::arguments::{ToolArguments, schema};
 use crate::models::ToolSpec;
 use crate::permissions::{PermissionMode, ToolKind};
 use table::{EditorTool, TABLE};
@@ -29,6 +30,9 @@ pub(crate) use diagnostics::diagnostics_after;
 
 /// What a model is told without an editor.
 pub(crate) const NOT_CONNECTED: &str = "Not connected to IDE. Use /ide connect first.";
+
+/// A window cuts a longer text.
+const LONGEST_UNSAVED: usize = 1024 * 1024;
 
 pub(crate) struct EditorTools {
     bridge: Arc<Bridge>,
@@ -74,7 +78,7 @@ impl EditorTools {
     fn answer(&self, tool: &EditorTool, arguments: &Value, context: &ToolContext) -> Answer {
         let connection = self.bridge.connection().filter(|connection| !connection.is_closed());
         let Some(connection) = connection else { return Err(NOT_CONNECTED.into()) };
-        let read = Arguments::read(tool.name, tool.parameters, arguments)?;
+        let read = ToolArguments::read(tool.name, tool.parameters, arguments)?;
         if context.mode == PermissionMode::Sandboxed && tool.kind == ToolKind::Command {
             return Err(format!(
                 "`{}` runs outside the sandbox, so it does not run in sandboxed mode; use `run_command`",
@@ -103,8 +107,31 @@ impl EditorTools {
         }
     }
 
+    /// The text of a file in the editor, if the user has changed it there and not saved it. An error is the end of a
+    /// sentence about the file.
+    pub(crate) fn unsaved_text(&self, path: &Path) -> Result<Option<String>, String> {
+        let editor = self.bridge.connection().filter(|editor| editor.is_hub() && !editor.is_closed());
+        let Some(editor) = editor else { return Ok(None) };
+        let port = editor.candidate().wire.port();
+        // A file that the window does not have is not open there.
+        if !self.bridge.config().enabled || !editor.is_dirty(path).unwrap_or(false) {
+            return Ok(None);
+        }
+        let failed = |why: String| format!("has unsaved changes in the editor, which cannot be read: {why}");
+        let window =
+            self.window(&editor, port).map_err(|_| failed("the editor's tools are not there".to_owned()))?;
+        let answer = window.call("ide.read_file", &json!({ "path": path.display().to_string() }));
+        let answer = answer.map_err(|error| failed(error.to_string()))?;
+        let content = answer.structured.as_ref().and_then(|read| read.get("content")?.as_str());
+        match content {
+            Some(text) if text.len() < LONGEST_UNSAVED => Ok(Some(text.to_owned())),
+            Some(_) => Err(failed("the text is too long; ask the user to save it".to_owned())),
+            None => Err(failed(answer.texts().collect::<Vec<_>>().join(" "))),
+        }
+    }
+
     /// The bridge on the port of the hub's window.
-    fn window(&self, hub: &Connection, port: u16) -> Result<Connection, Failure> {
+    fn window(&self, hub: &Connection, port: u16) -> Result<Connection, ToolFailure> {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, connection)) = &*window
             && *known == port
@@ -159,10 +186,8 @@ fn named(tool: &EditorTool, arguments: &Value, agent: &str) -> Value {
 mod tests {
     use std::collections::BTreeSet;
 
-    use serde_json::json;
-
     use super::*;
-    use crate::tools::testing::Scene;
+    use crate::tools::testing::ToolScene;
 
     #[test]
     fn all_26_tools_of_the_seed_are_there() {
@@ -176,7 +201,7 @@ mod tests {
     #[test]
     fn without_an_editor_each_says_so() {
         for mode in PermissionMode::ALL {
-            let scene = Scene::new(mode);
+            let scene = ToolScene::new(mode);
             for tool in TABLE {
                 let arguments = json!({});
                 assert_eq!(scene.fails(tool.name, arguments), NOT_CONNECTED, "{}", tool.name);

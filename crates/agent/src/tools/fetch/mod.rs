@@ -10,10 +10,10 @@ use linkspan_review::decode;
 use serde::Deserialize;
 
 use super::ToolContext;
-use super::answer::{Answer, Failure, beginning};
-use super::arguments::{Arguments, ParameterKind, optional, required};
+use super::answer::{Answer, ToolFailure, beginning};
+use super::arguments::{ParameterKind, ToolArguments, optional, required};
 use super::http::{HttpRequest, Reach, read_body, send, wait_for};
-use super::toolbox::{LocalTool, Tools};
+use super::toolbox::{AgentTools, LocalTool};
 use crate::permissions::ToolKind;
 
 const TIME: Duration = Duration::from_secs(30);
@@ -44,19 +44,19 @@ pub(crate) const TOOLS: &[LocalTool] = &[LocalTool {
     run,
 }];
 
-fn run(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answer {
+fn run(tools: &AgentTools, arguments: &ToolArguments<'_>, context: &ToolContext) -> Answer {
     let reach = if tools.config.fetch.allow_private { Reach::Anywhere } else { Reach::Public };
     let longest = arguments.count("max_length").unwrap_or(LONGEST_TEXT).min(LONGEST_TEXT);
     let url = arguments.needed("url").trim();
     let page = wait_for(TIME, &context.cancelled, fetch(url, reach)).map_err(|failure| match failure {
-        Failure::Error(why) => Failure::Error(format!("{url} was not fetched: {why}")),
+        ToolFailure::Error(why) => ToolFailure::Error(format!("{url} was not fetched: {why}")),
         cancelled => cancelled,
     })?;
     let more =
         if page.is_cut { format!("\n[Only the first {LARGEST} bytes were read.]") } else { String::new() };
     let text = beginning(page.text, longest, "Ask for a more specific page.");
     let said = format!("{}{text}{more}", page.heading);
-    if page.is_ok { Ok(said) } else { Err(Failure::Error(said)) }
+    if page.is_ok { Ok(said) } else { Err(ToolFailure::Error(said)) }
 }
 
 struct Page {

@@ -10,9 +10,9 @@ use super::*;
 use crate::message::ToolResult;
 use crate::permissions::PermissionMode;
 use crate::tools::ToolsConfig;
-use crate::tools::testing::Scene;
+use crate::tools::testing::ToolScene;
 
-/// Answers each request by its path.
+/// ScriptedTerminal each request by its path.
 fn server(answer: fn(&str, u16) -> String) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -56,10 +56,10 @@ fn answer(path: &str, port: u16) -> String {
 }
 
 fn fetched(allow_private: bool, url: &str) -> ToolResult {
-    let scene = Scene::new(PermissionMode::Yolo);
+    let scene = ToolScene::new(PermissionMode::Yolo);
     let mut config = ToolsConfig::new(scene.context.bridge.clone());
     config.fetch = FetchRules { allow_private };
-    scene.run_with(&Tools::new(config), "fetch_url", json!({ "url": url }))
+    scene.run_with(&AgentTools::new(config), "fetch_url", json!({ "url": url }))
 }
 
 #[test]

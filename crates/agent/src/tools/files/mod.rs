@@ -1,4 +1,4 @@
-//! Tools that read files: one file, lists of files, and searches. They see what is on disk; unsaved texts of the editor
+//! AgentTools that read files: one file, lists of files, and searches. They see what is on disk; unsaved texts of the editor
 //! are behind `ide.read_file`.
 
 mod read;
@@ -7,8 +7,8 @@ use linkspan_workspace::{ListFiles, SearchFiles, list_files, search_files};
 
 use super::ToolContext;
 use super::answer::{Answer, cancellable};
-use super::arguments::{Arguments, ParameterKind, optional, required};
-use super::toolbox::{LocalTool, Tools};
+use super::arguments::{ParameterKind, ToolArguments, optional, required};
+use super::toolbox::{AgentTools, LocalTool};
 use crate::permissions::ToolKind;
 
 pub(crate) use read::read_text;
@@ -60,11 +60,11 @@ pub(crate) const TOOLS: &[LocalTool] = &[
     },
 ];
 
-fn owned(arguments: &Arguments<'_>, name: &str) -> Option<String> {
+fn owned(arguments: &ToolArguments<'_>, name: &str) -> Option<String> {
     arguments.text(name).map(str::to_owned)
 }
 
-fn list(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answer {
+fn list(tools: &AgentTools, arguments: &ToolArguments<'_>, context: &ToolContext) -> Answer {
     let asked = ListFiles {
         pattern: owned(arguments, "pattern"),
         exclude: owned(arguments, "exclude"),
@@ -81,7 +81,7 @@ fn list(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answ
     Ok(format!("{}{more}", found.paths.join("\n")))
 }
 
-fn search(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answer {
+fn search(tools: &AgentTools, arguments: &ToolArguments<'_>, context: &ToolContext) -> Answer {
     let asked = SearchFiles {
         query: arguments.needed("query").to_owned(),
         regex: arguments.flag("regex"),
@@ -120,17 +120,17 @@ mod tests {
     use serde_json::json;
 
     use crate::permissions::PermissionMode;
-    use crate::tools::testing::Scene;
+    use crate::tools::testing::ToolScene;
 
     #[test]
     fn files_are_listed_and_searched_without_those_of_linkspan() {
-        let scene = Scene::new(PermissionMode::Trusted);
+        let scene = ToolScene::new(PermissionMode::Trusted);
         scene.write("src/a.rs", "fn one() {}\nfn two() {}\n");
         scene.write("src/b.txt", "nothing\nTWO\n");
         scene.write("own/secret.rs", "two\n");
         let mut config = crate::tools::ToolsConfig::new(scene.context.bridge.clone());
         config.own = vec![scene.path("own")];
-        let tools = crate::tools::Tools::new(config);
+        let tools = crate::tools::AgentTools::new(config);
         let listed = scene.run_with(&tools, "list_files", json!({}));
         assert_eq!(listed.text, "src/a.rs\nsrc/b.txt");
         assert_eq!(scene.ok("list_files", json!({ "pattern": "*.md" })), "No files match.");

@@ -9,17 +9,17 @@ use linkspan_review::decode;
 
 use crate::tools::ToolContext;
 use crate::tools::answer::Answer;
-use crate::tools::arguments::Arguments;
-use crate::tools::paths::{Purpose, resolve};
-use crate::tools::toolbox::Tools;
+use crate::tools::arguments::ToolArguments;
+use crate::tools::paths::{FileAccess, resolve};
+use crate::tools::toolbox::AgentTools;
 
 const LARGEST: u64 = 20 * 1024 * 1024;
 const MOST_LINES: usize = 2000;
 const LONGEST_LINE: usize = 2000;
 
-pub(super) fn run(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContext) -> Answer {
+pub(super) fn run(tools: &AgentTools, arguments: &ToolArguments<'_>, context: &ToolContext) -> Answer {
     let given = arguments.needed("path");
-    let path = resolve(given, Purpose::Read, &tools.own, context)?;
+    let path = resolve(given, FileAccess::Read, &tools.own, context)?;
     let folder = tools.workspace(context).folders;
     if tools.config.deny.denies(&folder, &path) {
         return Err(format!(
@@ -27,10 +27,15 @@ pub(super) fn run(tools: &Tools, arguments: &Arguments<'_>, context: &ToolContex
         )
         .into());
     }
-    let text = read_text(&path).map_err(|why| format!("{given} {why}"))?;
+    let said = |why: String| format!("{given} {why}");
+    let unsaved = tools.editor.unsaved_text(&path).map_err(said)?;
+    let (text, note) = match unsaved {
+        Some(text) => (text, "[With the user's unsaved changes in the editor.]\n"),
+        None => (read_text(&path).map_err(said)?, ""),
+    };
     let first = arguments.count("start_line").unwrap_or(1).max(1);
     let last = arguments.count("end_line").unwrap_or(usize::MAX);
-    Ok(numbered(given, &text, first, last)?)
+    Ok(format!("{note}{}", numbered(given, &text, first, last)?))
 }
 
 /// The text of a file, or why there is none, as the end of a sentence that begins with its name.
@@ -97,11 +102,11 @@ mod tests {
 
     use super::*;
     use crate::permissions::PermissionMode;
-    use crate::tools::testing::Scene;
+    use crate::tools::testing::ToolScene;
 
     #[test]
     fn lines_are_numbered_and_a_range_is_taken() {
-        let scene = Scene::new(PermissionMode::Trusted);
+        let scene = ToolScene::new(PermissionMode::Trusted);
         scene.write("a.txt", "one\ntwo\r\nthree");
         assert_eq!(scene.ok("read_file", json!({ "path": "a.txt" })), "1\tone\n2\ttwo\n3\tthree\n");
         assert_eq!(
@@ -131,7 +136,7 @@ mod tests {
 
     #[test]
     fn what_is_not_text_is_said_to_be_so() {
-        let scene = Scene::new(PermissionMode::Trusted);
+        let scene = ToolScene::new(PermissionMode::Trusted);
         scene.write("binary", b"\x7fELF\0\0\0\x01\x02");
         assert!(scene.fails("read_file", json!({ "path": "binary" })).starts_with("binary is not a text"));
         assert!(scene.fails("read_file", json!({ "path": "." })).contains("is a folder"));

@@ -31,7 +31,7 @@ pub struct ServerConfig {
 /// What is wrong with the configuration of a server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the MCP server `{server}`: {problem}")]
-pub struct ConfigError {
+pub struct McpConfigError {
     /// Its name.
     pub server: String,
     /// What is wrong, and what to do.
@@ -42,8 +42,8 @@ pub struct ConfigError {
 pub fn read_servers(
     servers: &Value,
     lookup: impl Fn(&str) -> Option<String>,
-) -> Result<BTreeMap<String, ServerConfig>, ConfigError> {
-    let error = |server: &str, problem: String| ConfigError { server: server.to_owned(), problem };
+) -> Result<BTreeMap<String, ServerConfig>, McpConfigError> {
+    let error = |server: &str, problem: String| McpConfigError { server: server.to_owned(), problem };
     let Value::Object(servers) = servers else {
         return Err(error("", "`mcpServers` must be an object of servers by name".to_owned()));
     };

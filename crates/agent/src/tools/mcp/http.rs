@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::config::ServerConfig;
 use super::rpc::{self, Incoming, RpcFailure};
-use crate::tools::answer::Failure;
+use crate::tools::answer::ToolFailure;
 use crate::tools::http::{HttpRequest, Reach, read_body, send, wait_for};
 
 const LARGEST: usize = 16 * 1024 * 1024;
@@ -51,8 +51,8 @@ impl HttpConnection {
         };
         match wait_for(time, cancelled, asked) {
             Ok(answer) => answer.map_err(RpcFailure::Refused),
-            Err(Failure::Cancelled(_)) => Err(RpcFailure::Cancelled),
-            Err(Failure::Error(why)) => Err(RpcFailure::Lost(why)),
+            Err(ToolFailure::Cancelled(_)) => Err(RpcFailure::Cancelled),
+            Err(ToolFailure::Error(why)) => Err(RpcFailure::Lost(why)),
         }
     }
 
@@ -101,7 +101,7 @@ impl HttpConnection {
             }
             return answer_in(&bytes, id).ok_or_else(|| "it sent no answer to the request".to_owned());
         }
-        let (mut events, mut all) = (Events::default(), 0);
+        let (mut events, mut all) = (EventData::default(), 0);
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| format!("the stream broke off: {error}"))?;
             let Some(data) = frame.data_ref() else { continue };
@@ -128,12 +128,12 @@ fn answer_in(message: &[u8], wanted: i64) -> Option<Result<Value, String>> {
 
 /// The data of events, as bytes arrive.
 #[derive(Default)]
-struct Events {
+struct EventData {
     line: Vec<u8>,
     data: Vec<u8>,
 }
 
-impl Events {
+impl EventData {
     fn push(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let mut whole = Vec::new();
         for byte in bytes {
@@ -168,7 +168,7 @@ mod tests {
         let stream =
             b": comment\r\nevent: message\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\ndata:2\n\n\nid: 3\n\ndata: un";
         for size in 1..stream.len() {
-            let mut events = Events::default();
+            let mut events = EventData::default();
             let whole: Vec<Vec<u8>> = stream.chunks(size).flat_map(|chunk| events.push(chunk)).collect();
             assert_eq!(whole, [b"{\"a\":\n1}".to_vec(), b"2".to_vec()]);
         }

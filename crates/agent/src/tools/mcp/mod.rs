@@ -17,7 +17,7 @@ use super::answer::Answer;
 use crate::models::ToolSpec;
 use server::Server;
 
-pub use config::{ConfigError, ServerConfig, read_servers};
+pub use config::{McpConfigError, ServerConfig, read_servers};
 
 /// Receives one line for the user when a server fails.
 pub type Report = Arc<dyn Fn(&str) + Send + Sync>;

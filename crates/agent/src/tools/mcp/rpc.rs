@@ -6,6 +6,8 @@ use crate::models::ToolSpec;
 
 /// The newest revision that we speak; older ones differ in nothing that we use.
 pub(super) const REVISION: &str = "2025-06-18";
+/// A server has other tools now.
+pub(super) const NEW_TOOLS: &str = "notifications/tools/list_changed";
 /// Longer names, and other letters, are refused by models.
 const LONGEST_NAME: usize = 100;
 const MOST_TOOLS: usize = 500;

@@ -14,7 +14,7 @@ use super::rpc::{self, RpcFailure};
 use super::stdio::StdioConnection;
 use crate::models::ToolSpec;
 use crate::tools::ToolContext;
-use crate::tools::answer::{Answer, Failure};
+use crate::tools::answer::{Answer, ToolFailure};
 
 const START_TIME: Duration = Duration::from_secs(30);
 const CALL_TIME: Duration = Duration::from_secs(300);
@@ -31,27 +31,27 @@ pub(super) struct Server {
 
 #[derive(Default)]
 struct State {
-    phase: Phase,
+    phase: ServerPhase,
     /// Kept when the server is gone: its tools then say so.
     tools: Vec<ToolSpec>,
     ended: Option<Instant>,
 }
 
 #[derive(Default)]
-enum Phase {
+enum ServerPhase {
     #[default]
     New,
     Starting,
-    Ready(Arc<Connection>),
+    Ready(Arc<McpConnection>),
     Gone(String),
 }
 
-enum Connection {
+enum McpConnection {
     Stdio(StdioConnection),
     Http(HttpConnection),
 }
 
-impl Connection {
+impl McpConnection {
     fn request(
         &self,
         method: &str,
@@ -60,17 +60,36 @@ impl Connection {
         cancelled: &Cancellation,
     ) -> Result<Value, RpcFailure> {
         match self {
-            Connection::Stdio(connection) => connection.request(method, params, time, cancelled),
-            Connection::Http(connection) => connection.request(method, params, time, cancelled),
+            McpConnection::Stdio(connection) => connection.request(method, params, time, cancelled),
+            McpConnection::Http(connection) => connection.request(method, params, time, cancelled),
+        }
+    }
+
+    fn take_new_tools(&self) -> bool {
+        match self {
+            McpConnection::Stdio(connection) => connection.take_new_tools(),
+            McpConnection::Http(_) => false,
         }
     }
 
     fn notify(&self, method: &str, params: &Value) {
         match self {
-            Connection::Stdio(connection) => connection.notify(method, params),
-            Connection::Http(connection) => connection.notify(method, params),
+            McpConnection::Stdio(connection) => connection.notify(method, params),
+            McpConnection::Http(connection) => connection.notify(method, params),
         }
     }
+}
+
+/// A request at the start, with an error for the user.
+fn ask(connection: &McpConnection, method: &str, params: &Value) -> Result<Value, String> {
+    let answer = connection.request(method, params, START_TIME, &Cancellation::new());
+    answer.map_err(|failure| match failure {
+        RpcFailure::Refused(why) => format!("it refused `{method}`: {why}"),
+        RpcFailure::Lost(why) => why,
+        RpcFailure::Late | RpcFailure::Cancelled => {
+            format!("it did not answer `{method}` within {} s", START_TIME.as_secs())
+        }
+    })
 }
 
 impl Server {
@@ -84,7 +103,7 @@ impl Server {
 
     /// In the background, if it was never started.
     pub(super) fn start(self: &Arc<Server>) {
-        if !matches!(self.locked().phase, Phase::New) {
+        if !matches!(self.locked().phase, ServerPhase::New) {
             return;
         }
         self.launch();
@@ -93,10 +112,10 @@ impl Server {
     fn launch(self: &Arc<Server>) {
         {
             let mut state = self.locked();
-            if matches!(state.phase, Phase::Starting | Phase::Ready(_)) {
+            if matches!(state.phase, ServerPhase::Starting | ServerPhase::Ready(_)) {
                 return;
             }
-            state.phase = Phase::Starting;
+            state.phase = ServerPhase::Starting;
         }
         let server = Arc::clone(self);
         thread::spawn(move || {
@@ -105,7 +124,7 @@ impl Server {
             match opened {
                 Ok((connection, tools)) => {
                     state.tools = tools;
-                    state.phase = Phase::Ready(Arc::new(connection));
+                    state.phase = ServerPhase::Ready(Arc::new(connection));
                 }
                 Err(why) => {
                     drop(state);
@@ -115,42 +134,52 @@ impl Server {
         });
     }
 
-    fn open(&self) -> Result<(Connection, Vec<ToolSpec>), String> {
+    fn open(&self) -> Result<(McpConnection, Vec<ToolSpec>), String> {
         self.config.check()?;
         let connection = match self.config.command {
-            Some(_) => Connection::Stdio(StdioConnection::start(&self.config)?),
-            None => Connection::Http(HttpConnection::new(&self.config)?),
+            Some(_) => McpConnection::Stdio(StdioConnection::start(&self.config)?),
+            None => McpConnection::Http(HttpConnection::new(&self.config)?),
         };
-        let never = Cancellation::new();
-        let ask = |method: &str, params: &Value| {
-            connection.request(method, params, START_TIME, &never).map_err(|failure| match failure {
-                RpcFailure::Refused(why) => format!("it refused `{method}`: {why}"),
-                RpcFailure::Lost(why) => why,
-                RpcFailure::Late | RpcFailure::Cancelled => {
-                    format!("it did not answer `{method}` within {} s", START_TIME.as_secs())
-                }
-            })
-        };
-        ask("initialize", &rpc::hello())?;
+        ask(&connection, "initialize", &rpc::hello())?;
         connection.notify("notifications/initialized", &json!({}));
+        let tools = self.list(&connection)?;
+        Ok((connection, tools))
+    }
+
+    fn list(&self, connection: &McpConnection) -> Result<Vec<ToolSpec>, String> {
         let (mut tools, mut params) = (Vec::new(), json!({}));
         for _ in 0..MOST_PAGES {
-            let (page, next) = rpc::tools(&self.name, &ask("tools/list", &params)?);
+            let (page, next) = rpc::tools(&self.name, &ask(connection, "tools/list", &params)?);
             tools.extend(page);
             let Some(next) = next else { break };
             params = json!({ "cursor": next });
         }
-        Ok((connection, tools))
+        Ok(tools)
+    }
+
+    /// In the background, if the server said that it has other tools.
+    fn list_again_if_changed(self: &Arc<Server>) {
+        let connection = match &self.locked().phase {
+            ServerPhase::Ready(connection) if connection.take_new_tools() => Arc::clone(connection),
+            _ => return,
+        };
+        let server = Arc::clone(self);
+        thread::spawn(move || {
+            // A server that fails at this still has those from before.
+            if let Ok(tools) = server.list(&connection) {
+                server.locked().tools = tools;
+            }
+        });
     }
 
     /// Reports it, once.
     fn gone(&self, why: &str) {
         {
             let mut state = self.locked();
-            if matches!(state.phase, Phase::Gone(_)) {
+            if matches!(state.phase, ServerPhase::Gone(_)) {
                 return;
             }
-            state.phase = Phase::Gone(why.to_owned());
+            state.phase = ServerPhase::Gone(why.to_owned());
             state.ended = Some(Instant::now());
         }
         let report = self.report.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -159,7 +188,8 @@ impl Server {
         }
     }
 
-    pub(super) fn specs(&self) -> Vec<ToolSpec> {
+    pub(super) fn specs(self: &Arc<Server>) -> Vec<ToolSpec> {
+        self.list_again_if_changed();
         self.locked().tools.clone()
     }
 
@@ -172,10 +202,10 @@ impl Server {
     pub(super) fn status(&self) -> String {
         let state = self.locked();
         match &state.phase {
-            Phase::New => "not started yet".to_owned(),
-            Phase::Starting => "starting".to_owned(),
-            Phase::Ready(_) => format!("{} tools", state.tools.len()),
-            Phase::Gone(why) => format!("not available: {why}"),
+            ServerPhase::New => "not started yet".to_owned(),
+            ServerPhase::Starting => "starting".to_owned(),
+            ServerPhase::Ready(_) => format!("{} tools", state.tools.len()),
+            ServerPhase::Gone(why) => format!("not available: {why}"),
         }
     }
 
@@ -185,23 +215,23 @@ impl Server {
         match connection.request("tools/call", &params, CALL_TIME, &context.cancelled) {
             Ok(result) => match rpc::result_text(&result) {
                 (text, false) => Ok(text),
-                (text, true) => Err(Failure::Error(text)),
+                (text, true) => Err(ToolFailure::Error(text)),
             },
             Err(RpcFailure::Refused(why)) => {
-                Err(Failure::Error(format!("{} refused the call: {why}", self.name)))
+                Err(ToolFailure::Error(format!("{} refused the call: {why}", self.name)))
             }
-            Err(RpcFailure::Cancelled) => Err(Failure::cancelled()),
-            Err(RpcFailure::Late) => Err(Failure::Error(format!(
+            Err(RpcFailure::Cancelled) => Err(ToolFailure::cancelled()),
+            Err(RpcFailure::Late) => Err(ToolFailure::Error(format!(
                 "{} did not answer within {} s; it is not known whether it did what was asked",
                 self.name,
                 CALL_TIME.as_secs()
             ))),
             Err(RpcFailure::Lost(why)) => {
                 // One request over HTTP that failed says nothing about the next.
-                if matches!(&*connection, Connection::Stdio(_)) {
+                if matches!(&*connection, McpConnection::Stdio(_)) {
                     self.gone(&why);
                 }
-                Err(Failure::Error(format!(
+                Err(ToolFailure::Error(format!(
                     "the MCP server {} gave no answer: {why}; it is not known whether it did what was asked",
                     self.name
                 )))
@@ -210,18 +240,18 @@ impl Server {
     }
 
     /// The connection; a server that ended a while ago is started again.
-    fn connection(self: &Arc<Server>, context: &ToolContext) -> Result<Arc<Connection>, Failure> {
+    fn connection(self: &Arc<Server>, context: &ToolContext) -> Result<Arc<McpConnection>, ToolFailure> {
         let until = Instant::now() + START_TIME;
         loop {
             let again = {
                 let state = self.locked();
                 match &state.phase {
-                    Phase::Ready(connection) => return Ok(Arc::clone(connection)),
-                    Phase::Starting => false,
-                    Phase::New => true,
-                    Phase::Gone(why) => {
+                    ServerPhase::Ready(connection) => return Ok(Arc::clone(connection)),
+                    ServerPhase::Starting => false,
+                    ServerPhase::New => true,
+                    ServerPhase::Gone(why) => {
                         if state.ended.is_some_and(|ended| ended.elapsed() < AGAIN) {
-                            return Err(Failure::Error(format!(
+                            return Err(ToolFailure::Error(format!(
                                 "the MCP server {} is not available: {why}; do it without this tool",
                                 self.name
                             )));
@@ -234,10 +264,10 @@ impl Server {
                 self.launch();
             }
             if context.cancelled.wait_timeout(Duration::from_millis(20)) {
-                return Err(Failure::cancelled());
+                return Err(ToolFailure::cancelled());
             }
             if Instant::now() > until {
-                return Err(Failure::Error(format!("the MCP server {} does not start", self.name)));
+                return Err(ToolFailure::Error(format!("the MCP server {} does not start", self.name)));
             }
         }
     }

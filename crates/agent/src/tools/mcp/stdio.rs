@@ -1,11 +1,11 @@
 //! A server on the stdio of a child process: one message per line. A thread reads; a server that sends too much, or what
-//! is no message, is ended. Dropping the connection ends the server.
+//! is not a message, is ended. Dropping the connection ends the server.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -39,12 +39,14 @@ pub(super) struct StdioConnection {
 struct Shared {
     /// To the thread that writes; its end closes the server's input.
     outbox: Mutex<Option<Sender<String>>>,
-    pending: Mutex<Pending>,
+    pending: Mutex<PendingCalls>,
     errors: Mutex<Vec<u8>>,
+    /// It said that it has other tools now.
+    has_new_tools: AtomicBool,
 }
 
 #[derive(Default)]
-struct Pending {
+struct PendingCalls {
     calls: HashMap<i64, Sender<Reply>>,
     /// Why there will be no more answers.
     lost: Option<String>,
@@ -76,6 +78,7 @@ impl StdioConnection {
             outbox: Mutex::new(Some(outbox)),
             pending: Mutex::default(),
             errors: Mutex::default(),
+            has_new_tools: AtomicBool::new(false),
         });
         if let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) {
             let (reader, writer, listener) = (Arc::clone(&shared), Arc::clone(&shared), Arc::clone(&shared));
@@ -116,6 +119,11 @@ impl StdioConnection {
         locked(&self.shared.pending).calls.remove(&id);
         self.notify("notifications/cancelled", &json!({ "requestId": id }));
         Err(failure)
+    }
+
+    /// Whether it said so since the last time.
+    pub(super) fn take_new_tools(&self) -> bool {
+        self.shared.has_new_tools.swap(false, Ordering::Relaxed)
     }
 
     pub(super) fn notify(&self, method: &str, params: &Value) {
@@ -178,6 +186,9 @@ impl Shared {
                     }
                 }
                 Some(Incoming::Reply(reply)) => self.send(&reply),
+                Some(Incoming::Notice { method }) if method == rpc::NEW_TOOLS => {
+                    self.has_new_tools.store(true, Ordering::Relaxed);
+                }
                 // Some servers print other things on their standard output.
                 Some(Incoming::Notice { .. }) | None => {}
             }

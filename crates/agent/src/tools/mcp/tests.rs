@@ -10,10 +10,10 @@ use serde_json::json;
 use super::*;
 use crate::message::ToolResult;
 use crate::permissions::{PermissionMode, ToolKind};
-use crate::tools::testing::Scene;
-use crate::tools::{Toolbox, Tools, ToolsConfig};
+use crate::tools::testing::ToolScene;
+use crate::tools::{AgentTools, Toolbox, ToolsConfig};
 
-/// Answers `initialize` and `tools/list`; `call` is what it does for a call, with the request's id in `$id`.
+/// ScriptedTerminal `initialize` and `tools/list`; `call` is what it does for a call, with the request's id in `$id`.
 fn script(call: &str) -> ServerConfig {
     let text = format!(
         r#"while read -r line; do
@@ -28,10 +28,10 @@ done"#
     ServerConfig { command: Some("sh".into()), args: vec!["-c".into(), text], ..ServerConfig::default() }
 }
 
-fn tools(scene: &Scene, config: ServerConfig) -> Tools {
+fn tools(scene: &ToolScene, config: ServerConfig) -> AgentTools {
     let mut all = ToolsConfig::new(scene.context.bridge.clone());
     all.mcp.insert("srv".into(), config);
-    Tools::new(all)
+    AgentTools::new(all)
 }
 
 #[track_caller]
@@ -43,11 +43,11 @@ fn eventually(what: &str, look: impl Fn() -> bool) {
     }
 }
 
-fn ready(tools: &Tools) {
+fn ready(tools: &AgentTools) {
     eventually("the server is ready", || tools.specs().iter().any(|spec| spec.name == "srv.do.it"));
 }
 
-fn call(scene: &Scene, tools: &Tools) -> ToolResult {
+fn call(scene: &ToolScene, tools: &AgentTools) -> ToolResult {
     scene.run_with(tools, "srv.do.it", json!({ "x": 1 }))
 }
 
@@ -56,7 +56,7 @@ const ANSWER: &str =
 
 #[test]
 fn a_server_on_stdio_is_started_in_the_background_and_called() {
-    let scene = Scene::new(PermissionMode::Yolo);
+    let scene = ToolScene::new(PermissionMode::Yolo);
     let tools = tools(&scene, script(ANSWER));
     assert_eq!(tools.mcp_status(), [("srv".to_owned(), "not started yet".to_owned())]);
     ready(&tools);
@@ -69,7 +69,7 @@ fn a_server_on_stdio_is_started_in_the_background_and_called() {
 
 #[test]
 fn a_server_that_dies_is_reported_once_and_its_tools_say_so() {
-    let scene = Scene::new(PermissionMode::Yolo);
+    let scene = ToolScene::new(PermissionMode::Yolo);
     let tools = tools(&scene, script("echo out of memory >&2; exit 3"));
     let reports = Arc::<Mutex<Vec<String>>>::default();
     let heard = Arc::clone(&reports);
@@ -88,7 +88,7 @@ fn a_server_that_dies_is_reported_once_and_its_tools_say_so() {
 #[test]
 fn a_server_that_floods_is_ended() {
     for flood in [r#"yes '{"method":"n"}'"#, "head -c 40000000 /dev/zero | tr '\\0' x; sleep 60"] {
-        let scene = Scene::new(PermissionMode::Yolo);
+        let scene = ToolScene::new(PermissionMode::Yolo);
         let tools = tools(&scene, script(flood));
         ready(&tools);
         let result = call(&scene, &tools);
@@ -98,7 +98,7 @@ fn a_server_that_floods_is_ended() {
 
 #[test]
 fn a_call_can_be_cancelled_and_a_server_ends_with_its_connection() {
-    let scene = Scene::new(PermissionMode::Yolo);
+    let scene = ToolScene::new(PermissionMode::Yolo);
     scene.write("x", "");
     let pid = scene.path("pid");
     let tools = tools(&scene, script(&format!("echo $$ > {}; sleep 100", pid.display())));
@@ -115,8 +115,21 @@ fn a_call_can_be_cancelled_and_a_server_ends_with_its_connection() {
 }
 
 #[test]
+fn a_server_may_change_its_tools() {
+    let scene = ToolScene::new(PermissionMode::Yolo);
+    let mut config = script(&format!("n=2; echo '{{\"method\":\"{}\"}}'; {ANSWER}", rpc::NEW_TOOLS));
+    // The second list has another name.
+    config.args[1] = config.args[1].replace("do.it\"", "do.it'$n'\"");
+    let tools = tools(&scene, config);
+    ready(&tools);
+    assert_eq!(call(&scene, &tools).text, "done");
+    eventually("the other tool is there", || tools.specs().iter().any(|spec| spec.name == "srv.do.it2"));
+    assert_eq!(tools.kind("srv.do.it"), None);
+}
+
+#[test]
 fn a_server_that_cannot_be_started_says_why() {
-    let scene = Scene::new(PermissionMode::Yolo);
+    let scene = ToolScene::new(PermissionMode::Yolo);
     let config = ServerConfig { command: Some("/no/such/program".into()), ..ServerConfig::default() };
     let tools = tools(&scene, config);
     tools.specs();
@@ -171,7 +184,7 @@ fn a_server_over_http_is_called_in_json_and_in_events() {
             let _ = connection.get_mut().write_all(answer.as_bytes());
         }
     });
-    let scene = Scene::new(PermissionMode::Yolo);
+    let scene = ToolScene::new(PermissionMode::Yolo);
     let config = ServerConfig {
         url: Some(format!("http://127.0.0.1:{port}/mcp")),
         headers: [("Authorization".to_owned(), "Bearer x".to_owned())].into(),
