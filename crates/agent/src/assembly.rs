@@ -28,6 +28,8 @@ const TOKEN_BYTES: std::ops::RangeInclusive<usize> = 16..=1024;
 pub(crate) struct Assembly {
     pub(crate) host: Host,
     pub(crate) callback: IdeCallback,
+    /// The file with what the user typed.
+    pub(crate) history: PathBuf,
     /// What `--continue` or `--resume` continues first.
     last_session: Option<String>,
     /// Removed at the end.
@@ -109,6 +111,7 @@ pub(crate) fn start(options: &StartOptions) -> Result<Assembly, String> {
         report.send(HostCommand::Report { line: line.to_owned() })
     }));
     let callback = IdeCallback::default();
+    let history = state.join("history");
     let setup = HostSetup {
         providers: Providers::new(&config, variable)?,
         sessions,
@@ -121,7 +124,7 @@ pub(crate) fn start(options: &StartOptions) -> Result<Assembly, String> {
         config,
     };
     let host = Host::start(setup, handle, commands).map_err(|error| format!("cannot start: {error}"))?;
-    Ok(Assembly { host, callback, last_session: continued, _demo: demo })
+    Ok(Assembly { host, callback, history, last_session: continued, _demo: demo })
 }
 
 fn folder(wanted: &Path) -> Result<PathBuf, String> {

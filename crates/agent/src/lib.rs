@@ -17,4 +17,5 @@ pub mod permissions;
 pub mod sandbox;
 pub mod session;
 pub mod tasks;
+pub mod terminal;
 pub mod tools;

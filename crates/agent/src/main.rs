@@ -3,6 +3,7 @@
 mod assembly;
 mod command_line;
 
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -10,6 +11,7 @@ use linkspan_agent::acp::{self, AcpOptions};
 use linkspan_agent::engine::{self, EngineOptions};
 use linkspan_agent::headless::{self, Exit, HeadlessOptions};
 use linkspan_agent::sandbox;
+use linkspan_agent::terminal::{self, TerminalOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
 use assembly::StartOptions;
@@ -66,12 +68,25 @@ async fn run(line: CommandLine) -> Result<ExitCode, String> {
     }
 }
 
+/// Whether there is a user who sees and types.
+fn has_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
 async fn with_user(options: RunOptions) -> Result<ExitCode, String> {
     let assembly = assembly::start(&StartOptions::of_run(&options))?;
     let handle = assembly.host.handle();
     let exit = match assembly::first_agent(&assembly, &options).await {
         Ok(settings) => {
             let words = Some(options.prompt.join(" ")).filter(|words| !words.is_empty());
+            if options.print.is_none() && !options.json && has_terminal() {
+                let history = Some(assembly.history.clone());
+                let options =
+                    TerminalOptions { settings, history, prompt: words, ..TerminalOptions::default() };
+                let ran = terminal::run(handle, options).await;
+                assembly.host.quit();
+                return ran.map(|()| ExitCode::SUCCESS);
+            }
             let prompt = options.print.flatten().or(words);
             let options = HeadlessOptions { prompt, json: options.json, settings };
             Ok(headless::run(handle, options).await.into())

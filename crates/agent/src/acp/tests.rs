@@ -186,7 +186,8 @@ fn a_change_is_asked_about_with_both_texts() {
     let mut client = client();
     let agent = client.open();
     client.prompt("edit");
-    let answers: [(Value, fn(&TerminalAnswer) -> bool); 4] = [
+    type IsRight = fn(&TerminalAnswer) -> bool;
+    let answers: [(Value, IsRight); 4] = [
         (json!({ "result": { "outcome": { "outcome": "selected", "optionId": "allow_once" } } }), |answer| {
             *answer == TerminalAnswer::Allow
         }),

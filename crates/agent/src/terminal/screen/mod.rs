@@ -1,0 +1,499 @@
+//! What is on the screen and what keys do, as a state machine: keys, events of the host and answers in; lines to print,
+//! rows to show and wishes out. Reads no clock and knows no terminal.
+
+mod live;
+mod slash;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::commands::{Completion, common_prefix, complete, parse};
+use super::keys::Key;
+use super::line_editor::LineEditor;
+use super::panel::{Panel, PanelAct, Subject};
+use super::text::{Line, Style, line, lines, plain, span, wrap};
+use crate::host::{AgentId, AgentSettings, AgentStatus, ChangeId, HostCommand, HostEvent, Occurred};
+use view::View;
+
+/// How long a second Ctrl-C ends the program.
+const TWICE: Duration = Duration::from_secs(2);
+/// How long an editor may take to be found before the user is told that there is none.
+const EDITOR_PATIENCE: Duration = Duration::from_millis(1500);
+/// How many candidates are listed.
+const MOST_CANDIDATES: usize = 40;
+/// How many lines are kept for a screen of another size.
+const MOST_RECENT: usize = 200;
+
+/// Something happened.
+#[derive(Debug)]
+pub(super) enum Input {
+    Key(Key),
+    Paste(String),
+    Resize {
+        columns: usize,
+        rows: usize,
+    },
+    Event(HostEvent),
+    Reply(Reply),
+    /// Time passed.
+    Tick,
+    /// The user's editor has ended.
+    Edited {
+        change: ChangeId,
+        text: Result<String, String>,
+    },
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(super) enum Effect {
+    Send(HostCommand),
+    Ask(Request),
+    /// Let the user edit a text.
+    Edit {
+        change: ChangeId,
+        name: String,
+        text: String,
+    },
+    /// Add to the history file.
+    Remember(String),
+    ClearScreen,
+    Suspend,
+    Quit,
+}
+
+/// What is asked of the host or the hub; the answer comes as a [`Reply`].
+#[derive(Debug, PartialEq)]
+pub(super) enum Request {
+    Status,
+    Start { settings: AgentSettings, instead_of: Option<AgentId> },
+    SetModel { agent: AgentId, model: String },
+    Providers { agent: AgentId },
+    Tools { agent: AgentId },
+    SystemPrompt { agent: AgentId },
+    Clear { agent: AgentId },
+    Save { agent: AgentId, name: Option<String> },
+    Sessions,
+    ConnectEditor { which: Option<String> },
+    Diff { cwd: PathBuf },
+    Undo { cwd: PathBuf },
+    History { cwd: PathBuf },
+}
+
+/// The answer to a [`Request`].
+#[derive(Debug)]
+pub(super) enum Reply {
+    Status(Vec<AgentStatus>),
+    /// An agent was started; it comes to the screen, in the place of the other one if there is one.
+    Started {
+        agent: AgentId,
+        status: Vec<AgentStatus>,
+        instead_of: Option<AgentId>,
+    },
+    /// To be shown.
+    Lines(Vec<Line>),
+    /// What went wrong.
+    Failed(String),
+}
+
+/// The rows at the bottom.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Live {
+    pub(super) rows: Vec<Line>,
+    /// Row and column, from 0.
+    pub(super) cursor: Option<(usize, usize)>,
+}
+
+/// Lists the paths in a folder that begin with a text.
+pub(super) type ListPaths = Box<dyn Fn(&Path, &str) -> Vec<String> + Send>;
+
+pub(super) struct Screen {
+    columns: usize,
+    rows: usize,
+    views: BTreeMap<AgentId, View>,
+    current: AgentId,
+    input: LineEditor,
+    candidates: Vec<String>,
+    editor: Option<String>,
+    editor_hint: bool,
+    interrupted: Option<Duration>,
+    printed: Vec<Line>,
+    /// The last lines, to be shown again on a screen of another size.
+    recent: VecDeque<Line>,
+    redraw: bool,
+    list_paths: ListPaths,
+}
+
+impl Screen {
+    /// With its first agent.
+    pub(super) fn new(first: AgentStatus, history: Vec<String>, list_paths: ListPaths) -> Screen {
+        let current = first.agent;
+        let mut screen = Screen {
+            columns: 80,
+            rows: 24,
+            views: BTreeMap::new(),
+            current,
+            input: LineEditor::with_history(history),
+            candidates: Vec::new(),
+            editor: None,
+            editor_hint: false,
+            interrupted: None,
+            printed: Vec::new(),
+            recent: VecDeque::new(),
+            redraw: false,
+            list_paths,
+        };
+        let title = format!("linkspan-agent {} · {} · ", env!("CARGO_PKG_VERSION"), first.model);
+        screen.print(vec![vec![span(Style::Bold, title), span(Style::Dim, "/help lists the commands")]]);
+        screen.views.insert(current, View::new(first));
+        screen
+    }
+
+    /// The lines that were added since the last call, broken into rows.
+    pub(super) fn take_printed(&mut self) -> Vec<Line> {
+        let columns = self.columns.max(4);
+        let new = std::mem::take(&mut self.printed);
+        let rows = new.iter().flat_map(|line| wrap(line, columns)).collect();
+        self.recent.extend(new);
+        self.recent.drain(..self.recent.len().saturating_sub(MOST_RECENT));
+        rows
+    }
+
+    /// The rows that fit on a screen whose size changed; `None` if it did not.
+    pub(super) fn take_redraw(&mut self, now: Duration) -> Option<Vec<Line>> {
+        if !std::mem::take(&mut self.redraw) {
+            return None;
+        }
+        self.take_printed();
+        let columns = self.columns.max(4);
+        let mut rows: Vec<_> = self.recent.iter().flat_map(|line| wrap(line, columns)).collect();
+        let room = self.rows.saturating_sub(self.live(now).rows.len() + 1);
+        rows.drain(..rows.len().saturating_sub(room));
+        Some(rows)
+    }
+
+    /// Something changes with the time alone.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.editor_hint || self.view().is_some_and(|view| view.turn.is_some())
+    }
+
+    pub(super) fn handle(&mut self, now: Duration, input: Input) -> Vec<Effect> {
+        let effects = match input {
+            Input::Key(key) => self.key(now, key),
+            Input::Paste(text) => {
+                let text = text.replace("\r\n", "\n").replace('\r', "\n");
+                // What is pasted never answers a question.
+                if self.panel().is_none() {
+                    self.input.insert(&text);
+                }
+                Vec::new()
+            }
+            Input::Resize { columns, rows } => {
+                // A terminal breaks the rows at the bottom in its own way, so where they are is not known any longer.
+                self.redraw = self.columns != columns || self.rows != rows;
+                (self.columns, self.rows) = (columns, rows);
+                Vec::new()
+            }
+            Input::Event(event) => self.event(now, event),
+            Input::Reply(reply) => self.reply(reply),
+            Input::Tick => {
+                if !self.editor_hint && now >= EDITOR_PATIENCE {
+                    self.editor_hint = true;
+                    self.print(lines(Style::Dim, slash::NO_EDITOR));
+                }
+                Vec::new()
+            }
+            Input::Edited { change, text } => {
+                self.edited(now, change, text);
+                Vec::new()
+            }
+        };
+        self.show_panel(now);
+        effects
+    }
+
+    fn view(&self) -> Option<&View> {
+        self.views.get(&self.current)
+    }
+
+    fn panel(&self) -> Option<&Panel> {
+        self.view()?.panels.front()
+    }
+
+    fn print(&mut self, lines: Vec<Line>) {
+        self.printed.extend(lines);
+    }
+
+    fn key(&mut self, now: Duration, key: Key) -> Vec<Effect> {
+        self.candidates.clear();
+        let panel = self.views.get_mut(&self.current).and_then(|view| view.panels.front_mut());
+        if let Some(panel) = panel {
+            match panel.handle(now, &key) {
+                PanelAct::Ignored => {}
+                act => return self.panel_act(act),
+            }
+        }
+        match key {
+            Key::Ctrl('c') => self.interrupt(now),
+            Key::Esc if self.view().is_some_and(|view| view.turn.is_some()) => {
+                vec![Effect::Send(HostCommand::Cancel { agent: self.current })]
+            }
+            Key::Ctrl('l') => vec![Effect::ClearScreen],
+            Key::Ctrl('z') => vec![Effect::Suspend],
+            Key::Ctrl('o') => {
+                let opened = self.view().map(View::opened).unwrap_or_default();
+                self.print(opened);
+                Vec::new()
+            }
+            // A question is open: it is answered, or cancelled, before anything else is written.
+            _ if self.panel().is_some() => Vec::new(),
+            Key::Ctrl('d') if self.input.is_empty() => self.quit(),
+            Key::Ctrl('d') => {
+                self.input.delete();
+                Vec::new()
+            }
+            Key::Tab => {
+                self.complete();
+                Vec::new()
+            }
+            Key::Enter => self.enter(),
+            key => {
+                key.edit(&mut self.input);
+                Vec::new()
+            }
+        }
+    }
+
+    fn interrupt(&mut self, now: Duration) -> Vec<Effect> {
+        if self.view().is_some_and(|view| view.turn.is_some()) {
+            return vec![Effect::Send(HostCommand::Cancel { agent: self.current })];
+        }
+        if !self.input.is_empty() {
+            self.input.clear();
+            return Vec::new();
+        }
+        if self.interrupted.is_some_and(|before| now < before + TWICE) {
+            return self.quit();
+        }
+        self.interrupted = Some(now);
+        self.print(lines(Style::Dim, "(Ctrl-C once more ends the agent; so does Ctrl-D)"));
+        Vec::new()
+    }
+
+    fn quit(&mut self) -> Vec<Effect> {
+        vec![Effect::Quit]
+    }
+
+    fn enter(&mut self) -> Vec<Effect> {
+        // A backslash at the end of a line continues it.
+        if self.input.before_cursor().ends_with('\\') {
+            self.input.backspace();
+            self.input.insert("\n");
+            return Vec::new();
+        }
+        if self.input.text().trim().is_empty() {
+            self.input.clear();
+            return Vec::new();
+        }
+        let (text, is_new) = self.input.submit();
+        let mut effects = Vec::new();
+        if is_new {
+            effects.push(Effect::Remember(text.clone()));
+        }
+        let echo: Vec<_> = plain(&text)
+            .split('\n')
+            .enumerate()
+            .map(|(at, text)| line(Style::User, format!("{}{text}", if at == 0 { "› " } else { "  " })))
+            .collect();
+        self.print(echo);
+        effects.extend(match parse(&text) {
+            Some(parsed) => self.slash(&parsed),
+            None => self.prompt(text),
+        });
+        effects
+    }
+
+    fn prompt(&mut self, text: String) -> Vec<Effect> {
+        if self.view().is_some_and(|view| view.turn.is_some()) {
+            self.print(lines(Style::Dim, "(sent with the next request of this turn)"));
+        }
+        vec![Effect::Send(HostCommand::Prompt { agent: self.current, text })]
+    }
+
+    fn complete(&mut self) {
+        let cwd = self.view().map(|view| view.status.cwd.clone()).unwrap_or_default();
+        let paths = |prefix: &str| (self.list_paths)(&cwd, prefix);
+        let Completion { start, candidates } = complete(self.input.before_cursor(), &paths);
+        match candidates.as_slice() {
+            [] => {}
+            [only] => {
+                let end = if only.ends_with('/') { "" } else { " " };
+                self.input.complete(start, &format!("{only}{end}"));
+            }
+            several => {
+                self.input.complete(start, common_prefix(several));
+                self.candidates = several.iter().take(MOST_CANDIDATES).map(|text| plain(text)).collect();
+            }
+        }
+    }
+
+    fn panel_act(&mut self, act: PanelAct) -> Vec<Effect> {
+        let agent = self.current;
+        match act {
+            PanelAct::Nothing | PanelAct::Ignored => return Vec::new(),
+            PanelAct::Edit { change, name, text } => return vec![Effect::Edit { change, name, text }],
+            PanelAct::Answer(..) | PanelAct::Decide(..) => {}
+        }
+        if let Some(view) = self.views.get_mut(&agent) {
+            // The host closes the question, too; what is no longer there is not closed twice.
+            view.panels.pop_front();
+        }
+        let command = match act {
+            PanelAct::Answer(question, answer) => HostCommand::Answer { agent, question, answer },
+            PanelAct::Decide(change, answer) => HostCommand::AnswerChange { change, answer },
+            PanelAct::Nothing | PanelAct::Ignored | PanelAct::Edit { .. } => return Vec::new(),
+        };
+        vec![Effect::Send(command)]
+    }
+
+    /// The first question of the agent on the screen is shown in full, once.
+    fn show_panel(&mut self, now: Duration) {
+        let panel = self.views.get_mut(&self.current).and_then(|view| view.panels.front_mut());
+        if let Some(panel) = panel {
+            let shown = panel.show(now);
+            self.print(shown);
+        }
+    }
+
+    fn edited(&mut self, now: Duration, change: ChangeId, text: Result<String, String>) {
+        let is_it =
+            |panel: &&mut Panel| matches!(&panel.subject, Subject::Change(asked) if asked.id == change);
+        let mut panels = self.views.values_mut().flat_map(|view| view.panels.iter_mut());
+        let shown = match (text, panels.find(is_it)) {
+            (Ok(text), Some(panel)) => panel.edited(now, text),
+            (Ok(_), None) => lines(Style::Bad, "the change is no longer pending: your edit was not used"),
+            (Err(why), _) => lines(Style::Bad, &why),
+        };
+        self.print(shown);
+    }
+
+    fn event(&mut self, now: Duration, event: HostEvent) -> Vec<Effect> {
+        let Some(agent) = event.agent else {
+            match event.what {
+                Occurred::EditorConnected { name } => {
+                    let name = plain(&name);
+                    self.print(lines(Style::Good, &format!("IDE connected: {name}")));
+                    (self.editor, self.editor_hint) = (Some(name), true);
+                }
+                Occurred::EditorLost if self.editor.take().is_some() => {
+                    let text = "IDE lost: changes are shown here until it is back";
+                    self.print(lines(Style::Bad, text));
+                }
+                _ => {}
+            }
+            return Vec::new();
+        };
+        if event.what == Occurred::Closed {
+            return self.closed(agent);
+        }
+        let Some(view) = self.views.get_mut(&agent) else {
+            // An agent that another one started. It is known once the host listed it, so the event is not lost.
+            let mut view = View::new(unknown(agent));
+            let lines = view.event(now, event.what);
+            view.keep(lines);
+            self.views.insert(agent, view);
+            return vec![Effect::Ask(Request::Status)];
+        };
+        let asks = matches!(event.what, Occurred::Ask { .. } | Occurred::AskChange(_));
+        let ended = matches!(event.what, Occurred::Shown(crate::conversation::Shown::Ended { .. }));
+        let lines = view.event(now, event.what);
+        if agent == self.current {
+            self.print(lines);
+        } else {
+            view.keep(lines);
+            if asks {
+                let what = view.panels.back().map(Panel::title).unwrap_or_default();
+                let name = view.status.name.clone();
+                let text = format!("{name} asks: {what} (/agents switch {name})");
+                self.print(super::text::lines(Style::Question, &text));
+            }
+        }
+        if ended { vec![Effect::Ask(Request::Status)] } else { Vec::new() }
+    }
+
+    fn closed(&mut self, agent: AgentId) -> Vec<Effect> {
+        let Some(gone) = self.views.remove(&agent) else { return Vec::new() };
+        self.print(lines(Style::Dim, &format!("agent {} is closed", gone.status.name)));
+        if self.views.is_empty() {
+            return self.quit();
+        }
+        if agent == self.current
+            && let Some(next) = self.views.keys().next().copied()
+        {
+            self.switch(next);
+        }
+        Vec::new()
+    }
+
+    fn switch(&mut self, agent: AgentId) {
+        if agent != self.current
+            && let Some(panel) = self.views.get_mut(&self.current).and_then(|view| view.panels.front_mut())
+        {
+            panel.hide();
+        }
+        self.current = agent;
+        if let Some(view) = self.views.get_mut(&agent) {
+            let unseen = view.take_unseen();
+            let name = view.status.name.clone();
+            self.print(vec![line(Style::Bold, format!("── agent {name} ──"))]);
+            self.print(unseen);
+        }
+    }
+
+    fn reply(&mut self, reply: Reply) -> Vec<Effect> {
+        match reply {
+            Reply::Status(all) => self.update(all),
+            Reply::Started { agent, status, instead_of } => {
+                self.update(status);
+                self.switch(agent);
+                if let Some(agent) = instead_of {
+                    return vec![Effect::Send(HostCommand::Close { agent })];
+                }
+            }
+            Reply::Lines(lines) => self.print(lines),
+            Reply::Failed(why) => self.print(lines(Style::Bad, &why)),
+        }
+        Vec::new()
+    }
+
+    fn update(&mut self, all: Vec<AgentStatus>) {
+        for status in all {
+            match self.views.get_mut(&status.agent) {
+                Some(view) => view.status = status,
+                None => drop(self.views.insert(status.agent, View::new(status))),
+            }
+        }
+    }
+}
+
+/// Until the host says more.
+fn unknown(agent: AgentId) -> AgentStatus {
+    AgentStatus {
+        agent,
+        name: format!("agent-{}", agent.0),
+        cwd: PathBuf::new(),
+        mode: crate::permissions::PermissionMode::default(),
+        model: String::new(),
+        busy: true,
+        waiting: 0,
+        messages: 0,
+        usage: crate::message::Usage::default(),
+        context_percent: None,
+        session: String::new(),
+    }
+}
