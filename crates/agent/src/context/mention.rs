@@ -34,21 +34,15 @@ pub fn expand_mentions(
     (plain, attachments)
 }
 
-/// What the user pointed at in the editor: lines count from 0, `None` is the whole file.
-pub fn format_mention(
-    path: &Path,
-    lines: Option<(u32, u32)>,
-    cwd: &Path,
-    deny: &DenyGlobs,
-    own: &[std::path::PathBuf],
-) -> String {
-    let number = |line: u32| usize::try_from(line).unwrap_or(usize::MAX).saturating_add(1);
-    let mention = FileMention {
-        path: path.to_string_lossy().into_owned(),
-        lines: lines.map(|(first, last)| (number(first), number(last))),
-        is_quoted: true,
-    };
-    attach(&mention, cwd, deny, &OwnFiles::new(own.iter().cloned()), MOST_BYTES).unwrap_or_default()
+/// The mention of a file that the user pointed at in the editor: lines count from 0, `None` is the whole file.
+pub fn mention_of(path: &Path, lines: Option<(u32, u32)>) -> String {
+    let path = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+".contains(letter);
+    let path = if path.chars().all(is_plain) && !path.ends_with('.') { path } else { format!("\"{path}\"") };
+    match lines {
+        Some((first, last)) => format!("@{path}:{}-{}", first.saturating_add(1), last.saturating_add(1)),
+        None => format!("@{path}"),
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -263,10 +257,16 @@ mod tests {
             let said = attached(mention);
             assert!(said.len() == 1 && said[0].contains(wanted), "{mention}: {said:?}");
         }
-        assert_eq!(
-            format_mention(&cwd.join("a.txt"), Some((0, 1)), cwd, &deny, &own),
-            format!("<file path=\"{}\" lines=\"1-2\">\none\ntwo\n</file>", cwd.join("a.txt").display())
-        );
+    }
+
+    #[test]
+    fn a_mention_from_the_editor_is_understood() {
+        for path in ["/w/a.rs", "/w/a b.rs", "/w/a:3", "/w/a.", "/w/(x)", "/w/ü@x"] {
+            for (lines, expected) in [(None, None), (Some((0, 2)), Some((1, 3)))] {
+                let text = format!("{} please", mention_of(Path::new(path), lines));
+                assert_eq!(mentions(&text), [(path.to_owned(), expected)], "{text}");
+            }
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use linkspan_editor_api::DenyGlobs;
 use crate::host::{AboutAgent, PromptContext, SystemPrompt};
 
 pub use instructions::Instructions;
-pub use mention::{expand_mentions, format_mention};
+pub use mention::{expand_mentions, mention_of};
 pub use prompt::{PromptParts, system_prompt};
 
 /// What agents are told about their project and the editor.

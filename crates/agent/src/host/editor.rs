@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 
 use super::contract::{AgentId, Occurred};
 use super::event_loop::{HostLoop, Message};
+use crate::context::mention_of;
 use crate::conversation::Shown;
 
 /// While the editor is lost, how often to look whether it is back. The bridge reconnects by itself, but does not say so.
@@ -164,12 +165,7 @@ impl HostLoop {
 
     /// The user pointed at a file in the editor: it goes with the next prompt of the agent that was used last.
     fn mentioned(&mut self, path: &std::path::Path, lines: Option<(u32, u32)>) {
-        let mention = match lines {
-            Some((first, last)) => {
-                format!("@{}:{}-{}", path.display(), first.saturating_add(1), last.saturating_add(1))
-            }
-            None => format!("@{}", path.display()),
-        };
+        let mention = mention_of(path, lines);
         let agent = self.last_used.or_else(|| self.agents.keys().next().copied());
         if let Some(agent) = agent.and_then(|agent: AgentId| self.agents.get_mut(&agent)) {
             let (id, line) = (agent.id, format!("From the editor, with your next prompt: {mention}"));

@@ -19,6 +19,8 @@ use crate::tools::http::{HttpRequest, Reach, read_body, send, wait_for};
 
 const LARGEST: usize = 16 * 1024 * 1024;
 const SESSION: &str = "mcp-session-id";
+/// The server forgot us, and did nothing. We introduce ourselves again.
+pub(super) const SESSION_ENDED: &str = "it ended the session";
 
 pub(super) struct HttpConnection {
     uri: Uri,
@@ -71,6 +73,7 @@ impl HttpConnection {
         ];
         headers.extend(self.headers.iter().cloned());
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let has_session = session.is_some();
         headers.extend(session.map(|session| (SESSION.to_owned(), session)));
         let body = message.to_string().into_bytes();
         let request = HttpRequest { method: Method::POST, uri: self.uri.clone(), headers, body };
@@ -80,6 +83,7 @@ impl HttpConnection {
         }
         match response.status() {
             status if status.is_success() => Ok(response),
+            StatusCode::NOT_FOUND if has_session => Err(SESSION_ENDED.to_owned()),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 Err(format!("{} ({}): check its `headers`", response.status(), self.uri))
             }

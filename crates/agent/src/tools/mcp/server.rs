@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Report;
 use super::config::ServerConfig;
-use super::http::HttpConnection;
+use super::http::{HttpConnection, SESSION_ENDED};
 use super::rpc::{self, RpcFailure};
 use super::stdio::StdioConnection;
 use crate::models::ToolSpec;
@@ -20,6 +20,8 @@ const START_TIME: Duration = Duration::from_secs(30);
 const CALL_TIME: Duration = Duration::from_secs(300);
 /// A server that ended is started again by a call, but not more often than this.
 const AGAIN: Duration = Duration::from_secs(10);
+/// One that could not be started, and so has no tools to call, is tried again this often.
+const LATER: Duration = Duration::from_secs(60);
 const MOST_PAGES: usize = 50;
 
 pub(super) struct Server {
@@ -35,6 +37,8 @@ struct State {
     /// Kept when the server is gone: its tools then say so.
     tools: Vec<ToolSpec>,
     ended: Option<Instant>,
+    /// The user knows that it is gone.
+    is_reported: bool,
 }
 
 #[derive(Default)]
@@ -101,12 +105,20 @@ impl Server {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// In the background, if it was never started.
+    /// In the background, if it was never started, or could not be and that was a while ago.
     pub(super) fn start(self: &Arc<Server>) {
-        if !matches!(self.locked().phase, ServerPhase::New) {
-            return;
+        let is_wanted = {
+            let state = self.locked();
+            let is_due = state.ended.is_some_and(|ended| ended.elapsed() > LATER);
+            match state.phase {
+                ServerPhase::New => true,
+                ServerPhase::Gone(_) => state.tools.is_empty() && is_due,
+                ServerPhase::Starting | ServerPhase::Ready(_) => false,
+            }
+        };
+        if is_wanted {
+            self.launch();
         }
-        self.launch();
     }
 
     fn launch(self: &Arc<Server>) {
@@ -125,6 +137,7 @@ impl Server {
                 Ok((connection, tools)) => {
                     state.tools = tools;
                     state.phase = ServerPhase::Ready(Arc::new(connection));
+                    state.is_reported = false;
                 }
                 Err(why) => {
                     drop(state);
@@ -181,6 +194,9 @@ impl Server {
             }
             state.phase = ServerPhase::Gone(why.to_owned());
             state.ended = Some(Instant::now());
+            if std::mem::replace(&mut state.is_reported, true) {
+                return;
+            }
         }
         let report = self.report.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(report) = report {
@@ -226,6 +242,14 @@ impl Server {
                 self.name,
                 CALL_TIME.as_secs()
             ))),
+            Err(RpcFailure::Lost(why)) if why == SESSION_ENDED => {
+                self.locked().phase = ServerPhase::New;
+                self.launch();
+                Err(ToolFailure::Error(format!(
+                    "{} ended the session, so nothing was done; make the call again",
+                    self.name
+                )))
+            }
             Err(RpcFailure::Lost(why)) => {
                 // One request over HTTP that failed says nothing about the next.
                 if matches!(&*connection, McpConnection::Stdio(_)) {

@@ -141,6 +141,8 @@ fn a_server_over_http_is_called_in_json_and_in_events() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
+        // A session ends with the first call in it.
+        let (mut session, mut is_over) = (0, false);
         for connection in listener.incoming() {
             let mut connection = BufReader::new(connection.unwrap());
             let (mut length, mut head) = (0, String::new());
@@ -158,10 +160,16 @@ fn a_server_over_http_is_called_in_json_and_in_events() {
             connection.read_exact(&mut body).unwrap();
             let message: Value = serde_json::from_slice(&body).unwrap_or_default();
             let id = &message["id"];
-            let (kind, body) = match message["method"].as_str().unwrap_or_default() {
+            let method = message["method"].as_str().unwrap_or_default();
+            let status = if is_over && method != "initialize" { "404 Not Found" } else { "200 OK" };
+            is_over = (is_over && method != "initialize") || method == "tools/call";
+            session += i32::from(method == "initialize");
+            let (kind, body) = match method {
                 "initialize" => ("application/json", json!({ "id": id, "result": {} }).to_string()),
                 // From here on the session and the user's header are there.
-                _ if !head.contains("mcp-session-id: s1") || !head.contains("authorization: bearer x") => {
+                _ if !head.contains(&format!("mcp-session-id: s{session}"))
+                    || !head.contains("authorization: bearer x") =>
+                {
                     ("text/plain", "no session".to_owned())
                 }
                 "tools/list" => {
@@ -177,7 +185,7 @@ fn a_server_over_http_is_called_in_json_and_in_events() {
                 _ => ("text/plain", String::new()),
             };
             let answer = format!(
-                "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nmcp-session-id: s1\r\ncontent-length: {}\r\nconnection: \
+                "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nmcp-session-id: s{session}\r\ncontent-length: {}\r\nconnection: \
                  close\r\n\r\n{body}",
                 body.len()
             );
@@ -194,4 +202,7 @@ fn a_server_over_http_is_called_in_json_and_in_events() {
     ready(&tools);
     let result = call(&scene, &tools);
     assert_eq!((result.text.as_str(), result.is_error), ("done", false));
+    let ended = call(&scene, &tools);
+    assert!(ended.is_error && ended.text.contains("make the call again"), "{ended:?}");
+    assert_eq!(call(&scene, &tools).text, "done");
 }
