@@ -28,10 +28,10 @@ const TOKEN_BYTES: std::ops::RangeInclusive<usize> = 16..=1024;
 pub(crate) struct Assembly {
     pub(crate) host: Host,
     pub(crate) callback: IdeCallback,
-    /// What `--continue` or `--resume` continues first.
-    last_session: Option<String>,
     /// The file with what the user typed.
     pub(crate) history: PathBuf,
+    /// What `--continue` or `--resume` continues first.
+    last_session: Option<String>,
     /// Removed at the end.
     _demo: Option<tempfile::TempDir>,
 }
@@ -124,7 +124,7 @@ pub(crate) fn start(options: &StartOptions) -> Result<Assembly, String> {
         config,
     };
     let host = Host::start(setup, handle, commands).map_err(|error| format!("cannot start: {error}"))?;
-    Ok(Assembly { host, callback, last_session: continued, history, _demo: demo })
+    Ok(Assembly { host, callback, history, last_session: continued, _demo: demo })
 }
 
 fn folder(wanted: &Path) -> Result<PathBuf, String> {

@@ -282,7 +282,10 @@ fn usage(status: &AgentStatus) -> Value {
     })
 }
 
-/// Provider and model of `provider/model`; a model's name may hold slashes itself.
+/// Provider and model of `provider/model`, or of `script:FILE`; a model's name may hold slashes itself.
 fn split(model: &str) -> (&str, &str) {
+    if let Some(file) = model.strip_prefix("script:") {
+        return ("script", file);
+    }
     model.split_once('/').unwrap_or(("", model))
 }

@@ -47,3 +47,16 @@ impl From<TurnEnd> for Exit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_each_code() {
+        let page = include_str!("../../../../docs/agents/linkspan-agent.md");
+        for exit in Exit::ALL {
+            assert!(page.contains(&format!("\n| {} | ", exit.code())), "{exit:?}");
+        }
+    }
+}

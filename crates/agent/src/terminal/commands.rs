@@ -74,7 +74,7 @@ pub const SLASH_COMMANDS: [SlashCommand; 24] = [
     slash("/tools", "", "List the tools of the model", SlashKind::Tools, &[]),
     slash(
         "/agents",
-        "[new NAME [--mode MODE] [--cwd FOLDER] | switch NAME | close NAME]",
+        "[new NAME [--mode MODE] [--cwd FOLDER] [--model MODEL] | switch NAME | close NAME]",
         "List, start, switch and close agents",
         SlashKind::Agents,
         &["new", "switch", "close"],
@@ -228,6 +228,16 @@ mod tests {
 
     fn candidates(before: &str) -> Vec<String> {
         complete(before, &|prefix| vec![format!("{prefix}1"), format!("{prefix}2")]).candidates
+    }
+
+    #[test]
+    fn the_page_has_this_table() {
+        let page = include_str!("../../../../docs/agents/linkspan-agent.md");
+        for command in &SLASH_COMMANDS {
+            let usage = format!("{} {}", command.name, command.arguments);
+            let row = format!("| `{}` | {} |", usage.trim().replace('|', "\\|"), command.help);
+            assert!(page.contains(&row), "docs/agents/linkspan-agent.md lacks the row\n{row}");
+        }
     }
 
     #[test]

@@ -6,11 +6,10 @@ use std::sync::mpsc as blocking;
 use std::thread;
 use std::time::Duration;
 
-use crossterm::event;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::mpsc;
 
-use super::keys::Key;
+use super::keys::{KeyReader, Typed};
 use super::screen::Input;
 
 #[derive(Debug)]
@@ -18,6 +17,7 @@ pub(super) struct Keyboard {
     ready: mpsc::UnboundedReceiver<()>,
     /// Lets the thread wait again.
     again: blocking::Sender<()>,
+    reader: KeyReader,
 }
 
 impl Keyboard {
@@ -27,10 +27,8 @@ impl Keyboard {
         thread::Builder::new().name("keyboard".to_owned()).spawn(move || {
             loop {
                 let stdin = io::stdin();
-                let mut stdin = [PollFd::new(&stdin, PollFlags::IN)];
                 // A failed wait is looked at, too: the terminal may be gone.
-                let failed = poll(&mut stdin, None).is_err();
-                if failed {
+                if poll(&mut [PollFd::new(&stdin, PollFlags::IN)], None).is_err() {
                     thread::sleep(Duration::from_millis(10));
                 }
                 if tell.send(()).is_err() || resume.recv().is_err() {
@@ -38,7 +36,7 @@ impl Keyboard {
                 }
             }
         })?;
-        Ok(Keyboard { ready, again })
+        Ok(Keyboard { ready, again, reader: KeyReader::default() })
     }
 
     /// What is typed next; `None` if the terminal is gone. May be dropped while it waits.
@@ -46,30 +44,41 @@ impl Keyboard {
         if self.ready.recv().await.is_none() {
             return Ok(None);
         }
-        let inputs = read();
+        let inputs = self.read();
         let _ = self.again.send(());
         inputs
     }
+
+    fn read(&mut self) -> io::Result<Option<Vec<Input>>> {
+        let stdin = io::stdin();
+        let mut piece = [0; 64 * 1024];
+        let mut bytes = Vec::new();
+        loop {
+            let mut state = [PollFd::new(&stdin, PollFlags::IN)];
+            match poll(&mut state, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+                Err(rustix::io::Errno::INTR) => continue,
+                result => result?,
+            };
+            let [state] = &state;
+            if state.revents().is_empty() || bytes.len() > piece.len() {
+                let typed = self.reader.read(&bytes).into_iter();
+                return Ok(Some(typed.map(Input::from).collect()));
+            }
+            match rustix::io::read(&stdin, &mut piece) {
+                Err(rustix::io::Errno::INTR) => {}
+                // At the end, or with EIO, nobody has the other side open.
+                Ok(0) | Err(_) => return Ok(None),
+                Ok(length) => bytes.extend_from_slice(piece.get(..length).unwrap_or_default()),
+            }
+        }
+    }
 }
 
-fn read() -> io::Result<Option<Vec<Input>>> {
-    let stdin = io::stdin();
-    let mut inputs = Vec::new();
-    loop {
-        // crossterm would read the end of a closed terminal for ever.
-        let mut state = [PollFd::new(&stdin, PollFlags::IN)];
-        poll(&mut state, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
-        let [state] = &state;
-        if state.revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
-            return Ok(None);
-        }
-        if !event::poll(Duration::ZERO)? {
-            return Ok(Some(inputs));
-        }
-        match event::read()? {
-            event::Event::Key(key) => inputs.extend(Key::of(&key).map(Input::Key)),
-            event::Event::Paste(text) => inputs.push(Input::Paste(text)),
-            _ => {}
+impl From<Typed> for Input {
+    fn from(typed: Typed) -> Input {
+        match typed {
+            Typed::Key(key) => Input::Key(key),
+            Typed::Paste(text) => Input::Paste(text),
         }
     }
 }

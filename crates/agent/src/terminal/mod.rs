@@ -152,8 +152,8 @@ impl Session {
     }
 
     fn resize(&mut self) {
-        if let Ok((columns, rows)) = crossterm::terminal::size() {
-            let size = Input::Resize { columns: columns.into(), rows: rows.into() };
+        if let Ok((columns, rows)) = paint::size() {
+            let size = Input::Resize { columns, rows };
             self.screen.handle(self.start.elapsed(), size);
         }
     }

@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use std::sync::OnceLock;
+
 use anstyle::{AnsiColor, Effects, Style as Ansi};
-use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
-use crossterm::execute;
-use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
 use super::screen::Live;
 use super::text::{Line, Style};
@@ -18,7 +18,12 @@ const END: &str = "\u{1b}[?2026l";
 const HIDE_CURSOR: &str = "\u{1b}[?25l";
 const SHOW_CURSOR: &str = "\u{1b}[?25h";
 const CLEAR_BELOW: &str = "\u{1b}[J";
+const PASTE_ON: &str = "\u{1b}[?2004h";
+const PASTE_OFF: &str = "\u{1b}[?2004l";
 const CLEAR_ALL: &str = "\u{1b}[2J\u{1b}[H";
+
+/// The modes of the terminal as we found it. Also for the panic hook.
+static BEFORE: OnceLock<Termios> = OnceLock::new();
 
 /// The terminal while it is ours.
 #[derive(Debug)]
@@ -38,8 +43,11 @@ impl Painter {
     }
 
     fn take_over(&self) -> io::Result<()> {
-        enable_raw_mode()?;
-        execute!(io::stdout(), EnableBracketedPaste)
+        let found = tcgetattr(io::stdin())?;
+        let mut raw = BEFORE.get_or_init(|| found).clone();
+        raw.make_raw();
+        tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
+        write(PASTE_ON)
     }
 
     /// Gives it to another program for a while; [`resume`](Painter::resume) takes it back.
@@ -55,9 +63,7 @@ impl Painter {
     /// Starts with an empty screen.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         (self.live, self.row) = (Live::default(), 0);
-        let mut out = io::stdout().lock();
-        out.write_all(CLEAR_ALL.as_bytes())?;
-        out.flush()
+        write(CLEAR_ALL)
     }
 
     /// Prints rows above, and shows these at the bottom.
@@ -67,9 +73,7 @@ impl Painter {
         }
         let frame = self.frame(printed, &live);
         (self.row, self.live) = (live.cursor.map_or(live.rows.len().saturating_sub(1), |(row, _)| row), live);
-        let mut out = io::stdout().lock();
-        out.write_all(frame.as_bytes())?;
-        out.flush()
+        write(&frame)
     }
 
     fn frame(&self, printed: &[Line], live: &Live) -> String {
@@ -121,9 +125,23 @@ impl Drop for Painter {
     }
 }
 
+/// Columns and rows.
+pub(super) fn size() -> io::Result<(usize, usize)> {
+    let size = tcgetwinsize(io::stdout())?;
+    Ok((size.ws_col.into(), size.ws_row.into()))
+}
+
+fn write(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
 fn give_back() -> io::Result<()> {
-    let left = execute!(io::stdout(), DisableBracketedPaste, crossterm::cursor::Show);
-    disable_raw_mode()?;
+    let left = write(&format!("{PASTE_OFF}{SHOW_CURSOR}"));
+    if let Some(before) = BEFORE.get() {
+        tcsetattr(io::stdin(), OptionalActions::Now, before)?;
+    }
     left
 }
 

@@ -63,7 +63,7 @@ impl Screen {
             parts.push((Style::Question, format!("{waiting} {noun}{whose}")));
         }
         parts.push((Style::Dim, mode_name(status.mode).to_owned()));
-        parts.push((Style::Dim, status.model.clone()));
+        parts.push((Style::Dim, short_model(&status.model)));
         parts.push((Style::Dim, self.editor.clone().unwrap_or_else(|| "no editor".to_owned())));
         let tokens = status.usage.input.saturating_add(status.usage.output);
         let full = status.context_percent.map(|full| format!(", {full} %")).unwrap_or_default();
@@ -84,6 +84,14 @@ impl Screen {
             }
         }
         shown
+    }
+}
+
+/// A script is a model with a path.
+pub(super) fn short_model(model: &str) -> String {
+    match model.strip_prefix("script:").and_then(|path| path.rsplit('/').next()) {
+        Some(file) => format!("script:{file}"),
+        None => model.to_owned(),
     }
 }
 

@@ -148,7 +148,8 @@ impl Screen {
             redraw: false,
             list_paths,
         };
-        let title = format!("linkspan-agent {} · {} · ", env!("CARGO_PKG_VERSION"), first.model);
+        let title =
+            format!("linkspan-agent {} · {} · ", env!("CARGO_PKG_VERSION"), live::short_model(&first.model));
         screen.print(vec![vec![span(Style::Bold, title), span(Style::Dim, "/help lists the commands")]]);
         screen.views.insert(current, View::new(first));
         screen

@@ -158,7 +158,10 @@ impl Screen {
                 Vec::new()
             }
             (Some("new"), Some(name)) => {
-                let mut settings = AgentSettings { name: Some(name.to_owned()), ..AgentSettings::default() };
+                // The user chose the model of this agent.
+                let model = self.view().map(|view| view.status.model.clone());
+                let mut settings =
+                    AgentSettings { name: Some(name.to_owned()), model, ..AgentSettings::default() };
                 while let Some(option) = words.next() {
                     match (option, words.next()) {
                         ("--mode", Some(mode)) if mode_of(mode).is_some() => settings.mode = mode_of(mode),
