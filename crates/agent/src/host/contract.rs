@@ -166,7 +166,7 @@ pub enum HostCommand {
     },
     /// The user wrote. `@file` mentions are expanded by the host.
     Prompt {
-        /// To whom.
+        /// To which agent.
         agent: AgentId,
         /// What.
         text: String,

@@ -12,7 +12,7 @@ mod demo;
 pub(crate) mod double;
 mod editor;
 mod event_loop;
-mod helpers;
+mod helper_pool;
 mod pool;
 mod prompt_context;
 mod review_notice;
@@ -24,7 +24,7 @@ pub use contract::{
     HostHandle, Occurred, ProviderSummary, ReviewPlace, SessionSummary, Setting, ToolSummary,
 };
 pub use demo::write_demo;
-pub use helpers::HelperPool;
+pub use helper_pool::HelperPool;
 pub use pool::remembered;
 pub use prompt_context::{AboutAgent, BasePrompt, PromptContext, SystemPrompt};
 pub use start::{Host, HostSetup};
