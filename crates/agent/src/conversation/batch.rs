@@ -1,13 +1,13 @@
 //! The calls of one answer: which may run at once, which are asked about, and their results in the model's order. Each
 //! call gets exactly one result, whatever happens.
 
-use std::path::{Component, PathBuf};
-
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::message::{Arguments, Message, ToolCall, ToolResult};
-use crate::permissions::{PermissionVerdict, ToolKind, verdict};
+use crate::permissions::{PermissionVerdict, verdict};
 
+use super::overlap::{Overlap, fingerprint, grant};
+use super::refusal_text::{broken, cut, declined, kind_name};
 use super::turn::TurnPhase;
 use super::{Action, Answer, Conversation, Question, QuestionId, Record, Shown, TurnEnd};
 
@@ -41,55 +41,6 @@ enum CallState {
 enum Asked {
     Permission,
     Repeated,
-}
-
-/// Which calls may run at the same time. The others run in the model's order.
-#[derive(Debug, PartialEq)]
-enum Overlap {
-    /// With all others of this kind.
-    Free,
-    /// With changes of other files.
-    File(PathBuf),
-    Alone,
-}
-
-impl Overlap {
-    fn of(call: &ToolCall, kind: Option<ToolKind>) -> Overlap {
-        match kind {
-            None | Some(ToolKind::Read | ToolKind::Network | ToolKind::Spawn) => Overlap::Free,
-            Some(ToolKind::Change) => match &call.arguments {
-                Arguments::Json(Value::Object(arguments)) => match arguments.get("path") {
-                    Some(Value::String(path)) => {
-                        let path = PathBuf::from(path);
-                        let plain = path.components().filter(|part| *part != Component::CurDir);
-                        Overlap::File(plain.collect())
-                    }
-                    _ => Overlap::Alone,
-                },
-                _ => Overlap::Alone,
-            },
-            Some(ToolKind::Command | ToolKind::GitWrite | ToolKind::Editor | ToolKind::Foreign) => {
-                Overlap::Alone
-            }
-        }
-    }
-
-    fn permits(&self, other: &Overlap) -> bool {
-        match (self, other) {
-            (Overlap::Free, Overlap::Free) => true,
-            (Overlap::File(one), Overlap::File(other)) => one != other,
-            _ => false,
-        }
-    }
-}
-
-/// What makes two calls equal.
-pub(super) fn fingerprint(call: &ToolCall) -> (String, String) {
-    let arguments = match &call.arguments {
-        Arguments::Json(value) => value.to_string(),
-        Arguments::Broken(text) => text.clone(),
-    };
-    (call.name.clone(), arguments)
 }
 
 impl Batch {
@@ -380,52 +331,5 @@ impl Conversation {
             }
         }
         self.advance();
-    }
-}
-
-/// What a permission for the session is about.
-fn grant(call: &ToolCall, kind: ToolKind) -> (String, String) {
-    match kind {
-        ToolKind::Command => fingerprint(call),
-        _ => (call.name.clone(), String::new()),
-    }
-}
-
-fn declined(reason: Option<String>) -> String {
-    match reason.filter(|reason| !reason.trim().is_empty()) {
-        Some(reason) => format!("The user declined this call: {reason}"),
-        None => "The user declined this call. Ask what to do instead, or find another way.".to_owned(),
-    }
-}
-
-fn broken(text: &str) -> String {
-    let mut start = text.to_owned();
-    cut(&mut start, 500);
-    format!(
-        "Not run: the arguments are not a JSON object. Call it again with valid arguments. Received: {start}"
-    )
-}
-
-/// Keeps the first so many bytes.
-fn cut(text: &mut String, limit: usize) {
-    if text.len() <= limit {
-        return;
-    }
-    let dropped = text.len() - limit;
-    let end = (0..=limit).rev().find(|index| text.is_char_boundary(*index)).unwrap_or_default();
-    text.truncate(end);
-    text.push_str(&format!("\n[{dropped} bytes more are left out]"));
-}
-
-fn kind_name(kind: ToolKind) -> &'static str {
-    match kind {
-        ToolKind::Read => "reading",
-        ToolKind::Change => "changes of files",
-        ToolKind::Command => "commands",
-        ToolKind::GitWrite => "writes to git",
-        ToolKind::Network => "access to the network",
-        ToolKind::Editor => "actions in the editor",
-        ToolKind::Foreign => "tools of MCP servers",
-        ToolKind::Spawn => "starting another agent",
     }
 }

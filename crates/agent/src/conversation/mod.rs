@@ -5,6 +5,8 @@ mod batch;
 mod compaction;
 mod event;
 mod limits;
+mod overlap;
+mod refusal_text;
 mod restore;
 mod tool_table;
 mod turn;

@@ -13,6 +13,7 @@ pub(crate) mod double;
 mod editor;
 mod event_loop;
 mod helper_pool;
+mod new_agent;
 mod pool;
 mod prompt_context;
 mod review_notice;
