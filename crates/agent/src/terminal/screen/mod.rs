@@ -402,14 +402,12 @@ impl Screen {
         if event.what == Occurred::Closed {
             return self.closed(agent);
         }
-        let Some(view) = self.views.get_mut(&agent) else {
-            // An agent that another one started. It is known once the host listed it, so the event is not lost.
-            let mut view = View::new(unknown(agent));
-            let lines = view.event(now, event.what);
-            view.keep(lines);
-            self.views.insert(agent, view);
-            return vec![Effect::Ask(Request::Status)];
-        };
+        let mut effects = Vec::new();
+        let view = self.views.entry(agent).or_insert_with(|| {
+            // An agent that another one started; the host knows more about it.
+            effects.push(Effect::Ask(Request::Status));
+            View::new(unknown(agent))
+        });
         let asks = matches!(event.what, Occurred::Ask { .. } | Occurred::AskChange(_));
         let ended = matches!(event.what, Occurred::Shown(crate::conversation::Shown::Ended { .. }));
         let lines = view.event(now, event.what);
@@ -424,7 +422,10 @@ impl Screen {
                 self.print(super::text::lines(Style::Question, &text));
             }
         }
-        if ended { vec![Effect::Ask(Request::Status)] } else { Vec::new() }
+        if ended {
+            effects.push(Effect::Ask(Request::Status));
+        }
+        effects
     }
 
     fn closed(&mut self, agent: AgentId) -> Vec<Effect> {
