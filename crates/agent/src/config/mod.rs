@@ -288,6 +288,38 @@ mod tests {
     }
 
     #[test]
+    fn the_page_shows_every_key_and_the_defaults() {
+        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents/linkspan-agent.md"));
+        let (_, after) = page.split_once("## Configuration").unwrap();
+        let block = after.split("```").nth(1).unwrap().strip_prefix("toml").unwrap();
+        let shown = Config::parse(block).unwrap();
+        // Without the examples, it is the default.
+        let providers = shown.providers.clone();
+        let without = Config {
+            model: None,
+            instructions: String::new(),
+            providers: BTreeMap::new(),
+            mcp_servers: BTreeMap::new(),
+            ..shown.clone()
+        };
+        assert_eq!(without, Config::default());
+        // A key that is not in the page is unknown to serde's message in the same order as its fields.
+        let all = |table: &str| message_of_all_keys(&format!("{table}nonsense = 1"));
+        for table in ["", "[time_limits]\n", "[ide]\n", "[fetch]\n", "[providers.work]\n"] {
+            for key in all(table) {
+                let is_shown = block.lines().any(|line| line.starts_with(&format!("{key} = ")));
+                assert!(is_shown || block.contains(&format!("[{key}")), "{table}{key}");
+            }
+        }
+        assert_eq!(providers["work"].models.len(), 2);
+    }
+
+    fn message_of_all_keys(text: &str) -> Vec<String> {
+        let error = toml::from_str::<Config>(text).unwrap_err();
+        error.message().split('`').skip(3).step_by(2).map(str::to_owned).collect()
+    }
+
+    #[test]
     fn an_unknown_key_names_the_nearest_and_its_line() {
         assert_eq!(error("\nmodle = \"x\"\n"), "2: unknown key `modle`; did you mean `model`?");
         let wrong_switch = error("[ide]\nenabled = true\ninject_diagnostic = true\n");

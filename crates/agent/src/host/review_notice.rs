@@ -8,10 +8,12 @@ use linkspan_client::confirm::{Cancellation, ConfirmQuestion, FileChange, Termin
 
 use super::contract::ReviewPlace;
 
+type Notify = Box<dyn Fn(ReviewPlace, &FileChange) + Send + Sync>;
+
 pub(super) struct ReviewNotice {
     pub(super) inner: Arc<dyn TerminalPrompt + Send + Sync>,
     pub(super) bridge: Arc<Bridge>,
-    pub(super) notify: Box<dyn Fn(ReviewPlace, &FileChange) + Send + Sync>,
+    pub(super) notify: Notify,
 }
 
 impl TerminalPrompt for ReviewNotice {

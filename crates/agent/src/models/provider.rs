@@ -319,6 +319,16 @@ mod tests {
     }
 
     #[test]
+    fn the_page_lists_the_built_in_providers() {
+        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents/linkspan-agent.md"));
+        for provider in built_in() {
+            let key = provider.key_variable.map_or("none".to_owned(), |key| format!("`{key}`"));
+            let row = format!("| `{}` | {key} | `{}` |", provider.id, provider.model.unwrap());
+            assert!(page.contains(&row), "{row}");
+        }
+    }
+
+    #[test]
     fn a_missing_key_names_the_variable() {
         let providers = providers("", |_| None);
         let error = providers.choose(Some("anthropic"), None).unwrap_err();
