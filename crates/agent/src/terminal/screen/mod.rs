@@ -155,6 +155,11 @@ impl Screen {
         screen
     }
 
+    /// The size to begin with.
+    pub(super) fn set_size(&mut self, columns: usize, rows: usize) {
+        (self.columns, self.rows) = (columns, rows);
+    }
+
     /// The lines that were added since the last call, broken into rows.
     pub(super) fn take_printed(&mut self) -> Vec<Line> {
         let columns = self.columns.max(4);
@@ -196,8 +201,8 @@ impl Screen {
             }
             Input::Resize { columns, rows } => {
                 // A terminal breaks the rows at the bottom in its own way, so where they are is not known any longer.
-                self.redraw = self.columns != columns || self.rows != rows;
-                (self.columns, self.rows) = (columns, rows);
+                self.redraw |= (self.columns, self.rows) != (columns, rows);
+                self.set_size(columns, rows);
                 Vec::new()
             }
             Input::Event(event) => self.event(now, event),
