@@ -95,8 +95,9 @@ mod tests {
         tty.sees("That is all.");
         tty.sees("(done, ");
         assert_eq!(case.read("f.txt"), NEW);
-        // Colours, and the answer's Markdown.
+        // Colours, and the answer's Markdown. What was on the screen before is not cleared.
         let raw = String::from_utf8_lossy(&tty.raw()).into_owned();
+        assert!(!raw.contains("\u{1b}[2J"), "{raw:?}");
         assert!(raw.contains("\u{1b}[32m+C") && raw.contains("\u{1b}[3mall"), "{raw:?}");
         // The call can be opened, with what the model was told.
         tty.types("\u{f}");

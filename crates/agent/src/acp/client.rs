@@ -70,6 +70,15 @@ pub(super) struct Opened {
     pub(super) messages: Option<Vec<Message>>,
 }
 
+/// Why a session was not opened.
+#[derive(Debug)]
+pub(super) enum OpenError {
+    /// A new one, such as that a key is missing.
+    New(String),
+    /// A saved one.
+    Saved(String),
+}
+
 /// What to do, in order.
 #[derive(Debug, PartialEq)]
 pub(super) enum Act {
@@ -273,10 +282,11 @@ impl Client {
     }
 
     /// The host answered [`Errand::Open`] or [`Errand::Reload`].
-    pub(super) fn opened(&mut self, id: &Value, opened: Result<Opened, String>) -> Vec<Value> {
+    pub(super) fn opened(&mut self, id: &Value, opened: Result<Opened, OpenError>) -> Vec<Value> {
         let Opened { status, messages } = match opened {
             Ok(opened) => opened,
-            Err(why) => return vec![error(id, NOT_FOUND, &why)],
+            Err(OpenError::New(why)) => return vec![error(id, INTERNAL_ERROR, &why)],
+            Err(OpenError::Saved(why)) => return vec![error(id, NOT_FOUND, &why)],
         };
         let name = status.session.clone();
         let session = self.sessions.entry(name.clone()).or_insert_with(|| Session {

@@ -16,7 +16,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::task::JoinSet;
 
-use client::{Act, Client, Errand, Opened};
+use client::{Act, Client, Errand, OpenError, Opened};
 use rpc::{INVALID_REQUEST, LONGEST_LINE, Line, Lines, Received};
 
 use crate::host::{AgentId, AgentSettings, AgentStatus, HostCommand, HostHandle, SessionSummary};
@@ -34,7 +34,7 @@ pub async fn run(host: HostHandle, options: AcpOptions) -> io::Result<()> {
 }
 
 enum Done {
-    Opened { id: Value, opened: Result<Opened, String> },
+    Opened { id: Value, opened: Result<Opened, OpenError> },
     Listed { id: Value, cwd: Option<PathBuf>, sessions: Result<Vec<SessionSummary>, String> },
 }
 
@@ -104,9 +104,13 @@ async fn run_errand(host: HostHandle, settings: AgentSettings, errand: Errand) -
         Errand::Open { id, cwd, resume } => {
             let loads = resume.is_some();
             let settings = AgentSettings { cwd: Some(cwd), resume, ..settings };
-            Done::Opened { id, opened: open(&host, settings, loads).await }
+            let opened = open(&host, settings, loads).await;
+            let failed = if loads { OpenError::Saved } else { OpenError::New };
+            Done::Opened { id, opened: opened.map_err(failed) }
         }
-        Errand::Reload { id, agent } => Done::Opened { id, opened: reload(&host, agent).await },
+        Errand::Reload { id, agent } => {
+            Done::Opened { id, opened: reload(&host, agent).await.map_err(OpenError::Saved) }
+        }
         Errand::List { id, cwd } => {
             let sessions = host.ask(|reply| HostCommand::Sessions { reply }).await;
             Done::Listed { id, cwd, sessions: sessions.unwrap_or_else(|ended| Err(ended.to_string())) }

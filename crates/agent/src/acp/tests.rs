@@ -342,6 +342,8 @@ fn what_is_wrong_is_answered_and_what_is_unknown_is_survived() {
     assert_eq!(client.fails("session/prompt", json!({ "sessionId": "s1", "prompt": "text" })), -32602);
     client.host.answers.lock().unwrap().refuses = Some("there is no session x".into());
     assert_eq!(client.fails("session/load", json!({ "sessionId": "x", "cwd": "/" })), -32002);
+    client.host.answers.lock().unwrap().refuses = Some("set ANTHROPIC_API_KEY".into());
+    assert_eq!(client.fails("session/new", json!({ "cwd": "/" })), -32603);
     client.prompt("one");
     let again = json!({ "sessionId": "s1", "prompt": [{ "type": "text", "text": "two" }] });
     assert_eq!(client.fails("session/prompt", again), -32600);

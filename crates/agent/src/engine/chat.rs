@@ -17,6 +17,8 @@ use crate::message::{Arguments, ToolResult};
 const QUEUE: usize = 256;
 /// A client that takes nothing for this long is gone.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long nothing may happen in a turn that is being cancelled.
+const CANCELLING: Duration = Duration::from_secs(60);
 /// What a client shows of a result.
 const LONGEST_RESULT: usize = 2000;
 const NOBODY: &str = "nobody can be asked over HTTP: connect an editor, or start the engine in another mode";
@@ -46,8 +48,11 @@ pub(super) fn start(
                         continue;
                     }
                 },
-                // The turn is being cancelled; the next one must not start before.
-                None => events.recv().await,
+                // The turn is being cancelled; the next one should not start before.
+                None => match timeout(CANCELLING, events.recv()).await {
+                    Ok(event) => event,
+                    Err(_) => return,
+                },
             };
             let Some(event) = event else { return };
             if event.agent != Some(agent) {

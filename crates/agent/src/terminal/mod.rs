@@ -102,7 +102,9 @@ impl Session {
         let mut closed = signal(SignalKind::hangup())?;
         let mut ended = signal(SignalKind::terminate())?;
         let mut keyboard = Keyboard::open()?;
-        self.resize();
+        if let Ok((columns, rows)) = paint::size() {
+            self.screen.set_size(columns, rows);
+        }
         self.paint()?;
         loop {
             let beats = self.screen.is_busy() && self.editing.is_none();

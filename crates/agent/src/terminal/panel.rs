@@ -181,10 +181,8 @@ impl Panel {
                     self.step = Step::Decide;
                     PanelAct::Nothing
                 }
-                key => {
-                    key.edit(reason);
-                    PanelAct::Nothing
-                }
+                key if key.edit(reason) => PanelAct::Nothing,
+                _ => PanelAct::Ignored,
             };
         }
         let Key::Char(letter) = key else {

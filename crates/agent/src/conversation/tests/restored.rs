@@ -143,3 +143,73 @@ fn records_that_make_no_sense_still_give_a_valid_conversation() {
         super::random::assert_valid(restored(&damaged).conversation.messages());
     }
 }
+
+/// Answers whatever is asked until the turn is over.
+fn finish(stage: &mut TestConversation) {
+    for _ in 0..20 {
+        let mut next = None;
+        for action in &stage.actions {
+            match action {
+                Action::Run { call, .. } => next = Some(Event::ToolDone { result: result(&call.id, "out") }),
+                Action::Ask { question, .. } => {
+                    next = Some(Event::Answered { question: *question, answer: Answer::Once });
+                }
+                _ => continue,
+            }
+            break;
+        }
+        if let Some(event) = next {
+            let rest: Vec<_> = stage.actions.drain(..).collect();
+            let mut rest: Vec<_> = rest
+                .into_iter()
+                .filter(|action| matches!(action, Action::Run { .. } | Action::Ask { .. }))
+                .collect();
+            rest.remove(0);
+            stage.event(event);
+            rest.append(&mut stage.actions);
+            stage.actions = rest;
+        } else if stage.actions.iter().any(|action| matches!(action, Action::Request { .. })) {
+            stage.answer("done", []);
+        } else {
+            return;
+        }
+    }
+    panic!("the turn does not end");
+}
+
+#[test]
+fn a_kill_between_any_two_records_leaves_a_conversation_that_can_be_finished() {
+    let mut stage = TestConversation::new();
+    stage.prompt("one");
+    let calls = [
+        call("a", "read_file", json!({ "path": "x" })),
+        call("b", "read_file", json!({ "path": "y" })),
+        call("c", "run_command", json!({ "command": "ls" })),
+        call("d", "edit_file", json!({ "path": "x" })),
+        call("e", "no_such_tool", json!({})),
+    ];
+    stage.answer("Let me.", calls);
+    finish(&mut stage);
+    stage.event(Event::Compact);
+    stage.answer("Summary.", []);
+    stage.prompt("two");
+    stage.answer("", [call("f", "edit_file", json!({ "path": "x" }))]);
+    finish(&mut stage);
+    assert!(stage.records.len() > 20, "{:#?}", stage.records);
+    for cut in 0..=stage.records.len() {
+        let before = stage.records[..cut].to_vec();
+        let mut again = restored(&before);
+        finish(&mut again);
+        assert!(!again.conversation.is_busy(), "after {cut} records");
+        super::random::assert_valid(again.conversation.messages());
+        // And what it recorded since is the same conversation once more.
+        let third = Conversation::restore(settings(), again.records.clone());
+        assert_eq!(third.messages(), again.conversation.messages(), "after {cut} records");
+        let results = again.records.iter().filter_map(|record| match record {
+            Record::Finished { result } => Some(&result.call_id),
+            _ => None,
+        });
+        let mut seen = std::collections::BTreeSet::new();
+        assert!(results.into_iter().all(|id| seen.insert(id)), "a call has two results after {cut} records");
+    }
+}

@@ -155,6 +155,11 @@ impl Screen {
         screen
     }
 
+    /// The size to begin with.
+    pub(super) fn set_size(&mut self, columns: usize, rows: usize) {
+        (self.columns, self.rows) = (columns, rows);
+    }
+
     /// The lines that were added since the last call, broken into rows.
     pub(super) fn take_printed(&mut self) -> Vec<Line> {
         let columns = self.columns.max(4);
@@ -196,8 +201,8 @@ impl Screen {
             }
             Input::Resize { columns, rows } => {
                 // A terminal breaks the rows at the bottom in its own way, so where they are is not known any longer.
-                self.redraw = self.columns != columns || self.rows != rows;
-                (self.columns, self.rows) = (columns, rows);
+                self.redraw |= (self.columns, self.rows) != (columns, rows);
+                self.set_size(columns, rows);
                 Vec::new()
             }
             Input::Event(event) => self.event(now, event),
@@ -402,14 +407,12 @@ impl Screen {
         if event.what == Occurred::Closed {
             return self.closed(agent);
         }
-        let Some(view) = self.views.get_mut(&agent) else {
-            // An agent that another one started. It is known once the host listed it, so the event is not lost.
-            let mut view = View::new(unknown(agent));
-            let lines = view.event(now, event.what);
-            view.keep(lines);
-            self.views.insert(agent, view);
-            return vec![Effect::Ask(Request::Status)];
-        };
+        let mut effects = Vec::new();
+        let view = self.views.entry(agent).or_insert_with(|| {
+            // An agent that another one started; the host knows more about it.
+            effects.push(Effect::Ask(Request::Status));
+            View::new(unknown(agent))
+        });
         let asks = matches!(event.what, Occurred::Ask { .. } | Occurred::AskChange(_));
         let ended = matches!(event.what, Occurred::Shown(crate::conversation::Shown::Ended { .. }));
         let lines = view.event(now, event.what);
@@ -424,7 +427,10 @@ impl Screen {
                 self.print(super::text::lines(Style::Question, &text));
             }
         }
-        if ended { vec![Effect::Ask(Request::Status)] } else { Vec::new() }
+        if ended {
+            effects.push(Effect::Ask(Request::Status));
+        }
+        effects
     }
 
     fn closed(&mut self, agent: AgentId) -> Vec<Effect> {

@@ -255,6 +255,7 @@ fn escape_in_front_of_a_question_cancels_the_turn() {
     // While a reason is typed, it only goes back.
     user.types("nbecause");
     assert!(user.live().iter().any(|row| row.contains("because")), "{:?}", user.live());
+    assert!(matches!(user.key(Key::Ctrl('c'))[..], [Effect::Send(HostCommand::Cancel { agent: A })]));
     assert!(user.key(Key::Esc).is_empty());
     let effects = user.types("nbecause\n");
     let [Effect::Send(HostCommand::Answer { answer: Answer::No { reason: Some(reason) }, .. })] =
@@ -294,6 +295,7 @@ fn an_agent_that_the_host_started_is_asked_about() {
     let mut user = user();
     let effects = user.event(B, permission());
     assert!(matches!(effects[..], [Effect::Ask(Request::Status)]));
+    assert!(user.printed()[0].contains("asks: run_command cargo test"));
     user.handle(Input::Reply(Reply::Status(vec![status(A, "main"), status(B, "helper")])));
     user.types("/agents\n");
     assert!(user.printed().iter().any(|line| line.contains("helper") && line.contains("1 waiting")));

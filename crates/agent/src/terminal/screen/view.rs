@@ -13,6 +13,8 @@ use crate::terminal::text::{Line, Style, fit, line, lines, plain, span};
 
 /// How much output of a running tool is kept.
 const MOST_OUTPUT: usize = 64 * 1024;
+/// A longer line of the reasoning is broken.
+const MOST_THOUGHT: usize = 16 * 1024;
 /// How many lines are kept of an agent that is not on the screen.
 const MOST_UNSEEN: usize = 500;
 /// How many calls can be opened.
@@ -106,6 +108,9 @@ impl View {
             }
             Shown::Thought(text) => {
                 self.thought.push_str(&text);
+                if self.thought.len() > MOST_THOUGHT {
+                    return self.end_thought();
+                }
                 let Some((done, rest)) = self.thought.rsplit_once('\n') else { return Vec::new() };
                 let (done, rest) = (lines(Style::Dim, done), rest.to_owned());
                 self.thought = rest;
@@ -260,8 +265,11 @@ impl Call {
             let first = plain(result.text.lines().next().unwrap_or_default());
             ("● ", Style::Bad, fit(&first, 100))
         } else {
-            let count = result.text.lines().count();
-            ("● ", Style::Good, if count == 1 { "1 line".to_owned() } else { format!("{count} lines") })
+            let said = match result.text.lines().count() {
+                0 | 1 => fit(&plain(&result.text), 100),
+                count => format!("{count} lines"),
+            };
+            ("● ", Style::Good, said)
         };
         let said_style = if style == Style::Good { Style::Dim } else { style };
         vec![span(style, mark), span(Style::Plain, name), span(said_style, format!("  {said}"))]
