@@ -1,5 +1,7 @@
 //! Conversations that are continued from their records, after any of them was the last.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::stage::*;
@@ -209,7 +211,7 @@ fn a_kill_between_any_two_records_leaves_a_conversation_that_can_be_finished() {
             Record::Finished { result } => Some(&result.call_id),
             _ => None,
         });
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         assert!(results.into_iter().all(|id| seen.insert(id)), "a call has two results after {cut} records");
     }
 }
