@@ -18,7 +18,8 @@ const WHOLE_FILE: &str = "write_file";
 #[derive(Debug)]
 pub(super) struct Batch {
     calls: Vec<BatchCall>,
-    cancelled: bool,
+    /// How the turn ends once every call has its result; it goes on if there is none.
+    ending: Option<TurnEnd>,
 }
 
 #[derive(Debug)]
@@ -83,7 +84,7 @@ impl Conversation {
             let overlap = Overlap::of(&call, self.tools.kind(&call.name));
             BatchCall { call, overlap, state: CallState::Waiting }
         };
-        Batch { calls: calls.into_iter().map(waiting).collect(), cancelled: false }
+        Batch { calls: calls.into_iter().map(waiting).collect(), ending: None }
     }
 
     fn batch_mut(&mut self) -> Option<&mut Batch> {
@@ -119,7 +120,10 @@ impl Conversation {
         let results = results.collect();
         self.add(Message::Tools { results });
         self.deadline = None;
-        if batch.cancelled { self.end_turn(TurnEnd::Cancelled) } else { self.next_round() }
+        match batch.ending {
+            Some(end) => self.end_turn(end),
+            None => self.next_round(),
+        }
     }
 
     /// A result from the session file.
@@ -221,15 +225,15 @@ impl Conversation {
 
     pub(super) fn tool_done(&mut self, result: ToolResult) {
         let Some(batch) = self.batch_mut() else { return };
-        let cancelled = batch.cancelled;
+        let ending = batch.ending.is_some();
         let running =
             |open: &BatchCall| open.call.id == result.call_id && matches!(open.state, CallState::Running);
         let Some(index) = batch.calls.iter().position(running) else { return };
-        let stopped = cancelled && result.cancelled;
+        let stopped = ending && result.cancelled;
         self.finish(index, result.text, result.is_error || stopped, stopped);
-        if result.cancelled && !cancelled {
+        if result.cancelled && !ending {
             // The tool's own surface cancelled the turn.
-            return self.cancel_batch();
+            return self.end_batch(TurnEnd::Cancelled);
         }
         self.advance();
     }
@@ -258,7 +262,11 @@ impl Conversation {
             }
             (Asked::Repeated, Answer::No { reason }) => {
                 self.finish(index, declined(reason), true, false);
-                return self.cancel_batch();
+                let name = &call.name;
+                self.show(Shown::Error(format!(
+                    "The model repeated a call of {name} that had failed, and the turn is stopped. Say what it should do instead."
+                )));
+                return self.end_batch(TurnEnd::Failed);
             }
             (Asked::Repeated, answer) => {
                 if answer == Answer::Session {
@@ -290,12 +298,13 @@ impl Conversation {
         self.advance();
     }
 
-    pub(super) fn cancel_batch(&mut self) {
+    /// Ends all calls, and then the turn. The second time, without waiting for them.
+    pub(super) fn end_batch(&mut self, end: TurnEnd) {
         let Some(batch) = self.batch_mut() else { return };
-        if batch.cancelled {
+        if batch.ending.is_some() {
             return self.give_up_on_tools();
         }
-        batch.cancelled = true;
+        batch.ending = Some(end);
         let mut running = false;
         for index in 0..batch.calls.len() {
             let Some(open) = self.batch_call(index) else { continue };
@@ -321,7 +330,7 @@ impl Conversation {
     /// Tools that do not end although they were stopped: their results are made up.
     pub(super) fn give_up_on_tools(&mut self) {
         let Some(batch) = self.batch_mut() else { return };
-        if !batch.cancelled {
+        if batch.ending.is_none() {
             return;
         }
         for index in 0..batch.calls.len() {

@@ -300,7 +300,7 @@ impl Conversation {
             }
             TurnPhase::Tools(batch) => {
                 self.phase = TurnPhase::Tools(batch);
-                self.cancel_batch();
+                self.end_batch(TurnEnd::Cancelled);
             }
         }
     }

@@ -194,8 +194,9 @@ fn the_user_is_asked_before_a_call_that_failed_three_times_runs_again() {
     assert!(matches!(ask, Question::Repeated { times: 3, .. }));
     stage.event(Event::Answered { question, answer: Answer::No { reason: None } });
     assert!(stage.actions.contains(&Action::Stop { call_id: "e".to_owned() }));
+    assert!(stage.lines().contains("the turn is stopped"), "{}", stage.lines());
     stage.event(Event::ToolDone { result: ToolResult { cancelled: true, ..result("e", "stopped") } });
-    assert_eq!(stage.end(), Some(TurnEnd::Cancelled));
+    assert_eq!(stage.end(), Some(TurnEnd::Failed));
 }
 
 #[test]
