@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::message::{Arguments, Message, ToolCall, ToolResult};
 use crate::permissions::{PermissionVerdict, ToolKind, verdict};
 
-use super::turn::Phase;
+use super::turn::TurnPhase;
 use super::{Action, Answer, Conversation, Question, QuestionId, Record, Shown, TurnEnd};
 
 /// The tool that proposes a whole text, which a change is asked about with again after a restart.
@@ -122,7 +122,7 @@ impl Conversation {
         for call in &calls {
             self.show(Shown::Call(call.clone()));
         }
-        self.phase = Phase::Tools(self.batch(calls));
+        self.phase = TurnPhase::Tools(self.batch(calls));
         self.advance();
     }
 
@@ -137,7 +137,7 @@ impl Conversation {
 
     fn batch_mut(&mut self) -> Option<&mut Batch> {
         match &mut self.phase {
-            Phase::Tools(batch) => Some(batch),
+            TurnPhase::Tools(batch) => Some(batch),
             _ => None,
         }
     }
@@ -160,7 +160,7 @@ impl Conversation {
         if !self.batch_mut().is_some_and(all_done) {
             return;
         }
-        let Phase::Tools(batch) = std::mem::replace(&mut self.phase, Phase::Idle) else { return };
+        let TurnPhase::Tools(batch) = std::mem::replace(&mut self.phase, TurnPhase::Idle) else { return };
         let results = batch.calls.into_iter().filter_map(|call| match call.state {
             CallState::Done(result) => Some(result),
             _ => None,

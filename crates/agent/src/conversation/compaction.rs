@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::message::{Arguments, Message};
 use crate::models::ModelRequest;
 
-use super::turn::{Phase, Purpose, Stream, Turn};
+use super::turn::{RequestPurpose, Stream, TurnPhase, TurnState};
 use super::{Conversation, Fill, Record, Shown, TurnEnd};
 
 /// Of the context, in percent, from which the conversation is compacted by itself.
@@ -32,7 +32,7 @@ impl Conversation {
             self.show(Shown::Info("There is nothing to compact yet.".to_owned()));
             return;
         }
-        self.turn = Turn::only_compaction();
+        self.turn = TurnState::only_compaction();
         self.show(Shown::Started);
         self.begin_summary();
     }
@@ -52,12 +52,12 @@ impl Conversation {
             return self.summary_failed("its last message alone is too long for the model.");
         }
         self.show(Shown::Info("The conversation is compacted: the model writes a summary.".to_owned()));
-        self.request(Purpose::Summary { kept });
+        self.request(RequestPurpose::Summary { kept });
     }
 
     fn summary_failed(&mut self, why: &str) {
         self.show(Shown::Error(format!(
-            "The conversation was not compacted: {why} To start anew, use /clear."
+            "The conversation was not compacted: {why} To start over, use /clear."
         )));
         self.end_turn(TurnEnd::Failed);
     }
@@ -84,7 +84,7 @@ impl Conversation {
         self.messages.extend(tail);
         let bytes = self.messages.iter().map(size).sum::<usize>();
         self.fill = Fill { counted: 0, bytes_since: bytes as u64 };
-        self.phase = Phase::Idle;
+        self.phase = TurnPhase::Idle;
     }
 }
 

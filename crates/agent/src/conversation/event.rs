@@ -59,7 +59,7 @@ pub enum Event {
     Cancel,
     /// The user wants the conversation to be compacted.
     Compact,
-    /// The user wants to start anew; refused while a turn runs.
+    /// The user wants to start over; refused while a turn runs.
     Clear,
     /// Another permission mode.
     Mode(PermissionMode),
@@ -114,7 +114,7 @@ pub enum Action {
         /// Which.
         question: QuestionId,
     },
-    /// Compute the system prompt anew and answer with [`Event::Context`] before the next request.
+    /// Compute the system prompt again and answer with [`Event::Context`] before the next request.
     RefreshContext,
     /// Send [`Event::Tick`] after this time. Replaces an earlier one.
     Wake {

@@ -15,10 +15,10 @@ use std::time::Duration;
 use crate::message::{Message, Usage};
 use crate::permissions::PermissionMode;
 
-use turn::{Phase, Turn};
+use turn::{TurnPhase, TurnState};
 
 pub use event::{Action, Answer, Event, Question, QuestionId, Record, Shown, TurnEnd};
-pub use limits::Limits;
+pub use limits::ConversationLimits;
 pub use tool_table::ToolTable;
 
 /// How a conversation starts.
@@ -29,7 +29,7 @@ pub struct Settings {
     /// What the model may call.
     pub tools: ToolTable,
     /// Its limits.
-    pub limits: Limits,
+    pub limits: ConversationLimits,
 }
 
 /// The messages between a user and a model, and what is going on with them.
@@ -37,7 +37,7 @@ pub struct Settings {
 pub struct Conversation {
     mode: PermissionMode,
     tools: ToolTable,
-    limits: Limits,
+    limits: ConversationLimits,
     system: String,
     messages: Vec<Message>,
     /// Ids of all calls, to mint others.
@@ -57,8 +57,8 @@ pub struct Conversation {
     next_question: u64,
     total: Usage,
     fill: Fill,
-    phase: Phase,
-    turn: Turn,
+    phase: TurnPhase,
+    turn: TurnState,
     /// When the next [`Event::Tick`] matters.
     deadline: Option<Duration>,
     now: Duration,
@@ -99,8 +99,8 @@ impl Conversation {
             next_question: 1,
             total: Usage::default(),
             fill: Fill::default(),
-            phase: Phase::Idle,
-            turn: Turn::default(),
+            phase: TurnPhase::Idle,
+            turn: TurnState::default(),
             deadline: None,
             now: Duration::ZERO,
             actions: Vec::new(),
@@ -156,13 +156,13 @@ impl Conversation {
 
     /// A turn runs.
     pub fn is_busy(&self) -> bool {
-        !matches!(self.phase, Phase::Idle)
+        !matches!(self.phase, TurnPhase::Idle)
     }
 
     /// How many questions wait for the user.
     pub fn open_questions(&self) -> usize {
         match &self.phase {
-            Phase::Tools(batch) => batch.open_questions(),
+            TurnPhase::Tools(batch) => batch.open_questions(),
             _ => 0,
         }
     }

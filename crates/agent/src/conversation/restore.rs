@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::message::{Message, ToolCall, ToolResult};
 use crate::permissions::ToolKind;
 
-use super::turn::Phase;
+use super::turn::TurnPhase;
 use super::{Action, Conversation, Record, Settings, Shown};
 
 /// What the records say about the end of the last turn.
@@ -36,7 +36,7 @@ impl Conversation {
         if !last.calls.is_empty() {
             conversation.reopen(last);
         } else if !last.ended {
-            conversation.phase = Phase::Context;
+            conversation.phase = TurnPhase::Context;
         }
         conversation
     }
@@ -45,11 +45,11 @@ impl Conversation {
     pub fn resume(&mut self, now: Duration) -> Vec<Action> {
         self.now = now;
         match self.phase {
-            Phase::Context => {
+            TurnPhase::Context => {
                 self.show(Shown::Started);
                 self.next_round();
             }
-            Phase::Tools(_) => {
+            TurnPhase::Tools(_) => {
                 self.show(Shown::Started);
                 self.advance();
             }
@@ -127,7 +127,7 @@ impl Conversation {
 
     /// Calls that have no result yet: what is safe to run again is, and the rest is told to the model.
     fn reopen(&mut self, last: Interrupted) {
-        self.phase = Phase::Tools(self.batch(last.calls.clone()));
+        self.phase = TurnPhase::Tools(self.batch(last.calls.clone()));
         self.proposed = last.proposed;
         for (index, call) in last.calls.iter().enumerate() {
             let known = last.results.iter().find(|result| result.call_id == call.id);

@@ -11,21 +11,21 @@ use super::{Action, Conversation, Failures, Record, Shown, TurnEnd, compaction};
 
 /// What a conversation does right now.
 #[derive(Debug)]
-pub(super) enum Phase {
+pub(super) enum TurnPhase {
     Idle,
     /// The system prompt is computed; then comes a request.
     Context,
     /// A request runs.
     Asking(Stream),
     /// A request failed; the same comes again at the deadline.
-    Pause(Purpose),
+    Pause(RequestPurpose),
     /// Calls run.
     Tools(Batch),
 }
 
 /// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum RequestPurpose {
     Answer,
     /// To replace all messages but this many.
     Summary {
@@ -37,7 +37,7 @@ pub(super) enum Purpose {
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) request: u64,
-    pub(super) purpose: Purpose,
+    pub(super) purpose: RequestPurpose,
     text: String,
     calls: Vec<ToolCall>,
     usage: Usage,
@@ -45,7 +45,7 @@ pub(super) struct Stream {
 
 /// What counts for a whole turn.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct TurnState {
     pub(super) usage: Usage,
     rounds: u32,
     tries: u32,
@@ -59,7 +59,7 @@ pub(super) struct Turn {
 
 impl Conversation {
     pub(super) fn begin_turn(&mut self) {
-        self.turn = Turn::default();
+        self.turn = TurnState::default();
         self.show(Shown::Started);
         self.next_round();
     }
@@ -82,34 +82,34 @@ impl Conversation {
         }
         self.turn.rounds += 1;
         self.turn.tries = 0;
-        self.phase = Phase::Context;
+        self.phase = TurnPhase::Context;
         self.act(Action::RefreshContext);
         self.wake(self.limits.context_time);
     }
 
     pub(super) fn context(&mut self, system: String) {
         self.system = system;
-        if matches!(self.phase, Phase::Context) {
-            self.request(Purpose::Answer);
+        if matches!(self.phase, TurnPhase::Context) {
+            self.request(RequestPurpose::Answer);
         }
     }
 
-    pub(super) fn request(&mut self, purpose: Purpose) {
+    pub(super) fn request(&mut self, purpose: RequestPurpose) {
         let request = self.next_request;
         self.next_request += 1;
         self.deadline = None;
         let body = match purpose {
-            Purpose::Answer => ModelRequest {
+            RequestPurpose::Answer => ModelRequest {
                 system: self.system.clone(),
                 messages: self.messages.clone(),
                 tools: self.tools.specs().to_vec(),
             },
-            Purpose::Summary { kept } => {
+            RequestPurpose::Summary { kept } => {
                 let older = self.messages.get(..self.messages.len().saturating_sub(kept)).unwrap_or_default();
                 compaction::request(older, self.limits.context_window)
             }
         };
-        self.phase = Phase::Asking(Stream {
+        self.phase = TurnPhase::Asking(Stream {
             request,
             purpose,
             text: String::new(),
@@ -122,14 +122,14 @@ impl Conversation {
     /// The stream of this request, if it is the current one.
     fn stream(&mut self, request: u64) -> Option<&mut Stream> {
         match &mut self.phase {
-            Phase::Asking(stream) if stream.request == request => Some(stream),
+            TurnPhase::Asking(stream) if stream.request == request => Some(stream),
             _ => None,
         }
     }
 
     pub(super) fn streamed(&mut self, request: u64, event: ModelEvent) {
         let Some(stream) = self.stream(request) else { return };
-        let is_answer = stream.purpose == Purpose::Answer;
+        let is_answer = stream.purpose == RequestPurpose::Answer;
         match event {
             ModelEvent::Text(text) => {
                 stream.text.push_str(&text);
@@ -143,11 +143,11 @@ impl Conversation {
             ModelEvent::Call(_) => {}
             ModelEvent::Usage(usage) => stream.usage = usage,
             ModelEvent::Done(reason) => {
-                if let Phase::Asking(stream) = std::mem::replace(&mut self.phase, Phase::Idle) {
+                if let TurnPhase::Asking(stream) = std::mem::replace(&mut self.phase, TurnPhase::Idle) {
                     self.count(stream.usage);
                     match stream.purpose {
-                        Purpose::Answer => self.answer_is_complete(stream, reason),
-                        Purpose::Summary { kept } => self.summary_is_complete(stream, kept),
+                        RequestPurpose::Answer => self.answer_is_complete(stream, reason),
+                        RequestPurpose::Summary { kept } => self.summary_is_complete(stream, kept),
                     }
                 }
             }
@@ -169,7 +169,7 @@ impl Conversation {
         let is_empty = stream.text.is_empty() && stream.calls.is_empty();
         if is_empty && reason == StopReason::End && !after_results {
             let message = "the model answered nothing".to_owned();
-            return self.try_again(Purpose::Answer, message, None);
+            return self.try_again(RequestPurpose::Answer, message, None);
         }
         self.turn.tries = 0;
         if stream.usage.input > 0 {
@@ -227,7 +227,7 @@ impl Conversation {
                 self.try_again(purpose, message, retry_after);
             }
             ModelError::Permanent { message, too_long: true }
-                if purpose == Purpose::Answer && !self.turn.compacted_for_length =>
+                if purpose == RequestPurpose::Answer && !self.turn.compacted_for_length =>
             {
                 self.show(Shown::Info(format!("{message} It is compacted now.")));
                 self.turn.compacted_for_length = true;
@@ -237,7 +237,7 @@ impl Conversation {
         }
     }
 
-    fn try_again(&mut self, purpose: Purpose, message: String, retry_after: Option<Duration>) {
+    fn try_again(&mut self, purpose: RequestPurpose, message: String, retry_after: Option<Duration>) {
         self.turn.tries += 1;
         let tries = self.turn.tries;
         if tries >= self.limits.tries {
@@ -253,15 +253,15 @@ impl Conversation {
         let of = self.limits.tries;
         let seconds = pause.as_secs_f32();
         self.show(Shown::Info(format!("{message}; attempt {next} of {of} in {seconds:.0} s")));
-        self.phase = Phase::Pause(purpose);
+        self.phase = TurnPhase::Pause(purpose);
         self.wake(pause);
     }
 
-    fn fail(&mut self, purpose: Purpose, message: &str) {
+    fn fail(&mut self, purpose: RequestPurpose, message: &str) {
         let message = match purpose {
-            Purpose::Answer => message.to_owned(),
-            Purpose::Summary { .. } => {
-                format!("The conversation was not compacted: {message} To start anew, use /clear.")
+            RequestPurpose::Answer => message.to_owned(),
+            RequestPurpose::Summary { .. } => {
+                format!("The conversation was not compacted: {message} To start over, use /clear.")
             }
         };
         self.show(Shown::Error(message));
@@ -274,39 +274,39 @@ impl Conversation {
         }
         self.deadline = None;
         match &mut self.phase {
-            Phase::Idle | Phase::Asking(_) => {}
-            Phase::Context => self.request(Purpose::Answer),
-            Phase::Pause(purpose) => {
+            TurnPhase::Idle | TurnPhase::Asking(_) => {}
+            TurnPhase::Context => self.request(RequestPurpose::Answer),
+            TurnPhase::Pause(purpose) => {
                 let purpose = *purpose;
                 self.request(purpose);
             }
-            Phase::Tools(_) => self.give_up_on_tools(),
+            TurnPhase::Tools(_) => self.give_up_on_tools(),
         }
     }
 
     pub(super) fn cancel(&mut self) {
         self.compact_wanted = false;
-        match std::mem::replace(&mut self.phase, Phase::Idle) {
-            Phase::Idle => {}
-            Phase::Context | Phase::Pause(_) => self.end_turn(TurnEnd::Cancelled),
-            Phase::Asking(stream) => {
+        match std::mem::replace(&mut self.phase, TurnPhase::Idle) {
+            TurnPhase::Idle => {}
+            TurnPhase::Context | TurnPhase::Pause(_) => self.end_turn(TurnEnd::Cancelled),
+            TurnPhase::Asking(stream) => {
                 self.act(Action::Abandon { request: stream.request });
                 self.count(stream.usage);
-                if stream.purpose == Purpose::Answer && !stream.text.is_empty() {
+                if stream.purpose == RequestPurpose::Answer && !stream.text.is_empty() {
                     self.turn.last_text.clone_from(&stream.text);
                     self.record(Message::Assistant { text: stream.text, calls: Vec::new() });
                 }
                 self.end_turn(TurnEnd::Cancelled);
             }
-            Phase::Tools(batch) => {
-                self.phase = Phase::Tools(batch);
+            TurnPhase::Tools(batch) => {
+                self.phase = TurnPhase::Tools(batch);
                 self.cancel_batch();
             }
         }
     }
 
     pub(super) fn end_turn(&mut self, end: TurnEnd) {
-        self.phase = Phase::Idle;
+        self.phase = TurnPhase::Idle;
         self.deadline = None;
         let turn = std::mem::take(&mut self.turn);
         if turn.usage != Usage::default() {
@@ -322,9 +322,9 @@ impl Conversation {
     }
 }
 
-impl Turn {
-    pub(super) fn only_compaction() -> Turn {
-        Turn { only_compaction: true, ..Turn::default() }
+impl TurnState {
+    pub(super) fn only_compaction() -> TurnState {
+        TurnState { only_compaction: true, ..TurnState::default() }
     }
 }
 

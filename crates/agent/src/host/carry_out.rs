@@ -5,7 +5,7 @@ use std::sync::Arc;
 use linkspan_client::confirm::{Cancellation, FileChange};
 
 use super::contract::{AgentId, HostEvent, Occurred};
-use super::event_loop::{HostLoop, Message};
+use super::event_loop::{HostLoop, LoopMessage};
 use super::prompt_context::{AboutAgent, SystemPrompt};
 use super::review_notice::ReviewNotice;
 use crate::conversation::{Action, Event, Record, Shown, ToolTable};
@@ -14,7 +14,7 @@ use crate::models::ModelRequest;
 use crate::permissions::PermissionMode;
 use crate::tools::{ToolContext, Toolbox};
 
-/// A larger change is computed anew after a restart.
+/// A larger change is computed again after a restart.
 const LARGEST_RECORDED: usize = 1024 * 1024;
 
 impl HostLoop {
@@ -48,7 +48,7 @@ impl HostLoop {
                     let messages = self.messages.clone();
                     let task = tokio::spawn(async move {
                         tokio::time::sleep(after).await;
-                        let _ = messages.send(Message::Tick { agent });
+                        let _ = messages.send(LoopMessage::Tick { agent });
                     });
                     self.replace_tick(agent, task.abort_handle());
                 }
@@ -106,10 +106,10 @@ impl HostLoop {
         let (model, messages) = (found.model.clone(), self.messages.clone());
         let task = tokio::spawn(async move {
             let emit = |event| {
-                let _ = messages.send(Message::Model { agent, request, event: Ok(event) });
+                let _ = messages.send(LoopMessage::Model { agent, request, event: Ok(event) });
             };
             if let Err(error) = model.answer(&body, &emit).await {
-                let _ = messages.send(Message::Model { agent, request, event: Err(error) });
+                let _ = messages.send(LoopMessage::Model { agent, request, event: Err(error) });
             }
         });
         if let Some(before) = found.request.replace(task.abort_handle()) {
@@ -130,7 +130,7 @@ impl HostLoop {
         let (messages, call_id) = (self.messages.clone(), call.id.clone());
         let output = move |text: &str| {
             let what = Occurred::Output { call_id: call_id.clone(), text: text.to_owned() };
-            let _ = messages.send(Message::Emit(HostEvent { agent: Some(agent), what }));
+            let _ = messages.send(LoopMessage::Emit(HostEvent { agent: Some(agent), what }));
         };
         let (messages, call_id) = (self.messages.clone(), call.id.clone());
         let notify = move |place, change: &FileChange| {
@@ -138,10 +138,10 @@ impl HostLoop {
             if let Some(path) = path.filter(|_| text.len() <= LARGEST_RECORDED) {
                 let (call_id, path, text) = (call_id.clone(), path.to_owned(), text.to_owned());
                 let _ = messages
-                    .send(Message::Record { agent, record: Record::Proposed { call_id, path, text } });
+                    .send(LoopMessage::Record { agent, record: Record::Proposed { call_id, path, text } });
             }
             let what = Occurred::Reviewing { call_id: call_id.clone(), place };
-            let _ = messages.send(Message::Emit(HostEvent { agent: Some(agent), what }));
+            let _ = messages.send(LoopMessage::Emit(HostEvent { agent: Some(agent), what }));
         };
         let notice = ReviewNotice {
             inner: self.questions.prompt(agent, &call.id),
@@ -168,7 +168,7 @@ impl HostLoop {
                 is_error: true,
                 cancelled: false,
             });
-            let _ = messages.send(Message::ToolDone { agent, result });
+            let _ = messages.send(LoopMessage::ToolDone { agent, result });
         });
     }
 
@@ -194,7 +194,7 @@ impl HostLoop {
             }
             let tools = if has_tools { tool_table(&*toolbox) } else { ToolTable::default() };
             let prompt = context.system(&about);
-            let _ = messages.send(Message::Context { agent, prompt, tools });
+            let _ = messages.send(LoopMessage::Context { agent, prompt, tools });
         });
     }
 

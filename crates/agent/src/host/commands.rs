@@ -7,8 +7,8 @@ use tokio::sync::oneshot;
 use super::agent::Agent;
 use super::carry_out::tool_table;
 use super::contract::*;
-use super::event_loop::{HostLoop, Message};
-use crate::conversation::{Conversation, Event, Limits, Settings, Shown};
+use super::event_loop::{HostLoop, LoopMessage};
+use crate::conversation::{Conversation, ConversationLimits, Event, Settings, Shown};
 use crate::models::Model;
 use crate::session::Session;
 
@@ -117,10 +117,10 @@ impl HostLoop {
         let tools = tool_table(&*self.setup.toolbox);
         let id = AgentId(self.next_agent);
         let choose = |host: &HostLoop, name: Option<&str>| host.setup.providers.choose(name, None);
-        let limits = |model: &Model, rounds| Limits {
+        let limits = |model: &Model, rounds| ConversationLimits {
             rounds,
             context_window: model.context_window,
-            ..Limits::default()
+            ..ConversationLimits::default()
         };
         let rounds = self.setup.config.max_rounds;
         let mode = settings.mode.unwrap_or(self.setup.config.mode);
@@ -257,7 +257,7 @@ impl HostLoop {
         let (context, messages) = (std::sync::Arc::clone(&self.setup.context), self.messages.clone());
         tokio::task::spawn_blocking(move || {
             let attachments = context.attachments(&mentioning, &about);
-            let _ = messages.send(Message::Prompt { agent, attachments });
+            let _ = messages.send(LoopMessage::Prompt { agent, attachments });
         });
     }
 
@@ -321,22 +321,22 @@ impl HostLoop {
         });
     }
 
-    fn set(&mut self, agent: AgentId, setting: Setting) -> Result<(), String> {
+    fn set(&mut self, agent: AgentId, setting: AgentSetting) -> Result<(), String> {
         let folder = match &setting {
-            Setting::Cwd(cwd) => Some(self.folder(Some(cwd))?),
+            AgentSetting::Cwd(cwd) => Some(self.folder(Some(cwd))?),
             _ => None,
         };
         let found = self.agents.get_mut(&agent).ok_or(GONE)?;
         match setting {
-            Setting::Cwd(_) => {
+            AgentSetting::Cwd(_) => {
                 if let Some(folder) = folder {
                     found.cwd = folder;
                 }
             }
-            Setting::Tools(has_tools) => found.has_tools = has_tools,
-            Setting::InjectContext(inject) => found.inject_context = inject,
-            Setting::MaxRounds(0) => return Err("a turn needs at least one request".to_owned()),
-            Setting::MaxRounds(rounds) => self.handle(agent, Event::Rounds(rounds)),
+            AgentSetting::Tools(has_tools) => found.has_tools = has_tools,
+            AgentSetting::InjectContext(inject) => found.inject_context = inject,
+            AgentSetting::MaxRounds(0) => return Err("a turn needs at least one request".to_owned()),
+            AgentSetting::MaxRounds(rounds) => self.handle(agent, Event::Rounds(rounds)),
         }
         self.save_pool();
         Ok(())

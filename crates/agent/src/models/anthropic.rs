@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 
 use super::lines::Sse;
 use super::tool_names::{ToolNames, plain};
-use super::wire::{self, Decoder, Target, WireRequest, text_of, tokens};
+use super::wire::{self, AnswerDecoder, ModelHttpRequest, Target, text_of, tokens};
 use super::{ModelError, ModelEvent, ModelRequest, StopReason};
 use crate::message::{Message, ToolCall, Usage};
 
 /// Every model of this wire can write so much.
 const MAX_TOKENS: u32 = 16_384;
 
-pub(super) fn request(request: &ModelRequest, target: &Target<'_>) -> WireRequest {
+pub(super) fn request(request: &ModelRequest, target: &Target<'_>) -> ModelHttpRequest {
     let names = ToolNames::new(&request.tools);
-    WireRequest {
+    ModelHttpRequest {
         path: "/v1/messages".to_owned(),
         key_header: ("x-api-key", ""),
         headers: &[("anthropic-version", "2023-06-01")],
@@ -111,7 +111,7 @@ struct MessagesDecoder {
     is_over: bool,
 }
 
-impl Decoder for MessagesDecoder {
+impl AnswerDecoder for MessagesDecoder {
     fn feed(&mut self, bytes: &[u8]) -> Vec<Result<ModelEvent, ModelError>> {
         let Ok(events) = self.sse.feed(bytes) else { return vec![Err(wire::garbled("a line without end"))] };
         let mut out = Vec::new();

@@ -4,17 +4,17 @@ use serde_json::{Value, json};
 
 use super::lines::Sse;
 use super::tool_names::ToolNames;
-use super::wire::{self, Decoder, Target, WireRequest, text_of, tokens};
+use super::wire::{self, AnswerDecoder, ModelHttpRequest, Target, text_of, tokens};
 use super::{ModelError, ModelEvent, ModelRequest, StopReason};
 use crate::message::{Arguments, Message, ToolCall, Usage};
 
 /// Stands for the signature of a call that another model made; Gemini 3 wants one.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-pub(super) fn request(request: &ModelRequest, target: &Target<'_>) -> WireRequest {
+pub(super) fn request(request: &ModelRequest, target: &Target<'_>) -> ModelHttpRequest {
     let names = ToolNames::new(&request.tools);
     let model = target.model.strip_prefix("models/").unwrap_or(target.model);
-    WireRequest {
+    ModelHttpRequest {
         path: format!("/models/{model}:streamGenerateContent?alt=sse"),
         key_header: ("x-goog-api-key", ""),
         headers: &[],
@@ -91,7 +91,7 @@ struct ContentDecoder {
     is_over: bool,
 }
 
-impl Decoder for ContentDecoder {
+impl AnswerDecoder for ContentDecoder {
     fn feed(&mut self, bytes: &[u8]) -> Vec<Result<ModelEvent, ModelError>> {
         let Ok(events) = self.sse.feed(bytes) else { return vec![Err(wire::garbled("a line without end"))] };
         let mut out = Vec::new();

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::lines::Lines;
 use super::tool_names::ToolNames;
-use super::wire::{self, Decoder, Target, WireRequest, text_of, tokens};
+use super::wire::{self, AnswerDecoder, ModelHttpRequest, Target, text_of, tokens};
 use super::{ModelError, ModelEvent, ModelRequest, StopReason, openai};
 use crate::message::{Arguments, Message, ToolCall, Usage};
 
-pub(super) fn request(request: &ModelRequest, target: &Target<'_>) -> WireRequest {
+pub(super) fn request(request: &ModelRequest, target: &Target<'_>) -> ModelHttpRequest {
     let names = ToolNames::new(&request.tools);
-    WireRequest {
+    ModelHttpRequest {
         path: "/api/chat".to_owned(),
         key_header: ("authorization", "Bearer "),
         headers: &[],
@@ -71,7 +71,7 @@ struct ChatDecoder {
     is_over: bool,
 }
 
-impl Decoder for ChatDecoder {
+impl AnswerDecoder for ChatDecoder {
     fn feed(&mut self, bytes: &[u8]) -> Vec<Result<ModelEvent, ModelError>> {
         let Ok(lines) = self.lines.feed(bytes) else { return vec![Err(wire::garbled("a line without end"))] };
         let mut out = Vec::new();

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::fake_server::{FakeServer, Reply, answer};
-use super::transport::{Endpoint, HttpModel};
+use super::transport::{HttpModel, ModelEndpoint};
 use super::wire::{self, Target};
 use super::{ModelError, ModelEvent, ModelRequest, StopReason, ToolSpec};
 use crate::config::WireName;
@@ -295,7 +295,7 @@ fn ollamas_body_sets_the_size_of_its_context() {
 }
 
 fn model(wire: WireName, base_url: &str) -> HttpModel {
-    let endpoint = Endpoint {
+    let endpoint = ModelEndpoint {
         provider: "acme".to_owned(),
         wire,
         base_url: base_url.to_owned(),
@@ -381,6 +381,15 @@ fn a_server_that_breaks_off_stalls_or_is_silent_is_worth_another_try() {
     let (_, result) = ask(&model(WireName::Ollama, &format!("http://{closed}")), &hello());
     let message = result.unwrap_err().to_string();
     assert!(message.contains("cannot be reached") && message.contains("ollama serve"), "{message}");
+}
+
+#[test]
+fn a_server_that_speaks_no_tls_is_an_error_and_not_a_panic() {
+    let server = FakeServer::start([Reply::Silent(0)]);
+    let url = server.url.replace("http://", "https://");
+    let (_, result) = ask(&model(WireName::Openai, &url), &hello());
+    let message = result.unwrap_err().to_string();
+    assert!(message.contains("cannot be reached"), "{message}");
 }
 
 #[test]

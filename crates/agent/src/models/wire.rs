@@ -17,18 +17,18 @@ pub(super) struct Target<'a> {
 
 /// A request as its wire wants it.
 #[derive(Debug)]
-pub(super) struct WireRequest {
+pub(super) struct ModelHttpRequest {
     /// After the base URL.
     pub(super) path: String,
     /// The header that carries the key, and what comes before the key.
     pub(super) key_header: (&'static str, &'static str),
     pub(super) headers: &'static [(&'static str, &'static str)],
     pub(super) body: Value,
-    pub(super) decoder: Box<dyn Decoder>,
+    pub(super) decoder: Box<dyn AnswerDecoder>,
 }
 
 /// Turns the bytes of an answer into events.
-pub(super) trait Decoder: std::fmt::Debug + Send {
+pub(super) trait AnswerDecoder: std::fmt::Debug + Send {
     /// The next bytes. Nothing follows an error or [`ModelEvent::Done`].
     fn feed(&mut self, bytes: &[u8]) -> Vec<Result<ModelEvent, ModelError>>;
 
@@ -36,7 +36,7 @@ pub(super) trait Decoder: std::fmt::Debug + Send {
     fn finish(&mut self) -> Vec<Result<ModelEvent, ModelError>>;
 }
 
-pub(super) fn request(wire: WireName, request: &ModelRequest, target: &Target<'_>) -> WireRequest {
+pub(super) fn request(wire: WireName, request: &ModelRequest, target: &Target<'_>) -> ModelHttpRequest {
     match wire {
         WireName::Anthropic => anthropic::request(request, target),
         WireName::Openai => openai::request(request, target),

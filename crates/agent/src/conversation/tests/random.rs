@@ -139,7 +139,7 @@ impl World {
                         !matches!(body.messages.last(), Some(Message::Assistant { calls, .. }) if !calls.is_empty())
                     );
                     if !body.tools.is_empty() {
-                        // Whoever reads the file now finds what the model is sent.
+                        // The file holds now what the model is sent.
                         let restored = Conversation::restore(settings(), self.records.clone());
                         assert_eq!(restored.messages(), body.messages);
                     }
@@ -247,7 +247,7 @@ proptest! {
 
     #[test]
     fn any_order_of_events_keeps_the_promises(steps in prop::collection::vec(step(), 1..150)) {
-        let limits = Limits { rounds: 8, context_window: Some(100_000), ..Limits::default() };
+        let limits = ConversationLimits { rounds: 8, context_window: Some(100_000), ..ConversationLimits::default() };
         let settings = Settings { limits, ..settings() };
         let mut conversation = Conversation::new(settings.clone());
         let mut world = World::default();

@@ -7,8 +7,8 @@ use crate::conversation::*;
 use crate::message::Message;
 use crate::permissions::PermissionMode;
 
-fn restored(records: &[Record]) -> Stage {
-    let mut stage = Stage::new();
+fn restored(records: &[Record]) -> TestConversation {
+    let mut stage = TestConversation::new();
     stage.conversation = Conversation::restore(settings(), records.to_vec());
     stage.records = records.to_vec();
     let actions = stage.conversation.resume(stage.now);
@@ -17,8 +17,8 @@ fn restored(records: &[Record]) -> Stage {
 }
 
 /// A turn with one call of this tool, killed while it runs.
-fn killed_in(tool: &str) -> Stage {
-    let mut stage = Stage::new();
+fn killed_in(tool: &str) -> TestConversation {
+    let mut stage = TestConversation::new();
     stage.event(Event::Mode(PermissionMode::Yolo));
     stage.prompt("go");
     stage.answer("Let me.", [call("a", tool, json!({ "path": "x" }))]);
@@ -28,7 +28,7 @@ fn killed_in(tool: &str) -> Stage {
 
 #[test]
 fn a_finished_conversation_is_the_same_and_does_nothing() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", [call("a", "read_file", json!({})), call("b", "read_file", json!({}))]);
     stage.done("b", "2");
@@ -63,7 +63,7 @@ fn after_a_kill_a_command_is_not_run_again_and_the_model_learns_why() {
 
 #[test]
 fn a_change_that_was_asked_about_is_asked_about_again_with_the_same_text() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", [call("a", "edit_file", json!({ "path": "x" }))]);
     let proposed = Record::Proposed { call_id: "a".into(), path: "/w/x".into(), text: "new".into() };
@@ -83,7 +83,7 @@ fn a_change_that_was_asked_about_is_asked_about_again_with_the_same_text() {
 
 #[test]
 fn a_question_that_was_open_is_asked_again() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", [call("a", "run_command", json!({}))]);
     stage.question();
@@ -93,7 +93,7 @@ fn a_question_that_was_open_is_asked_again() {
 
 #[test]
 fn a_request_that_was_not_answered_is_made_again() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let stage = restored(&stage.records);
     assert_eq!(stage.request().1.messages.len(), 1);
@@ -101,7 +101,7 @@ fn a_request_that_was_not_answered_is_made_again() {
 
 #[test]
 fn a_compacted_and_a_cleared_conversation_come_back_as_they_were() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("one");
     stage.answer("first", []);
     stage.event(Event::Compact);
@@ -116,7 +116,7 @@ fn a_compacted_and_a_cleared_conversation_come_back_as_they_were() {
 
 #[test]
 fn ids_of_calls_are_not_reused_after_a_restart() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", [call("a", "read_file", json!({}))]);
     stage.done("a", "");
@@ -127,7 +127,7 @@ fn ids_of_calls_are_not_reused_after_a_restart() {
 
 #[test]
 fn records_that_make_no_sense_still_give_a_valid_conversation() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", [call("a", "read_file", json!({})), call("b", "read_file", json!({}))]);
     stage.done("a", "1");

@@ -20,7 +20,7 @@ pub(super) fn tools() -> ToolTable {
 }
 
 pub(super) fn settings() -> Settings {
-    Settings { mode: PermissionMode::Trusted, tools: tools(), limits: Limits::default() }
+    Settings { mode: PermissionMode::Trusted, tools: tools(), limits: ConversationLimits::default() }
 }
 
 pub(super) fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
@@ -37,7 +37,7 @@ pub(super) fn transient(message: &str) -> ModelError {
 }
 
 /// A conversation, and everything that it wanted so far.
-pub(super) struct Stage {
+pub(super) struct TestConversation {
     pub(super) conversation: Conversation,
     pub(super) now: Duration,
     /// Of the last event.
@@ -46,13 +46,13 @@ pub(super) struct Stage {
     pub(super) records: Vec<Record>,
 }
 
-impl Stage {
-    pub(super) fn new() -> Stage {
-        Stage::with(settings())
+impl TestConversation {
+    pub(super) fn new() -> TestConversation {
+        TestConversation::with(settings())
     }
 
-    pub(super) fn with(settings: Settings) -> Stage {
-        Stage {
+    pub(super) fn with(settings: Settings) -> TestConversation {
+        TestConversation {
             conversation: Conversation::new(settings),
             now: Duration::ZERO,
             actions: Vec::new(),

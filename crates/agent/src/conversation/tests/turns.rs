@@ -17,7 +17,7 @@ fn user(text: &str) -> Message {
 
 #[test]
 fn a_prompt_is_saved_before_it_is_sent_and_its_answer_is_shown_as_it_comes() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("hi");
     let saved = Action::Save(Record::Message { message: user("hi") });
     let position = |wanted: &dyn Fn(&Action) -> bool| stage.actions.iter().position(wanted).unwrap();
@@ -38,7 +38,7 @@ fn a_prompt_is_saved_before_it_is_sent_and_its_answer_is_shown_as_it_comes() {
 
 #[test]
 fn a_prompt_that_comes_during_a_turn_goes_with_the_next_request() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("one");
     let (request, _) = stage.request();
     assert_eq!(stage.prompt("two"), []);
@@ -51,7 +51,7 @@ fn a_prompt_that_comes_during_a_turn_goes_with_the_next_request() {
 
 #[test]
 fn a_prompt_that_came_too_late_for_the_turn_starts_the_next_one() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("one");
     let (request, _) = stage.request();
     stage.prompt("two");
@@ -62,7 +62,7 @@ fn a_prompt_that_came_too_late_for_the_turn_starts_the_next_one() {
 
 #[test]
 fn reads_run_at_once_and_their_results_keep_the_models_order() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", ["a", "b", "c"].map(|id| call(id, "read_file", json!({ "path": id }))));
     assert_eq!(stage.runs(), ["a", "b", "c"]);
@@ -77,7 +77,7 @@ fn reads_run_at_once_and_their_results_keep_the_models_order() {
 
 #[test]
 fn changes_of_one_file_wait_for_each_other_and_a_read_waits_for_both() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer(
         "",
@@ -99,8 +99,8 @@ fn changes_of_one_file_wait_for_each_other_and_a_read_waits_for_both() {
 
 #[test]
 fn only_so_many_calls_run_at_once_and_too_many_are_refused() {
-    let limits = Limits { calls: 4, calls_at_once: 2, ..Limits::default() };
-    let mut stage = Stage::with(Settings { limits, ..settings() });
+    let limits = ConversationLimits { calls: 4, calls_at_once: 2, ..ConversationLimits::default() };
+    let mut stage = TestConversation::with(Settings { limits, ..settings() });
     stage.prompt("go");
     let ids = ["a", "b", "c", "d", "e"];
     stage.answer("", ids.map(|id| call(id, "read_file", json!({ "path": id }))));
@@ -113,7 +113,7 @@ fn only_so_many_calls_run_at_once_and_too_many_are_refused() {
 
 #[test]
 fn an_unknown_tool_and_broken_arguments_are_explained_to_the_model() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let broken = Arguments::Broken("{\"path\": ".to_owned());
     let calls = [
@@ -132,7 +132,7 @@ fn an_unknown_tool_and_broken_arguments_are_explained_to_the_model() {
 
 #[test]
 fn calls_without_an_id_or_with_one_twice_get_their_own() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", ["", "", "x", "x"].map(|id| call(id, "read_file", json!({}))));
     let runs: BTreeSet<_> = stage.runs().into_iter().collect();
@@ -142,7 +142,7 @@ fn calls_without_an_id_or_with_one_twice_get_their_own() {
 
 #[test]
 fn a_command_is_asked_about_and_a_yes_for_the_session_covers_the_same_command_only() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let run = |id, command: &str| call(id, "run_command", json!({ "command": command }));
     stage.answer("", [run("a", "ls")]);
@@ -168,7 +168,7 @@ fn a_command_is_asked_about_and_a_yes_for_the_session_covers_the_same_command_on
 
 #[test]
 fn another_mode_answers_what_is_still_asked() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", [call("a", "git_commit", json!({}))]);
     let (question, _) = stage.question();
@@ -180,7 +180,7 @@ fn another_mode_answers_what_is_still_asked() {
 
 #[test]
 fn the_user_is_asked_before_a_call_that_failed_three_times_runs_again() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let again = |id| call(id, "read_file", json!({ "path": "nowhere" }));
     for id in ["a", "b", "c"] {
@@ -200,7 +200,7 @@ fn the_user_is_asked_before_a_call_that_failed_three_times_runs_again() {
 
 #[test]
 fn a_success_in_between_forgives_failures_and_patience_is_kept() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let again = |id: &str| call(id, "read_file", json!({}));
     for round in 0..3 {
@@ -228,8 +228,8 @@ fn a_success_in_between_forgives_failures_and_patience_is_kept() {
 
 #[test]
 fn a_turn_ends_at_the_limit_of_rounds() {
-    let limits = Limits { rounds: 2, ..Limits::default() };
-    let mut stage = Stage::with(Settings { limits, ..settings() });
+    let limits = ConversationLimits { rounds: 2, ..ConversationLimits::default() };
+    let mut stage = TestConversation::with(Settings { limits, ..settings() });
     stage.prompt("go");
     for id in ["a", "b"] {
         stage.answer("", [call(id, "read_file", json!({}))]);
@@ -241,7 +241,7 @@ fn a_turn_ends_at_the_limit_of_rounds() {
 
 #[test]
 fn a_stream_that_breaks_is_tried_again_and_nothing_is_doubled() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let (request, _) = stage.request();
     let half = ModelEvent::Text("Half an ".to_owned());
@@ -265,7 +265,7 @@ fn a_stream_that_breaks_is_tried_again_and_nothing_is_doubled() {
 
 #[test]
 fn the_server_says_how_long_to_wait_and_after_five_attempts_it_is_over() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let mut pauses = Vec::new();
     for attempt in 1..=5 {
@@ -285,7 +285,7 @@ fn the_server_says_how_long_to_wait_and_after_five_attempts_it_is_over() {
 
 #[test]
 fn a_server_that_wants_an_hour_ends_the_turn() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let (request, _) = stage.request();
     let retry_after = Some(Duration::from_secs(3600));
@@ -297,7 +297,7 @@ fn a_server_that_wants_an_hour_ends_the_turn() {
 
 #[test]
 fn an_empty_answer_is_tried_again_but_fine_after_results() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", []);
     assert!(stage.lines().contains("the model answered nothing"), "{}", stage.lines());
@@ -311,7 +311,7 @@ fn an_empty_answer_is_tried_again_but_fine_after_results() {
 
 #[test]
 fn a_wrong_key_ends_the_turn_and_the_prompt_stays() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let (request, _) = stage.request();
     let error = ModelError::Permanent { message: "the key is wrong: set X".to_owned(), too_long: false };
@@ -324,7 +324,7 @@ fn a_wrong_key_ends_the_turn_and_the_prompt_stays() {
 #[test]
 fn output_that_was_cut_and_a_refusal_have_their_own_ends() {
     for (reason, end) in [(StopReason::Length, TurnEnd::Length), (StopReason::Refusal, TurnEnd::Refused)] {
-        let mut stage = Stage::new();
+        let mut stage = TestConversation::new();
         stage.prompt("go");
         let (request, _) = stage.request();
         stage.event(Event::Model { request, event: ModelEvent::Text("so".to_owned()) });
@@ -335,7 +335,7 @@ fn output_that_was_cut_and_a_refusal_have_their_own_ends() {
 
 #[test]
 fn cancelling_a_stream_abandons_it_and_keeps_what_was_said() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let (request, _) = stage.request();
     stage.event(Event::Model { request, event: ModelEvent::Text("Half".to_owned()) });
@@ -349,7 +349,7 @@ fn cancelling_a_stream_abandons_it_and_keeps_what_was_said() {
 
 #[test]
 fn cancelling_a_pause_ends_the_turn_and_the_late_tick_does_nothing() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let (request, _) = stage.request();
     stage.event(Event::ModelFailed { request, error: transient("x") });
@@ -360,7 +360,7 @@ fn cancelling_a_pause_ends_the_turn_and_the_late_tick_does_nothing() {
 
 #[test]
 fn cancelling_calls_stops_those_that_run_closes_questions_and_gives_each_a_result() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let calls = [
         call("a", "read_file", json!({})),
@@ -379,7 +379,7 @@ fn cancelling_calls_stops_those_that_run_closes_questions_and_gives_each_a_resul
 #[test]
 fn a_tool_that_does_not_end_is_given_up() {
     for twice in [false, true] {
-        let mut stage = Stage::new();
+        let mut stage = TestConversation::new();
         stage.prompt("go");
         stage.answer("", [call("a", "read_file", json!({}))]);
         stage.event(Event::Cancel);
@@ -387,7 +387,7 @@ fn a_tool_that_does_not_end_is_given_up() {
         if twice {
             stage.event(Event::Cancel);
         } else {
-            stage.after(Limits::default().stop_time);
+            stage.after(ConversationLimits::default().stop_time);
         }
         assert_eq!(stage.end(), Some(TurnEnd::Cancelled));
         assert_eq!(stage.done("a", "late"), []);
@@ -396,7 +396,7 @@ fn a_tool_that_does_not_end_is_given_up() {
 
 #[test]
 fn the_prompt_that_waited_is_answered_after_a_cancel() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("one");
     stage.prompt("two");
     stage.event(Event::Cancel);
@@ -405,17 +405,17 @@ fn the_prompt_that_waited_is_answered_after_a_cancel() {
 
 #[test]
 fn the_last_system_prompt_serves_if_a_new_one_takes_too_long() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     let event = Event::Prompt { text: "go".to_owned(), attachments: Vec::new() };
     stage.actions = stage.conversation.handle(Duration::ZERO, event);
     assert!(stage.actions.iter().all(|action| !matches!(action, Action::Request { .. })));
-    stage.after(Limits::default().context_time);
+    stage.after(ConversationLimits::default().context_time);
     stage.request();
 }
 
 #[test]
 fn a_conversation_that_is_too_long_is_compacted_and_goes_on() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("one");
     stage.answer("first", []);
     stage.prompt("two");
@@ -439,8 +439,8 @@ fn a_conversation_that_is_too_long_is_compacted_and_goes_on() {
 
 #[test]
 fn a_conversation_that_nearly_fills_the_context_is_compacted_before_the_next_request() {
-    let limits = Limits { context_window: Some(1000), ..Limits::default() };
-    let mut stage = Stage::with(Settings { limits, ..settings() });
+    let limits = ConversationLimits { context_window: Some(1000), ..ConversationLimits::default() };
+    let mut stage = TestConversation::with(Settings { limits, ..settings() });
     stage.prompt("one");
     stage.answer("", [call("a", "read_file", json!({}))]);
     assert!(stage.conversation.context_percent() < Some(10));
@@ -455,7 +455,7 @@ fn a_conversation_that_nearly_fills_the_context_is_compacted_before_the_next_req
 
 #[test]
 fn a_compaction_on_demand_waits_for_the_turn_and_never_splits_calls_from_results() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.event(Event::Compact);
     assert!(stage.lines().contains("nothing to compact"));
     stage.prompt("one");
@@ -473,7 +473,7 @@ fn a_compaction_on_demand_waits_for_the_turn_and_never_splits_calls_from_results
 
 #[test]
 fn clearing_waits_for_nobody_and_is_refused_in_a_turn() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("one");
     let (request, _) = stage.request();
     stage.event(Event::Clear);
@@ -486,8 +486,8 @@ fn clearing_waits_for_nobody_and_is_refused_in_a_turn() {
 
 #[test]
 fn a_result_of_any_size_is_cut() {
-    let limits = Limits { result_bytes: 10, ..Limits::default() };
-    let mut stage = Stage::with(Settings { limits, ..settings() });
+    let limits = ConversationLimits { result_bytes: 10, ..ConversationLimits::default() };
+    let mut stage = TestConversation::with(Settings { limits, ..settings() });
     stage.prompt("go");
     stage.answer("", [call("a", "read_file", json!({}))]);
     stage.done("a", &"ü".repeat(100));
