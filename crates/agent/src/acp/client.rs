@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::content::{Block, prompt};
 use super::rpc::{
-    INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, NOT_FOUND, Received, error,
+    INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, NOT_FOUND, error,
     notification, request, response,
 };
 use super::update;
@@ -97,7 +97,7 @@ struct Session {
     with_diff: HashSet<String>,
 }
 
-enum Asked {
+enum OpenQuestion {
     Question { agent: AgentId, question: QuestionId },
     Change { change: ChangeId },
 }
@@ -106,7 +106,7 @@ pub(super) struct Client {
     host: HostHandle,
     sessions: BTreeMap<String, Session>,
     /// Permission requests that the client has not answered.
-    asked: HashMap<u64, Asked>,
+    asked: HashMap<u64, OpenQuestion>,
     next: u64,
 }
 
@@ -131,22 +131,22 @@ impl Client {
         Client { host, sessions: BTreeMap::new(), asked: HashMap::new(), next: 0 }
     }
 
-    pub(super) fn receive(&mut self, received: Received) -> Vec<Act> {
+    pub(super) fn receive(&mut self, received: Incoming) -> Vec<Act> {
         match received {
-            Received::Request { id, method, params } => vec![match self.request(&id, &method, params) {
+            Incoming::Request { id, method, params } => vec![match self.request(&id, &method, params) {
                 Ok(Some(act)) => act,
                 Ok(None) => return Vec::new(),
                 Err((code, why)) => Act::Send(error(&id, code, &why)),
             }],
-            Received::Notification { method, params } => {
+            Incoming::Notification { method, params } => {
                 self.notified(&method, &params);
                 Vec::new()
             }
-            Received::Response { id, result } => {
+            Incoming::Response { id, result } => {
                 self.answered(&id, result);
                 Vec::new()
             }
-            Received::Invalid(answer) => vec![Act::Send(answer)],
+            Incoming::Invalid(answer) => vec![Act::Send(answer)],
         }
     }
 
@@ -260,7 +260,7 @@ impl Client {
             Err(why) => format!("the client could not ask: {why}"),
         };
         match asked {
-            Asked::Question { agent, question } => {
+            OpenQuestion::Question { agent, question } => {
                 let answer = match option {
                     "allow_once" => Answer::Once,
                     "allow_always" => Answer::Session,
@@ -269,7 +269,7 @@ impl Client {
                 };
                 self.host.send(HostCommand::Answer { agent, question, answer });
             }
-            Asked::Change { change } => {
+            OpenQuestion::Change { change } => {
                 let answer = match option {
                     "allow_once" => TerminalAnswer::Allow,
                     "reject_once" => TerminalAnswer::Deny { reason: None },
@@ -347,13 +347,13 @@ impl Client {
                 let change = asked.change;
                 let call = update::asked_change(&asked.call_id, &asked.question);
                 let options = [("allow_once", "Accept"), ("reject_once", "Reject")];
-                self.request_permission(agent, Asked::Change { change }, &call, &options)
+                self.request_permission(agent, OpenQuestion::Change { change }, &call, &options)
             }
             Occurred::QuestionClosed { question: closed } => {
-                self.close(|asked| matches!(asked, Asked::Question { agent: whose, question } if (*whose, *question) == (agent, closed)))
+                self.close(|asked| matches!(asked, OpenQuestion::Question { agent: whose, question } if (*whose, *question) == (agent, closed)))
             }
             Occurred::ChangeClosed { change: closed } => {
-                self.close(|asked| matches!(asked, Asked::Change { change } if *change == closed))
+                self.close(|asked| matches!(asked, OpenQuestion::Change { change } if *change == closed))
             }
             what => {
                 let found = self.sessions.iter_mut().find(|(_, session)| session.agent == agent);
@@ -376,14 +376,14 @@ impl Client {
         let cwd = self.sessions.values().find(|session| session.agent == agent).map(|session| &session.cwd);
         let cwd = cwd.map_or(Path::new("/"), PathBuf::as_path);
         let call = update::asked_call(&call, cwd, Some(&note));
-        self.request_permission(agent, Asked::Question { agent, question }, &call, &options)
+        self.request_permission(agent, OpenQuestion::Question { agent, question }, &call, &options)
     }
 
     /// Questions of helpers that an agent started are asked in a session with a running turn: nobody else would answer.
     fn request_permission(
         &mut self,
         agent: AgentId,
-        asked: Asked,
+        asked: OpenQuestion,
         call: &Value,
         options: &[(&str, &str)],
     ) -> Vec<Value> {
@@ -408,7 +408,7 @@ impl Client {
     }
 
     /// Questions that were answered elsewhere.
-    fn close(&mut self, is_closed: impl Fn(&Asked) -> bool) -> Vec<Value> {
+    fn close(&mut self, is_closed: impl Fn(&OpenQuestion) -> bool) -> Vec<Value> {
         let closed: Vec<_> =
             self.asked.iter().filter(|(_, asked)| is_closed(asked)).map(|(id, _)| *id).collect();
         let cancel = |id| {

@@ -17,7 +17,7 @@ use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::task::JoinSet;
 
 use client::{Act, Client, Errand, OpenError, Opened};
-use rpc::{INVALID_REQUEST, LONGEST_LINE, Line, Lines, Received};
+use rpc::{INVALID_REQUEST, Incoming, LONGEST_LINE, Line, Lines};
 
 use crate::host::{AgentId, AgentSettings, AgentStatus, HostCommand, HostHandle, SessionSummary};
 
@@ -52,10 +52,10 @@ async fn serve(
         let messages = tokio::select! {
             line = lines.next() => {
                 let received = match line {
-                    Ok(Line::Whole(line)) => Received::parse(&line),
+                    Ok(Line::Whole(line)) => Incoming::parse(&line),
                     Ok(Line::TooLong) => {
                         let why = format!("a message is at most {} MB long", LONGEST_LINE >> 20);
-                        Received::Invalid(rpc::error(&Value::Null, INVALID_REQUEST, &why))
+                        Incoming::Invalid(rpc::error(&Value::Null, INVALID_REQUEST, &why))
                     }
                     Ok(Line::End) => break Ok(()),
                     Err(error) => break Err(error),

@@ -17,7 +17,7 @@ use crate::host::{ChangeId, ChangeQuestion, Occurred};
 use crate::message::{Arguments, Message, ToolCall, ToolResult};
 use crate::permissions::PermissionMode;
 
-struct Fixture {
+struct AcpFixture {
     host: HostDouble,
     types: Option<UnboundedSender<String>>,
     reads: Receiver<Value>,
@@ -25,7 +25,7 @@ struct Fixture {
     next: u64,
 }
 
-fn client() -> Fixture {
+fn client() -> AcpFixture {
     let host = HostDouble::start();
     let handle = host.handle.clone();
     let (types, mut typed) = unbounded_channel::<String>();
@@ -54,10 +54,10 @@ fn client() -> Fixture {
             finish.send(served).unwrap();
         });
     });
-    Fixture { host, types: Some(types), reads, ended, next: 0 }
+    AcpFixture { host, types: Some(types), reads, ended, next: 0 }
 }
 
-impl Fixture {
+impl AcpFixture {
     fn send(&self, message: &Value) {
         self.types.as_ref().unwrap().send(format!("{message}\n")).unwrap();
     }

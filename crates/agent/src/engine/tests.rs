@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 use super::*;
 use crate::conversation::{Answer, Question, QuestionId, Shown, TurnEnd};
 use crate::host::double::HostDouble;
-use crate::host::{AgentId, HostCommand, Occurred, SessionSummary, Setting};
+use crate::host::{AgentId, AgentSetting, HostCommand, Occurred, SessionSummary};
 use crate::message::{Arguments, ToolCall, ToolResult};
 
-struct Fixture {
+struct EngineFixture {
     host: HostDouble,
     port: u16,
 }
 
-fn engine_with(token: Option<&str>) -> Fixture {
+fn engine_with(token: Option<&str>) -> EngineFixture {
     let host = HostDouble::start();
     let (handle, token) = (host.handle.clone(), token.map(str::to_owned));
     let (tell, told) = std::sync::mpsc::channel();
@@ -33,14 +33,14 @@ fn engine_with(token: Option<&str>) -> Fixture {
             serve(handle, IdeCallback::default(), listener, options).await.unwrap();
         });
     });
-    Fixture { host, port: told.recv().unwrap() }
+    EngineFixture { host, port: told.recv().unwrap() }
 }
 
-fn engine() -> Fixture {
+fn engine() -> EngineFixture {
     engine_with(None)
 }
 
-impl Fixture {
+impl EngineFixture {
     fn lines(&self) -> Vec<String> {
         vec![format!("Host: 127.0.0.1:{}", self.port), "Connection: close".into()]
     }
@@ -187,7 +187,7 @@ fn what_can_be_set_is_set() {
         engine.post("/providers", json!({ "provider": "script", "model": "demo" })),
         (200, json!({ "model": "demo", "provider": "script" }))
     );
-    let set = |expect: Setting| {
+    let set = |expect: AgentSetting| {
         move |command| match command {
             HostCommand::Set { setting, reply, .. } => {
                 assert_eq!(setting, expect);
@@ -196,19 +196,20 @@ fn what_can_be_set_is_set() {
             other => panic!("{other:?}"),
         }
     };
-    let (status, body) = engine.post_while("/tools", json!({ "enabled": false }), set(Setting::Tools(false)));
+    let (status, body) =
+        engine.post_while("/tools", json!({ "enabled": false }), set(AgentSetting::Tools(false)));
     assert_eq!((status, body), (200, json!({ "enabled": false })));
     assert_eq!(engine.get("/tools").1["enabled"], false);
     let auto = json!({ "enabled": false });
-    let (_, body) = engine.post_while("/context/auto_inject", auto, set(Setting::InjectContext(false)));
+    let (_, body) = engine.post_while("/context/auto_inject", auto, set(AgentSetting::InjectContext(false)));
     assert_eq!(body, json!({ "enabled": false, "success": true }));
     assert_eq!(engine.get("/context/auto_inject").1, json!({ "enabled": false }));
     let rounds = json!({ "setting": "max_iterations", "value": 7 });
-    let (_, body) = engine.post_while("/tools/config", rounds, set(Setting::MaxRounds(7)));
+    let (_, body) = engine.post_while("/tools/config", rounds, set(AgentSetting::MaxRounds(7)));
     assert_eq!(body, json!({ "setting": "max_iterations", "value": 7, "success": true }));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
-    let cwd = set(Setting::Cwd(folder.path().into()));
+    let cwd = set(AgentSetting::Cwd(folder.path().into()));
     let (_, body) = engine.post_while("/context/working_dir", json!({ "path": path }), cwd);
     assert_eq!(body, json!({ "path": path, "success": true }));
 }
@@ -489,7 +490,7 @@ fn what_is_too_large_or_broken_is_refused() {
 #[test]
 fn an_engine_whose_agent_ended_says_so() {
     let engine = engine();
-    let Fixture { host, port } = engine;
+    let EngineFixture { host, port } = engine;
     drop(host.handle);
     // The double ends with its last handle, which the engine itself has; so a port without a host is made here.
     let (commands, received) = tokio::sync::mpsc::unbounded_channel();

@@ -10,7 +10,7 @@ use crate::call_line::call_line;
 use crate::message::ToolCall;
 
 /// Where to print, and how.
-pub(super) struct Output<'a> {
+pub(super) struct HeadlessOutput<'a> {
     pub(super) out: &'a mut dyn Write,
     pub(super) err: &'a mut dyn Write,
     pub(super) json: bool,
@@ -20,7 +20,7 @@ pub(super) struct Output<'a> {
     pub(super) open_line: bool,
 }
 
-impl Output<'_> {
+impl HeadlessOutput<'_> {
     pub(super) fn print(&mut self, line: &Line) -> io::Result<()> {
         if self.json {
             serde_json::to_writer(&mut *self.out, line)?;

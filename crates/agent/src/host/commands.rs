@@ -211,22 +211,22 @@ impl HostLoop {
         });
     }
 
-    fn set(&mut self, agent: AgentId, setting: Setting) -> Result<(), String> {
+    fn set(&mut self, agent: AgentId, setting: AgentSetting) -> Result<(), String> {
         let folder = match &setting {
-            Setting::Cwd(cwd) => Some(self.folder(Some(cwd))?),
+            AgentSetting::Cwd(cwd) => Some(self.folder(Some(cwd))?),
             _ => None,
         };
         let found = self.agents.get_mut(&agent).ok_or(GONE)?;
         match setting {
-            Setting::Cwd(_) => {
+            AgentSetting::Cwd(_) => {
                 if let Some(folder) = folder {
                     found.cwd = folder;
                 }
             }
-            Setting::Tools(has_tools) => found.has_tools = has_tools,
-            Setting::InjectContext(inject) => found.inject_context = inject,
-            Setting::MaxRounds(0) => return Err("a turn needs at least one request".to_owned()),
-            Setting::MaxRounds(rounds) => self.handle(agent, Event::Rounds(rounds)),
+            AgentSetting::Tools(has_tools) => found.has_tools = has_tools,
+            AgentSetting::InjectContext(inject) => found.inject_context = inject,
+            AgentSetting::MaxRounds(0) => return Err("a turn needs at least one request".to_owned()),
+            AgentSetting::MaxRounds(rounds) => self.handle(agent, Event::Rounds(rounds)),
         }
         self.save_pool();
         Ok(())

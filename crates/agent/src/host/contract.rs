@@ -94,7 +94,7 @@ impl PartialEq for ChangeQuestion {
 
 /// What can be set for one agent while it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Setting {
+pub enum AgentSetting {
     /// Its folder.
     Cwd(PathBuf),
     /// Whether the model gets tools.
@@ -270,7 +270,7 @@ pub enum HostCommand {
         /// Whose.
         agent: AgentId,
         /// What.
-        setting: Setting,
+        setting: AgentSetting,
         /// Why not.
         reply: oneshot::Sender<Result<(), String>>,
     },

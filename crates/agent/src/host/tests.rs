@@ -315,10 +315,10 @@ fn what_cannot_be_started_says_why() {
     assert!(refused(settings).contains("ANTHROPIC_API_KEY"));
     let agent = scene.agent();
     let set = |setting| scene.ask(|reply| HostCommand::Set { agent, setting, reply });
-    assert!(set(Setting::MaxRounds(0)).is_err());
-    assert_eq!(set(Setting::Tools(false)), Ok(()));
+    assert!(set(AgentSetting::MaxRounds(0)).is_err());
+    assert_eq!(set(AgentSetting::Tools(false)), Ok(()));
     assert_eq!(scene.ask(|reply| HostCommand::Tools { agent, reply }), Ok(Vec::new()));
-    assert_eq!(set(Setting::Tools(true)), Ok(()));
+    assert_eq!(set(AgentSetting::Tools(true)), Ok(()));
     assert_eq!(scene.ask(|reply| HostCommand::Tools { agent, reply }).unwrap().len(), 4);
     let prompt = scene.ask(|reply| HostCommand::SystemPrompt { agent, reply }).unwrap();
     assert!(prompt.contains("trusted"), "{prompt}");

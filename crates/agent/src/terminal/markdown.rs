@@ -27,7 +27,7 @@ impl Markdown {
         let mut complete = Vec::new();
         for piece in text.split_inclusive('\n') {
             self.partial.push_str(piece);
-            // A line without an end is not collected for ever.
+            // A line without an end is not collected without end.
             if piece.ends_with('\n') || self.partial.len() > LONGEST_LINE {
                 let whole = std::mem::take(&mut self.partial);
                 let whole = whole.strip_suffix('\n').unwrap_or(&whole);

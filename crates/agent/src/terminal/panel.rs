@@ -10,7 +10,7 @@ use linkspan_client::visible;
 use linkspan_review::{Hunk, compose, hunks, unified};
 
 use super::code::diff_style;
-use super::keys::Key;
+use super::keys::KeyPress;
 use super::line_editor::LineEditor;
 use super::text::{Line, Style, line, lines, plain, span};
 use crate::call_line::call_line;
@@ -169,15 +169,15 @@ impl Panel {
         (rows, None)
     }
 
-    pub(super) fn handle(&mut self, now: Duration, key: &Key) -> PanelAct {
+    pub(super) fn handle(&mut self, now: Duration, key: &KeyPress) -> PanelAct {
         if let Step::Reason(reason) = &mut self.step {
             return match key {
-                Key::Enter => {
+                KeyPress::Enter => {
                     let text = reason.submit().0;
                     let reason = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
                     self.reject(reason)
                 }
-                Key::Esc => {
+                KeyPress::Esc => {
                     self.step = Step::Decide;
                     PanelAct::Nothing
                 }
@@ -185,8 +185,8 @@ impl Panel {
                 _ => PanelAct::Ignored,
             };
         }
-        let Key::Char(letter) = key else {
-            if *key == Key::Esc && matches!(self.step, Step::Hunks { .. }) {
+        let KeyPress::Char(letter) = key else {
+            if *key == KeyPress::Esc && matches!(self.step, Step::Hunks { .. }) {
                 self.step = Step::Decide;
                 return PanelAct::Nothing;
             }
@@ -421,7 +421,7 @@ mod tests {
     fn types(panel: &mut Panel, keys: &str) -> PanelAct {
         let mut act = PanelAct::Nothing;
         for key in keys.chars() {
-            act = panel.handle(LATER, &if key == '\n' { Key::Enter } else { Key::Char(key) });
+            act = panel.handle(LATER, &if key == '\n' { KeyPress::Enter } else { KeyPress::Char(key) });
         }
         act
     }
@@ -471,16 +471,16 @@ mod tests {
         assert_eq!(types(&mut panel, "y"), PanelAct::Nothing, "it was not on the screen long enough");
         let later = LATER + SETTLE;
         let answer = allow_text("mine\n".into(), AcceptedPart::Edited);
-        assert_eq!(panel.handle(later, &Key::Char('y')), PanelAct::Decide(ChangeId(3), answer));
+        assert_eq!(panel.handle(later, &KeyPress::Char('y')), PanelAct::Decide(ChangeId(3), answer));
     }
 
     #[test]
     fn a_key_that_was_on_its_way_answers_nothing() {
         let mut panel = change(OLD, NEW);
-        assert_eq!(panel.handle(Duration::from_millis(499), &Key::Char('y')), PanelAct::Nothing);
-        assert_eq!(panel.handle(Duration::from_millis(501), &Key::Char('x')), PanelAct::Nothing);
-        assert_eq!(panel.handle(Duration::from_millis(501), &Key::Ctrl('c')), PanelAct::Ignored);
-        assert_ne!(panel.handle(Duration::from_millis(501), &Key::Char('y')), PanelAct::Nothing);
+        assert_eq!(panel.handle(Duration::from_millis(499), &KeyPress::Char('y')), PanelAct::Nothing);
+        assert_eq!(panel.handle(Duration::from_millis(501), &KeyPress::Char('x')), PanelAct::Nothing);
+        assert_eq!(panel.handle(Duration::from_millis(501), &KeyPress::Ctrl('c')), PanelAct::Ignored);
+        assert_ne!(panel.handle(Duration::from_millis(501), &KeyPress::Char('y')), PanelAct::Nothing);
     }
 
     #[test]
