@@ -15,11 +15,11 @@ use super::rpc::{
     notification, request, response,
 };
 use super::update;
-use crate::conversation::{Answer, Question, QuestionId, Shown, TurnEnd};
+use crate::conversation::{Answer, Question, QuestionId, TurnEnd, TurnEvent};
 use crate::host::{
-    AgentId, AgentStatus, ChangeId, HostCommand, HostEvent, HostHandle, Occurred, SessionSummary,
+    AgentId, AgentSummary, ChangeId, HostCommand, HostEvent, HostHandle, Occurred, SessionSummary,
 };
-use crate::message::{Message, ToolCall};
+use crate::message::{ChatMessage, ModelCall};
 use crate::permissions::PermissionMode;
 use crate::tasks::Task;
 
@@ -65,9 +65,9 @@ pub(super) enum Errand {
 /// A session that was opened.
 #[derive(Debug)]
 pub(super) struct Opened {
-    pub(super) status: AgentStatus,
+    pub(super) status: AgentSummary,
     /// What is shown of it, if it was loaded.
-    pub(super) messages: Option<Vec<Message>>,
+    pub(super) messages: Option<Vec<ChatMessage>>,
 }
 
 /// Why a session was not opened.
@@ -429,20 +429,20 @@ impl Client {
 impl Session {
     fn event(&mut self, name: &str, what: Occurred) -> Vec<Value> {
         let update = match what {
-            Occurred::Shown(Shown::Text(text)) => update::chunk("agent_message_chunk", &text),
-            Occurred::Shown(Shown::Thought(text) | Shown::Info(text)) => {
+            Occurred::Shown(TurnEvent::Text(text)) => update::chunk("agent_message_chunk", &text),
+            Occurred::Shown(TurnEvent::Thought(text) | TurnEvent::Info(text)) => {
                 update::chunk("agent_thought_chunk", &text)
             }
-            Occurred::Shown(Shown::Call(call)) => self.call(&call),
-            Occurred::Shown(Shown::Result(result)) => {
+            Occurred::Shown(TurnEvent::Call(call)) => self.call(&call),
+            Occurred::Shown(TurnEvent::Result(result)) => {
                 let keeps = self.with_diff.remove(&result.call_id) && !result.is_error;
                 update::tool_result(&result, keeps)
             }
-            Occurred::Shown(Shown::Error(text)) => {
+            Occurred::Shown(TurnEvent::Error(text)) => {
                 self.last_error = Some(text);
                 return Vec::new();
             }
-            Occurred::Shown(Shown::Ended { end, usage, .. }) => {
+            Occurred::Shown(TurnEvent::Ended { end, usage, .. }) => {
                 let Some(id) = self.prompt.take() else { return Vec::new() };
                 let reason = match end {
                     TurnEnd::Done => "end_turn",
@@ -472,7 +472,7 @@ impl Session {
         vec![session_update(name, &update)]
     }
 
-    fn call(&mut self, call: &ToolCall) -> Value {
+    fn call(&mut self, call: &ModelCall) -> Value {
         let diff = update::diff_of(call, &self.cwd, self.mode);
         if diff.is_some() {
             self.with_diff.insert(call.id.clone());

@@ -3,13 +3,15 @@
 
 use serde_json::json;
 
-use crate::message::{Arguments, Message, ToolCall, ToolResult};
+use crate::message::{CallArguments, ChatMessage, ModelCall, ToolResult};
 use crate::permissions::{PermissionVerdict, verdict};
 
 use super::overlap::{Overlap, fingerprint, grant};
 use super::refusal_text::{broken, cut, declined, kind_name};
 use super::turn::TurnPhase;
-use super::{Action, Answer, Conversation, Question, QuestionId, Record, Shown, TurnEnd};
+use super::{
+    AgentConversation, Answer, ConversationAction, Question, QuestionId, Record, TurnEnd, TurnEvent,
+};
 
 /// The tool that proposes a whole text, which a change is asked about with again after a restart.
 const WHOLE_FILE: &str = "write_file";
@@ -24,7 +26,7 @@ pub(super) struct Batch {
 
 #[derive(Debug)]
 struct BatchCall {
-    call: ToolCall,
+    call: ModelCall,
     overlap: Overlap,
     state: CallState,
 }
@@ -33,13 +35,13 @@ struct BatchCall {
 enum CallState {
     Waiting,
     /// Its user is asked whether it may run, or may run once more.
-    Asked(QuestionId, Asked),
+    Asked(QuestionId, QuestionKind),
     Running,
     Done(ToolResult),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum QuestionKind {
     Permission,
     Repeated,
 }
@@ -69,18 +71,18 @@ impl Batch {
     }
 }
 
-impl Conversation {
-    pub(super) fn begin_batch(&mut self, calls: Vec<ToolCall>) {
+impl AgentConversation {
+    pub(super) fn begin_batch(&mut self, calls: Vec<ModelCall>) {
         for call in &calls {
-            self.show(Shown::Call(call.clone()));
+            self.show(TurnEvent::Call(call.clone()));
         }
         self.phase = TurnPhase::Tools(self.batch(calls));
         self.advance();
     }
 
     /// The calls, none of which runs yet.
-    pub(super) fn batch(&self, calls: Vec<ToolCall>) -> Batch {
-        let waiting = |call: ToolCall| {
+    pub(super) fn batch(&self, calls: Vec<ModelCall>) -> Batch {
+        let waiting = |call: ModelCall| {
             let overlap = Overlap::of(&call, self.tools.kind(&call.name));
             BatchCall { call, overlap, state: CallState::Waiting }
         };
@@ -118,7 +120,7 @@ impl Conversation {
             _ => None,
         });
         let results = results.collect();
-        self.add(Message::Tools { results });
+        self.add(ChatMessage::Tools { results });
         self.deadline = None;
         match batch.ending {
             Some(end) => self.end_turn(end),
@@ -145,7 +147,7 @@ impl Conversation {
         let equal = fingerprint(&call);
         let times = self.turn.failures.get(&equal).copied().unwrap_or_default();
         if times >= self.limits.equal_failures && !self.patience.contains(&equal) {
-            return self.ask(index, Asked::Repeated, Question::Repeated { call, times });
+            return self.ask(index, QuestionKind::Repeated, Question::Repeated { call, times });
         }
         self.start_once_more(index);
     }
@@ -153,7 +155,7 @@ impl Conversation {
     /// As `start`, without looking at earlier failures.
     fn start_once_more(&mut self, index: usize) {
         let Some(call) = self.batch_call(index).map(|open| open.call.clone()) else { return };
-        if let Arguments::Broken(text) = &call.arguments {
+        if let CallArguments::Broken(text) = &call.arguments {
             return self.refuse(index, broken(text));
         }
         let Some(kind) = self.tools.kind(&call.name) else {
@@ -167,7 +169,7 @@ impl Conversation {
             PermissionVerdict::Ask if self.grants.contains(&grant(&call, kind)) => self.run(index),
             PermissionVerdict::Ask => {
                 let why = format!("{} mode asks before {}", self.mode.name(), kind_name(kind));
-                self.ask(index, Asked::Permission, Question::Permission { call, why });
+                self.ask(index, QuestionKind::Permission, Question::Permission { call, why });
             }
             PermissionVerdict::Refuse => {
                 let mode = self.mode.name();
@@ -184,18 +186,18 @@ impl Conversation {
         let mut call = open.call.clone();
         if let Some((path, content)) = self.proposed.remove(&call.id) {
             call.name = WHOLE_FILE.to_owned();
-            call.arguments = Arguments::Json(json!({ "path": path, "content": content }));
+            call.arguments = CallArguments::Json(json!({ "path": path, "content": content }));
             self.asked_again.insert(call.id.clone());
         }
         self.save(Record::Running { call_id: call.id.clone() });
-        self.act(Action::Run { call, mode });
+        self.act(ConversationAction::Run { call, mode });
     }
 
-    fn ask(&mut self, index: usize, asked: Asked, ask: Question) {
+    fn ask(&mut self, index: usize, asked: QuestionKind, ask: Question) {
         let question = self.next_question();
         if let Some(open) = self.batch_call(index) {
             open.state = CallState::Asked(question, asked);
-            self.act(Action::Ask { question, ask });
+            self.act(ConversationAction::Ask { question, ask });
         }
     }
 
@@ -220,7 +222,7 @@ impl Conversation {
             *self.turn.failures.entry(equal).or_default() += 1;
         }
         self.save(Record::Finished { result: result.clone() });
-        self.show(Shown::Result(result));
+        self.show(TurnEvent::Result(result));
     }
 
     pub(super) fn tool_done(&mut self, result: ToolResult) {
@@ -246,10 +248,10 @@ impl Conversation {
             return;
         };
         let (call, asked) = (call.clone(), *asked);
-        self.act(Action::CloseQuestion { question });
+        self.act(ConversationAction::CloseQuestion { question });
         match (asked, answer) {
-            (Asked::Permission, Answer::No { reason }) => self.refuse(index, declined(reason)),
-            (Asked::Permission, answer) => {
+            (QuestionKind::Permission, Answer::No { reason }) => self.refuse(index, declined(reason)),
+            (QuestionKind::Permission, answer) => {
                 if answer == Answer::Session
                     && let Some(kind) = self.tools.kind(&call.name)
                 {
@@ -260,15 +262,15 @@ impl Conversation {
                     self.reconsider_questions();
                 }
             }
-            (Asked::Repeated, Answer::No { reason }) => {
+            (QuestionKind::Repeated, Answer::No { reason }) => {
                 self.finish(index, declined(reason), true, false);
                 let name = &call.name;
-                self.show(Shown::Error(format!(
+                self.show(TurnEvent::Error(format!(
                     "The model repeated a call of {name} that had failed, and the turn is stopped. Say what it should do instead."
                 )));
                 return self.end_batch(TurnEnd::Failed);
             }
-            (Asked::Repeated, answer) => {
+            (QuestionKind::Repeated, answer) => {
                 if answer == Answer::Session {
                     self.patience.insert(fingerprint(&call));
                 }
@@ -282,7 +284,9 @@ impl Conversation {
     pub(super) fn reconsider_questions(&mut self) {
         let Some(batch) = self.batch_mut() else { return };
         let pending = batch.calls.iter().enumerate().filter_map(|(index, open)| match open.state {
-            CallState::Asked(question, Asked::Permission) => Some((index, question, open.call.clone())),
+            CallState::Asked(question, QuestionKind::Permission) => {
+                Some((index, question, open.call.clone()))
+            }
             _ => None,
         });
         let pending: Vec<_> = pending.collect();
@@ -291,7 +295,7 @@ impl Conversation {
             let still = verdict(self.mode, kind) == PermissionVerdict::Ask
                 && !self.grants.contains(&grant(&call, kind));
             if !still {
-                self.act(Action::CloseQuestion { question });
+                self.act(ConversationAction::CloseQuestion { question });
                 self.start_once_more(index);
             }
         }
@@ -311,11 +315,11 @@ impl Conversation {
             match open.state {
                 CallState::Done(_) => continue,
                 CallState::Waiting => {}
-                CallState::Asked(question, _) => self.act(Action::CloseQuestion { question }),
+                CallState::Asked(question, _) => self.act(ConversationAction::CloseQuestion { question }),
                 CallState::Running => {
                     running = true;
                     let call_id = open.call.id.clone();
-                    self.act(Action::Stop { call_id });
+                    self.act(ConversationAction::Stop { call_id });
                     continue;
                 }
             }

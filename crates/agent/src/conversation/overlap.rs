@@ -4,7 +4,7 @@ use std::path::{Component, PathBuf};
 
 use serde_json::Value;
 
-use crate::message::{Arguments, ToolCall};
+use crate::message::{CallArguments, ModelCall};
 use crate::permissions::ToolKind;
 
 /// Which calls may run at the same time. The others run in the model's order.
@@ -18,11 +18,11 @@ pub(super) enum Overlap {
 }
 
 impl Overlap {
-    pub(super) fn of(call: &ToolCall, kind: Option<ToolKind>) -> Overlap {
+    pub(super) fn of(call: &ModelCall, kind: Option<ToolKind>) -> Overlap {
         match kind {
             None | Some(ToolKind::Read | ToolKind::Network | ToolKind::Spawn) => Overlap::Free,
             Some(ToolKind::Change) => match &call.arguments {
-                Arguments::Json(Value::Object(arguments)) => match arguments.get("path") {
+                CallArguments::Json(Value::Object(arguments)) => match arguments.get("path") {
                     Some(Value::String(path)) => {
                         let path = PathBuf::from(path);
                         let plain = path.components().filter(|part| *part != Component::CurDir);
@@ -48,16 +48,16 @@ impl Overlap {
 }
 
 /// What makes two calls equal.
-pub(super) fn fingerprint(call: &ToolCall) -> (String, String) {
+pub(super) fn fingerprint(call: &ModelCall) -> (String, String) {
     let arguments = match &call.arguments {
-        Arguments::Json(value) => value.to_string(),
-        Arguments::Broken(text) => text.clone(),
+        CallArguments::Json(value) => value.to_string(),
+        CallArguments::Broken(text) => text.clone(),
     };
     (call.name.clone(), arguments)
 }
 
 /// What a permission for the session is about.
-pub(super) fn grant(call: &ToolCall, kind: ToolKind) -> (String, String) {
+pub(super) fn grant(call: &ModelCall, kind: ToolKind) -> (String, String) {
     match kind {
         ToolKind::Command => fingerprint(call),
         _ => (call.name.clone(), String::new()),

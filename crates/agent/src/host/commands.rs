@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 
 use super::contract::*;
 use super::event_loop::{HostLoop, LoopMessage};
-use crate::conversation::{Event, Shown};
+use crate::conversation::{Event, TurnEvent};
 
 const GONE: &str = "there is no such agent: it was closed";
 
@@ -86,7 +86,7 @@ impl HostLoop {
             HostCommand::Report { line } => {
                 let agent = self.last_used.or_else(|| self.agents.keys().next().copied());
                 if let Some(agent) = agent {
-                    self.emit(Some(agent), Occurred::Shown(Shown::Info(line)));
+                    self.emit(Some(agent), Occurred::Shown(TurnEvent::Info(line)));
                 }
             }
             HostCommand::Remembered { reply } => {

@@ -21,7 +21,7 @@ mod start;
 
 pub use change_questions::ChangeQuestions;
 pub use contract::{
-    AgentId, AgentSetting, AgentSettings, AgentStatus, ChangeId, ChangeQuestion, HostCommand, HostEnded,
+    AgentId, AgentSetting, AgentSettings, AgentSummary, ChangeId, ChangeQuestion, HostCommand, HostEnded,
     HostEvent, HostHandle, Occurred, ProviderSummary, ReviewPlace, SessionSummary, ToolSummary,
 };
 pub use demo::write_demo;

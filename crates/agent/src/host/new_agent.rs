@@ -6,7 +6,7 @@ use super::agent::Agent;
 use super::carry_out::tool_table;
 use super::contract::{AgentId, AgentSettings, Occurred};
 use super::event_loop::HostLoop;
-use crate::conversation::{Conversation, ConversationLimits, Settings, Shown, ToolTable};
+use crate::conversation::{AgentConversation, ConversationLimits, Settings, ToolTable, TurnEvent};
 use crate::models::Model;
 use crate::session::Session;
 
@@ -18,7 +18,7 @@ struct Begun {
     cwd: PathBuf,
     model: Model,
     session: Session,
-    conversation: Conversation,
+    conversation: AgentConversation,
     notice: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl HostLoop {
         };
         self.agents.insert(id, agent);
         if let Some(notice) = notice {
-            self.emit(Some(id), Occurred::Shown(Shown::Info(notice)));
+            self.emit(Some(id), Occurred::Shown(TurnEvent::Info(notice)));
         }
         Ok(id)
     }
@@ -71,7 +71,7 @@ impl HostLoop {
         let model = self.setup.providers.choose(settings.model.as_deref(), None)?;
         let session = self.setup.sessions.create(&cwd, &model.name);
         // Its tools come with the first system prompt: asking the editor for its own may take a moment.
-        let conversation = Conversation::new(self.settings(settings, &model, ToolTable::default()));
+        let conversation = AgentConversation::new(self.settings(settings, &model, ToolTable::default()));
         Ok(Begun { cwd, model, session, conversation, notice: None })
     }
 
@@ -89,7 +89,7 @@ impl HostLoop {
             None => choose(Some(&loaded.model)).or_else(|_| choose(None))?,
         };
         let start = self.settings(settings, &model, tool_table(&*self.setup.toolbox));
-        let mut conversation = Conversation::restore(start, loaded.records);
+        let mut conversation = AgentConversation::restore(start, loaded.records);
         if let Some(mode) = settings.mode {
             conversation.set_initial_mode(mode);
         }

@@ -6,12 +6,12 @@ use serde_json::json;
 
 use super::stage::*;
 use crate::conversation::*;
-use crate::message::Message;
+use crate::message::ChatMessage;
 use crate::permissions::PermissionMode;
 
 fn restored(records: &[Record]) -> TestConversation {
     let mut stage = TestConversation::new();
-    stage.conversation = Conversation::restore(settings(), records.to_vec());
+    stage.conversation = AgentConversation::restore(settings(), records.to_vec());
     stage.records = records.to_vec();
     let actions = stage.conversation.resume(stage.now);
     stage.take(actions);
@@ -48,7 +48,7 @@ fn after_a_kill_reads_and_changes_run_again() {
     for tool in ["read_file", "edit_file"] {
         let mut stage = killed_in(tool);
         assert_eq!(stage.runs(), ["a"]);
-        assert_eq!(stage.actions.first(), Some(&Action::Show(Shown::Started)));
+        assert_eq!(stage.actions.first(), Some(&ConversationAction::Show(TurnEvent::Started)));
         stage.done("a", "text");
         stage.request();
     }
@@ -60,7 +60,7 @@ fn after_a_kill_a_command_is_not_run_again_and_the_model_learns_why() {
     assert_eq!(stage.runs(), [""; 0]);
     assert!(stage.results()[0].text.starts_with("interrupted: the agent was stopped while it ran"));
     let (_, body) = stage.request();
-    assert!(matches!(body.messages.last(), Some(Message::Tools { .. })));
+    assert!(matches!(body.messages.last(), Some(ChatMessage::Tools { .. })));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_change_that_was_asked_about_is_asked_about_again_with_the_same_text() {
     records.push(proposed);
     let mut stage = restored(&records);
     let run = stage.actions.iter().find_map(|action| match action {
-        Action::Run { call, .. } => Some(call.clone()),
+        ConversationAction::Run { call, .. } => Some(call.clone()),
         _ => None,
     });
     assert_eq!(run, Some(call("a", "write_file", json!({ "path": "/w/x", "content": "new" }))));
@@ -152,8 +152,10 @@ fn finish(stage: &mut TestConversation) {
         let mut next = None;
         for action in &stage.actions {
             match action {
-                Action::Run { call, .. } => next = Some(Event::ToolDone { result: result(&call.id, "out") }),
-                Action::Ask { question, .. } => {
+                ConversationAction::Run { call, .. } => {
+                    next = Some(Event::ToolDone { result: result(&call.id, "out") })
+                }
+                ConversationAction::Ask { question, .. } => {
                     next = Some(Event::Answered { question: *question, answer: Answer::Once });
                 }
                 _ => continue,
@@ -164,13 +166,15 @@ fn finish(stage: &mut TestConversation) {
             let rest: Vec<_> = stage.actions.drain(..).collect();
             let mut rest: Vec<_> = rest
                 .into_iter()
-                .filter(|action| matches!(action, Action::Run { .. } | Action::Ask { .. }))
+                .filter(|action| {
+                    matches!(action, ConversationAction::Run { .. } | ConversationAction::Ask { .. })
+                })
                 .collect();
             rest.remove(0);
             stage.event(event);
             rest.append(&mut stage.actions);
             stage.actions = rest;
-        } else if stage.actions.iter().any(|action| matches!(action, Action::Request { .. })) {
+        } else if stage.actions.iter().any(|action| matches!(action, ConversationAction::Request { .. })) {
             stage.answer("done", []);
         } else {
             return;
@@ -205,7 +209,7 @@ fn a_kill_between_any_two_records_leaves_a_conversation_that_can_be_finished() {
         assert!(!again.conversation.is_busy(), "after {cut} records");
         super::random::assert_valid(again.conversation.messages());
         // And what it recorded since is the same conversation once more.
-        let third = Conversation::restore(settings(), again.records.clone());
+        let third = AgentConversation::restore(settings(), again.records.clone());
         assert_eq!(third.messages(), again.conversation.messages(), "after {cut} records");
         let results = again.records.iter().filter_map(|record| match record {
             Record::Finished { result } => Some(&result.call_id),

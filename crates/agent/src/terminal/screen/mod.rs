@@ -17,7 +17,7 @@ use super::keys::KeyPress;
 use super::line_editor::LineEditor;
 use super::panel::{Panel, PanelAct, Subject};
 use super::text::{Line, Style, line, lines, plain, span, wrap};
-use crate::host::{AgentId, AgentSettings, AgentStatus, ChangeId, HostCommand, HostEvent, Occurred};
+use crate::host::{AgentId, AgentSettings, AgentSummary, ChangeId, HostCommand, HostEvent, Occurred};
 use view::View;
 
 /// How long a second Ctrl-C ends the program.
@@ -88,11 +88,11 @@ pub(super) enum Request {
 /// The answer to a [`Request`].
 #[derive(Debug)]
 pub(super) enum Reply {
-    Status(Vec<AgentStatus>),
+    Status(Vec<AgentSummary>),
     /// An agent was started; it comes to the screen, in the place of the other one if there is one.
     Started {
         agent: AgentId,
-        status: Vec<AgentStatus>,
+        status: Vec<AgentSummary>,
         instead_of: Option<AgentId>,
     },
     /// To be shown.
@@ -131,7 +131,7 @@ pub(super) struct ChatScreen {
 
 impl ChatScreen {
     /// With its first agent.
-    pub(super) fn new(first: AgentStatus, history: Vec<String>, list_paths: ListPaths) -> ChatScreen {
+    pub(super) fn new(first: AgentSummary, history: Vec<String>, list_paths: ListPaths) -> ChatScreen {
         let current = first.agent;
         let mut screen = ChatScreen {
             columns: 80,
@@ -414,7 +414,7 @@ impl ChatScreen {
             View::new(unknown(agent))
         });
         let asks = matches!(event.what, Occurred::Ask { .. } | Occurred::AskChange(_));
-        let ended = matches!(event.what, Occurred::Shown(crate::conversation::Shown::Ended { .. }));
+        let ended = matches!(event.what, Occurred::Shown(crate::conversation::TurnEvent::Ended { .. }));
         let lines = view.event(now, event.what);
         if agent == self.current {
             self.print(lines);
@@ -478,7 +478,7 @@ impl ChatScreen {
         Vec::new()
     }
 
-    fn update(&mut self, all: Vec<AgentStatus>) {
+    fn update(&mut self, all: Vec<AgentSummary>) {
         for status in all {
             match self.views.get_mut(&status.agent) {
                 Some(view) => view.status = status,
@@ -489,8 +489,8 @@ impl ChatScreen {
 }
 
 /// Until the host says more.
-fn unknown(agent: AgentId) -> AgentStatus {
-    AgentStatus {
+fn unknown(agent: AgentId) -> AgentSummary {
+    AgentSummary {
         agent,
         name: format!("agent-{}", agent.0),
         cwd: PathBuf::new(),

@@ -6,10 +6,10 @@ use linkspan_client::confirm::{ConfirmQuestion, TerminalAnswer};
 use serde_json::json;
 
 use super::*;
-use crate::conversation::{Answer, Question, QuestionId, Shown, TurnEnd};
+use crate::conversation::{Answer, Question, QuestionId, TurnEnd, TurnEvent};
 use crate::host::double::status_of;
 use crate::host::{ChangeQuestion, ReviewPlace};
-use crate::message::{Arguments, ToolCall, ToolResult, Usage};
+use crate::message::{CallArguments, ModelCall, ToolResult, Usage};
 use crate::permissions::PermissionMode;
 
 const A: AgentId = AgentId(1);
@@ -20,7 +20,7 @@ struct User {
     now: Duration,
 }
 
-fn status(agent: AgentId, name: &str) -> AgentStatus {
+fn status(agent: AgentId, name: &str) -> AgentSummary {
     status_of(agent, &AgentSettings { name: Some(name.into()), ..AgentSettings::default() })
 }
 
@@ -57,7 +57,7 @@ impl User {
         self.handle(ScreenInput::Event(HostEvent { agent: Some(agent), what }))
     }
 
-    fn shown(&mut self, shown: Shown) {
+    fn shown(&mut self, shown: TurnEvent) {
         self.event(A, Occurred::Shown(shown));
     }
 
@@ -74,9 +74,9 @@ impl User {
     }
 }
 
-fn call(name: &str) -> ToolCall {
-    let arguments = Arguments::Json(json!({ "command": "cargo test" }));
-    ToolCall { id: "c1".into(), name: name.into(), arguments, opaque: None }
+fn call(name: &str) -> ModelCall {
+    let arguments = CallArguments::Json(json!({ "command": "cargo test" }));
+    ModelCall { id: "c1".into(), name: name.into(), arguments, opaque: None }
 }
 
 fn result(text: &str, is_error: bool) -> ToolResult {
@@ -126,26 +126,26 @@ fn a_prompt_is_sent_echoed_and_remembered() {
 #[test]
 fn a_turn_streams_and_its_calls_are_one_line_each() {
     let mut user = user();
-    user.shown(Shown::Started);
-    user.shown(Shown::Text("# Plan\nI lo".into()));
+    user.shown(TurnEvent::Started);
+    user.shown(TurnEvent::Text("# Plan\nI lo".into()));
     assert_eq!(user.printed(), ["Plan"]);
     assert_eq!(user.live()[0], "I lo");
     user.waits(3);
     assert_eq!(user.live()[1], "working 3 s · Esc cancels");
-    user.shown(Shown::Call(call("run_command")));
+    user.shown(TurnEvent::Call(call("run_command")));
     assert_eq!(user.printed(), ["I lo"]);
     user.event(A, Occurred::Output { call_id: "c1".into(), text: "one\ntwo\u{1b}[2J\n".into() });
     user.waits(2);
     assert_eq!(user.live()[..2], ["● run_command cargo test  2 s", "  two\\u{1b}[2J"]);
     user.event(A, Occurred::Reviewing { call_id: "c1".into(), place: ReviewPlace::Editor });
     assert!(user.live()[0].ends_with("waits for you in the editor"));
-    user.shown(Shown::Result(result("one\ntwo", false)));
+    user.shown(TurnEvent::Result(result("one\ntwo", false)));
     assert_eq!(user.printed(), ["● run_command cargo test  2 lines"]);
     user.key(KeyPress::Ctrl('o'));
     assert_eq!(user.printed(), ["run_command cargo test", "  command: cargo test", "one", "two"]);
-    user.shown(Shown::Error("the key is wrong\nset X".into()));
+    user.shown(TurnEvent::Error("the key is wrong\nset X".into()));
     let usage = Usage { input: 1200, output: 34 };
-    let end = Shown::Ended { end: TurnEnd::Failed, text: String::new(), usage };
+    let end = TurnEvent::Ended { end: TurnEnd::Failed, text: String::new(), usage };
     let effects = user.event(A, Occurred::Shown(end));
     assert!(matches!(effects[..], [ScreenEffect::Ask(Request::Status)]));
     assert_eq!(user.printed(), ["the key is wrong", "set X", "(failed, 5 s, 1.2k tokens)", ""]);
@@ -155,7 +155,7 @@ fn a_turn_streams_and_its_calls_are_one_line_each() {
 #[test]
 fn escape_and_control_c_cancel_the_turn() {
     let mut user = user();
-    user.shown(Shown::Started);
+    user.shown(TurnEvent::Started);
     for key in [KeyPress::Esc, KeyPress::Ctrl('c')] {
         assert!(matches!(user.key(key)[..], [ScreenEffect::Send(HostCommand::Cancel { agent: A })]));
     }
@@ -251,7 +251,7 @@ fn a_change_can_be_edited() {
 #[test]
 fn escape_in_front_of_a_question_cancels_the_turn() {
     let mut user = user();
-    user.shown(Shown::Started);
+    user.shown(TurnEvent::Started);
     user.event(A, permission());
     user.waits(1);
     assert!(matches!(user.key(KeyPress::Esc)[..], [ScreenEffect::Send(HostCommand::Cancel { agent: A })]));
@@ -276,7 +276,7 @@ fn escape_in_front_of_a_question_cancels_the_turn() {
 fn an_agent_in_the_background_waits_visibly_and_takes_no_keys() {
     let mut user = user();
     user.handle(ScreenInput::Reply(Reply::Status(vec![status(A, "main"), status(B, "helper")])));
-    user.event(B, Occurred::Shown(Shown::Text("from afar\n".into())));
+    user.event(B, Occurred::Shown(TurnEvent::Text("from afar\n".into())));
     assert!(user.printed().is_empty());
     user.event(B, permission());
     assert_eq!(user.printed(), ["helper asks: run_command cargo test (/agents switch helper)"]);
@@ -389,9 +389,9 @@ fn tab_completes_and_lists() {
 #[test]
 fn nothing_is_wider_or_higher_than_the_screen() {
     let mut user = user();
-    user.shown(Shown::Started);
-    user.shown(Shown::Text("a long line of words ".repeat(30)));
-    user.shown(Shown::Call(call(&"x".repeat(300))));
+    user.shown(TurnEvent::Started);
+    user.shown(TurnEvent::Text("a long line of words ".repeat(30)));
+    user.shown(TurnEvent::Call(call(&"x".repeat(300))));
     user.types(&"漢字 and words ".repeat(40));
     user.event(A, change());
     for (columns, rows) in [(80, 24), (30, 10), (12, 5), (4, 2), (1, 1), (0, 0), (200, 50)] {
