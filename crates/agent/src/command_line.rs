@@ -61,7 +61,7 @@ pub(crate) struct AgentOptions {
 
     /// How much the agent may do without asking
     #[arg(long, value_enum, value_name = "MODE")]
-    pub(crate) mode: Option<Mode>,
+    pub(crate) mode: Option<ModeName>,
 
     /// The folder to work in
     #[arg(long, value_name = "FOLDER")]
@@ -91,7 +91,7 @@ pub(crate) enum Serving {
 
 /// The names of the permission modes.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Mode {
+pub(crate) enum ModeName {
     /// Everything without asking
     Yolo,
     /// Changes are reviewed, commands are asked about
@@ -100,12 +100,12 @@ pub(crate) enum Mode {
     Sandboxed,
 }
 
-impl From<Mode> for PermissionMode {
-    fn from(mode: Mode) -> PermissionMode {
+impl From<ModeName> for PermissionMode {
+    fn from(mode: ModeName) -> PermissionMode {
         match mode {
-            Mode::Yolo => PermissionMode::Yolo,
-            Mode::Trusted => PermissionMode::Trusted,
-            Mode::Sandboxed => PermissionMode::Sandboxed,
+            ModeName::Yolo => PermissionMode::Yolo,
+            ModeName::Trusted => PermissionMode::Trusted,
+            ModeName::Sandboxed => PermissionMode::Sandboxed,
         }
     }
 }

@@ -21,22 +21,22 @@ mod tests {
         json!({ "text": text, "calls": calls }).to_string()
     }
 
-    struct Case {
+    struct Typist {
         world: World,
         variables: Vec<(&'static str, String)>,
         arguments: Vec<String>,
     }
 
-    impl Case {
-        fn new(turns: &[String]) -> Case {
+    impl Typist {
+        fn new(turns: &[String]) -> Typist {
             let world = World::new();
             let script = world.root().join("script.jsonl");
             fs::write(&script, turns.join("\n")).unwrap();
             let arguments = vec!["--model".to_owned(), format!("script:{}", script.display())];
-            Case { world, variables: Vec::new(), arguments }
+            Typist { world, variables: Vec::new(), arguments }
         }
 
-        fn with(mut self, name: &'static str, value: impl Into<String>) -> Case {
+        fn with(mut self, name: &'static str, value: impl Into<String>) -> Typist {
             self.variables.push((name, value.into()));
             self
         }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_change_is_shown_and_accepted() {
-        let case = Case::new(&rewrites());
+        let case = Typist::new(&rewrites());
         case.file("f.txt", OLD);
         let mut tty = case.start();
         tty.types("please\r");
@@ -95,8 +95,9 @@ mod tests {
         tty.sees("That is all.");
         tty.sees("(done, ");
         assert_eq!(case.read("f.txt"), NEW);
-        // Colours, and the answer's Markdown.
+        // Colours, and the answer's Markdown. What was on the screen before is not cleared.
         let raw = String::from_utf8_lossy(&tty.raw()).into_owned();
+        assert!(!raw.contains("\u{1b}[2J"), "{raw:?}");
         assert!(raw.contains("\u{1b}[32m+C") && raw.contains("\u{1b}[3mall"), "{raw:?}");
         // The call can be opened, with what the model was told.
         tty.types("\u{f}");
@@ -106,7 +107,7 @@ mod tests {
 
     #[test]
     fn some_hunks_are_taken() {
-        let case = Case::new(&rewrites());
+        let case = Typist::new(&rewrites());
         case.file("f.txt", OLD);
         let mut tty = case.start();
         tty.types("please\r");
@@ -127,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_change_is_edited_in_the_users_editor() {
-        let case = Case::new(&rewrites());
+        let case = Typist::new(&rewrites());
         case.file("f.txt", OLD);
         let editor = case.world.root().join("editor");
         fs::write(&editor, "#!/bin/sh\necho editing\nread answer\nsed -i s/C/mine/ \"$1\"\n").unwrap();
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_rejection_tells_the_model_why() {
-        let case = Case::new(&rewrites());
+        let case = Typist::new(&rewrites());
         case.file("f.txt", OLD);
         let mut tty = case.start();
         tty.types("please\r");
@@ -170,7 +171,7 @@ mod tests {
     #[test]
     fn a_command_is_asked_about_and_escape_ends_it() {
         let command = json!({ "command": "echo begun; sleep 100; echo never > late" });
-        let case = Case::new(&[turn("I wait.", &[("run_command", command)]), turn("later", &[])]);
+        let case = Typist::new(&[turn("I wait.", &[("run_command", command)]), turn("later", &[])]);
         let mut tty = case.start();
         tty.types("go\r");
         tty.sees("May it run?");
@@ -189,7 +190,7 @@ mod tests {
 
     #[test]
     fn what_is_pasted_is_not_sent_before_the_user_does() {
-        let case = Case::new(&[turn("Thank you.", &[])]);
+        let case = Typist::new(&[turn("Thank you.", &[])]);
         let mut tty = case.start();
         tty.types("\u{1b}[200~first\nsecond\u{1b}[201~");
         tty.sees("› first\n  second");
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn commands_are_completed_and_carried_out() {
-        let case = Case::new(&[turn("x", &[])]);
+        let case = Typist::new(&[turn("x", &[])]);
         case.file("notes.md", "x\n");
         let mut tty = case.start();
         tty.types("/mo\t");
@@ -235,7 +236,7 @@ mod tests {
     #[test]
     fn a_narrow_terminal_that_changes_its_size_stays_readable() {
         let words = "some words that fill a line ".repeat(8);
-        let case = Case::new(&[turn(&words, &[])]);
+        let case = Typist::new(&[turn(&words, &[])]);
         let mut tty = case.start_in(30, 12);
         tty.types("go\r");
         tty.sees("(done, ");
@@ -252,7 +253,7 @@ mod tests {
 
     #[test]
     fn without_colours_there_are_none() {
-        let case = Case::new(&rewrites()).with("NO_COLOR", "1");
+        let case = Typist::new(&rewrites()).with("NO_COLOR", "1");
         case.file("f.txt", OLD);
         let mut tty = case.start();
         tty.types("please\r");
@@ -268,7 +269,7 @@ mod tests {
 
     #[test]
     fn control_c_twice_ends_it_and_a_hangup_does_too() {
-        let case = Case::new(&[turn("x", &[])]);
+        let case = Typist::new(&[turn("x", &[])]);
         let mut tty = case.start();
         tty.types("\u{3}");
         tty.sees("once more");
@@ -283,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_demonstration_needs_nothing() {
-        let mut case = Case::new(&[]);
+        let mut case = Typist::new(&[]);
         case.arguments = vec!["--demo".to_owned()];
         let mut tty = case.start();
         tty.sees("No editor connected");
@@ -298,7 +299,7 @@ mod tests {
     fn the_first_answer_counts_in_the_editor_and_in_the_terminal() {
         assert!(paths::linkspan().exists(), "the program `linkspan` is missing: build it with `cargo build`");
         let again = turn("", &[("write_file", json!({ "path": "f.txt", "content": OLD }))]);
-        let case = Case::new(&[
+        let case = Typist::new(&[
             turn("", &[("write_file", json!({ "path": "f.txt", "content": NEW }))]),
             turn("One.", &[]),
             again,

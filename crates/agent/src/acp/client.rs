@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 
 use super::content::{Block, prompt};
 use super::rpc::{
-    INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, NOT_FOUND, Received, error,
+    INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, NOT_FOUND, error,
     notification, request, response,
 };
 use super::update;
-use crate::conversation::{Answer, Question, QuestionId, Shown, TurnEnd};
+use crate::conversation::{Answer, Question, QuestionId, TurnEnd, TurnEvent};
 use crate::host::{
-    AgentId, AgentStatus, ChangeId, HostCommand, HostEvent, HostHandle, Occurred, SessionSummary,
+    AgentId, AgentSummary, ChangeId, HostCommand, HostEvent, HostHandle, Occurred, SessionSummary,
 };
-use crate::message::{Message, ToolCall};
+use crate::message::{ChatMessage, ModelCall};
 use crate::permissions::PermissionMode;
 use crate::tasks::Task;
 
@@ -65,9 +65,18 @@ pub(super) enum Errand {
 /// A session that was opened.
 #[derive(Debug)]
 pub(super) struct Opened {
-    pub(super) status: AgentStatus,
+    pub(super) status: AgentSummary,
     /// What is shown of it, if it was loaded.
-    pub(super) messages: Option<Vec<Message>>,
+    pub(super) messages: Option<Vec<ChatMessage>>,
+}
+
+/// Why a session was not opened.
+#[derive(Debug)]
+pub(super) enum OpenError {
+    /// A new one, such as that a key is missing.
+    New(String),
+    /// A saved one.
+    Saved(String),
 }
 
 /// What to do, in order.
@@ -88,7 +97,7 @@ struct Session {
     with_diff: HashSet<String>,
 }
 
-enum Asked {
+enum OpenQuestion {
     Question { agent: AgentId, question: QuestionId },
     Change { change: ChangeId },
 }
@@ -97,7 +106,7 @@ pub(super) struct Client {
     host: HostHandle,
     sessions: BTreeMap<String, Session>,
     /// Permission requests that the client has not answered.
-    asked: HashMap<u64, Asked>,
+    asked: HashMap<u64, OpenQuestion>,
     next: u64,
 }
 
@@ -122,22 +131,22 @@ impl Client {
         Client { host, sessions: BTreeMap::new(), asked: HashMap::new(), next: 0 }
     }
 
-    pub(super) fn receive(&mut self, received: Received) -> Vec<Act> {
+    pub(super) fn receive(&mut self, received: Incoming) -> Vec<Act> {
         match received {
-            Received::Request { id, method, params } => vec![match self.request(&id, &method, params) {
+            Incoming::Request { id, method, params } => vec![match self.request(&id, &method, params) {
                 Ok(Some(act)) => act,
                 Ok(None) => return Vec::new(),
                 Err((code, why)) => Act::Send(error(&id, code, &why)),
             }],
-            Received::Notification { method, params } => {
+            Incoming::Notification { method, params } => {
                 self.notified(&method, &params);
                 Vec::new()
             }
-            Received::Response { id, result } => {
+            Incoming::Response { id, result } => {
                 self.answered(&id, result);
                 Vec::new()
             }
-            Received::Invalid(answer) => vec![Act::Send(answer)],
+            Incoming::Invalid(answer) => vec![Act::Send(answer)],
         }
     }
 
@@ -251,7 +260,7 @@ impl Client {
             Err(why) => format!("the client could not ask: {why}"),
         };
         match asked {
-            Asked::Question { agent, question } => {
+            OpenQuestion::Question { agent, question } => {
                 let answer = match option {
                     "allow_once" => Answer::Once,
                     "allow_always" => Answer::Session,
@@ -260,7 +269,7 @@ impl Client {
                 };
                 self.host.send(HostCommand::Answer { agent, question, answer });
             }
-            Asked::Change { change } => {
+            OpenQuestion::Change { change } => {
                 let answer = match option {
                     "allow_once" => TerminalAnswer::Allow,
                     "reject_once" => TerminalAnswer::Deny { reason: None },
@@ -273,10 +282,11 @@ impl Client {
     }
 
     /// The host answered [`Errand::Open`] or [`Errand::Reload`].
-    pub(super) fn opened(&mut self, id: &Value, opened: Result<Opened, String>) -> Vec<Value> {
+    pub(super) fn opened(&mut self, id: &Value, opened: Result<Opened, OpenError>) -> Vec<Value> {
         let Opened { status, messages } = match opened {
             Ok(opened) => opened,
-            Err(why) => return vec![error(id, NOT_FOUND, &why)],
+            Err(OpenError::New(why)) => return vec![error(id, INTERNAL_ERROR, &why)],
+            Err(OpenError::Saved(why)) => return vec![error(id, NOT_FOUND, &why)],
         };
         let name = status.session.clone();
         let session = self.sessions.entry(name.clone()).or_insert_with(|| Session {
@@ -337,13 +347,13 @@ impl Client {
                 let change = asked.change;
                 let call = update::asked_change(&asked.call_id, &asked.question);
                 let options = [("allow_once", "Accept"), ("reject_once", "Reject")];
-                self.request_permission(agent, Asked::Change { change }, &call, &options)
+                self.request_permission(agent, OpenQuestion::Change { change }, &call, &options)
             }
             Occurred::QuestionClosed { question: closed } => {
-                self.close(|asked| matches!(asked, Asked::Question { agent: whose, question } if (*whose, *question) == (agent, closed)))
+                self.close(|asked| matches!(asked, OpenQuestion::Question { agent: whose, question } if (*whose, *question) == (agent, closed)))
             }
             Occurred::ChangeClosed { change: closed } => {
-                self.close(|asked| matches!(asked, Asked::Change { change } if *change == closed))
+                self.close(|asked| matches!(asked, OpenQuestion::Change { change } if *change == closed))
             }
             what => {
                 let found = self.sessions.iter_mut().find(|(_, session)| session.agent == agent);
@@ -366,14 +376,14 @@ impl Client {
         let cwd = self.sessions.values().find(|session| session.agent == agent).map(|session| &session.cwd);
         let cwd = cwd.map_or(Path::new("/"), PathBuf::as_path);
         let call = update::asked_call(&call, cwd, Some(&note));
-        self.request_permission(agent, Asked::Question { agent, question }, &call, &options)
+        self.request_permission(agent, OpenQuestion::Question { agent, question }, &call, &options)
     }
 
     /// Questions of helpers that an agent started are asked in a session with a running turn: nobody else would answer.
     fn request_permission(
         &mut self,
         agent: AgentId,
-        asked: Asked,
+        asked: OpenQuestion,
         call: &Value,
         options: &[(&str, &str)],
     ) -> Vec<Value> {
@@ -398,7 +408,7 @@ impl Client {
     }
 
     /// Questions that were answered elsewhere.
-    fn close(&mut self, is_closed: impl Fn(&Asked) -> bool) -> Vec<Value> {
+    fn close(&mut self, is_closed: impl Fn(&OpenQuestion) -> bool) -> Vec<Value> {
         let closed: Vec<_> =
             self.asked.iter().filter(|(_, asked)| is_closed(asked)).map(|(id, _)| *id).collect();
         let cancel = |id| {
@@ -419,20 +429,20 @@ impl Client {
 impl Session {
     fn event(&mut self, name: &str, what: Occurred) -> Vec<Value> {
         let update = match what {
-            Occurred::Shown(Shown::Text(text)) => update::chunk("agent_message_chunk", &text),
-            Occurred::Shown(Shown::Thought(text) | Shown::Info(text)) => {
+            Occurred::Shown(TurnEvent::Text(text)) => update::chunk("agent_message_chunk", &text),
+            Occurred::Shown(TurnEvent::Thought(text) | TurnEvent::Info(text)) => {
                 update::chunk("agent_thought_chunk", &text)
             }
-            Occurred::Shown(Shown::Call(call)) => self.call(&call),
-            Occurred::Shown(Shown::Result(result)) => {
+            Occurred::Shown(TurnEvent::Call(call)) => self.call(&call),
+            Occurred::Shown(TurnEvent::Result(result)) => {
                 let keeps = self.with_diff.remove(&result.call_id) && !result.is_error;
                 update::tool_result(&result, keeps)
             }
-            Occurred::Shown(Shown::Error(text)) => {
+            Occurred::Shown(TurnEvent::Error(text)) => {
                 self.last_error = Some(text);
                 return Vec::new();
             }
-            Occurred::Shown(Shown::Ended { end, usage, .. }) => {
+            Occurred::Shown(TurnEvent::Ended { end, usage, .. }) => {
                 let Some(id) = self.prompt.take() else { return Vec::new() };
                 let reason = match end {
                     TurnEnd::Done => "end_turn",
@@ -462,7 +472,7 @@ impl Session {
         vec![session_update(name, &update)]
     }
 
-    fn call(&mut self, call: &ToolCall) -> Value {
+    fn call(&mut self, call: &ModelCall) -> Value {
         let diff = update::diff_of(call, &self.cwd, self.mode);
         if diff.is_some() {
             self.with_diff.insert(call.id.clone());

@@ -16,10 +16,10 @@ use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::task::JoinSet;
 
-use client::{Act, Client, Errand, Opened};
-use rpc::{INVALID_REQUEST, LONGEST_LINE, Line, Lines, Received};
+use client::{Act, Client, Errand, OpenError, Opened};
+use rpc::{INVALID_REQUEST, Incoming, LONGEST_LINE, Line, Lines};
 
-use crate::host::{AgentId, AgentSettings, AgentStatus, HostCommand, HostHandle, SessionSummary};
+use crate::host::{AgentId, AgentSettings, AgentSummary, HostCommand, HostHandle, SessionSummary};
 
 /// How the sessions of a client start.
 #[derive(Debug, Clone, Default)]
@@ -34,7 +34,7 @@ pub async fn run(host: HostHandle, options: AcpOptions) -> io::Result<()> {
 }
 
 enum Done {
-    Opened { id: Value, opened: Result<Opened, String> },
+    Opened { id: Value, opened: Result<Opened, OpenError> },
     Listed { id: Value, cwd: Option<PathBuf>, sessions: Result<Vec<SessionSummary>, String> },
 }
 
@@ -52,10 +52,10 @@ async fn serve(
         let messages = tokio::select! {
             line = lines.next() => {
                 let received = match line {
-                    Ok(Line::Whole(line)) => Received::parse(&line),
+                    Ok(Line::Whole(line)) => Incoming::parse(&line),
                     Ok(Line::TooLong) => {
                         let why = format!("a message is at most {} MB long", LONGEST_LINE >> 20);
-                        Received::Invalid(rpc::error(&Value::Null, INVALID_REQUEST, &why))
+                        Incoming::Invalid(rpc::error(&Value::Null, INVALID_REQUEST, &why))
                     }
                     Ok(Line::End) => break Ok(()),
                     Err(error) => break Err(error),
@@ -104,9 +104,13 @@ async fn run_errand(host: HostHandle, settings: AgentSettings, errand: Errand) -
         Errand::Open { id, cwd, resume } => {
             let loads = resume.is_some();
             let settings = AgentSettings { cwd: Some(cwd), resume, ..settings };
-            Done::Opened { id, opened: open(&host, settings, loads).await }
+            let opened = open(&host, settings, loads).await;
+            let failed = if loads { OpenError::Saved } else { OpenError::New };
+            Done::Opened { id, opened: opened.map_err(failed) }
         }
-        Errand::Reload { id, agent } => Done::Opened { id, opened: reload(&host, agent).await },
+        Errand::Reload { id, agent } => {
+            Done::Opened { id, opened: reload(&host, agent).await.map_err(OpenError::Saved) }
+        }
         Errand::List { id, cwd } => {
             let sessions = host.ask(|reply| HostCommand::Sessions { reply }).await;
             Done::Listed { id, cwd, sessions: sessions.unwrap_or_else(|ended| Err(ended.to_string())) }
@@ -129,7 +133,7 @@ async fn reload(host: &HostHandle, agent: AgentId) -> Result<Opened, String> {
     Ok(Opened { status: status(host, agent).await?, messages: Some(messages) })
 }
 
-async fn status(host: &HostHandle, agent: AgentId) -> Result<AgentStatus, String> {
+async fn status(host: &HostHandle, agent: AgentId) -> Result<AgentSummary, String> {
     let all = host.ask(|reply| HostCommand::Status { reply }).await.map_err(|ended| ended.to_string())?;
     all.into_iter().find(|status| status.agent == agent).ok_or_else(|| "the session ended at once".to_owned())
 }

@@ -18,7 +18,7 @@ pub(super) const NOT_FOUND: i64 = -32002;
 
 /// What the other side sent.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Received {
+pub(super) enum Incoming {
     Request {
         id: Value,
         method: String,
@@ -37,38 +37,38 @@ pub(super) enum Received {
     Invalid(Value),
 }
 
-impl Received {
-    pub(super) fn parse(line: &[u8]) -> Received {
+impl Incoming {
+    pub(super) fn parse(line: &[u8]) -> Incoming {
         let message = match serde_json::from_slice(line) {
             Ok(Value::Object(message)) => message,
             Ok(_) => {
                 let why = "a message is one object; batches are not supported";
-                return Received::Invalid(error(&Value::Null, INVALID_REQUEST, why));
+                return Incoming::Invalid(error(&Value::Null, INVALID_REQUEST, why));
             }
             Err(why) => {
                 let why = format!("the message is not valid JSON: {why}");
-                return Received::Invalid(error(&Value::Null, PARSE_ERROR, &why));
+                return Incoming::Invalid(error(&Value::Null, PARSE_ERROR, &why));
             }
         };
         let id = message.get("id").filter(|id| id.is_string() || id.is_number() || id.is_null()).cloned();
         let params = message.get("params").cloned().unwrap_or_default();
         match (message.get("method"), id) {
             (Some(Value::String(method)), Some(id)) if !id.is_null() => {
-                Received::Request { id, method: method.clone(), params }
+                Incoming::Request { id, method: method.clone(), params }
             }
             (Some(Value::String(method)), _) if !message.contains_key("id") => {
-                Received::Notification { method: method.clone(), params }
+                Incoming::Notification { method: method.clone(), params }
             }
             (None, Some(id)) if message.contains_key("result") => {
-                Received::Response { id, result: Ok(message.get("result").cloned().unwrap_or_default()) }
+                Incoming::Response { id, result: Ok(message.get("result").cloned().unwrap_or_default()) }
             }
             (None, Some(id)) if message.contains_key("error") => {
                 let why = message.get("error").and_then(|error| error.get("message")).and_then(Value::as_str);
-                Received::Response { id, result: Err(why.unwrap_or("without a reason").to_owned()) }
+                Incoming::Response { id, result: Err(why.unwrap_or("without a reason").to_owned()) }
             }
             (_, id) => {
                 let why = "the message is neither a request, nor a notification, nor a response";
-                Received::Invalid(error(&id.unwrap_or_default(), INVALID_REQUEST, why))
+                Incoming::Invalid(error(&id.unwrap_or_default(), INVALID_REQUEST, why))
             }
         }
     }
@@ -172,16 +172,16 @@ mod tests {
 
     #[test]
     fn each_kind_of_message_is_told_apart() {
-        let parse = |text: &str| Received::parse(text.as_bytes());
-        let request = Received::Request { id: json!("a"), method: "m".into(), params: json!([1]) };
+        let parse = |text: &str| Incoming::parse(text.as_bytes());
+        let request = Incoming::Request { id: json!("a"), method: "m".into(), params: json!([1]) };
         assert_eq!(parse(r#"{"jsonrpc":"2.0","id":"a","method":"m","params":[1]}"#), request);
-        let notification = Received::Notification { method: "m".into(), params: Value::Null };
+        let notification = Incoming::Notification { method: "m".into(), params: Value::Null };
         assert_eq!(parse(r#"{"method":"m"}"#), notification);
         assert_eq!(
             parse(r#"{"id":1,"result":null}"#),
-            Received::Response { id: json!(1), result: Ok(Value::Null) }
+            Incoming::Response { id: json!(1), result: Ok(Value::Null) }
         );
-        let failed = Received::Response { id: json!(1), result: Err("no".into()) };
+        let failed = Incoming::Response { id: json!(1), result: Err("no".into()) };
         assert_eq!(parse(r#"{"id":1,"error":{"code":1,"message":"no"}}"#), failed);
         for (bad, code) in [
             ("{", PARSE_ERROR),
@@ -193,7 +193,7 @@ mod tests {
             (r#"{"id":null,"method":"m"}"#, INVALID_REQUEST),
             (r#"{"id":1,"method":7}"#, INVALID_REQUEST),
         ] {
-            let Received::Invalid(answer) = parse(bad) else { panic!("{bad}") };
+            let Incoming::Invalid(answer) = parse(bad) else { panic!("{bad}") };
             assert_eq!(answer["error"]["code"], code, "{bad}");
         }
     }

@@ -11,13 +11,13 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::*;
-use crate::conversation::{Answer, Question, QuestionId, Shown, TurnEnd};
+use crate::conversation::{Answer, Question, QuestionId, TurnEnd, TurnEvent};
 use crate::host::double::HostDouble;
 use crate::host::{ChangeId, ChangeQuestion, Occurred};
-use crate::message::{Arguments, Message, ToolCall, ToolResult};
+use crate::message::{CallArguments, ChatMessage, ModelCall, ToolResult};
 use crate::permissions::PermissionMode;
 
-struct Fixture {
+struct AcpFixture {
     host: HostDouble,
     types: Option<UnboundedSender<String>>,
     reads: Receiver<Value>,
@@ -25,7 +25,7 @@ struct Fixture {
     next: u64,
 }
 
-fn client() -> Fixture {
+fn client() -> AcpFixture {
     let host = HostDouble::start();
     let handle = host.handle.clone();
     let (types, mut typed) = unbounded_channel::<String>();
@@ -54,10 +54,10 @@ fn client() -> Fixture {
             finish.send(served).unwrap();
         });
     });
-    Fixture { host, types: Some(types), reads, ended, next: 0 }
+    AcpFixture { host, types: Some(types), reads, ended, next: 0 }
 }
 
-impl Fixture {
+impl AcpFixture {
     fn send(&self, message: &Value) {
         self.types.as_ref().unwrap().send(format!("{message}\n")).unwrap();
     }
@@ -120,8 +120,8 @@ impl Fixture {
     }
 }
 
-fn call(name: &str, arguments: Value) -> ToolCall {
-    ToolCall { id: "c1".into(), name: name.into(), arguments: Arguments::Json(arguments), opaque: None }
+fn call(name: &str, arguments: Value) -> ModelCall {
+    ModelCall { id: "c1".into(), name: name.into(), arguments: CallArguments::Json(arguments), opaque: None }
 }
 
 fn result(text: &str, is_error: bool) -> ToolResult {
@@ -134,11 +134,11 @@ fn a_turn_is_shown_as_it_happens_and_ends_with_a_reason() {
     let agent = client.open();
     let id = client.prompt("hello");
     for shown in [
-        Shown::Started,
-        Shown::Thought("hm".into()),
-        Shown::Text("I look".into()),
-        Shown::Call(call("read_file", json!({ "path": "a" }))),
-        Shown::Result(result("content", false)),
+        TurnEvent::Started,
+        TurnEvent::Thought("hm".into()),
+        TurnEvent::Text("I look".into()),
+        TurnEvent::Call(call("read_file", json!({ "path": "a" }))),
+        TurnEvent::Result(result("content", false)),
     ] {
         client.host.show(agent, shown);
     }
@@ -172,7 +172,7 @@ fn each_end_has_its_reason_and_a_failure_its_error() {
         assert_eq!(client.reads()["result"]["stopReason"], reason);
     }
     client.prompt("x");
-    client.host.show(agent, Shown::Error("the key is wrong".into()));
+    client.host.show(agent, TurnEvent::Error("the key is wrong".into()));
     client.host.end(agent, TurnEnd::Failed, "");
     assert_eq!(client.reads()["error"]["message"], "the key is wrong");
 }
@@ -281,10 +281,13 @@ fn a_question_that_is_answered_elsewhere_is_withdrawn() {
 fn a_saved_session_is_shown_from_its_beginning() {
     let mut client = client();
     client.host.answers.lock().unwrap().messages = vec![
-        Message::User { text: "hello".into(), attachments: vec![] },
-        Message::Assistant { text: "I look".into(), calls: vec![call("read_file", json!({ "path": "a" }))] },
-        Message::Tools { results: vec![result("no such file", true)] },
-        Message::Assistant { text: "gone".into(), calls: vec![] },
+        ChatMessage::User { text: "hello".into(), attachments: vec![] },
+        ChatMessage::Assistant {
+            text: "I look".into(),
+            calls: vec![call("read_file", json!({ "path": "a" }))],
+        },
+        ChatMessage::Tools { results: vec![result("no such file", true)] },
+        ChatMessage::Assistant { text: "gone".into(), calls: vec![] },
     ];
     let id = client.ask("session/load", json!({ "sessionId": "s1", "cwd": "/", "mcpServers": [] }));
     let kinds: Vec<_> = (0..5).map(|_| client.update()["sessionUpdate"].clone()).collect();
@@ -342,6 +345,8 @@ fn what_is_wrong_is_answered_and_what_is_unknown_is_survived() {
     assert_eq!(client.fails("session/prompt", json!({ "sessionId": "s1", "prompt": "text" })), -32602);
     client.host.answers.lock().unwrap().refuses = Some("there is no session x".into());
     assert_eq!(client.fails("session/load", json!({ "sessionId": "x", "cwd": "/" })), -32002);
+    client.host.answers.lock().unwrap().refuses = Some("set ANTHROPIC_API_KEY".into());
+    assert_eq!(client.fails("session/new", json!({ "cwd": "/" })), -32603);
     client.prompt("one");
     let again = json!({ "sessionId": "s1", "prompt": [{ "type": "text", "text": "two" }] });
     assert_eq!(client.fails("session/prompt", again), -32600);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How much a conversation may do by itself.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limits {
+pub struct ConversationLimits {
     /// Requests in one turn.
     pub rounds: u32,
     /// Attempts of one request, the first included.
@@ -29,9 +29,9 @@ pub struct Limits {
     pub result_bytes: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for ConversationLimits {
+    fn default() -> ConversationLimits {
+        ConversationLimits {
             rounds: 100,
             tries: 5,
             first_pause: Duration::from_secs(1),
@@ -47,7 +47,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ConversationLimits {
     /// The pause before the next attempt, after so many.
     pub(super) fn pause(&self, tries: u32) -> Duration {
         let doubled = 2u32.saturating_pow(tries.saturating_sub(1).min(16));

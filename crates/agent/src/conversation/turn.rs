@@ -3,29 +3,29 @@
 
 use std::time::Duration;
 
-use crate::message::{Message, ToolCall, Usage};
+use crate::message::{ChatMessage, ModelCall, Usage};
 use crate::models::{ModelError, ModelEvent, ModelRequest, StopReason};
 
 use super::batch::Batch;
-use super::{Action, Conversation, Failures, Record, Shown, TurnEnd, compaction};
+use super::{AgentConversation, ConversationAction, Failures, Record, TurnEnd, TurnEvent, compaction};
 
 /// What a conversation does right now.
 #[derive(Debug)]
-pub(super) enum Phase {
+pub(super) enum TurnPhase {
     Idle,
     /// The system prompt is computed; then comes a request.
     Context,
     /// A request runs.
     Asking(Stream),
     /// A request failed; the same comes again at the deadline.
-    Pause(Purpose),
+    Pause(RequestPurpose),
     /// Calls run.
     Tools(Batch),
 }
 
 /// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum RequestPurpose {
     Answer,
     /// To replace all messages but this many.
     Summary {
@@ -37,15 +37,15 @@ pub(super) enum Purpose {
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) request: u64,
-    pub(super) purpose: Purpose,
+    pub(super) purpose: RequestPurpose,
     text: String,
-    calls: Vec<ToolCall>,
+    calls: Vec<ModelCall>,
     usage: Usage,
 }
 
 /// What counts for a whole turn.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct TurnState {
     pub(super) usage: Usage,
     rounds: u32,
     tries: u32,
@@ -57,10 +57,10 @@ pub(super) struct Turn {
     pub(super) only_compaction: bool,
 }
 
-impl Conversation {
+impl AgentConversation {
     pub(super) fn begin_turn(&mut self) {
-        self.turn = Turn::default();
-        self.show(Shown::Started);
+        self.turn = TurnState::default();
+        self.show(TurnEvent::Started);
         self.next_round();
     }
 
@@ -71,7 +71,7 @@ impl Conversation {
         }
         if self.turn.rounds >= self.limits.rounds {
             let rounds = self.limits.rounds;
-            self.show(Shown::Info(format!(
+            self.show(TurnEvent::Info(format!(
                 "The model was asked {rounds} times in this turn, which is the limit (`max_rounds`). Write \"continue\" \
                  to go on."
             )));
@@ -82,72 +82,72 @@ impl Conversation {
         }
         self.turn.rounds += 1;
         self.turn.tries = 0;
-        self.phase = Phase::Context;
-        self.act(Action::RefreshContext);
+        self.phase = TurnPhase::Context;
+        self.act(ConversationAction::RefreshContext);
         self.wake(self.limits.context_time);
     }
 
     pub(super) fn context(&mut self, system: String) {
         self.system = system;
-        if matches!(self.phase, Phase::Context) {
-            self.request(Purpose::Answer);
+        if matches!(self.phase, TurnPhase::Context) {
+            self.request(RequestPurpose::Answer);
         }
     }
 
-    pub(super) fn request(&mut self, purpose: Purpose) {
+    pub(super) fn request(&mut self, purpose: RequestPurpose) {
         let request = self.next_request;
         self.next_request += 1;
         self.deadline = None;
         let body = match purpose {
-            Purpose::Answer => ModelRequest {
+            RequestPurpose::Answer => ModelRequest {
                 system: self.system.clone(),
                 messages: self.messages.clone(),
                 tools: self.tools.specs().to_vec(),
             },
-            Purpose::Summary { kept } => {
+            RequestPurpose::Summary { kept } => {
                 let older = self.messages.get(..self.messages.len().saturating_sub(kept)).unwrap_or_default();
                 compaction::request(older, self.limits.context_window)
             }
         };
-        self.phase = Phase::Asking(Stream {
+        self.phase = TurnPhase::Asking(Stream {
             request,
             purpose,
             text: String::new(),
             calls: Vec::new(),
             usage: Usage::default(),
         });
-        self.act(Action::Request { request, body });
+        self.act(ConversationAction::Request { request, body });
     }
 
     /// The stream of this request, if it is the current one.
     fn stream(&mut self, request: u64) -> Option<&mut Stream> {
         match &mut self.phase {
-            Phase::Asking(stream) if stream.request == request => Some(stream),
+            TurnPhase::Asking(stream) if stream.request == request => Some(stream),
             _ => None,
         }
     }
 
     pub(super) fn streamed(&mut self, request: u64, event: ModelEvent) {
         let Some(stream) = self.stream(request) else { return };
-        let is_answer = stream.purpose == Purpose::Answer;
+        let is_answer = stream.purpose == RequestPurpose::Answer;
         match event {
             ModelEvent::Text(text) => {
                 stream.text.push_str(&text);
                 if is_answer {
-                    self.show(Shown::Text(text));
+                    self.show(TurnEvent::Text(text));
                 }
             }
-            ModelEvent::Thought(text) if is_answer => self.show(Shown::Thought(text)),
+            ModelEvent::Thought(text) if is_answer => self.show(TurnEvent::Thought(text)),
             ModelEvent::Thought(_) => {}
             ModelEvent::Call(call) if is_answer => stream.calls.push(call),
             ModelEvent::Call(_) => {}
             ModelEvent::Usage(usage) => stream.usage = usage,
             ModelEvent::Done(reason) => {
-                if let Phase::Asking(stream) = std::mem::replace(&mut self.phase, Phase::Idle) {
+                if let TurnPhase::Asking(stream) = std::mem::replace(&mut self.phase, TurnPhase::Idle) {
                     self.count(stream.usage);
                     match stream.purpose {
-                        Purpose::Answer => self.answer_is_complete(stream, reason),
-                        Purpose::Summary { kept } => self.summary_is_complete(stream, kept),
+                        RequestPurpose::Answer => self.answer_is_complete(stream, reason),
+                        RequestPurpose::Summary { kept } => self.summary_is_complete(stream, kept),
                     }
                 }
             }
@@ -165,11 +165,11 @@ impl Conversation {
         if reason == StopReason::Refusal {
             stream.calls.clear();
         }
-        let after_results = matches!(self.messages.last(), Some(Message::Tools { .. }));
+        let after_results = matches!(self.messages.last(), Some(ChatMessage::Tools { .. }));
         let is_empty = stream.text.is_empty() && stream.calls.is_empty();
         if is_empty && reason == StopReason::End && !after_results {
             let message = "the model answered nothing".to_owned();
-            return self.try_again(Purpose::Answer, message, None);
+            return self.try_again(RequestPurpose::Answer, message, None);
         }
         self.turn.tries = 0;
         if stream.usage.input > 0 {
@@ -182,7 +182,7 @@ impl Conversation {
         }
         self.turn.last_text.clone_from(&stream.text);
         if !is_empty {
-            self.record(Message::Assistant { text: stream.text, calls: stream.calls.clone() });
+            self.record(ChatMessage::Assistant { text: stream.text, calls: stream.calls.clone() });
         }
         if stream.usage.output > 0 {
             // The server counted this message already.
@@ -194,13 +194,13 @@ impl Conversation {
             }
             StopReason::End => self.end_turn(TurnEnd::Done),
             StopReason::Length => {
-                self.show(Shown::Info(
+                self.show(TurnEvent::Info(
                     "The answer was cut at the model's output limit. Write \"continue\" to go on.".to_owned(),
                 ));
                 self.end_turn(TurnEnd::Length);
             }
             StopReason::Refusal => {
-                self.show(Shown::Error(
+                self.show(TurnEvent::Error(
                     "The model refused to answer this. Rephrase it, or /clear.".to_owned(),
                 ));
                 self.end_turn(TurnEnd::Refused);
@@ -209,7 +209,7 @@ impl Conversation {
     }
 
     /// A result names its call by the id alone.
-    fn make_unique(&mut self, call: &mut ToolCall) {
+    fn make_unique(&mut self, call: &mut ModelCall) {
         let mut number = self.call_ids.len();
         while call.id.is_empty() || !self.call_ids.insert(call.id.clone()) {
             number += 1;
@@ -227,9 +227,9 @@ impl Conversation {
                 self.try_again(purpose, message, retry_after);
             }
             ModelError::Permanent { message, too_long: true }
-                if purpose == Purpose::Answer && !self.turn.compacted_for_length =>
+                if purpose == RequestPurpose::Answer && !self.turn.compacted_for_length =>
             {
-                self.show(Shown::Info(format!("{message} It is compacted now.")));
+                self.show(TurnEvent::Info(format!("{message} It is compacted now.")));
                 self.turn.compacted_for_length = true;
                 self.begin_summary();
             }
@@ -237,7 +237,7 @@ impl Conversation {
         }
     }
 
-    fn try_again(&mut self, purpose: Purpose, message: String, retry_after: Option<Duration>) {
+    fn try_again(&mut self, purpose: RequestPurpose, message: String, retry_after: Option<Duration>) {
         self.turn.tries += 1;
         let tries = self.turn.tries;
         if tries >= self.limits.tries {
@@ -252,19 +252,19 @@ impl Conversation {
         let next = tries + 1;
         let of = self.limits.tries;
         let seconds = pause.as_secs_f32();
-        self.show(Shown::Info(format!("{message}; attempt {next} of {of} in {seconds:.0} s")));
-        self.phase = Phase::Pause(purpose);
+        self.show(TurnEvent::Info(format!("{message}; attempt {next} of {of} in {seconds:.0} s")));
+        self.phase = TurnPhase::Pause(purpose);
         self.wake(pause);
     }
 
-    fn fail(&mut self, purpose: Purpose, message: &str) {
+    fn fail(&mut self, purpose: RequestPurpose, message: &str) {
         let message = match purpose {
-            Purpose::Answer => message.to_owned(),
-            Purpose::Summary { .. } => {
-                format!("The conversation was not compacted: {message} To start anew, use /clear.")
+            RequestPurpose::Answer => message.to_owned(),
+            RequestPurpose::Summary { .. } => {
+                format!("The conversation was not compacted: {message} To start over, use /clear.")
             }
         };
-        self.show(Shown::Error(message));
+        self.show(TurnEvent::Error(message));
         self.end_turn(TurnEnd::Failed);
     }
 
@@ -274,46 +274,46 @@ impl Conversation {
         }
         self.deadline = None;
         match &mut self.phase {
-            Phase::Idle | Phase::Asking(_) => {}
-            Phase::Context => self.request(Purpose::Answer),
-            Phase::Pause(purpose) => {
+            TurnPhase::Idle | TurnPhase::Asking(_) => {}
+            TurnPhase::Context => self.request(RequestPurpose::Answer),
+            TurnPhase::Pause(purpose) => {
                 let purpose = *purpose;
                 self.request(purpose);
             }
-            Phase::Tools(_) => self.give_up_on_tools(),
+            TurnPhase::Tools(_) => self.give_up_on_tools(),
         }
     }
 
     pub(super) fn cancel(&mut self) {
         self.compact_wanted = false;
-        match std::mem::replace(&mut self.phase, Phase::Idle) {
-            Phase::Idle => {}
-            Phase::Context | Phase::Pause(_) => self.end_turn(TurnEnd::Cancelled),
-            Phase::Asking(stream) => {
-                self.act(Action::Abandon { request: stream.request });
+        match std::mem::replace(&mut self.phase, TurnPhase::Idle) {
+            TurnPhase::Idle => {}
+            TurnPhase::Context | TurnPhase::Pause(_) => self.end_turn(TurnEnd::Cancelled),
+            TurnPhase::Asking(stream) => {
+                self.act(ConversationAction::Abandon { request: stream.request });
                 self.count(stream.usage);
-                if stream.purpose == Purpose::Answer && !stream.text.is_empty() {
+                if stream.purpose == RequestPurpose::Answer && !stream.text.is_empty() {
                     self.turn.last_text.clone_from(&stream.text);
-                    self.record(Message::Assistant { text: stream.text, calls: Vec::new() });
+                    self.record(ChatMessage::Assistant { text: stream.text, calls: Vec::new() });
                 }
                 self.end_turn(TurnEnd::Cancelled);
             }
-            Phase::Tools(batch) => {
-                self.phase = Phase::Tools(batch);
-                self.cancel_batch();
+            TurnPhase::Tools(batch) => {
+                self.phase = TurnPhase::Tools(batch);
+                self.end_batch(TurnEnd::Cancelled);
             }
         }
     }
 
     pub(super) fn end_turn(&mut self, end: TurnEnd) {
-        self.phase = Phase::Idle;
+        self.phase = TurnPhase::Idle;
         self.deadline = None;
         let turn = std::mem::take(&mut self.turn);
         if turn.usage != Usage::default() {
             self.save(Record::Usage { usage: turn.usage });
         }
         self.save(Record::Ended { end });
-        self.show(Shown::Ended { end, text: turn.last_text, usage: turn.usage });
+        self.show(TurnEvent::Ended { end, text: turn.last_text, usage: turn.usage });
         if !self.queued.is_empty() {
             self.begin_turn();
         } else if self.compact_wanted {
@@ -322,9 +322,9 @@ impl Conversation {
     }
 }
 
-impl Turn {
-    pub(super) fn only_compaction() -> Turn {
-        Turn { only_compaction: true, ..Turn::default() }
+impl TurnState {
+    pub(super) fn only_compaction() -> TurnState {
+        TurnState { only_compaction: true, ..TurnState::default() }
     }
 }
 

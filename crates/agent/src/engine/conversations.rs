@@ -8,7 +8,7 @@ use hyper::StatusCode;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::reply::Problem;
-use crate::host::{AgentId, AgentSettings, AgentStatus, HostCommand, HostHandle};
+use crate::host::{AgentId, AgentSettings, AgentSummary, HostCommand, HostHandle};
 
 /// No engine has more.
 const MOST: usize = 32;
@@ -16,7 +16,7 @@ const LONGEST_NAME: usize = 64;
 
 /// One conversation.
 #[derive(Debug, Clone)]
-pub(super) struct Conversation {
+pub(super) struct EngineConversation {
     pub(super) agent: AgentId,
     /// Held while a turn runs.
     turn: Arc<Mutex<()>>,
@@ -24,7 +24,7 @@ pub(super) struct Conversation {
     pub(super) inject_context: bool,
 }
 
-impl Conversation {
+impl EngineConversation {
     /// The right to start a turn.
     pub(super) fn turn(&self) -> Result<OwnedMutexGuard<()>, Problem> {
         Arc::clone(&self.turn).try_lock_owned().map_err(|_| {
@@ -40,7 +40,7 @@ pub(super) struct Conversations {
     host: HostHandle,
     settings: AgentSettings,
     /// `None` is the one for requests without a session.
-    open: Mutex<BTreeMap<Option<String>, Conversation>>,
+    open: Mutex<BTreeMap<Option<String>, EngineConversation>>,
 }
 
 impl Conversations {
@@ -49,7 +49,7 @@ impl Conversations {
     }
 
     /// The conversation of this name; it begins with its first request.
-    pub(super) async fn get(&self, session: Option<&str>) -> Result<Conversation, Problem> {
+    pub(super) async fn get(&self, session: Option<&str>) -> Result<EngineConversation, Problem> {
         check(session)?;
         let mut open = self.open.lock().await;
         let key = session.map(str::to_owned);
@@ -71,9 +71,9 @@ impl Conversations {
         Ok(conversation)
     }
 
-    async fn begin(&self, settings: AgentSettings) -> Result<Result<Conversation, String>, Problem> {
+    async fn begin(&self, settings: AgentSettings) -> Result<Result<EngineConversation, String>, Problem> {
         let agent = self.host.ask(|reply| HostCommand::New { settings, reply }).await?;
-        Ok(agent.map(|agent| Conversation {
+        Ok(agent.map(|agent| EngineConversation {
             agent,
             turn: Arc::default(),
             tools_enabled: true,
@@ -82,7 +82,7 @@ impl Conversations {
     }
 
     /// Remembers what was set.
-    pub(super) async fn change(&self, agent: AgentId, change: impl FnOnce(&mut Conversation)) {
+    pub(super) async fn change(&self, agent: AgentId, change: impl FnOnce(&mut EngineConversation)) {
         if let Some(found) = self.open.lock().await.values_mut().find(|found| found.agent == agent) {
             change(found);
         }
@@ -104,7 +104,7 @@ impl Conversations {
         Ok(())
     }
 
-    pub(super) async fn status(&self, agent: AgentId) -> Result<AgentStatus, Problem> {
+    pub(super) async fn status(&self, agent: AgentId) -> Result<AgentSummary, Problem> {
         let all = self.host.ask(|reply| HostCommand::Status { reply }).await?;
         all.into_iter().find(|status| status.agent == agent).ok_or_else(|| {
             Problem::new(

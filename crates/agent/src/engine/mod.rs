@@ -35,7 +35,7 @@ pub use callback::IdeCallback;
 use conversations::Conversations;
 use reply::{Problem, Reply};
 use request::{RequestBody, route};
-use routes::{Asked, Engine};
+use routes::{Engine, EngineRequest};
 
 use crate::host::{AgentSettings, HostHandle};
 
@@ -157,7 +157,7 @@ async fn answer(engine: &Arc<Engine>, request: Request<Incoming>, port: u16) -> 
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
     }
     let body = RequestBody::parse(&bytes)?;
-    let asked = Asked { route, rest, query: head.uri.query(), body };
+    let asked = EngineRequest { route, rest, query: head.uri.query(), body };
     timeout(ANSWER_DEADLINE, engine.answer(asked)).await.unwrap_or_else(|_| {
         Err(Problem::new(StatusCode::GATEWAY_TIMEOUT, "the engine did not answer in time: try again"))
     })

@@ -8,7 +8,7 @@ use super::reply::Problem;
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Route {
+pub(super) enum EngineRoute {
     Health,
     Status,
     Chat,
@@ -34,31 +34,31 @@ pub(super) enum Route {
 
 const LOAD: &str = "/sessions/load/";
 
-const ROUTES: [(Method, &str, Route); 20] = [
-    (Method::GET, "/health", Route::Health),
-    (Method::GET, "/status", Route::Status),
-    (Method::POST, "/chat", Route::Chat),
-    (Method::POST, "/coding_task", Route::CodingTask),
-    (Method::GET, "/providers", Route::Providers),
-    (Method::POST, "/providers", Route::SetProvider),
-    (Method::GET, "/models", Route::Models),
-    (Method::POST, "/models", Route::SetModel),
-    (Method::GET, "/tools", Route::Tools),
-    (Method::POST, "/tools", Route::SetTools),
-    (Method::POST, "/tools/config", Route::ConfigureTools),
-    (Method::GET, "/usage", Route::Usage),
-    (Method::POST, "/context/working_dir", Route::WorkingDir),
-    (Method::GET, "/context/auto_inject", Route::AutoInject),
-    (Method::POST, "/context/auto_inject", Route::SetAutoInject),
-    (Method::GET, "/sessions", Route::Sessions),
-    (Method::POST, "/sessions/save", Route::SaveSession),
-    (Method::POST, LOAD, Route::LoadSession),
-    (Method::POST, "/sessions/clear", Route::ClearSession),
-    (Method::POST, "/register-ide-callback", Route::RegisterCallback),
+const ROUTES: [(Method, &str, EngineRoute); 20] = [
+    (Method::GET, "/health", EngineRoute::Health),
+    (Method::GET, "/status", EngineRoute::Status),
+    (Method::POST, "/chat", EngineRoute::Chat),
+    (Method::POST, "/coding_task", EngineRoute::CodingTask),
+    (Method::GET, "/providers", EngineRoute::Providers),
+    (Method::POST, "/providers", EngineRoute::SetProvider),
+    (Method::GET, "/models", EngineRoute::Models),
+    (Method::POST, "/models", EngineRoute::SetModel),
+    (Method::GET, "/tools", EngineRoute::Tools),
+    (Method::POST, "/tools", EngineRoute::SetTools),
+    (Method::POST, "/tools/config", EngineRoute::ConfigureTools),
+    (Method::GET, "/usage", EngineRoute::Usage),
+    (Method::POST, "/context/working_dir", EngineRoute::WorkingDir),
+    (Method::GET, "/context/auto_inject", EngineRoute::AutoInject),
+    (Method::POST, "/context/auto_inject", EngineRoute::SetAutoInject),
+    (Method::GET, "/sessions", EngineRoute::Sessions),
+    (Method::POST, "/sessions/save", EngineRoute::SaveSession),
+    (Method::POST, LOAD, EngineRoute::LoadSession),
+    (Method::POST, "/sessions/clear", EngineRoute::ClearSession),
+    (Method::POST, "/register-ide-callback", EngineRoute::RegisterCallback),
 ];
 
 /// What is asked at this path, and the rest of the path.
-pub(super) fn route<'a>(method: &Method, path: &'a str) -> Result<(Route, &'a str), Problem> {
+pub(super) fn route<'a>(method: &Method, path: &'a str) -> Result<(EngineRoute, &'a str), Problem> {
     let rest_of = |pattern: &str| match path.strip_prefix(pattern) {
         Some(rest) if pattern == LOAD && !rest.is_empty() && !rest.contains('/') => Some(rest),
         Some("") if pattern != LOAD => Some(""),
@@ -141,9 +141,9 @@ mod tests {
 
     #[test]
     fn a_path_has_its_own_methods() {
-        assert_eq!(route(&Method::GET, "/tools"), Ok((Route::Tools, "")));
-        assert_eq!(route(&Method::POST, "/tools"), Ok((Route::SetTools, "")));
-        assert_eq!(route(&Method::POST, "/sessions/load/a%20b"), Ok((Route::LoadSession, "a%20b")));
+        assert_eq!(route(&Method::GET, "/tools"), Ok((EngineRoute::Tools, "")));
+        assert_eq!(route(&Method::POST, "/tools"), Ok((EngineRoute::SetTools, "")));
+        assert_eq!(route(&Method::POST, "/sessions/load/a%20b"), Ok((EngineRoute::LoadSession, "a%20b")));
         let status = |method, path| route(&method, path).unwrap_err().status().as_u16();
         for method in [Method::OPTIONS, Method::HEAD, Method::PUT, Method::GET] {
             assert_eq!(status(method, "/chat"), 405);

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use super::callback::IdeCallback;
 use super::chat;
-use super::conversations::{Conversation, Conversations};
+use super::conversations::{Conversations, EngineConversation};
 use super::reply::{Problem, Reply, ok, stream};
-use super::request::{RequestBody, Route, decode, query_value, required};
+use super::request::{EngineRoute, RequestBody, decode, query_value, required};
 use super::time::rfc3339;
-use crate::host::{AgentStatus, HostCommand, HostHandle, ProviderSummary, Setting};
+use crate::host::{AgentSetting, AgentSummary, HostCommand, HostHandle, ProviderSummary};
 use crate::tasks::Task;
 
 /// The most rounds that a client can set.
@@ -29,8 +29,8 @@ pub(super) struct Engine {
 }
 
 /// A request that was admitted, with its body.
-pub(super) struct Asked<'a> {
-    pub(super) route: Route,
+pub(super) struct EngineRequest<'a> {
+    pub(super) route: EngineRoute,
     /// The part of the path that is a name.
     pub(super) rest: &'a str,
     pub(super) query: Option<&'a str>,
@@ -38,13 +38,13 @@ pub(super) struct Asked<'a> {
 }
 
 impl Engine {
-    pub(super) async fn answer(self: &Arc<Self>, asked: Asked<'_>) -> Result<Reply, Problem> {
-        let Asked { route, rest, query, body } = asked;
-        if route == Route::Health {
+    pub(super) async fn answer(self: &Arc<Self>, asked: EngineRequest<'_>) -> Result<Reply, Problem> {
+        let EngineRequest { route, rest, query, body } = asked;
+        if route == EngineRoute::Health {
             let version = env!("CARGO_PKG_VERSION");
             return Ok(ok(&json!({ "status": "ok", "version": version, "engine": true })));
         }
-        if route == Route::RegisterCallback {
+        if route == EngineRoute::RegisterCallback {
             return self.register(body);
         }
         let session = match body.session.clone() {
@@ -55,12 +55,12 @@ impl Engine {
         let talk = self.conversations.get(session).await?;
         let agent = talk.agent;
         let body = match route {
-            Route::Health | Route::RegisterCallback => Value::Null,
-            Route::Chat => {
+            EngineRoute::Health | EngineRoute::RegisterCallback => Value::Null,
+            EngineRoute::Chat => {
                 let text = required(body.message.clone(), "message")?;
                 return self.chat(&talk, &body, text).await;
             }
-            Route::CodingTask => {
+            EngineRoute::CodingTask => {
                 let text = required(body.message.clone(), "message")?;
                 let name = required(body.task_type.clone(), "task_type")?;
                 let task = Task::from_name(&name).ok_or_else(|| {
@@ -69,18 +69,18 @@ impl Engine {
                 })?;
                 return self.chat(&talk, &body, task.prompt(&text)).await;
             }
-            Route::Status => self.status(&talk).await?,
-            Route::Providers => self.providers(&talk).await?,
-            Route::SetProvider => {
+            EngineRoute::Status => self.status(&talk).await?,
+            EngineRoute::Providers => self.providers(&talk).await?,
+            EngineRoute::SetProvider => {
                 let provider = required(body.provider, "provider")?;
                 self.set_model(&talk, Some(provider), body.model).await?
             }
-            Route::Models => self.models(&talk).await?,
-            Route::SetModel => {
+            EngineRoute::Models => self.models(&talk).await?,
+            EngineRoute::SetModel => {
                 let model = required(body.model, "model")?;
                 self.set_model(&talk, body.provider, Some(model)).await?
             }
-            Route::Tools => {
+            EngineRoute::Tools => {
                 let tools = self.host.ask(|reply| HostCommand::Tools { agent, reply }).await?;
                 let tools: Vec<_> = tools
                     .map_err(Problem::bad)?
@@ -89,31 +89,31 @@ impl Engine {
                     .collect();
                 json!({ "tools": tools, "enabled": talk.tools_enabled })
             }
-            Route::SetTools => {
+            EngineRoute::SetTools => {
                 let enabled = required(body.enabled, "enabled")?;
-                self.set(&talk, Setting::Tools(enabled)).await?;
+                self.set(&talk, AgentSetting::Tools(enabled)).await?;
                 self.conversations.change(agent, |talk| talk.tools_enabled = enabled).await;
                 json!({ "enabled": enabled })
             }
-            Route::ConfigureTools => self.configure(&talk, body).await?,
-            Route::Usage => usage(&self.conversations.status(agent).await?),
-            Route::WorkingDir => {
+            EngineRoute::ConfigureTools => self.configure(&talk, body).await?,
+            EngineRoute::Usage => usage(&self.conversations.status(agent).await?),
+            EngineRoute::WorkingDir => {
                 let path = required(body.path, "path")?;
                 if !Path::new(&path).is_absolute() || !Path::new(&path).is_dir() {
                     return Err(Problem::bad(format!("{path} is not the absolute path of a folder")));
                 }
-                self.set(&talk, Setting::Cwd(path.clone().into())).await?;
+                self.set(&talk, AgentSetting::Cwd(path.clone().into())).await?;
                 json!({ "path": path, "success": true })
             }
-            Route::AutoInject => json!({ "enabled": talk.inject_context }),
-            Route::SetAutoInject => {
+            EngineRoute::AutoInject => json!({ "enabled": talk.inject_context }),
+            EngineRoute::SetAutoInject => {
                 let enabled = required(body.enabled, "enabled")?;
-                self.set(&talk, Setting::InjectContext(enabled)).await?;
+                self.set(&talk, AgentSetting::InjectContext(enabled)).await?;
                 self.conversations.change(agent, |talk| talk.inject_context = enabled).await;
                 json!({ "enabled": enabled, "success": true })
             }
-            Route::Sessions => self.sessions().await?,
-            Route::SaveSession => {
+            EngineRoute::Sessions => self.sessions().await?,
+            EngineRoute::SaveSession => {
                 let name = match query_value(query, "name")? {
                     Some(name) => Some(name),
                     None => body.name,
@@ -121,12 +121,12 @@ impl Engine {
                 let name = self.host.ask(|reply| HostCommand::Save { agent, name, reply }).await?;
                 json!({ "name": name.map_err(Problem::bad)? })
             }
-            Route::LoadSession => {
+            EngineRoute::LoadSession => {
                 let name = decode(rest)?;
                 self.conversations.load(session, &name).await?;
                 json!({ "name": name, "loaded": true })
             }
-            Route::ClearSession => {
+            EngineRoute::ClearSession => {
                 let _no_turn = talk.turn()?;
                 let cleared = self.host.ask(|reply| HostCommand::Clear { agent, reply }).await?;
                 cleared.map_err(|why| Problem::new(StatusCode::CONFLICT, why))?;
@@ -146,7 +146,12 @@ impl Engine {
         Ok(ok(&taken))
     }
 
-    async fn chat(&self, talk: &Conversation, body: &RequestBody, text: String) -> Result<Reply, Problem> {
+    async fn chat(
+        &self,
+        talk: &EngineConversation,
+        body: &RequestBody,
+        text: String,
+    ) -> Result<Reply, Problem> {
         if text.trim().is_empty() {
             return Err(Problem::bad("the message is empty"));
         }
@@ -159,12 +164,12 @@ impl Engine {
         Ok(stream(chat::start(self.host.clone(), talk.agent, model.to_owned(), text, turn)))
     }
 
-    async fn set(&self, talk: &Conversation, setting: Setting) -> Result<(), Problem> {
+    async fn set(&self, talk: &EngineConversation, setting: AgentSetting) -> Result<(), Problem> {
         let agent = talk.agent;
         self.host.ask(|reply| HostCommand::Set { agent, setting, reply }).await?.map_err(Problem::bad)
     }
 
-    async fn configure(&self, talk: &Conversation, body: RequestBody) -> Result<Value, Problem> {
+    async fn configure(&self, talk: &EngineConversation, body: RequestBody) -> Result<Value, Problem> {
         let (setting, value) = (required(body.setting, "setting")?, required(body.value, "value")?);
         if setting != "max_iterations" {
             return Err(Problem::bad(format!("there is no setting {setting}: it can be max_iterations")));
@@ -173,13 +178,13 @@ impl Engine {
         let rounds = rounds.and_then(|rounds| u32::try_from(rounds).ok());
         let rounds = rounds
             .ok_or_else(|| Problem::bad(format!("max_iterations is a number from 1 to {MOST_ROUNDS}")))?;
-        self.set(talk, Setting::MaxRounds(rounds)).await?;
+        self.set(talk, AgentSetting::MaxRounds(rounds)).await?;
         Ok(json!({ "setting": setting, "value": value, "success": true }))
     }
 
     async fn set_model(
         &self,
-        talk: &Conversation,
+        talk: &EngineConversation,
         provider: Option<String>,
         model: Option<String>,
     ) -> Result<Value, Problem> {
@@ -199,7 +204,7 @@ impl Engine {
         Ok(self.host.ask(|reply| HostCommand::Providers { reply }).await?)
     }
 
-    async fn status(&self, talk: &Conversation) -> Result<Value, Problem> {
+    async fn status(&self, talk: &EngineConversation) -> Result<Value, Problem> {
         let status = self.conversations.status(talk.agent).await?;
         let agent = talk.agent;
         let tools = self.host.ask(|reply| HostCommand::Tools { agent, reply }).await?.unwrap_or_default();
@@ -218,7 +223,7 @@ impl Engine {
         }))
     }
 
-    async fn providers(&self, talk: &Conversation) -> Result<Value, Problem> {
+    async fn providers(&self, talk: &EngineConversation) -> Result<Value, Problem> {
         let status = self.conversations.status(talk.agent).await?;
         let providers: Vec<_> = self
             .known_providers()
@@ -237,7 +242,7 @@ impl Engine {
         Ok(json!({ "providers": providers, "current": split(&status.model).0 }))
     }
 
-    async fn models(&self, talk: &Conversation) -> Result<Value, Problem> {
+    async fn models(&self, talk: &EngineConversation) -> Result<Value, Problem> {
         let status = self.conversations.status(talk.agent).await?;
         let (provider, model) = split(&status.model);
         let known = self.known_providers().await?;
@@ -271,7 +276,7 @@ impl Engine {
     }
 }
 
-fn usage(status: &AgentStatus) -> Value {
+fn usage(status: &AgentSummary) -> Value {
     let (input, output) = (status.usage.input, status.usage.output);
     json!({
         "total_tokens": input.saturating_add(output),

@@ -10,17 +10,17 @@ use linkspan_testkit::raw_http::{self, Request as Raw};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::conversation::{Answer, Question, QuestionId, Shown, TurnEnd};
+use crate::conversation::{Answer, Question, QuestionId, TurnEnd, TurnEvent};
 use crate::host::double::HostDouble;
-use crate::host::{AgentId, HostCommand, Occurred, SessionSummary, Setting};
-use crate::message::{Arguments, ToolCall, ToolResult};
+use crate::host::{AgentId, AgentSetting, HostCommand, Occurred, SessionSummary};
+use crate::message::{CallArguments, ModelCall, ToolResult};
 
-struct Fixture {
+struct EngineFixture {
     host: HostDouble,
     port: u16,
 }
 
-fn engine_with(token: Option<&str>) -> Fixture {
+fn engine_with(token: Option<&str>) -> EngineFixture {
     let host = HostDouble::start();
     let (handle, token) = (host.handle.clone(), token.map(str::to_owned));
     let (tell, told) = std::sync::mpsc::channel();
@@ -33,14 +33,14 @@ fn engine_with(token: Option<&str>) -> Fixture {
             serve(handle, IdeCallback::default(), listener, options).await.unwrap();
         });
     });
-    Fixture { host, port: told.recv().unwrap() }
+    EngineFixture { host, port: told.recv().unwrap() }
 }
 
-fn engine() -> Fixture {
+fn engine() -> EngineFixture {
     engine_with(None)
 }
 
-impl Fixture {
+impl EngineFixture {
     fn lines(&self) -> Vec<String> {
         vec![format!("Host: 127.0.0.1:{}", self.port), "Connection: close".into()]
     }
@@ -115,9 +115,9 @@ impl Stream {
     }
 }
 
-fn call() -> ToolCall {
-    let arguments = Arguments::Json(json!({ "path": "a.rs" }));
-    ToolCall { id: "c1".into(), name: "read_file".into(), arguments, opaque: None }
+fn call() -> ModelCall {
+    let arguments = CallArguments::Json(json!({ "path": "a.rs" }));
+    ModelCall { id: "c1".into(), name: "read_file".into(), arguments, opaque: None }
 }
 
 fn result(text: &str, is_error: bool) -> ToolResult {
@@ -187,7 +187,7 @@ fn what_can_be_set_is_set() {
         engine.post("/providers", json!({ "provider": "script", "model": "demo" })),
         (200, json!({ "model": "demo", "provider": "script" }))
     );
-    let set = |expect: Setting| {
+    let set = |expect: AgentSetting| {
         move |command| match command {
             HostCommand::Set { setting, reply, .. } => {
                 assert_eq!(setting, expect);
@@ -196,19 +196,20 @@ fn what_can_be_set_is_set() {
             other => panic!("{other:?}"),
         }
     };
-    let (status, body) = engine.post_while("/tools", json!({ "enabled": false }), set(Setting::Tools(false)));
+    let (status, body) =
+        engine.post_while("/tools", json!({ "enabled": false }), set(AgentSetting::Tools(false)));
     assert_eq!((status, body), (200, json!({ "enabled": false })));
     assert_eq!(engine.get("/tools").1["enabled"], false);
     let auto = json!({ "enabled": false });
-    let (_, body) = engine.post_while("/context/auto_inject", auto, set(Setting::InjectContext(false)));
+    let (_, body) = engine.post_while("/context/auto_inject", auto, set(AgentSetting::InjectContext(false)));
     assert_eq!(body, json!({ "enabled": false, "success": true }));
     assert_eq!(engine.get("/context/auto_inject").1, json!({ "enabled": false }));
     let rounds = json!({ "setting": "max_iterations", "value": 7 });
-    let (_, body) = engine.post_while("/tools/config", rounds, set(Setting::MaxRounds(7)));
+    let (_, body) = engine.post_while("/tools/config", rounds, set(AgentSetting::MaxRounds(7)));
     assert_eq!(body, json!({ "setting": "max_iterations", "value": 7, "success": true }));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
-    let cwd = set(Setting::Cwd(folder.path().into()));
+    let cwd = set(AgentSetting::Cwd(folder.path().into()));
     let (_, body) = engine.post_while("/context/working_dir", json!({ "path": path }), cwd);
     assert_eq!(body, json!({ "path": path, "success": true }));
 }
@@ -279,16 +280,16 @@ fn a_turn_is_streamed_with_every_kind_of_event() {
     let (agent, text) = engine.host.prompted();
     assert_eq!(text, "hello");
     let show = |shown| engine.host.show(agent, shown);
-    show(Shown::Started);
+    show(TurnEvent::Started);
     engine.host.emit(agent, Occurred::ContextInjected("2 tabs".into()));
-    engine.host.show(AgentId(77), Shown::Text("of another conversation".into()));
-    show(Shown::Thought("hm".into()));
-    show(Shown::Text("I ".into()));
-    show(Shown::Call(call()));
-    show(Shown::Result(result(&"x".repeat(3000), false)));
-    show(Shown::Result(result("no such file", true)));
-    show(Shown::Info("round 2".into()));
-    show(Shown::Text("see".into()));
+    engine.host.show(AgentId(77), TurnEvent::Text("of another conversation".into()));
+    show(TurnEvent::Thought("hm".into()));
+    show(TurnEvent::Text("I ".into()));
+    show(TurnEvent::Call(call()));
+    show(TurnEvent::Result(result(&"x".repeat(3000), false)));
+    show(TurnEvent::Result(result("no such file", true)));
+    show(TurnEvent::Info("round 2".into()));
+    show(TurnEvent::Text("see".into()));
     engine.host.end(agent, TurnEnd::Done, "see");
     let id = json!({ "id": "c1" });
     assert_eq!(
@@ -315,7 +316,7 @@ fn an_error_ends_the_stream() {
         engine.stream("/coding_task", json!({ "message": "File: a.rs", "task_type": "explain" }));
     let (agent, text) = engine.host.prompted();
     assert!(text.starts_with("Explain") && text.ends_with("File: a.rs"), "{text}");
-    engine.host.show(agent, Shown::Error("the key is wrong".into()));
+    engine.host.show(agent, TurnEvent::Error("the key is wrong".into()));
     engine.host.end(agent, TurnEnd::Failed, "");
     assert_eq!(stream.rest(), [json!({ "type": "error", "data": "the key is wrong" })]);
 }
@@ -375,8 +376,8 @@ fn each_session_is_a_conversation_of_its_own() {
     let (second, _) = engine.host.prompted();
     assert_ne!(first, second);
     assert_eq!(engine.host.answers.lock().unwrap().settings[1].name.as_deref(), Some("two"));
-    engine.host.show(second, Shown::Text("for two".into()));
-    engine.host.show(first, Shown::Text("for one".into()));
+    engine.host.show(second, TurnEvent::Text("for two".into()));
+    engine.host.show(first, TurnEvent::Text("for one".into()));
     assert_eq!(one.event().unwrap()["data"], "for one");
     assert_eq!(two.event().unwrap()["data"], "for two");
     assert_eq!(engine.get("/status?session=two").1["session"], "s2");
@@ -387,12 +388,12 @@ fn a_token_of_the_model_is_sent_at_once() {
     let engine = engine();
     let mut stream = engine.chat(json!({ "message": "hello" }));
     let (agent, _) = engine.host.prompted();
-    engine.host.show(agent, Shown::Started);
+    engine.host.show(agent, TurnEvent::Started);
     stream.event().unwrap();
     let mut times: Vec<_> = (0..200)
         .map(|number| {
             let sent = Instant::now();
-            engine.host.show(agent, Shown::Text(format!("{number}")));
+            engine.host.show(agent, TurnEvent::Text(format!("{number}")));
             assert_eq!(stream.event().unwrap()["data"], format!("{number}"));
             sent.elapsed()
         })
@@ -489,7 +490,7 @@ fn what_is_too_large_or_broken_is_refused() {
 #[test]
 fn an_engine_whose_agent_ended_says_so() {
     let engine = engine();
-    let Fixture { host, port } = engine;
+    let EngineFixture { host, port } = engine;
     drop(host.handle);
     // The double ends with its last handle, which the engine itself has; so a port without a host is made here.
     let (commands, received) = tokio::sync::mpsc::unbounded_channel();

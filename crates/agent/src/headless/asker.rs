@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::conversation::{Answer, Question, QuestionId};
 use crate::host::{AgentId, ChangeId, ChangeQuestion, HostCommand, HostHandle};
-use crate::message::{Arguments, ToolCall};
+use crate::message::{CallArguments, ModelCall};
 
 /// The reason that the model is told where nobody can be asked.
 pub const NOBODY: &str =
@@ -21,11 +21,11 @@ pub const NOBODY: &str =
 pub(super) struct Asker {
     host: HostHandle,
     console: Option<Arc<dyn TerminalPrompt + Send + Sync>>,
-    open: HashMap<Key, Arc<Cancellation>>,
+    open: HashMap<QuestionKey, Arc<Cancellation>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Key {
+enum QuestionKey {
     Question(AgentId, QuestionId),
     Change(ChangeId),
 }
@@ -52,7 +52,7 @@ impl Asker {
             }
         };
         let (asked, host) = (console_question(call, note), self.host.clone());
-        self.start(Key::Question(agent, question), move |cancelled| {
+        self.start(QuestionKey::Question(agent, question), move |cancelled| {
             let answer = match console.ask(&asked, &cancelled) {
                 TerminalAnswer::Allow | TerminalAnswer::AllowText { .. } => Answer::Once,
                 TerminalAnswer::Deny { reason } => Answer::No { reason },
@@ -71,7 +71,7 @@ impl Asker {
             return self.host.send(HostCommand::AnswerChange { change, answer });
         };
         let (question, host) = (Arc::clone(&asked.question), self.host.clone());
-        self.start(Key::Change(change), move |cancelled| {
+        self.start(QuestionKey::Change(change), move |cancelled| {
             let answer = console.ask(&question, &cancelled);
             if answer != TerminalAnswer::Cancelled {
                 host.send(HostCommand::AnswerChange { change, answer });
@@ -80,31 +80,31 @@ impl Asker {
     }
 
     pub(super) fn close_question(&mut self, agent: AgentId, question: QuestionId) {
-        self.close(Key::Question(agent, question));
+        self.close(QuestionKey::Question(agent, question));
     }
 
     pub(super) fn close_change(&mut self, change: ChangeId) {
-        self.close(Key::Change(change));
+        self.close(QuestionKey::Change(change));
     }
 
-    fn close(&mut self, key: Key) {
+    fn close(&mut self, key: QuestionKey) {
         if let Some(cancelled) = self.open.remove(&key) {
             cancelled.cancel();
         }
     }
 
     /// A thread of its own, which ends with the process even if the terminal never answers.
-    fn start(&mut self, key: Key, ask: impl FnOnce(Arc<Cancellation>) + Send + 'static) {
+    fn start(&mut self, key: QuestionKey, ask: impl FnOnce(Arc<Cancellation>) + Send + 'static) {
         let cancelled = Arc::new(Cancellation::new());
         self.open.insert(key, Arc::clone(&cancelled));
         thread::spawn(move || ask(cancelled));
     }
 }
 
-fn console_question(call: &ToolCall, note: String) -> ConfirmQuestion {
+fn console_question(call: &ModelCall, note: String) -> ConfirmQuestion {
     let arguments = match &call.arguments {
-        Arguments::Json(arguments) => arguments.clone(),
-        Arguments::Broken(text) => Value::String(text.clone()),
+        CallArguments::Json(arguments) => arguments.clone(),
+        CallArguments::Broken(text) => Value::String(text.clone()),
     };
     let details = serde_json::to_string_pretty(&arguments).unwrap_or_default();
     let plain = ConfirmQuestion {

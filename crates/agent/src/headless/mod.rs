@@ -21,9 +21,9 @@ pub use exit::Exit;
 pub use line::Line;
 
 use asker::Asker;
-use output::Output;
+use output::HeadlessOutput;
 
-use crate::conversation::{Question, Shown};
+use crate::conversation::{Question, TurnEvent};
 use crate::host::{AgentId, AgentSettings, HostCommand, HostHandle, Occurred};
 
 /// A longer prompt is a mistake.
@@ -81,7 +81,7 @@ async fn run_on<I: AsyncRead + Unpin>(
     streams: Streams<'_, I>,
 ) -> Exit {
     let Streams { input, out, err, guarded, console, mut interrupts } = streams;
-    let mut output = Output { out, err, json: options.json, guarded, open_line: false };
+    let mut output = HeadlessOutput { out, err, json: options.json, guarded, open_line: false };
     let prompt = tokio::select! {
         prompt = prompt(options.prompt, input) => prompt,
         _ = interrupts.recv() => return Exit::Cancelled,
@@ -146,7 +146,12 @@ async fn run_on<I: AsyncRead + Unpin>(
 }
 
 /// Questions of helpers that the agent started are asked too: nobody else would answer them.
-fn ask(output: &mut Output<'_>, asker: &mut Asker, agent: AgentId, what: &Occurred) -> io::Result<()> {
+fn ask(
+    output: &mut HeadlessOutput<'_>,
+    asker: &mut Asker,
+    agent: AgentId,
+    what: &Occurred,
+) -> io::Result<()> {
     match what {
         Occurred::Ask { question, ask } => {
             let (kind, call) = match ask {
@@ -175,21 +180,21 @@ fn ask(output: &mut Output<'_>, asker: &mut Asker, agent: AgentId, what: &Occurr
 }
 
 /// Returns how the run ended, if it did.
-fn show(output: &mut Output<'_>, what: &Occurred) -> io::Result<Option<Exit>> {
-    if let Occurred::Shown(Shown::Call(call)) = what {
+fn show(output: &mut HeadlessOutput<'_>, what: &Occurred) -> io::Result<Option<Exit>> {
+    if let Occurred::Shown(TurnEvent::Call(call)) = what {
         output.call(call)?;
     }
     if let Some(line) = Line::of(what) {
         output.print(&line)?;
     }
     Ok(match what {
-        Occurred::Shown(Shown::Ended { end, .. }) => Some((*end).into()),
+        Occurred::Shown(TurnEvent::Ended { end, .. }) => Some((*end).into()),
         Occurred::Closed => Some(Exit::Failed),
         _ => None,
     })
 }
 
-fn fail(output: &mut Output<'_>, text: String, exit: Exit) -> Exit {
+fn fail(output: &mut HeadlessOutput<'_>, text: String, exit: Exit) -> Exit {
     // If that cannot be printed either, the exit code says it.
     let _ = if output.json { output.print(&Line::Error { text }) } else { output.note(&text) };
     exit

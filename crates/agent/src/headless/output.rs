@@ -7,10 +7,10 @@ use linkspan_client::visible;
 
 use super::line::Line;
 use crate::call_line::call_line;
-use crate::message::ToolCall;
+use crate::message::ModelCall;
 
 /// Where to print, and how.
-pub(super) struct Output<'a> {
+pub(super) struct HeadlessOutput<'a> {
     pub(super) out: &'a mut dyn Write,
     pub(super) err: &'a mut dyn Write,
     pub(super) json: bool,
@@ -20,7 +20,7 @@ pub(super) struct Output<'a> {
     pub(super) open_line: bool,
 }
 
-impl Output<'_> {
+impl HeadlessOutput<'_> {
     pub(super) fn print(&mut self, line: &Line) -> io::Result<()> {
         if self.json {
             serde_json::to_writer(&mut *self.out, line)?;
@@ -48,7 +48,7 @@ impl Output<'_> {
     }
 
     /// A call, in one line.
-    pub(super) fn call(&mut self, call: &ToolCall) -> io::Result<()> {
+    pub(super) fn call(&mut self, call: &ModelCall) -> io::Result<()> {
         if self.json { Ok(()) } else { self.note(&call_line(call)) }
     }
 

@@ -12,7 +12,7 @@ use super::*;
 use crate::conversation::{Answer, QuestionId, TurnEnd};
 use crate::host::double::HostDouble;
 use crate::host::{ChangeId, ChangeQuestion, HostEvent};
-use crate::message::{Arguments, ToolCall, ToolResult};
+use crate::message::{CallArguments, ModelCall, ToolResult};
 
 struct Ran {
     exit: Exit,
@@ -27,7 +27,7 @@ impl Ran {
 }
 
 #[derive(Default)]
-struct Case {
+struct HeadlessRun {
     prompt: Option<&'static str>,
     input: &'static str,
     json: bool,
@@ -35,7 +35,7 @@ struct Case {
     console: Option<Arc<dyn TerminalPrompt + Send + Sync>>,
 }
 
-fn start(host: &HostDouble, case: Case) -> (JoinHandle<Ran>, mpsc::UnboundedSender<()>) {
+fn start(host: &HostDouble, case: HeadlessRun) -> (JoinHandle<Ran>, mpsc::UnboundedSender<()>) {
     let handle = host.handle.clone();
     let (interrupt, interrupts) = mpsc::unbounded_channel();
     let running = thread::spawn(move || {
@@ -60,20 +60,20 @@ fn start(host: &HostDouble, case: Case) -> (JoinHandle<Ran>, mpsc::UnboundedSend
     (running, interrupt)
 }
 
-fn call() -> ToolCall {
-    let arguments = Arguments::Json(json!({ "command": "ls" }));
-    ToolCall { id: "c1".into(), name: "run_command".into(), arguments, opaque: None }
+fn call() -> ModelCall {
+    let arguments = CallArguments::Json(json!({ "command": "ls" }));
+    ModelCall { id: "c1".into(), name: "run_command".into(), arguments, opaque: None }
 }
 
 #[test]
 fn the_answer_goes_to_the_output_and_the_rest_to_the_error_output() {
     let host = HostDouble::start();
-    let (running, _keep) = start(&host, Case { prompt: Some("hello"), ..Case::default() });
+    let (running, _keep) = start(&host, HeadlessRun { prompt: Some("hello"), ..HeadlessRun::default() });
     let (agent, text) = host.prompted();
     assert_eq!(text, "hello");
-    host.show(AgentId(99), Shown::Text("of another agent".into()));
-    host.show(agent, Shown::Text("I look.".into()));
-    host.show(agent, Shown::Call(call()));
+    host.show(AgentId(99), TurnEvent::Text("of another agent".into()));
+    host.show(agent, TurnEvent::Text("I look.".into()));
+    host.show(agent, TurnEvent::Call(call()));
     let failed = ToolResult {
         call_id: "c1".into(),
         name: "run_command".into(),
@@ -81,8 +81,8 @@ fn the_answer_goes_to_the_output_and_the_rest_to_the_error_output() {
         is_error: true,
         cancelled: false,
     };
-    host.show(agent, Shown::Result(failed));
-    host.show(agent, Shown::Text("It is\u{1b}[2J so".into()));
+    host.show(agent, TurnEvent::Result(failed));
+    host.show(agent, TurnEvent::Text("It is\u{1b}[2J so".into()));
     host.end(agent, TurnEnd::Done, "It is so");
     let ran = running.join().unwrap();
     assert_eq!(ran.exit, Exit::Done);
@@ -93,9 +93,10 @@ fn the_answer_goes_to_the_output_and_the_rest_to_the_error_output() {
 #[test]
 fn on_a_terminal_the_answer_cannot_control_it() {
     let host = HostDouble::start();
-    let (running, _keep) = start(&host, Case { input: "hello", guarded: true, ..Case::default() });
+    let (running, _keep) =
+        start(&host, HeadlessRun { input: "hello", guarded: true, ..HeadlessRun::default() });
     let (agent, _) = host.prompted();
-    host.show(agent, Shown::Text("\u{1b}[2J\n".into()));
+    host.show(agent, TurnEvent::Text("\u{1b}[2J\n".into()));
     host.end(agent, TurnEnd::Done, "");
     assert_eq!(running.join().unwrap().out, "\\u{1b}[2J\n");
 }
@@ -103,11 +104,11 @@ fn on_a_terminal_the_answer_cannot_control_it() {
 #[test]
 fn with_json_each_event_is_one_line() {
     let host = HostDouble::start();
-    let (running, _keep) = start(&host, Case { input: "hello", json: true, ..Case::default() });
+    let (running, _keep) = start(&host, HeadlessRun { input: "hello", json: true, ..HeadlessRun::default() });
     let (agent, _) = host.prompted();
     host.send(HostEvent { agent: None, what: Occurred::EditorConnected { name: "VS Code".into() } });
-    host.show(agent, Shown::Text("a\nb".into()));
-    host.show(agent, Shown::Call(call()));
+    host.show(agent, TurnEvent::Text("a\nb".into()));
+    host.show(agent, TurnEvent::Call(call()));
     host.emit(agent, Occurred::Output { call_id: "c1".into(), text: "out".into() });
     host.end(agent, TurnEnd::Length, "a\nb");
     let ran = running.join().unwrap();
@@ -128,7 +129,7 @@ fn with_json_each_event_is_one_line() {
 #[test]
 fn a_question_that_nobody_can_be_asked_is_answered_with_no_and_says_why() {
     let host = HostDouble::start();
-    let (running, _keep) = start(&host, Case { input: "hello", json: true, ..Case::default() });
+    let (running, _keep) = start(&host, HeadlessRun { input: "hello", json: true, ..HeadlessRun::default() });
     let (agent, _) = host.prompted();
     let ask = Question::Permission { call: call(), why: "trusted mode asks before commands".into() };
     // Of a helper that the agent started.
@@ -171,7 +172,8 @@ fn where_there_is_a_terminal_it_is_asked_and_left_when_the_question_closes() {
     let host = HostDouble::start();
     let (tell, mut told) = mpsc::unbounded_channel();
     let console = Arc::new(Scripted(None, Mutex::new(tell)));
-    let (running, _keep) = start(&host, Case { input: "hello", console: Some(console), ..Case::default() });
+    let (running, _keep) =
+        start(&host, HeadlessRun { input: "hello", console: Some(console), ..HeadlessRun::default() });
     let (agent, _) = host.prompted();
     let ask = Question::Permission { call: call(), why: "because".into() };
     host.emit(agent, Occurred::Ask { question: QuestionId(1), ask });
@@ -188,7 +190,8 @@ fn the_answer_in_the_terminal_reaches_the_host() {
     let (tell, _told) = mpsc::unbounded_channel();
     let console =
         Arc::new(Scripted(Some(TerminalAnswer::Deny { reason: Some("no".into()) }), Mutex::new(tell)));
-    let (running, _keep) = start(&host, Case { input: "hello", console: Some(console), ..Case::default() });
+    let (running, _keep) =
+        start(&host, HeadlessRun { input: "hello", console: Some(console), ..HeadlessRun::default() });
     let (agent, _) = host.prompted();
     let ask = Question::Repeated { call: call(), times: 3 };
     host.emit(agent, Occurred::Ask { question: QuestionId(1), ask });
@@ -201,14 +204,14 @@ fn the_answer_in_the_terminal_reaches_the_host() {
 #[test]
 fn an_interrupt_cancels_the_turn_and_the_second_one_waits_for_nothing() {
     let host = HostDouble::start();
-    let (running, interrupt) = start(&host, Case { input: "hello", ..Case::default() });
+    let (running, interrupt) = start(&host, HeadlessRun { input: "hello", ..HeadlessRun::default() });
     let (agent, _) = host.prompted();
     interrupt.send(()).unwrap();
     assert!(matches!(host.next(), HostCommand::Cancel { agent: AgentId(1) }));
     host.end(agent, TurnEnd::Cancelled, "");
     assert_eq!(running.join().unwrap().exit.code(), 130);
 
-    let (running, interrupt) = start(&host, Case { input: "hello", ..Case::default() });
+    let (running, interrupt) = start(&host, HeadlessRun { input: "hello", ..HeadlessRun::default() });
     host.prompted();
     interrupt.send(()).unwrap();
     interrupt.send(()).unwrap();
@@ -218,13 +221,13 @@ fn an_interrupt_cancels_the_turn_and_the_second_one_waits_for_nothing() {
 #[test]
 fn nothing_to_ask_is_a_usage_error() {
     let host = HostDouble::start();
-    let (running, _keep) = start(&host, Case { input: " \n", ..Case::default() });
+    let (running, _keep) = start(&host, HeadlessRun { input: " \n", ..HeadlessRun::default() });
     let ran = running.join().unwrap();
     assert_eq!((ran.exit, ran.exit.code()), (Exit::Usage, 2));
     assert!(ran.err.contains("-p"), "{}", ran.err);
 
     host.answers.lock().unwrap().refuses = Some("there is no session x".into());
-    let (running, _keep) = start(&host, Case { input: "hello", json: true, ..Case::default() });
+    let (running, _keep) = start(&host, HeadlessRun { input: "hello", json: true, ..HeadlessRun::default() });
     let ran = running.join().unwrap();
     assert_eq!(ran.exit, Exit::Usage);
     assert_eq!(ran.lines(), [json!({ "type": "error", "text": "there is no session x" })]);
@@ -257,7 +260,7 @@ fn an_output_that_is_closed_cancels_the_turn() {
         runtime.block_on(run_on(handle, HeadlessOptions::default(), streams))
     });
     let (agent, _) = host.prompted();
-    host.show(agent, Shown::Text("x".into()));
+    host.show(agent, TurnEvent::Text("x".into()));
     assert!(matches!(host.next(), HostCommand::Cancel { .. }));
     assert_eq!(running.join().unwrap(), Exit::Failed);
 }

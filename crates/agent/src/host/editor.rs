@@ -10,9 +10,9 @@ use linkspan_client::{Candidate, EditorEvent, Surroundings, discover};
 use tokio::sync::oneshot;
 
 use super::contract::{AgentId, Occurred};
-use super::event_loop::{HostLoop, Message};
+use super::event_loop::{HostLoop, LoopMessage};
 use crate::context::mention_of;
-use crate::conversation::Shown;
+use crate::conversation::TurnEvent;
 
 /// While the editor is lost, how often to look whether it is back. The bridge reconnects by itself, but does not say so.
 const LOOK: Duration = Duration::from_millis(500);
@@ -83,13 +83,13 @@ impl HostLoop {
             move || {
                 if let Some(cwd) = cwd {
                     let _ = bridge.auto_connect(&cwd);
-                    let _ = messages.send(Message::Editor(EditorMessage::Tried));
+                    let _ = messages.send(LoopMessage::Editor(EditorMessage::Tried));
                 }
             }
         });
         let _ = thread::Builder::new().name("linkspan-events".to_owned()).spawn(move || {
             for event in events {
-                if messages.send(Message::Editor(EditorMessage::Event(event))).is_err() {
+                if messages.send(LoopMessage::Editor(EditorMessage::Event(event))).is_err() {
                     return;
                 }
             }
@@ -105,7 +105,7 @@ impl HostLoop {
         let messages = self.messages.clone();
         tokio::spawn(async move {
             tokio::time::sleep(FIRST_ATTEMPT).await;
-            let _ = messages.send(Message::Editor(EditorMessage::Tried));
+            let _ = messages.send(LoopMessage::Editor(EditorMessage::Tried));
         });
     }
 
@@ -145,7 +145,7 @@ impl HostLoop {
         let messages = self.messages.clone();
         tokio::spawn(async move {
             tokio::time::sleep(LOOK).await;
-            let _ = messages.send(Message::Editor(EditorMessage::LookAgain { left }));
+            let _ = messages.send(LoopMessage::Editor(EditorMessage::LookAgain { left }));
         });
     }
 
@@ -170,7 +170,7 @@ impl HostLoop {
         if let Some(agent) = agent.and_then(|agent: AgentId| self.agents.get_mut(&agent)) {
             let (id, line) = (agent.id, format!("From the editor, with your next prompt: {mention}"));
             agent.mentioned.push(mention);
-            self.emit(Some(id), Occurred::Shown(Shown::Info(line)));
+            self.emit(Some(id), Occurred::Shown(TurnEvent::Info(line)));
         }
     }
 
@@ -194,7 +194,7 @@ impl HostLoop {
             let which = found.and_then(|candidate| {
                 bridge.connect(&candidate).map_err(|error| error.to_string()).map(|_| candidate.editor)
             });
-            let _ = messages.send(Message::Editor(EditorMessage::Connected { which, reply }));
+            let _ = messages.send(LoopMessage::Editor(EditorMessage::Connected { which, reply }));
         });
     }
 
@@ -203,7 +203,7 @@ impl HostLoop {
         let (bridge, messages) = (Arc::clone(&self.setup.bridge), self.messages.clone());
         tokio::task::spawn_blocking(move || {
             bridge.disconnect();
-            let _ = messages.send(Message::Editor(EditorMessage::Look));
+            let _ = messages.send(LoopMessage::Editor(EditorMessage::Look));
         });
     }
 }

@@ -21,7 +21,7 @@ const QUIT_TIME: Duration = Duration::from_secs(3);
 
 /// What comes back from other tasks and threads.
 #[derive(Debug)]
-pub(super) enum Message {
+pub(super) enum LoopMessage {
     /// A model streamed, or failed.
     Model { agent: AgentId, request: u64, event: Result<ModelEvent, ModelError> },
     /// A tool is done.
@@ -48,8 +48,8 @@ pub(super) struct HostLoop {
     /// Who got the last prompt.
     pub(super) last_used: Option<AgentId>,
     pub(super) subscribers: Vec<UnboundedSender<HostEvent>>,
-    pub(super) messages: UnboundedSender<Message>,
-    inbox: Option<UnboundedReceiver<Message>>,
+    pub(super) messages: UnboundedSender<LoopMessage>,
+    inbox: Option<UnboundedReceiver<LoopMessage>>,
     pub(super) questions: Arc<ChangeQuestions>,
     pub(super) editor: EditorState,
     started: Instant,
@@ -61,7 +61,7 @@ impl HostLoop {
         let (messages, inbox) = mpsc::unbounded_channel();
         let emit = messages.clone();
         let questions = ChangeQuestions::new(move |event| {
-            let _ = emit.send(Message::Emit(event));
+            let _ = emit.send(LoopMessage::Emit(event));
         });
         HostLoop {
             setup,
@@ -112,29 +112,29 @@ impl HostLoop {
         }
     }
 
-    fn receive(&mut self, message: Message) {
+    fn receive(&mut self, message: LoopMessage) {
         match message {
-            Message::Model { agent, request, event: Ok(event) } => {
+            LoopMessage::Model { agent, request, event: Ok(event) } => {
                 self.handle(agent, Event::Model { request, event });
             }
-            Message::Model { agent, request, event: Err(error) } => {
+            LoopMessage::Model { agent, request, event: Err(error) } => {
                 self.handle(agent, Event::ModelFailed { request, error });
             }
-            Message::ToolDone { agent, result } => {
+            LoopMessage::ToolDone { agent, result } => {
                 if let Some(agent) = self.agents.get_mut(&agent) {
                     agent.running.remove(&result.call_id);
                 }
                 self.handle(agent, Event::ToolDone { result });
             }
-            Message::Context { agent, prompt, tools } => self.context_is_ready(agent, prompt, tools),
-            Message::Prompt { agent, attachments } => self.prompt_is_ready(agent, attachments),
-            Message::Tick { agent } => self.handle(agent, Event::Tick),
-            Message::Record { agent, record } => {
+            LoopMessage::Context { agent, prompt, tools } => self.context_is_ready(agent, prompt, tools),
+            LoopMessage::Prompt { agent, attachments } => self.prompt_is_ready(agent, attachments),
+            LoopMessage::Tick { agent } => self.handle(agent, Event::Tick),
+            LoopMessage::Record { agent, record } => {
                 // What runs goes on without it; the next record that matters stops the turn.
                 self.save(agent, &record);
             }
-            Message::Emit(event) => self.emit(event.agent, event.what),
-            Message::Editor(message) => self.editor_changed(message),
+            LoopMessage::Emit(event) => self.emit(event.agent, event.what),
+            LoopMessage::Editor(message) => self.editor_changed(message),
         }
     }
 

@@ -12,7 +12,8 @@ mod demo;
 pub(crate) mod double;
 mod editor;
 mod event_loop;
-mod helpers;
+mod helper_pool;
+mod new_agent;
 mod pool;
 mod prompt_context;
 mod review_notice;
@@ -20,11 +21,11 @@ mod start;
 
 pub use change_questions::ChangeQuestions;
 pub use contract::{
-    AgentId, AgentSettings, AgentStatus, ChangeId, ChangeQuestion, HostCommand, HostEnded, HostEvent,
-    HostHandle, Occurred, ProviderSummary, ReviewPlace, SessionSummary, Setting, ToolSummary,
+    AgentId, AgentSetting, AgentSettings, AgentSummary, ChangeId, ChangeQuestion, HostCommand, HostEnded,
+    HostEvent, HostHandle, Occurred, ProviderSummary, ReviewPlace, SessionSummary, ToolSummary,
 };
 pub use demo::write_demo;
-pub use helpers::HelperPool;
+pub use helper_pool::HelperPool;
 pub use pool::remembered;
 pub use prompt_context::{AboutAgent, BasePrompt, PromptContext, SystemPrompt};
 pub use start::{Host, HostSetup};

@@ -29,7 +29,7 @@ pub(crate) enum Reply {
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
-pub(crate) struct Received {
+pub(crate) struct ReceivedRequest {
     /// The request line and the headers, in lower case.
     pub(crate) head: String,
     pub(crate) body: Value,
@@ -37,7 +37,7 @@ pub(crate) struct Received {
 
 pub(crate) struct FakeServer {
     pub(crate) url: String,
-    received: Arc<Mutex<Vec<Received>>>,
+    received: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl FakeServer {
@@ -47,7 +47,7 @@ impl FakeServer {
         replies.reverse();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let received = Arc::<Mutex<Vec<Received>>>::default();
+        let received = Arc::<Mutex<Vec<ReceivedRequest>>>::default();
         let (replies, seen) = (Arc::new(Mutex::new(replies)), Arc::clone(&received));
         // Ends with the test's process.
         thread::spawn(move || {
@@ -59,12 +59,16 @@ impl FakeServer {
         FakeServer { url, received }
     }
 
-    pub(crate) fn received(&self) -> Vec<Received> {
+    pub(crate) fn received(&self) -> Vec<ReceivedRequest> {
         self.received.lock().unwrap().clone()
     }
 }
 
-fn serve(mut stream: TcpStream, replies: &Mutex<Vec<Reply>>, seen: &Mutex<Vec<Received>>) -> Option<()> {
+fn serve(
+    mut stream: TcpStream,
+    replies: &Mutex<Vec<Reply>>,
+    seen: &Mutex<Vec<ReceivedRequest>>,
+) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut head, mut length) = (String::new(), 0);
     loop {
@@ -82,7 +86,7 @@ fn serve(mut stream: TcpStream, replies: &Mutex<Vec<Reply>>, seen: &Mutex<Vec<Re
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     let body = serde_json::from_slice(&body).unwrap();
-    seen.lock().unwrap().push(Received { head, body });
+    seen.lock().unwrap().push(ReceivedRequest { head, body });
     let reply = {
         let mut replies = replies.lock().unwrap();
         if replies.len() > 1 { replies.pop() } else { replies.last().cloned() }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::script::{DEMO, Script};
-use super::transport::{Endpoint, HttpModel};
+use super::transport::{HttpModel, ModelEndpoint};
 use super::{ModelError, ModelEvent, ModelRequest};
 use crate::config::{Config, ProviderConfig, TimeLimits, WireName};
 
@@ -221,7 +221,7 @@ impl Providers {
             Some(key) => Ok((name.clone(), key)),
             None => Err(format!("there is no key for {id}: set the environment variable {name}")),
         });
-        let endpoint = Endpoint {
+        let endpoint = ModelEndpoint {
             provider: id.clone(),
             wire: provider.wire,
             base_url: provider.base_url.clone(),

@@ -33,7 +33,7 @@ impl ToolNames {
         names
     }
 
-    /// Also of a tool that does not exist (any more), in an older message.
+    /// Also of a tool that no longer exists, in an older message.
     pub(super) fn to_wire(&self, name: &str) -> String {
         self.to_wire.get(name).cloned().unwrap_or_else(|| plain_or(name, "tool"))
     }

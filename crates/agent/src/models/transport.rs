@@ -15,7 +15,7 @@ use hyper_util::rt::TokioExecutor;
 use tokio::time::timeout;
 
 use super::status::{Refusal, retry_after};
-use super::wire::{self, Target, WireRequest};
+use super::wire::{self, ModelHttpRequest, Target};
 use super::{ModelError, ModelEvent, ModelRequest};
 use crate::config::WireName;
 
@@ -28,7 +28,7 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(90);
 
 /// Where a model is, and what is known about it.
 #[derive(Clone)]
-pub(super) struct Endpoint {
+pub(super) struct ModelEndpoint {
     pub(super) provider: String,
     pub(super) wire: WireName,
     pub(super) base_url: String,
@@ -46,7 +46,7 @@ type HttpClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
 /// A model on a server.
 pub(super) struct HttpModel {
-    endpoint: Endpoint,
+    endpoint: ModelEndpoint,
     host: String,
     /// Made with the first request: reading the root certificates takes a moment.
     client: OnceLock<HttpClient>,
@@ -60,8 +60,8 @@ impl std::fmt::Debug for HttpModel {
 }
 
 impl HttpModel {
-    pub(super) fn new(endpoint: Endpoint) -> Result<HttpModel, String> {
-        let Endpoint { provider, base_url, .. } = &endpoint;
+    pub(super) fn new(endpoint: ModelEndpoint) -> Result<HttpModel, String> {
+        let ModelEndpoint { provider, base_url, .. } = &endpoint;
         let wrong = |what: &str| {
             format!("the `base_url` of {provider}, {base_url}, {what}: correct it in agent.toml")
         };
@@ -143,7 +143,7 @@ impl HttpModel {
         if pass_on(wire.decoder.finish(), emit)? { Ok(()) } else { Err(wire::ended_early()) }
     }
 
-    fn request(&self, wire: &WireRequest) -> Result<Request<Full<Bytes>>, ModelError> {
+    fn request(&self, wire: &ModelHttpRequest) -> Result<Request<Full<Bytes>>, ModelError> {
         let url = format!("{}{}", self.endpoint.base_url.trim_end_matches('/'), wire.path);
         let mut request = Request::post(url)
             .header(CONTENT_TYPE, "application/json")
@@ -174,6 +174,14 @@ impl HttpModel {
         while let Some(inner) = cause {
             why = inner.to_string();
             cause = inner.source();
+        }
+        if why.contains("certificate") {
+            let host = &self.host;
+            let message = format!(
+                "{host} shows a certificate that is not trusted ({why}). Only the root certificates of Mozilla are \
+                 used: correct its `base_url`, or reach it over http on this machine."
+            );
+            return ModelError::Permanent { message, too_long: false };
         }
         let hint = if self.endpoint.wire == WireName::Ollama {
             " (is Ollama running? `ollama serve` starts it)"

@@ -1,7 +1,7 @@
 //! Colours for code in answers: strings, numbers, comments and common keywords, line by line and without a grammar. A
 //! wrong guess costs a colour, never a character.
 
-use super::text::{Line, Span, Style, span};
+use super::text::{Line, Style, TextSpan, span};
 
 /// What many languages share.
 const KEYWORDS: [&str; 62] = [
@@ -146,7 +146,7 @@ pub(super) fn diff_style(text: &str) -> Style {
     }
 }
 
-struct Painted(Vec<Span>);
+struct Painted(Vec<TextSpan>);
 
 impl Painted {
     fn push(&mut self, style: Style, text: &str) {

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::mpsc;
 
 use super::keys::{KeyReader, Typed};
-use super::screen::Input;
+use super::screen::ScreenInput;
 
 #[derive(Debug)]
 pub(super) struct Keyboard {
@@ -40,7 +40,7 @@ impl Keyboard {
     }
 
     /// What is typed next; `None` if the terminal is gone. May be dropped while it waits.
-    pub(super) async fn inputs(&mut self) -> io::Result<Option<Vec<Input>>> {
+    pub(super) async fn inputs(&mut self) -> io::Result<Option<Vec<ScreenInput>>> {
         if self.ready.recv().await.is_none() {
             return Ok(None);
         }
@@ -49,7 +49,7 @@ impl Keyboard {
         inputs
     }
 
-    fn read(&mut self) -> io::Result<Option<Vec<Input>>> {
+    fn read(&mut self) -> io::Result<Option<Vec<ScreenInput>>> {
         let stdin = io::stdin();
         let mut piece = [0; 64 * 1024];
         let mut bytes = Vec::new();
@@ -62,7 +62,7 @@ impl Keyboard {
             let [state] = &state;
             if state.revents().is_empty() || bytes.len() > piece.len() {
                 let typed = self.reader.read(&bytes).into_iter();
-                return Ok(Some(typed.map(Input::from).collect()));
+                return Ok(Some(typed.map(ScreenInput::from).collect()));
             }
             match rustix::io::read(&stdin, &mut piece) {
                 Err(rustix::io::Errno::INTR) => {}
@@ -74,11 +74,11 @@ impl Keyboard {
     }
 }
 
-impl From<Typed> for Input {
-    fn from(typed: Typed) -> Input {
+impl From<Typed> for ScreenInput {
+    fn from(typed: Typed) -> ScreenInput {
         match typed {
-            Typed::Key(key) => Input::Key(key),
-            Typed::Paste(text) => Input::Paste(text),
+            Typed::Key(key) => ScreenInput::Key(key),
+            Typed::Paste(text) => ScreenInput::Paste(text),
         }
     }
 }

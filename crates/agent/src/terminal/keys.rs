@@ -4,7 +4,7 @@ use super::line_editor::LineEditor;
 
 /// A key, perhaps with Control or Alt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum KeyPress {
     Char(char),
     Ctrl(char),
     Alt(char),
@@ -25,26 +25,26 @@ pub(super) enum Key {
     End,
 }
 
-impl Key {
+impl KeyPress {
     /// Applies a key that edits; `false` for others.
     pub(super) fn edit(self, input: &mut LineEditor) -> bool {
         match self {
-            Key::Char(c) => input.insert(c.encode_utf8(&mut [0; 4])),
-            Key::NewLine => input.insert("\n"),
-            Key::Backspace => input.backspace(),
-            Key::DeleteWord | Key::Ctrl('w') => input.delete_word(),
-            Key::Delete => input.delete(),
-            Key::Left | Key::Ctrl('b') => input.left(),
-            Key::Right | Key::Ctrl('f') => input.right(),
-            Key::WordLeft | Key::Alt('b') => input.word_left(),
-            Key::WordRight | Key::Alt('f') => input.word_right(),
-            Key::Up | Key::Ctrl('p') => input.up(),
-            Key::Down | Key::Ctrl('n') => input.down(),
-            Key::Home | Key::Ctrl('a') => input.home(),
-            Key::End | Key::Ctrl('e') => input.end(),
-            Key::Ctrl('u') => input.delete_to_start(),
-            Key::Ctrl('k') => input.delete_to_end(),
-            Key::Ctrl('y') => input.yank(),
+            KeyPress::Char(c) => input.insert(c.encode_utf8(&mut [0; 4])),
+            KeyPress::NewLine => input.insert("\n"),
+            KeyPress::Backspace => input.backspace(),
+            KeyPress::DeleteWord | KeyPress::Ctrl('w') => input.delete_word(),
+            KeyPress::Delete => input.delete(),
+            KeyPress::Left | KeyPress::Ctrl('b') => input.left(),
+            KeyPress::Right | KeyPress::Ctrl('f') => input.right(),
+            KeyPress::WordLeft | KeyPress::Alt('b') => input.word_left(),
+            KeyPress::WordRight | KeyPress::Alt('f') => input.word_right(),
+            KeyPress::Up | KeyPress::Ctrl('p') => input.up(),
+            KeyPress::Down | KeyPress::Ctrl('n') => input.down(),
+            KeyPress::Home | KeyPress::Ctrl('a') => input.home(),
+            KeyPress::End | KeyPress::Ctrl('e') => input.end(),
+            KeyPress::Ctrl('u') => input.delete_to_start(),
+            KeyPress::Ctrl('k') => input.delete_to_end(),
+            KeyPress::Ctrl('y') => input.yank(),
             _ => return false,
         }
         true
@@ -54,7 +54,7 @@ impl Key {
 /// What was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Typed {
-    Key(Key),
+    Key(KeyPress),
     Paste(String),
 }
 
@@ -74,7 +74,7 @@ pub(super) struct KeyReader {
 
 /// How much of the bytes was a key.
 enum Step {
-    Key(Key, usize),
+    Key(KeyPress, usize),
     /// Without a meaning here.
     Skip(usize),
     PasteBegins(usize),
@@ -131,26 +131,26 @@ fn step(bytes: &[u8]) -> Step {
     match bytes {
         [] => Step::More,
         // Terminals send a sequence at once, so a lone byte is the key itself.
-        [ESC] => key(Key::Esc),
+        [ESC] => key(KeyPress::Esc),
         [ESC, b'[', rest @ ..] => sequence(rest),
         [ESC, b'O', letter, ..] => named(*letter, 1).map_or(Step::Skip(3), |key| Step::Key(key, 3)),
         [ESC, b'O'] => Step::More,
-        [ESC, ESC, ..] => key(Key::Esc),
-        [ESC, b'\r' | b'\n', ..] => Step::Key(Key::NewLine, 2),
-        [ESC, 0x7f | 0x08, ..] => Step::Key(Key::DeleteWord, 2),
+        [ESC, ESC, ..] => key(KeyPress::Esc),
+        [ESC, b'\r' | b'\n', ..] => Step::Key(KeyPress::NewLine, 2),
+        [ESC, 0x7f | 0x08, ..] => Step::Key(KeyPress::DeleteWord, 2),
         [ESC, rest @ ..] => match character(rest) {
-            Some(Ok((c, used))) => Step::Key(Key::Alt(c), used + 1),
+            Some(Ok((c, used))) => Step::Key(KeyPress::Alt(c), used + 1),
             Some(Err(())) => Step::Skip(2),
             None => Step::More,
         },
-        [b'\r', ..] => key(Key::Enter),
-        [b'\n', ..] => key(Key::NewLine),
-        [b'\t', ..] => key(Key::Tab),
-        [0x7f | 0x08, ..] => key(Key::Backspace),
-        [control @ 1..=26, ..] => key(Key::Ctrl(char::from(b'a' + control - 1))),
+        [b'\r', ..] => key(KeyPress::Enter),
+        [b'\n', ..] => key(KeyPress::NewLine),
+        [b'\t', ..] => key(KeyPress::Tab),
+        [0x7f | 0x08, ..] => key(KeyPress::Backspace),
+        [control @ 1..=26, ..] => key(KeyPress::Ctrl(char::from(b'a' + control - 1))),
         [0..=31, ..] => Step::Skip(1),
         _ => match character(bytes) {
-            Some(Ok((c, used))) => Step::Key(Key::Char(c), used),
+            Some(Ok((c, used))) => Step::Key(KeyPress::Char(c), used),
             Some(Err(())) => Step::Skip(1),
             None => Step::More,
         },
@@ -168,13 +168,13 @@ fn sequence(rest: &[u8]) -> Step {
     let (number, modifier) = (numbers.next().unwrap_or(1), numbers.next().unwrap_or(1));
     let found = match (rest.get(end).copied().unwrap_or_default(), number) {
         (b'~', 200) => return Step::PasteBegins(used),
-        (b'~', 1 | 7) => Some(Key::Home),
-        (b'~', 4 | 8) => Some(Key::End),
-        (b'~', 3) => Some(Key::Delete),
+        (b'~', 1 | 7) => Some(KeyPress::Home),
+        (b'~', 4 | 8) => Some(KeyPress::End),
+        (b'~', 3) => Some(KeyPress::Delete),
         // Enter with Shift, Alt or Control, on terminals that tell it apart.
-        (b'u', 13) if modifier > 1 => Some(Key::NewLine),
-        (b'u', 13) => Some(Key::Enter),
-        (b'u', 27) => Some(Key::Esc),
+        (b'u', 13) if modifier > 1 => Some(KeyPress::NewLine),
+        (b'u', 13) => Some(KeyPress::Enter),
+        (b'u', 27) => Some(KeyPress::Esc),
         (b'~' | b'u', _) => None,
         (letter, _) => named(letter, modifier),
     };
@@ -182,17 +182,17 @@ fn sequence(rest: &[u8]) -> Step {
 }
 
 /// Keys with a letter; `modifier` is one more than the sum of Shift 1, Alt 2 and Control 4.
-fn named(letter: u8, modifier: u32) -> Option<Key> {
+fn named(letter: u8, modifier: u32) -> Option<KeyPress> {
     let by_word = modifier.saturating_sub(1) & 0b110 != 0;
     Some(match letter {
-        b'A' => Key::Up,
-        b'B' => Key::Down,
-        b'C' if by_word => Key::WordRight,
-        b'D' if by_word => Key::WordLeft,
-        b'C' => Key::Right,
-        b'D' => Key::Left,
-        b'H' => Key::Home,
-        b'F' => Key::End,
+        b'A' => KeyPress::Up,
+        b'B' => KeyPress::Down,
+        b'C' if by_word => KeyPress::WordRight,
+        b'D' if by_word => KeyPress::WordLeft,
+        b'C' => KeyPress::Right,
+        b'D' => KeyPress::Left,
+        b'H' => KeyPress::Home,
+        b'F' => KeyPress::End,
         _ => return None,
     })
 }
@@ -228,37 +228,39 @@ mod tests {
     #[test]
     fn keys_are_read_as_terminals_send_them() {
         for (bytes, key) in [
-            ("a", Key::Char('a')),
-            ("é", Key::Char('é')),
-            ("\r", Key::Enter),
-            ("\n", Key::NewLine),
-            ("\u{1b}\r", Key::NewLine),
-            ("\u{1b}[13;2u", Key::NewLine),
-            ("\u{1b}", Key::Esc),
-            ("\u{3}", Key::Ctrl('c')),
-            ("\u{7f}", Key::Backspace),
-            ("\u{1b}\u{7f}", Key::DeleteWord),
-            ("\u{1b}b", Key::Alt('b')),
-            ("\u{1b}[A", Key::Up),
-            ("\u{1b}OA", Key::Up),
-            ("\u{1b}[1;5C", Key::WordRight),
-            ("\u{1b}[1;2C", Key::Right),
-            ("\u{1b}[3~", Key::Delete),
-            ("\u{1b}[H", Key::Home),
-            ("\u{1b}[4~", Key::End),
+            ("a", KeyPress::Char('a')),
+            ("é", KeyPress::Char('é')),
+            ("\r", KeyPress::Enter),
+            ("\n", KeyPress::NewLine),
+            ("\u{1b}\r", KeyPress::NewLine),
+            ("\u{1b}[13;2u", KeyPress::NewLine),
+            ("\u{1b}", KeyPress::Esc),
+            ("\u{3}", KeyPress::Ctrl('c')),
+            ("\u{7f}", KeyPress::Backspace),
+            ("\u{1b}\u{7f}", KeyPress::DeleteWord),
+            ("\u{1b}b", KeyPress::Alt('b')),
+            ("\u{1b}[A", KeyPress::Up),
+            ("\u{1b}OA", KeyPress::Up),
+            ("\u{1b}[1;5C", KeyPress::WordRight),
+            ("\u{1b}[1;2C", KeyPress::Right),
+            ("\u{1b}[3~", KeyPress::Delete),
+            ("\u{1b}[H", KeyPress::Home),
+            ("\u{1b}[4~", KeyPress::End),
         ] {
             assert_eq!(keys(bytes), [Typed::Key(key)], "{bytes:?}");
         }
-        assert_eq!(keys("\u{1b}[99;9~\u{1b}[?1;2c\u{0}x"), [Typed::Key(Key::Char('x'))]);
-        assert_eq!(keys("\u{1b}\u{1b}[A"), [Typed::Key(Key::Esc), Typed::Key(Key::Up)]);
+        assert_eq!(keys("\u{1b}[99;9~\u{1b}[?1;2c\u{0}x"), [Typed::Key(KeyPress::Char('x'))]);
+        assert_eq!(keys("\u{1b}\u{1b}[A"), [Typed::Key(KeyPress::Esc), Typed::Key(KeyPress::Up)]);
     }
 
     #[test]
     fn a_paste_is_one_text_whatever_it_holds() {
         let typed = keys("\u{1b}[200~one\r\u{1b}[A\u{3}\u{1b}[201~x");
-        assert_eq!(typed, [Typed::Paste("one\r\u{1b}[A\u{3}".into()), Typed::Key(Key::Char('x'))]);
+        assert_eq!(typed, [Typed::Paste("one\r\u{1b}[A\u{3}".into()), Typed::Key(KeyPress::Char('x'))]);
         let long = format!("\u{1b}[200~{}\u{1b}[201~y", "x".repeat(LONGEST_PASTE + 100));
-        let [Typed::Paste(text), Typed::Key(Key::Char('y'))] = &keys(&long)[..] else { panic!("no paste") };
+        let [Typed::Paste(text), Typed::Key(KeyPress::Char('y'))] = &keys(&long)[..] else {
+            panic!("no paste")
+        };
         assert_eq!(text.len(), LONGEST_PASTE);
     }
 
@@ -267,7 +269,7 @@ mod tests {
         let endless = format!("\u{1b}[{}", "1;".repeat(100));
         let mut reader = KeyReader::default();
         assert!(reader.read(endless.as_bytes()).is_empty());
-        assert_eq!(reader.read(b"x"), [Typed::Key(Key::Char('x'))]);
+        assert_eq!(reader.read(b"x"), [Typed::Key(KeyPress::Char('x'))]);
     }
 
     proptest! {

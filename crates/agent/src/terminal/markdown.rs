@@ -4,6 +4,9 @@
 use super::code::colour;
 use super::text::{Line, Style, line, plain, span};
 
+/// A longer line is broken.
+const LONGEST_LINE: usize = 16 * 1024;
+
 /// A stream of Markdown.
 #[derive(Debug, Default)]
 pub(super) struct Markdown {
@@ -21,12 +24,15 @@ struct Fence {
 impl Markdown {
     /// Takes a piece; returns the lines that are complete.
     pub(super) fn push(&mut self, text: &str) -> Vec<Line> {
-        self.partial.push_str(text);
         let mut complete = Vec::new();
-        while let Some((first, rest)) = self.partial.split_once('\n') {
-            let (first, rest) = (first.to_owned(), rest.to_owned());
-            complete.push(self.line(first.strip_suffix('\r').unwrap_or(&first)));
-            self.partial = rest;
+        for piece in text.split_inclusive('\n') {
+            self.partial.push_str(piece);
+            // A line without an end is not collected without end.
+            if piece.ends_with('\n') || self.partial.len() > LONGEST_LINE {
+                let whole = std::mem::take(&mut self.partial);
+                let whole = whole.strip_suffix('\n').unwrap_or(&whole);
+                complete.push(self.line(whole.strip_suffix('\r').unwrap_or(whole)));
+            }
         }
         complete
     }
@@ -187,6 +193,14 @@ mod tests {
         assert_eq!(lines[3], line(Style::Bold, "bold"));
         // A fence inside a longer fence is content.
         assert_eq!(words(&all("````\n```\n````\n# x")[3]), "x");
+    }
+
+    #[test]
+    fn an_answer_without_line_ends_is_broken_and_a_long_one_is_quick() {
+        let mut markdown = Markdown::default();
+        let endless: usize = (0..5000).map(|_| markdown.push("no line end ").len()).sum();
+        assert_eq!(endless, 3);
+        assert_eq!(all(&"line\n".repeat(1_000_000)).len(), 1_000_000);
     }
 
     #[test]

@@ -32,12 +32,12 @@ use answers::answer;
 use history::HistoryFile;
 use keyboard::Keyboard;
 use paint::Painter;
-use screen::{Effect, Input, Reply, Screen};
+use screen::{ChatScreen, Reply, ScreenEffect, ScreenInput};
 use text_editor::Editing;
 
 use crate::host::{AgentSettings, HostCommand, HostEvent, HostHandle};
 
-/// How often the elapsed time is shown anew while a turn runs.
+/// How often the elapsed time is updated while a turn runs.
 const BEAT: Duration = Duration::from_millis(500);
 
 /// How to start.
@@ -64,7 +64,7 @@ pub async fn run(host: HostHandle, options: TerminalOptions) -> Result<(), Strin
     let all = host.ask(|reply| HostCommand::Status { reply }).await.map_err(|ended| ended.to_string())?;
     let first = all.into_iter().find(|status| status.agent == agent).ok_or("the agent ended at once")?;
     let history = HistoryFile::new(options.history);
-    let screen = Screen::new(first, history.read(), Box::new(paths::list));
+    let screen = ChatScreen::new(first, history.read(), Box::new(paths::list));
     if let Some(text) = options.prompt {
         host.send(HostCommand::Prompt { agent, text });
     }
@@ -85,7 +85,7 @@ pub async fn run(host: HostHandle, options: TerminalOptions) -> Result<(), Strin
 
 struct Session {
     host: HostHandle,
-    screen: Screen,
+    screen: ChatScreen,
     painter: Painter,
     history: HistoryFile,
     replies: JoinSet<Reply>,
@@ -102,7 +102,9 @@ impl Session {
         let mut closed = signal(SignalKind::hangup())?;
         let mut ended = signal(SignalKind::terminate())?;
         let mut keyboard = Keyboard::open()?;
-        self.resize();
+        if let Ok((columns, rows)) = paint::size() {
+            self.screen.set_size(columns, rows);
+        }
         self.paint()?;
         loop {
             let beats = self.screen.is_busy() && self.editing.is_none();
@@ -113,11 +115,11 @@ impl Session {
                     None => return Ok(()),
                 },
                 event = events.recv() => match event {
-                    Some(event) => vec![Input::Event(event)],
+                    Some(event) => vec![ScreenInput::Event(event)],
                     None => return Err(io::Error::other("the agent has ended")),
                 },
                 Some(reply) = self.replies.join_next() => {
-                    reply.map(Input::Reply).into_iter().collect()
+                    reply.map(ScreenInput::Reply).into_iter().collect()
                 }
                 text = Editing::ended(&mut self.editing) => {
                     self.painter.resume()?;
@@ -130,7 +132,7 @@ impl Session {
                 }
                 _ = closed.recv() => return Ok(()),
                 _ = ended.recv() => return Ok(()),
-                () = sleep(BEAT), if beats => vec![Input::Tick],
+                () = sleep(BEAT), if beats => vec![ScreenInput::Tick],
             };
             for input in inputs {
                 for effect in self.screen.handle(self.start.elapsed(), input) {
@@ -141,7 +143,7 @@ impl Session {
             }
             // What arrived together is painted together.
             while let Ok(event) = events.try_recv() {
-                for effect in self.screen.handle(self.start.elapsed(), Input::Event(event)) {
+                for effect in self.screen.handle(self.start.elapsed(), ScreenInput::Event(event)) {
                     if !self.carry_out(effect)? {
                         return Ok(());
                     }
@@ -153,7 +155,7 @@ impl Session {
 
     fn resize(&mut self) {
         if let Ok((columns, rows)) = paint::size() {
-            let size = Input::Resize { columns, rows };
+            let size = ScreenInput::Resize { columns, rows };
             self.screen.handle(self.start.elapsed(), size);
         }
     }
@@ -171,15 +173,15 @@ impl Session {
     }
 
     /// `false`: end.
-    fn carry_out(&mut self, effect: Effect) -> io::Result<bool> {
+    fn carry_out(&mut self, effect: ScreenEffect) -> io::Result<bool> {
         match effect {
-            Effect::Send(command) => self.host.send(command),
-            Effect::Ask(request) => {
+            ScreenEffect::Send(command) => self.host.send(command),
+            ScreenEffect::Ask(request) => {
                 self.replies.spawn(answer(self.host.clone(), request));
             }
-            Effect::Remember(entry) => self.history.add(&entry),
-            Effect::ClearScreen => self.painter.clear()?,
-            Effect::Edit { change, name, text } => {
+            ScreenEffect::Remember(entry) => self.history.add(&entry),
+            ScreenEffect::ClearScreen => self.painter.clear()?,
+            ScreenEffect::Edit { change, name, text } => {
                 self.paint()?;
                 self.painter.pause()?;
                 match Editing::start(change, &name, &text) {
@@ -187,18 +189,18 @@ impl Session {
                     Err(why) => {
                         self.painter.resume()?;
                         let text = Err(why);
-                        self.screen.handle(self.start.elapsed(), Input::Edited { change, text });
+                        self.screen.handle(self.start.elapsed(), ScreenInput::Edited { change, text });
                     }
                 }
             }
-            Effect::Suspend => {
+            ScreenEffect::Suspend => {
                 self.painter.pause()?;
                 // Continues here when the shell resumes it.
                 kill_current_process_group(Signal::TSTP)?;
                 self.painter.resume()?;
                 self.resize();
             }
-            Effect::Quit => {
+            ScreenEffect::Quit => {
                 let printed = self.screen.take_printed();
                 self.painter.paint(&printed, screen::Live::default())?;
                 return Ok(false);

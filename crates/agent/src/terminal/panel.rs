@@ -10,13 +10,13 @@ use linkspan_client::visible;
 use linkspan_review::{Hunk, compose, hunks, unified};
 
 use super::code::diff_style;
-use super::keys::Key;
+use super::keys::KeyPress;
 use super::line_editor::LineEditor;
 use super::text::{Line, Style, line, lines, plain, span};
 use crate::call_line::call_line;
 use crate::conversation::{Answer, Question, QuestionId};
 use crate::host::{ChangeId, ChangeQuestion};
-use crate::message::{Arguments, ToolCall};
+use crate::message::{CallArguments, ModelCall};
 
 /// Keys that are typed sooner were meant for something else.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -29,7 +29,7 @@ const HUNK_LINES: usize = 12;
 /// What a question is about.
 #[derive(Debug)]
 pub(super) enum Subject {
-    Call { question: QuestionId, call: ToolCall, note: String, repeated: bool },
+    Call { question: QuestionId, call: ModelCall, note: String, repeated: bool },
     Change(Change),
 }
 
@@ -169,26 +169,24 @@ impl Panel {
         (rows, None)
     }
 
-    pub(super) fn handle(&mut self, now: Duration, key: &Key) -> PanelAct {
+    pub(super) fn handle(&mut self, now: Duration, key: &KeyPress) -> PanelAct {
         if let Step::Reason(reason) = &mut self.step {
             return match key {
-                Key::Enter => {
+                KeyPress::Enter => {
                     let text = reason.submit().0;
                     let reason = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
                     self.reject(reason)
                 }
-                Key::Esc => {
+                KeyPress::Esc => {
                     self.step = Step::Decide;
                     PanelAct::Nothing
                 }
-                key => {
-                    key.edit(reason);
-                    PanelAct::Nothing
-                }
+                key if key.edit(reason) => PanelAct::Nothing,
+                _ => PanelAct::Ignored,
             };
         }
-        let Key::Char(letter) = key else {
-            if *key == Key::Esc && matches!(self.step, Step::Hunks { .. }) {
+        let KeyPress::Char(letter) = key else {
+            if *key == KeyPress::Esc && matches!(self.step, Step::Hunks { .. }) {
                 self.step = Step::Decide;
                 return PanelAct::Nothing;
             }
@@ -372,10 +370,10 @@ fn diff_line(text: &str) -> Line {
 }
 
 /// A call with all its arguments.
-pub(super) fn call_details(call: &ToolCall) -> Vec<Line> {
+pub(super) fn call_details(call: &ModelCall) -> Vec<Line> {
     let mut shown = vec![line(Style::Tool, call_line(call))];
     match &call.arguments {
-        Arguments::Json(arguments) => {
+        CallArguments::Json(arguments) => {
             for (name, value) in arguments.as_object().into_iter().flatten() {
                 let value = match value.as_str() {
                     Some(text) => text.to_owned(),
@@ -390,7 +388,7 @@ pub(super) fn call_details(call: &ToolCall) -> Vec<Line> {
                 shown.extend(rows.map(|row| line(Style::Plain, format!("    {row}"))));
             }
         }
-        Arguments::Broken(text) => shown.extend(lines(Style::Bad, text)),
+        CallArguments::Broken(text) => shown.extend(lines(Style::Bad, text)),
     }
     if shown.len() > MOST_LINES {
         let more = shown.len() - MOST_LINES;
@@ -423,7 +421,7 @@ mod tests {
     fn types(panel: &mut Panel, keys: &str) -> PanelAct {
         let mut act = PanelAct::Nothing;
         for key in keys.chars() {
-            act = panel.handle(LATER, &if key == '\n' { Key::Enter } else { Key::Char(key) });
+            act = panel.handle(LATER, &if key == '\n' { KeyPress::Enter } else { KeyPress::Char(key) });
         }
         act
     }
@@ -473,16 +471,16 @@ mod tests {
         assert_eq!(types(&mut panel, "y"), PanelAct::Nothing, "it was not on the screen long enough");
         let later = LATER + SETTLE;
         let answer = allow_text("mine\n".into(), AcceptedPart::Edited);
-        assert_eq!(panel.handle(later, &Key::Char('y')), PanelAct::Decide(ChangeId(3), answer));
+        assert_eq!(panel.handle(later, &KeyPress::Char('y')), PanelAct::Decide(ChangeId(3), answer));
     }
 
     #[test]
     fn a_key_that_was_on_its_way_answers_nothing() {
         let mut panel = change(OLD, NEW);
-        assert_eq!(panel.handle(Duration::from_millis(499), &Key::Char('y')), PanelAct::Nothing);
-        assert_eq!(panel.handle(Duration::from_millis(501), &Key::Char('x')), PanelAct::Nothing);
-        assert_eq!(panel.handle(Duration::from_millis(501), &Key::Ctrl('c')), PanelAct::Ignored);
-        assert_ne!(panel.handle(Duration::from_millis(501), &Key::Char('y')), PanelAct::Nothing);
+        assert_eq!(panel.handle(Duration::from_millis(499), &KeyPress::Char('y')), PanelAct::Nothing);
+        assert_eq!(panel.handle(Duration::from_millis(501), &KeyPress::Char('x')), PanelAct::Nothing);
+        assert_eq!(panel.handle(Duration::from_millis(501), &KeyPress::Ctrl('c')), PanelAct::Ignored);
+        assert_ne!(panel.handle(Duration::from_millis(501), &KeyPress::Char('y')), PanelAct::Nothing);
     }
 
     #[test]
@@ -495,8 +493,8 @@ mod tests {
 
     #[test]
     fn a_command_is_shown_whole_and_can_be_allowed_for_the_session() {
-        let arguments = Arguments::Json(json!({ "command": "rm\u{1b} -r x" }));
-        let call = ToolCall { id: "c".into(), name: "run_command".into(), arguments, opaque: None };
+        let arguments = CallArguments::Json(json!({ "command": "rm\u{1b} -r x" }));
+        let call = ModelCall { id: "c".into(), name: "run_command".into(), arguments, opaque: None };
         let ask = Question::Permission { call: call.clone(), why: "trusted mode asks".into() };
         let mut panel = Panel::of_question(QuestionId(1), ask);
         let shown = words(&panel.show(Duration::ZERO));

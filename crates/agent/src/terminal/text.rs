@@ -30,16 +30,16 @@ pub(super) enum Style {
 
 /// A piece of one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct TextSpan {
     pub(super) style: Style,
     pub(super) text: String,
 }
 
 /// One line, which may be wider than the terminal.
-pub(super) type Line = Vec<Span>;
+pub(super) type Line = Vec<TextSpan>;
 
-pub(super) fn span(style: Style, text: impl Into<String>) -> Span {
-    Span { style, text: text.into() }
+pub(super) fn span(style: Style, text: impl Into<String>) -> TextSpan {
+    TextSpan { style, text: text.into() }
 }
 
 /// One line in one style.
@@ -63,7 +63,7 @@ pub(super) fn width(text: &str) -> usize {
 }
 
 /// The same of a whole line.
-pub(super) fn line_width(line: &[Span]) -> usize {
+pub(super) fn line_width(line: &[TextSpan]) -> usize {
     line.iter().map(|span| width(&span.text)).sum()
 }
 
@@ -85,7 +85,7 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
 }
 
 /// Breaks a line into rows, between words where it can.
-pub(super) fn wrap(line: &[Span], columns: usize) -> Vec<Line> {
+pub(super) fn wrap(line: &[TextSpan], columns: usize) -> Vec<Line> {
     let columns = columns.max(2);
     let mut rows = vec![Row::default()];
     for span in line {

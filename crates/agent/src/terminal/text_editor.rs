@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use tempfile::NamedTempFile;
 use tokio::process::{Child, Command};
 
-use super::screen::Input;
+use super::screen::ScreenInput;
 use crate::host::ChangeId;
 
 /// A larger text is not taken.
@@ -42,13 +42,13 @@ impl Editing {
         Ok(Editing { change, file, editor, child })
     }
 
-    /// Waits for its end, for ever if none runs.
-    pub(super) async fn ended(editing: &mut Option<Editing>) -> Option<Input> {
+    /// Waits for its end; without end if none runs.
+    pub(super) async fn ended(editing: &mut Option<Editing>) -> Option<ScreenInput> {
         let Some(running) = editing else { return std::future::pending().await };
         let status = running.child.wait().await;
         let ended = editing.take()?;
         let text = status.map_err(|error| error.to_string()).and_then(|status| ended.text(status));
-        Some(Input::Edited { change: ended.change, text })
+        Some(ScreenInput::Edited { change: ended.change, text })
     }
 
     fn text(&self, status: ExitStatus) -> Result<String, String> {

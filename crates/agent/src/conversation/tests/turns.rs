@@ -7,38 +7,40 @@ use serde_json::json;
 
 use super::stage::*;
 use crate::conversation::*;
-use crate::message::{Arguments, Message, ToolResult, Usage};
+use crate::message::{CallArguments, ChatMessage, ToolResult, Usage};
 use crate::models::{ModelError, ModelEvent, StopReason};
 use crate::permissions::PermissionMode;
 
-fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned(), attachments: Vec::new() }
+fn user(text: &str) -> ChatMessage {
+    ChatMessage::User { text: text.to_owned(), attachments: Vec::new() }
 }
 
 #[test]
 fn a_prompt_is_saved_before_it_is_sent_and_its_answer_is_shown_as_it_comes() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("hi");
-    let saved = Action::Save(Record::Message { message: user("hi") });
-    let position = |wanted: &dyn Fn(&Action) -> bool| stage.actions.iter().position(wanted).unwrap();
+    let saved = ConversationAction::Save(Record::Message { message: user("hi") });
+    let position =
+        |wanted: &dyn Fn(&ConversationAction) -> bool| stage.actions.iter().position(wanted).unwrap();
     assert!(
-        position(&|action| *action == saved) < position(&|action| matches!(action, Action::Request { .. }))
+        position(&|action| *action == saved)
+            < position(&|action| matches!(action, ConversationAction::Request { .. }))
     );
     let (_, body) = stage.request();
     assert_eq!((body.system.as_str(), &body.messages, body.tools.len()), ("system", &vec![user("hi")], 4));
 
     stage.answer("Hello.", []);
-    assert!(stage.actions.contains(&Action::Show(Shown::Text("Hello.".to_owned()))));
+    assert!(stage.actions.contains(&ConversationAction::Show(TurnEvent::Text("Hello.".to_owned()))));
     let usage = Usage { input: 10, output: 5 };
-    let ended = Shown::Ended { end: TurnEnd::Done, text: "Hello.".to_owned(), usage };
-    assert_eq!(stage.actions.last(), Some(&Action::Show(ended)));
+    let ended = TurnEvent::Ended { end: TurnEnd::Done, text: "Hello.".to_owned(), usage };
+    assert_eq!(stage.actions.last(), Some(&ConversationAction::Show(ended)));
     assert!(!stage.conversation.is_busy());
     assert_eq!(stage.conversation.usage(), usage);
 }
 
 #[test]
 fn a_prompt_that_comes_during_a_turn_goes_with_the_next_request() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("one");
     let (request, _) = stage.request();
     assert_eq!(stage.prompt("two"), []);
@@ -51,7 +53,7 @@ fn a_prompt_that_comes_during_a_turn_goes_with_the_next_request() {
 
 #[test]
 fn a_prompt_that_came_too_late_for_the_turn_starts_the_next_one() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("one");
     let (request, _) = stage.request();
     stage.prompt("two");
@@ -62,13 +64,13 @@ fn a_prompt_that_came_too_late_for_the_turn_starts_the_next_one() {
 
 #[test]
 fn reads_run_at_once_and_their_results_keep_the_models_order() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", ["a", "b", "c"].map(|id| call(id, "read_file", json!({ "path": id }))));
     assert_eq!(stage.runs(), ["a", "b", "c"]);
     stage.done("c", "3");
     stage.done("a", "1");
-    assert!(stage.actions.iter().all(|action| !matches!(action, Action::Request { .. })));
+    assert!(stage.actions.iter().all(|action| !matches!(action, ConversationAction::Request { .. })));
     stage.done("b", "2");
     let texts: Vec<_> = stage.results().iter().map(|result| (&*result.call_id, &*result.text)).collect();
     assert_eq!(texts, [("a", "1"), ("b", "2"), ("c", "3")]);
@@ -77,7 +79,7 @@ fn reads_run_at_once_and_their_results_keep_the_models_order() {
 
 #[test]
 fn changes_of_one_file_wait_for_each_other_and_a_read_waits_for_both() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer(
         "",
@@ -99,8 +101,8 @@ fn changes_of_one_file_wait_for_each_other_and_a_read_waits_for_both() {
 
 #[test]
 fn only_so_many_calls_run_at_once_and_too_many_are_refused() {
-    let limits = Limits { calls: 4, calls_at_once: 2, ..Limits::default() };
-    let mut stage = Stage::with(Settings { limits, ..settings() });
+    let limits = ConversationLimits { calls: 4, calls_at_once: 2, ..ConversationLimits::default() };
+    let mut stage = TestConversation::with(Settings { limits, ..settings() });
     stage.prompt("go");
     let ids = ["a", "b", "c", "d", "e"];
     stage.answer("", ids.map(|id| call(id, "read_file", json!({ "path": id }))));
@@ -113,12 +115,12 @@ fn only_so_many_calls_run_at_once_and_too_many_are_refused() {
 
 #[test]
 fn an_unknown_tool_and_broken_arguments_are_explained_to_the_model() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
-    let broken = Arguments::Broken("{\"path\": ".to_owned());
+    let broken = CallArguments::Broken("{\"path\": ".to_owned());
     let calls = [
         call("a", "readfile", json!({})),
-        crate::message::ToolCall { arguments: broken, ..call("b", "read_file", json!({})) },
+        crate::message::ModelCall { arguments: broken, ..call("b", "read_file", json!({})) },
         call("c", "frobnicate_the_world", json!({})),
     ];
     stage.answer("", calls);
@@ -132,7 +134,7 @@ fn an_unknown_tool_and_broken_arguments_are_explained_to_the_model() {
 
 #[test]
 fn calls_without_an_id_or_with_one_twice_get_their_own() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", ["", "", "x", "x"].map(|id| call(id, "read_file", json!({}))));
     let runs: BTreeSet<_> = stage.runs().into_iter().collect();
@@ -142,7 +144,7 @@ fn calls_without_an_id_or_with_one_twice_get_their_own() {
 
 #[test]
 fn a_command_is_asked_about_and_a_yes_for_the_session_covers_the_same_command_only() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let run = |id, command: &str| call(id, "run_command", json!({ "command": command }));
     stage.answer("", [run("a", "ls")]);
@@ -151,7 +153,7 @@ fn a_command_is_asked_about_and_a_yes_for_the_session_covers_the_same_command_on
     let (question, ask) = stage.question();
     assert!(matches!(ask, Question::Permission { why, .. } if why == "trusted mode asks before commands"));
     stage.event(Event::Answered { question, answer: Answer::Session });
-    assert!(stage.actions.contains(&Action::CloseQuestion { question }));
+    assert!(stage.actions.contains(&ConversationAction::CloseQuestion { question }));
     assert_eq!(stage.runs(), ["a"]);
     stage.event(Event::Answered { question, answer: Answer::Once });
     assert_eq!(stage.actions, []);
@@ -168,19 +170,19 @@ fn a_command_is_asked_about_and_a_yes_for_the_session_covers_the_same_command_on
 
 #[test]
 fn another_mode_answers_what_is_still_asked() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", [call("a", "git_commit", json!({}))]);
     let (question, _) = stage.question();
     stage.event(Event::Mode(PermissionMode::Yolo));
-    assert!(stage.actions.contains(&Action::CloseQuestion { question }));
+    assert!(stage.actions.contains(&ConversationAction::CloseQuestion { question }));
     assert_eq!(stage.runs(), ["a"]);
     assert!(stage.records.contains(&Record::Mode { mode: PermissionMode::Yolo }));
 }
 
 #[test]
 fn the_user_is_asked_before_a_call_that_failed_three_times_runs_again() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let again = |id| call(id, "read_file", json!({ "path": "nowhere" }));
     for id in ["a", "b", "c"] {
@@ -193,14 +195,15 @@ fn the_user_is_asked_before_a_call_that_failed_three_times_runs_again() {
     let (question, ask) = stage.question();
     assert!(matches!(ask, Question::Repeated { times: 3, .. }));
     stage.event(Event::Answered { question, answer: Answer::No { reason: None } });
-    assert!(stage.actions.contains(&Action::Stop { call_id: "e".to_owned() }));
+    assert!(stage.actions.contains(&ConversationAction::Stop { call_id: "e".to_owned() }));
+    assert!(stage.lines().contains("the turn is stopped"), "{}", stage.lines());
     stage.event(Event::ToolDone { result: ToolResult { cancelled: true, ..result("e", "stopped") } });
-    assert_eq!(stage.end(), Some(TurnEnd::Cancelled));
+    assert_eq!(stage.end(), Some(TurnEnd::Failed));
 }
 
 #[test]
 fn a_success_in_between_forgives_failures_and_patience_is_kept() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let again = |id: &str| call(id, "read_file", json!({}));
     for round in 0..3 {
@@ -228,8 +231,8 @@ fn a_success_in_between_forgives_failures_and_patience_is_kept() {
 
 #[test]
 fn a_turn_ends_at_the_limit_of_rounds() {
-    let limits = Limits { rounds: 2, ..Limits::default() };
-    let mut stage = Stage::with(Settings { limits, ..settings() });
+    let limits = ConversationLimits { rounds: 2, ..ConversationLimits::default() };
+    let mut stage = TestConversation::with(Settings { limits, ..settings() });
     stage.prompt("go");
     for id in ["a", "b"] {
         stage.answer("", [call(id, "read_file", json!({}))]);
@@ -241,7 +244,7 @@ fn a_turn_ends_at_the_limit_of_rounds() {
 
 #[test]
 fn a_stream_that_breaks_is_tried_again_and_nothing_is_doubled() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let (request, _) = stage.request();
     let half = ModelEvent::Text("Half an ".to_owned());
@@ -250,7 +253,7 @@ fn a_stream_that_breaks_is_tried_again_and_nothing_is_doubled() {
     stage.event(Event::Model { request, event: lost });
     stage.event(Event::ModelFailed { request, error: transient("connection reset") });
     assert_eq!(stage.lines(), "the answer broke off: connection reset; attempt 2 of 5 in 1 s\n");
-    assert_eq!(stage.actions.last(), Some(&Action::Wake { after: Duration::from_secs(1) }));
+    assert_eq!(stage.actions.last(), Some(&ConversationAction::Wake { after: Duration::from_secs(1) }));
     assert_eq!(stage.after(Duration::from_millis(999)), []);
     stage.after(Duration::from_millis(1));
     let (second, body) = stage.request();
@@ -259,13 +262,13 @@ fn a_stream_that_breaks_is_tried_again_and_nothing_is_doubled() {
     // What the first one still sends is not heard.
     assert_eq!(stage.event(Event::Model { request, event: half }), []);
     stage.answer_to(second, "Whole.", []);
-    let answer = Message::Assistant { text: "Whole.".to_owned(), calls: Vec::new() };
+    let answer = ChatMessage::Assistant { text: "Whole.".to_owned(), calls: Vec::new() };
     assert_eq!(stage.conversation.messages(), [user("go"), answer]);
 }
 
 #[test]
 fn the_server_says_how_long_to_wait_and_after_five_attempts_it_is_over() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let mut pauses = Vec::new();
     for attempt in 1..=5 {
@@ -273,7 +276,7 @@ fn the_server_says_how_long_to_wait_and_after_five_attempts_it_is_over() {
         let retry_after = (attempt == 2).then_some(Duration::from_secs(30));
         let error = ModelError::Transient { message: "overloaded".to_owned(), retry_after };
         stage.event(Event::ModelFailed { request, error });
-        if let Some(Action::Wake { after }) = stage.actions.last().cloned() {
+        if let Some(ConversationAction::Wake { after }) = stage.actions.last().cloned() {
             pauses.push(after.as_secs());
             stage.after(after);
         }
@@ -285,7 +288,7 @@ fn the_server_says_how_long_to_wait_and_after_five_attempts_it_is_over() {
 
 #[test]
 fn a_server_that_wants_an_hour_ends_the_turn() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let (request, _) = stage.request();
     let retry_after = Some(Duration::from_secs(3600));
@@ -297,7 +300,7 @@ fn a_server_that_wants_an_hour_ends_the_turn() {
 
 #[test]
 fn an_empty_answer_is_tried_again_but_fine_after_results() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     stage.answer("", []);
     assert!(stage.lines().contains("the model answered nothing"), "{}", stage.lines());
@@ -306,12 +309,12 @@ fn an_empty_answer_is_tried_again_but_fine_after_results() {
     stage.done("a", "");
     stage.answer("", []);
     assert_eq!(stage.end(), Some(TurnEnd::Done));
-    assert!(matches!(stage.conversation.messages().last(), Some(Message::Tools { .. })));
+    assert!(matches!(stage.conversation.messages().last(), Some(ChatMessage::Tools { .. })));
 }
 
 #[test]
 fn a_wrong_key_ends_the_turn_and_the_prompt_stays() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let (request, _) = stage.request();
     let error = ModelError::Permanent { message: "the key is wrong: set X".to_owned(), too_long: false };
@@ -324,7 +327,7 @@ fn a_wrong_key_ends_the_turn_and_the_prompt_stays() {
 #[test]
 fn output_that_was_cut_and_a_refusal_have_their_own_ends() {
     for (reason, end) in [(StopReason::Length, TurnEnd::Length), (StopReason::Refusal, TurnEnd::Refused)] {
-        let mut stage = Stage::new();
+        let mut stage = TestConversation::new();
         stage.prompt("go");
         let (request, _) = stage.request();
         stage.event(Event::Model { request, event: ModelEvent::Text("so".to_owned()) });
@@ -335,21 +338,21 @@ fn output_that_was_cut_and_a_refusal_have_their_own_ends() {
 
 #[test]
 fn cancelling_a_stream_abandons_it_and_keeps_what_was_said() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let (request, _) = stage.request();
     stage.event(Event::Model { request, event: ModelEvent::Text("Half".to_owned()) });
     stage.event(Event::Cancel);
-    assert!(stage.actions.contains(&Action::Abandon { request }));
+    assert!(stage.actions.contains(&ConversationAction::Abandon { request }));
     assert_eq!(stage.end(), Some(TurnEnd::Cancelled));
-    let half = Message::Assistant { text: "Half".to_owned(), calls: Vec::new() };
+    let half = ChatMessage::Assistant { text: "Half".to_owned(), calls: Vec::new() };
     assert_eq!(stage.conversation.messages(), [user("go"), half]);
     assert_eq!(stage.event(Event::Cancel), []);
 }
 
 #[test]
 fn cancelling_a_pause_ends_the_turn_and_the_late_tick_does_nothing() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let (request, _) = stage.request();
     stage.event(Event::ModelFailed { request, error: transient("x") });
@@ -360,7 +363,7 @@ fn cancelling_a_pause_ends_the_turn_and_the_late_tick_does_nothing() {
 
 #[test]
 fn cancelling_calls_stops_those_that_run_closes_questions_and_gives_each_a_result() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("go");
     let calls = [
         call("a", "read_file", json!({})),
@@ -369,7 +372,7 @@ fn cancelling_calls_stops_those_that_run_closes_questions_and_gives_each_a_resul
     ];
     stage.answer("", calls);
     stage.event(Event::Cancel);
-    assert!(stage.actions.contains(&Action::Stop { call_id: "a".to_owned() }));
+    assert!(stage.actions.contains(&ConversationAction::Stop { call_id: "a".to_owned() }));
     stage.event(Event::ToolDone { result: ToolResult { cancelled: true, ..result("a", "ended") } });
     assert_eq!(stage.end(), Some(TurnEnd::Cancelled));
     assert_eq!(stage.results().len(), 3);
@@ -379,7 +382,7 @@ fn cancelling_calls_stops_those_that_run_closes_questions_and_gives_each_a_resul
 #[test]
 fn a_tool_that_does_not_end_is_given_up() {
     for twice in [false, true] {
-        let mut stage = Stage::new();
+        let mut stage = TestConversation::new();
         stage.prompt("go");
         stage.answer("", [call("a", "read_file", json!({}))]);
         stage.event(Event::Cancel);
@@ -387,7 +390,7 @@ fn a_tool_that_does_not_end_is_given_up() {
         if twice {
             stage.event(Event::Cancel);
         } else {
-            stage.after(Limits::default().stop_time);
+            stage.after(ConversationLimits::default().stop_time);
         }
         assert_eq!(stage.end(), Some(TurnEnd::Cancelled));
         assert_eq!(stage.done("a", "late"), []);
@@ -396,7 +399,7 @@ fn a_tool_that_does_not_end_is_given_up() {
 
 #[test]
 fn the_prompt_that_waited_is_answered_after_a_cancel() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("one");
     stage.prompt("two");
     stage.event(Event::Cancel);
@@ -405,17 +408,17 @@ fn the_prompt_that_waited_is_answered_after_a_cancel() {
 
 #[test]
 fn the_last_system_prompt_serves_if_a_new_one_takes_too_long() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     let event = Event::Prompt { text: "go".to_owned(), attachments: Vec::new() };
     stage.actions = stage.conversation.handle(Duration::ZERO, event);
-    assert!(stage.actions.iter().all(|action| !matches!(action, Action::Request { .. })));
-    stage.after(Limits::default().context_time);
+    assert!(stage.actions.iter().all(|action| !matches!(action, ConversationAction::Request { .. })));
+    stage.after(ConversationLimits::default().context_time);
     stage.request();
 }
 
 #[test]
 fn a_conversation_that_is_too_long_is_compacted_and_goes_on() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("one");
     stage.answer("first", []);
     stage.prompt("two");
@@ -429,7 +432,7 @@ fn a_conversation_that_is_too_long_is_compacted_and_goes_on() {
     stage.event(Event::ModelFailed { request, error: transient("overloaded") });
     stage.after(Duration::from_secs(1));
     stage.answer("They said one.", []);
-    let summary = Message::Summary { text: "They said one.".to_owned() };
+    let summary = ChatMessage::Summary { text: "They said one.".to_owned() };
     let (request, body) = stage.request();
     assert_eq!(body.messages.first(), Some(&summary));
     assert_eq!(body.messages.last(), Some(&user("two")));
@@ -439,15 +442,15 @@ fn a_conversation_that_is_too_long_is_compacted_and_goes_on() {
 
 #[test]
 fn a_conversation_that_nearly_fills_the_context_is_compacted_before_the_next_request() {
-    let limits = Limits { context_window: Some(1000), ..Limits::default() };
-    let mut stage = Stage::with(Settings { limits, ..settings() });
+    let limits = ConversationLimits { context_window: Some(1000), ..ConversationLimits::default() };
+    let mut stage = TestConversation::with(Settings { limits, ..settings() });
     stage.prompt("one");
     stage.answer("", [call("a", "read_file", json!({}))]);
     assert!(stage.conversation.context_percent() < Some(10));
     stage.done("a", &"x".repeat(3000));
     assert!(stage.lines().contains("compacted"), "{}", stage.lines());
     stage.answer("A summary.", []);
-    assert_eq!(stage.request().1.messages, [Message::Summary { text: "A summary.".to_owned() }]);
+    assert_eq!(stage.request().1.messages, [ChatMessage::Summary { text: "A summary.".to_owned() }]);
     assert!(stage.records.contains(&Record::Compacted { summary: "A summary.".to_owned(), kept: 0 }));
     stage.answer("done", []);
     assert_eq!(stage.end(), Some(TurnEnd::Done));
@@ -455,7 +458,7 @@ fn a_conversation_that_nearly_fills_the_context_is_compacted_before_the_next_req
 
 #[test]
 fn a_compaction_on_demand_waits_for_the_turn_and_never_splits_calls_from_results() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.event(Event::Compact);
     assert!(stage.lines().contains("nothing to compact"));
     stage.prompt("one");
@@ -466,14 +469,14 @@ fn a_compaction_on_demand_waits_for_the_turn_and_never_splits_calls_from_results
     stage.answer_to(request, "Summary.", []);
     assert_eq!(stage.end(), Some(TurnEnd::Done));
     for pair in stage.conversation.messages().windows(2) {
-        let splits = matches!(pair, [Message::Summary { .. }, Message::Tools { .. }]);
+        let splits = matches!(pair, [ChatMessage::Summary { .. }, ChatMessage::Tools { .. }]);
         assert!(!splits, "{pair:?}");
     }
 }
 
 #[test]
 fn clearing_waits_for_nobody_and_is_refused_in_a_turn() {
-    let mut stage = Stage::new();
+    let mut stage = TestConversation::new();
     stage.prompt("one");
     let (request, _) = stage.request();
     stage.event(Event::Clear);
@@ -486,8 +489,8 @@ fn clearing_waits_for_nobody_and_is_refused_in_a_turn() {
 
 #[test]
 fn a_result_of_any_size_is_cut() {
-    let limits = Limits { result_bytes: 10, ..Limits::default() };
-    let mut stage = Stage::with(Settings { limits, ..settings() });
+    let limits = ConversationLimits { result_bytes: 10, ..ConversationLimits::default() };
+    let mut stage = TestConversation::with(Settings { limits, ..settings() });
     stage.prompt("go");
     stage.answer("", [call("a", "read_file", json!({}))]);
     stage.done("a", &"ü".repeat(100));

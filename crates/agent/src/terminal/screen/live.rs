@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::view::{count, elapsed};
-use super::{Live, Screen};
+use super::{ChatScreen, Live};
 use crate::terminal::commands::mode_name;
 use crate::terminal::line_editor::LineEditor;
 use crate::terminal::text::{Line, Style, char_width, fit, line, line_width, plain, span, wrap};
@@ -11,7 +11,7 @@ use crate::terminal::text::{Line, Style, char_width, fit, line, line_width, plai
 const PROMPT: &str = "› ";
 const INDENT: usize = 2;
 
-impl Screen {
+impl ChatScreen {
     /// The rows, none wider than the screen, and where the cursor is.
     pub(crate) fn live(&self, now: Duration) -> Live {
         let columns = self.columns.max(4);

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::commands::{Completion, common_prefix, complete, parse};
-use super::keys::Key;
+use super::keys::KeyPress;
 use super::line_editor::LineEditor;
 use super::panel::{Panel, PanelAct, Subject};
 use super::text::{Line, Style, line, lines, plain, span, wrap};
-use crate::host::{AgentId, AgentSettings, AgentStatus, ChangeId, HostCommand, HostEvent, Occurred};
+use crate::host::{AgentId, AgentSettings, AgentSummary, ChangeId, HostCommand, HostEvent, Occurred};
 use view::View;
 
 /// How long a second Ctrl-C ends the program.
@@ -31,8 +31,8 @@ const MOST_RECENT: usize = 200;
 
 /// Something happened.
 #[derive(Debug)]
-pub(super) enum Input {
-    Key(Key),
+pub(super) enum ScreenInput {
+    Key(KeyPress),
     Paste(String),
     Resize {
         columns: usize,
@@ -51,7 +51,7 @@ pub(super) enum Input {
 
 /// What is to be done.
 #[derive(Debug)]
-pub(super) enum Effect {
+pub(super) enum ScreenEffect {
     Send(HostCommand),
     Ask(Request),
     /// Let the user edit a text.
@@ -88,11 +88,11 @@ pub(super) enum Request {
 /// The answer to a [`Request`].
 #[derive(Debug)]
 pub(super) enum Reply {
-    Status(Vec<AgentStatus>),
+    Status(Vec<AgentSummary>),
     /// An agent was started; it comes to the screen, in the place of the other one if there is one.
     Started {
         agent: AgentId,
-        status: Vec<AgentStatus>,
+        status: Vec<AgentSummary>,
         instead_of: Option<AgentId>,
     },
     /// To be shown.
@@ -112,7 +112,7 @@ pub(super) struct Live {
 /// Lists the paths in a folder that begin with a text.
 pub(super) type ListPaths = Box<dyn Fn(&Path, &str) -> Vec<String> + Send>;
 
-pub(super) struct Screen {
+pub(super) struct ChatScreen {
     columns: usize,
     rows: usize,
     views: BTreeMap<AgentId, View>,
@@ -129,11 +129,11 @@ pub(super) struct Screen {
     list_paths: ListPaths,
 }
 
-impl Screen {
+impl ChatScreen {
     /// With its first agent.
-    pub(super) fn new(first: AgentStatus, history: Vec<String>, list_paths: ListPaths) -> Screen {
+    pub(super) fn new(first: AgentSummary, history: Vec<String>, list_paths: ListPaths) -> ChatScreen {
         let current = first.agent;
-        let mut screen = Screen {
+        let mut screen = ChatScreen {
             columns: 80,
             rows: 24,
             views: BTreeMap::new(),
@@ -153,6 +153,11 @@ impl Screen {
         screen.print(vec![vec![span(Style::Bold, title), span(Style::Dim, "/help lists the commands")]]);
         screen.views.insert(current, View::new(first));
         screen
+    }
+
+    /// The size to begin with.
+    pub(super) fn set_size(&mut self, columns: usize, rows: usize) {
+        (self.columns, self.rows) = (columns, rows);
     }
 
     /// The lines that were added since the last call, broken into rows.
@@ -183,10 +188,10 @@ impl Screen {
         !self.editor_hint || self.view().is_some_and(|view| view.turn.is_some())
     }
 
-    pub(super) fn handle(&mut self, now: Duration, input: Input) -> Vec<Effect> {
+    pub(super) fn handle(&mut self, now: Duration, input: ScreenInput) -> Vec<ScreenEffect> {
         let effects = match input {
-            Input::Key(key) => self.key(now, key),
-            Input::Paste(text) => {
+            ScreenInput::Key(key) => self.key(now, key),
+            ScreenInput::Paste(text) => {
                 let text = text.replace("\r\n", "\n").replace('\r', "\n");
                 // What is pasted never answers a question.
                 if self.panel().is_none() {
@@ -194,22 +199,22 @@ impl Screen {
                 }
                 Vec::new()
             }
-            Input::Resize { columns, rows } => {
+            ScreenInput::Resize { columns, rows } => {
                 // A terminal breaks the rows at the bottom in its own way, so where they are is not known any longer.
-                self.redraw = self.columns != columns || self.rows != rows;
-                (self.columns, self.rows) = (columns, rows);
+                self.redraw |= (self.columns, self.rows) != (columns, rows);
+                self.set_size(columns, rows);
                 Vec::new()
             }
-            Input::Event(event) => self.event(now, event),
-            Input::Reply(reply) => self.reply(reply),
-            Input::Tick => {
+            ScreenInput::Event(event) => self.event(now, event),
+            ScreenInput::Reply(reply) => self.reply(reply),
+            ScreenInput::Tick => {
                 if !self.editor_hint && now >= EDITOR_PATIENCE {
                     self.editor_hint = true;
                     self.print(lines(Style::Dim, slash::NO_EDITOR));
                 }
                 Vec::new()
             }
-            Input::Edited { change, text } => {
+            ScreenInput::Edited { change, text } => {
                 self.edited(now, change, text);
                 Vec::new()
             }
@@ -230,7 +235,7 @@ impl Screen {
         self.printed.extend(lines);
     }
 
-    fn key(&mut self, now: Duration, key: Key) -> Vec<Effect> {
+    fn key(&mut self, now: Duration, key: KeyPress) -> Vec<ScreenEffect> {
         self.candidates.clear();
         let panel = self.views.get_mut(&self.current).and_then(|view| view.panels.front_mut());
         if let Some(panel) = panel {
@@ -240,29 +245,29 @@ impl Screen {
             }
         }
         match key {
-            Key::Ctrl('c') => self.interrupt(now),
-            Key::Esc if self.view().is_some_and(|view| view.turn.is_some()) => {
-                vec![Effect::Send(HostCommand::Cancel { agent: self.current })]
+            KeyPress::Ctrl('c') => self.interrupt(now),
+            KeyPress::Esc if self.view().is_some_and(|view| view.turn.is_some()) => {
+                vec![ScreenEffect::Send(HostCommand::Cancel { agent: self.current })]
             }
-            Key::Ctrl('l') => vec![Effect::ClearScreen],
-            Key::Ctrl('z') => vec![Effect::Suspend],
-            Key::Ctrl('o') => {
+            KeyPress::Ctrl('l') => vec![ScreenEffect::ClearScreen],
+            KeyPress::Ctrl('z') => vec![ScreenEffect::Suspend],
+            KeyPress::Ctrl('o') => {
                 let opened = self.view().map(View::opened).unwrap_or_default();
                 self.print(opened);
                 Vec::new()
             }
             // A question is open: it is answered, or cancelled, before anything else is written.
             _ if self.panel().is_some() => Vec::new(),
-            Key::Ctrl('d') if self.input.is_empty() => self.quit(),
-            Key::Ctrl('d') => {
+            KeyPress::Ctrl('d') if self.input.is_empty() => self.quit(),
+            KeyPress::Ctrl('d') => {
                 self.input.delete();
                 Vec::new()
             }
-            Key::Tab => {
+            KeyPress::Tab => {
                 self.complete();
                 Vec::new()
             }
-            Key::Enter => self.enter(),
+            KeyPress::Enter => self.enter(),
             key => {
                 key.edit(&mut self.input);
                 Vec::new()
@@ -270,9 +275,9 @@ impl Screen {
         }
     }
 
-    fn interrupt(&mut self, now: Duration) -> Vec<Effect> {
+    fn interrupt(&mut self, now: Duration) -> Vec<ScreenEffect> {
         if self.view().is_some_and(|view| view.turn.is_some()) {
-            return vec![Effect::Send(HostCommand::Cancel { agent: self.current })];
+            return vec![ScreenEffect::Send(HostCommand::Cancel { agent: self.current })];
         }
         if !self.input.is_empty() {
             self.input.clear();
@@ -286,11 +291,11 @@ impl Screen {
         Vec::new()
     }
 
-    fn quit(&mut self) -> Vec<Effect> {
-        vec![Effect::Quit]
+    fn quit(&mut self) -> Vec<ScreenEffect> {
+        vec![ScreenEffect::Quit]
     }
 
-    fn enter(&mut self) -> Vec<Effect> {
+    fn enter(&mut self) -> Vec<ScreenEffect> {
         // A backslash at the end of a line continues it.
         if self.input.before_cursor().ends_with('\\') {
             self.input.backspace();
@@ -304,7 +309,7 @@ impl Screen {
         let (text, is_new) = self.input.submit();
         let mut effects = Vec::new();
         if is_new {
-            effects.push(Effect::Remember(text.clone()));
+            effects.push(ScreenEffect::Remember(text.clone()));
         }
         let echo: Vec<_> = plain(&text)
             .split('\n')
@@ -319,11 +324,11 @@ impl Screen {
         effects
     }
 
-    fn prompt(&mut self, text: String) -> Vec<Effect> {
+    fn prompt(&mut self, text: String) -> Vec<ScreenEffect> {
         if self.view().is_some_and(|view| view.turn.is_some()) {
             self.print(lines(Style::Dim, "(sent with the next request of this turn)"));
         }
-        vec![Effect::Send(HostCommand::Prompt { agent: self.current, text })]
+        vec![ScreenEffect::Send(HostCommand::Prompt { agent: self.current, text })]
     }
 
     fn complete(&mut self) {
@@ -343,11 +348,11 @@ impl Screen {
         }
     }
 
-    fn panel_act(&mut self, act: PanelAct) -> Vec<Effect> {
+    fn panel_act(&mut self, act: PanelAct) -> Vec<ScreenEffect> {
         let agent = self.current;
         match act {
             PanelAct::Nothing | PanelAct::Ignored => return Vec::new(),
-            PanelAct::Edit { change, name, text } => return vec![Effect::Edit { change, name, text }],
+            PanelAct::Edit { change, name, text } => return vec![ScreenEffect::Edit { change, name, text }],
             PanelAct::Answer(..) | PanelAct::Decide(..) => {}
         }
         if let Some(view) = self.views.get_mut(&agent) {
@@ -359,7 +364,7 @@ impl Screen {
             PanelAct::Decide(change, answer) => HostCommand::AnswerChange { change, answer },
             PanelAct::Nothing | PanelAct::Ignored | PanelAct::Edit { .. } => return Vec::new(),
         };
-        vec![Effect::Send(command)]
+        vec![ScreenEffect::Send(command)]
     }
 
     /// The first question of the agent on the screen is shown in full, once.
@@ -383,7 +388,7 @@ impl Screen {
         self.print(shown);
     }
 
-    fn event(&mut self, now: Duration, event: HostEvent) -> Vec<Effect> {
+    fn event(&mut self, now: Duration, event: HostEvent) -> Vec<ScreenEffect> {
         let Some(agent) = event.agent else {
             match event.what {
                 Occurred::EditorConnected { name } => {
@@ -402,16 +407,14 @@ impl Screen {
         if event.what == Occurred::Closed {
             return self.closed(agent);
         }
-        let Some(view) = self.views.get_mut(&agent) else {
-            // An agent that another one started. It is known once the host listed it, so the event is not lost.
-            let mut view = View::new(unknown(agent));
-            let lines = view.event(now, event.what);
-            view.keep(lines);
-            self.views.insert(agent, view);
-            return vec![Effect::Ask(Request::Status)];
-        };
+        let mut effects = Vec::new();
+        let view = self.views.entry(agent).or_insert_with(|| {
+            // An agent that another one started; the host knows more about it.
+            effects.push(ScreenEffect::Ask(Request::Status));
+            View::new(unknown(agent))
+        });
         let asks = matches!(event.what, Occurred::Ask { .. } | Occurred::AskChange(_));
-        let ended = matches!(event.what, Occurred::Shown(crate::conversation::Shown::Ended { .. }));
+        let ended = matches!(event.what, Occurred::Shown(crate::conversation::TurnEvent::Ended { .. }));
         let lines = view.event(now, event.what);
         if agent == self.current {
             self.print(lines);
@@ -424,10 +427,13 @@ impl Screen {
                 self.print(super::text::lines(Style::Question, &text));
             }
         }
-        if ended { vec![Effect::Ask(Request::Status)] } else { Vec::new() }
+        if ended {
+            effects.push(ScreenEffect::Ask(Request::Status));
+        }
+        effects
     }
 
-    fn closed(&mut self, agent: AgentId) -> Vec<Effect> {
+    fn closed(&mut self, agent: AgentId) -> Vec<ScreenEffect> {
         let Some(gone) = self.views.remove(&agent) else { return Vec::new() };
         self.print(lines(Style::Dim, &format!("agent {} is closed", gone.status.name)));
         if self.views.is_empty() {
@@ -456,14 +462,14 @@ impl Screen {
         }
     }
 
-    fn reply(&mut self, reply: Reply) -> Vec<Effect> {
+    fn reply(&mut self, reply: Reply) -> Vec<ScreenEffect> {
         match reply {
             Reply::Status(all) => self.update(all),
             Reply::Started { agent, status, instead_of } => {
                 self.update(status);
                 self.switch(agent);
                 if let Some(agent) = instead_of {
-                    return vec![Effect::Send(HostCommand::Close { agent })];
+                    return vec![ScreenEffect::Send(HostCommand::Close { agent })];
                 }
             }
             Reply::Lines(lines) => self.print(lines),
@@ -472,7 +478,7 @@ impl Screen {
         Vec::new()
     }
 
-    fn update(&mut self, all: Vec<AgentStatus>) {
+    fn update(&mut self, all: Vec<AgentSummary>) {
         for status in all {
             match self.views.get_mut(&status.agent) {
                 Some(view) => view.status = status,
@@ -483,8 +489,8 @@ impl Screen {
 }
 
 /// Until the host says more.
-fn unknown(agent: AgentId) -> AgentStatus {
-    AgentStatus {
+fn unknown(agent: AgentId) -> AgentSummary {
+    AgentSummary {
         agent,
         name: format!("agent-{}", agent.0),
         cwd: PathBuf::new(),

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::{Effect, Request, Screen};
+use super::{ChatScreen, Request, ScreenEffect};
 use crate::host::{AgentSettings, HostCommand};
 use crate::permissions::PermissionMode;
 use crate::terminal::commands::{KEYS, Parsed, SLASH_COMMANDS, SlashKind, mode_name, mode_of};
 use crate::terminal::text::{Line, Style, line, lines, span};
 
-impl Screen {
+impl ChatScreen {
     /// Carries out an input that begins with a slash.
-    pub(super) fn slash(&mut self, parsed: &Parsed<'_>) -> Vec<Effect> {
+    pub(super) fn slash(&mut self, parsed: &Parsed<'_>) -> Vec<ScreenEffect> {
         let (kind, arguments) = match parsed {
             Parsed::Command(kind, arguments) => (*kind, *arguments),
             Parsed::Unknown { name, nearest } => {
@@ -31,26 +31,26 @@ impl Screen {
             SlashKind::Ide => self.ide(arguments),
             SlashKind::Mode => self.mode(arguments),
             SlashKind::Model | SlashKind::Provider if arguments.is_empty() => {
-                vec![Effect::Ask(Request::Providers { agent })]
+                vec![ScreenEffect::Ask(Request::Providers { agent })]
             }
             SlashKind::Model | SlashKind::Provider => {
-                vec![Effect::Ask(Request::SetModel { agent, model: arguments.to_owned() })]
+                vec![ScreenEffect::Ask(Request::SetModel { agent, model: arguments.to_owned() })]
             }
-            SlashKind::Tools => vec![Effect::Ask(Request::Tools { agent })],
+            SlashKind::Tools => vec![ScreenEffect::Ask(Request::Tools { agent })],
             SlashKind::Agents => self.agents(arguments),
             SlashKind::Status => {
                 self.print_status();
                 let all = arguments == "-a";
-                if all { vec![Effect::Ask(Request::SystemPrompt { agent })] } else { Vec::new() }
+                if all { vec![ScreenEffect::Ask(Request::SystemPrompt { agent })] } else { Vec::new() }
             }
-            SlashKind::Context => vec![Effect::Ask(Request::SystemPrompt { agent })],
-            SlashKind::Compact => vec![Effect::Send(HostCommand::Compact { agent })],
-            SlashKind::Clear => vec![Effect::Ask(Request::Clear { agent })],
+            SlashKind::Context => vec![ScreenEffect::Ask(Request::SystemPrompt { agent })],
+            SlashKind::Compact => vec![ScreenEffect::Send(HostCommand::Compact { agent })],
+            SlashKind::Clear => vec![ScreenEffect::Ask(Request::Clear { agent })],
             SlashKind::Save => {
                 let name = Some(arguments.to_owned()).filter(|name| !name.is_empty());
-                vec![Effect::Ask(Request::Save { agent, name })]
+                vec![ScreenEffect::Ask(Request::Save { agent, name })]
             }
-            SlashKind::Sessions => vec![Effect::Ask(Request::Sessions)],
+            SlashKind::Sessions => vec![ScreenEffect::Ask(Request::Sessions)],
             SlashKind::Load if arguments.is_empty() => self.wrong("name the session: /sessions lists them"),
             SlashKind::Load => {
                 if self.view().is_some_and(|view| view.turn.is_some()) {
@@ -58,7 +58,7 @@ impl Screen {
                 }
                 let settings =
                     AgentSettings { resume: Some(arguments.to_owned()), ..AgentSettings::default() };
-                vec![Effect::Ask(Request::Start { settings, instead_of: Some(agent) })]
+                vec![ScreenEffect::Ask(Request::Start { settings, instead_of: Some(agent) })]
             }
             SlashKind::Usage => {
                 if let Some(view) = self.view() {
@@ -75,10 +75,10 @@ impl Screen {
                 }
                 Vec::new()
             }
-            SlashKind::Cancel => vec![Effect::Send(HostCommand::Cancel { agent })],
+            SlashKind::Cancel => vec![ScreenEffect::Send(HostCommand::Cancel { agent })],
             SlashKind::Diff => {
                 let cwd = self.view().map(|view| view.status.cwd.clone());
-                cwd.map(|cwd| Effect::Ask(Request::Diff { cwd })).into_iter().collect()
+                cwd.map(|cwd| ScreenEffect::Ask(Request::Diff { cwd })).into_iter().collect()
             }
             SlashKind::Task(task) if arguments.is_empty() => {
                 self.wrong(&format!("say what to {}: /{} @FILE", task.name(), task.name()))
@@ -88,12 +88,12 @@ impl Screen {
         }
     }
 
-    fn wrong(&mut self, why: &str) -> Vec<Effect> {
+    fn wrong(&mut self, why: &str) -> Vec<ScreenEffect> {
         self.print(lines(Style::Bad, why));
         Vec::new()
     }
 
-    fn ide(&mut self, arguments: &str) -> Vec<Effect> {
+    fn ide(&mut self, arguments: &str) -> Vec<ScreenEffect> {
         let (word, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
         match word {
             "" | "status" => {
@@ -106,16 +106,16 @@ impl Screen {
             }
             "connect" => {
                 let which = Some(rest.trim().to_owned()).filter(|which| !which.is_empty());
-                vec![Effect::Ask(Request::ConnectEditor { which })]
+                vec![ScreenEffect::Ask(Request::ConnectEditor { which })]
             }
             "disconnect" => {
                 self.print(lines(Style::Plain, "IDE disconnected; /ide connect connects again"));
                 self.editor = None;
-                vec![Effect::Send(HostCommand::DisconnectEditor)]
+                vec![ScreenEffect::Send(HostCommand::DisconnectEditor)]
             }
             "undo" | "history" => {
                 let cwd = self.view().map(|view| view.status.cwd.clone()).unwrap_or_default();
-                vec![Effect::Ask(if word == "undo" {
+                vec![ScreenEffect::Ask(if word == "undo" {
                     Request::Undo { cwd }
                 } else {
                     Request::History { cwd }
@@ -127,7 +127,7 @@ impl Screen {
         }
     }
 
-    fn mode(&mut self, arguments: &str) -> Vec<Effect> {
+    fn mode(&mut self, arguments: &str) -> Vec<ScreenEffect> {
         if arguments.is_empty() {
             let mode = self.view().map(|view| mode_name(view.status.mode)).unwrap_or_default();
             self.print(lines(Style::Plain, &format!("the mode is {mode}")));
@@ -146,10 +146,10 @@ impl Screen {
         };
         self.print(lines(Style::Plain, &format!("the mode is {arguments} now: {what}")));
         let agent = self.current;
-        vec![Effect::Send(HostCommand::SetMode { agent, mode }), Effect::Ask(Request::Status)]
+        vec![ScreenEffect::Send(HostCommand::SetMode { agent, mode }), ScreenEffect::Ask(Request::Status)]
     }
 
-    fn agents(&mut self, arguments: &str) -> Vec<Effect> {
+    fn agents(&mut self, arguments: &str) -> Vec<ScreenEffect> {
         let mut words = arguments.split_whitespace();
         match (words.next(), words.next()) {
             (None, _) => {
@@ -176,7 +176,7 @@ impl Screen {
                         }
                     }
                 }
-                vec![Effect::Ask(Request::Start { settings, instead_of: None })]
+                vec![ScreenEffect::Ask(Request::Start { settings, instead_of: None })]
             }
             (Some(word @ ("switch" | "close")), Some(name)) => {
                 let found = self.views.values().find(|view| view.status.name == name);
@@ -190,7 +190,7 @@ impl Screen {
                 if self.views.len() == 1 {
                     return self.wrong("this is the last agent: /quit ends it");
                 }
-                vec![Effect::Send(HostCommand::Close { agent })]
+                vec![ScreenEffect::Send(HostCommand::Close { agent })]
             }
             _ => self.wrong("use /agents, /agents new NAME, /agents switch NAME, or /agents close NAME"),
         }

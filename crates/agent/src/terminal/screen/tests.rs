@@ -6,27 +6,27 @@ use linkspan_client::confirm::{ConfirmQuestion, TerminalAnswer};
 use serde_json::json;
 
 use super::*;
-use crate::conversation::{Answer, Question, QuestionId, Shown, TurnEnd};
+use crate::conversation::{Answer, Question, QuestionId, TurnEnd, TurnEvent};
 use crate::host::double::status_of;
 use crate::host::{ChangeQuestion, ReviewPlace};
-use crate::message::{Arguments, ToolCall, ToolResult, Usage};
+use crate::message::{CallArguments, ModelCall, ToolResult, Usage};
 use crate::permissions::PermissionMode;
 
 const A: AgentId = AgentId(1);
 const B: AgentId = AgentId(2);
 
 struct User {
-    screen: Screen,
+    screen: ChatScreen,
     now: Duration,
 }
 
-fn status(agent: AgentId, name: &str) -> AgentStatus {
+fn status(agent: AgentId, name: &str) -> AgentSummary {
     status_of(agent, &AgentSettings { name: Some(name.into()), ..AgentSettings::default() })
 }
 
 fn user() -> User {
     let list = |_: &Path, prefix: &str| vec![format!("{prefix}ain.rs")];
-    let mut screen = Screen::new(status(A, "main"), vec!["earlier".into()], Box::new(list));
+    let mut screen = ChatScreen::new(status(A, "main"), vec!["earlier".into()], Box::new(list));
     screen.take_printed();
     User { screen, now: Duration::from_secs(10) }
 }
@@ -36,28 +36,28 @@ fn words(lines: &[Line]) -> Vec<String> {
 }
 
 impl User {
-    fn handle(&mut self, input: Input) -> Vec<Effect> {
+    fn handle(&mut self, input: ScreenInput) -> Vec<ScreenEffect> {
         self.screen.handle(self.now, input)
     }
 
-    fn key(&mut self, key: Key) -> Vec<Effect> {
-        self.handle(Input::Key(key))
+    fn key(&mut self, key: KeyPress) -> Vec<ScreenEffect> {
+        self.handle(ScreenInput::Key(key))
     }
 
     /// Types, and sends with a line feed.
-    fn types(&mut self, text: &str) -> Vec<Effect> {
+    fn types(&mut self, text: &str) -> Vec<ScreenEffect> {
         let mut effects = Vec::new();
         for c in text.chars() {
-            effects = self.key(if c == '\n' { Key::Enter } else { Key::Char(c) });
+            effects = self.key(if c == '\n' { KeyPress::Enter } else { KeyPress::Char(c) });
         }
         effects
     }
 
-    fn event(&mut self, agent: AgentId, what: Occurred) -> Vec<Effect> {
-        self.handle(Input::Event(HostEvent { agent: Some(agent), what }))
+    fn event(&mut self, agent: AgentId, what: Occurred) -> Vec<ScreenEffect> {
+        self.handle(ScreenInput::Event(HostEvent { agent: Some(agent), what }))
     }
 
-    fn shown(&mut self, shown: Shown) {
+    fn shown(&mut self, shown: TurnEvent) {
         self.event(A, Occurred::Shown(shown));
     }
 
@@ -74,9 +74,9 @@ impl User {
     }
 }
 
-fn call(name: &str) -> ToolCall {
-    let arguments = Arguments::Json(json!({ "command": "cargo test" }));
-    ToolCall { id: "c1".into(), name: name.into(), arguments, opaque: None }
+fn call(name: &str) -> ModelCall {
+    let arguments = CallArguments::Json(json!({ "command": "cargo test" }));
+    ModelCall { id: "c1".into(), name: name.into(), arguments, opaque: None }
 }
 
 fn result(text: &str, is_error: bool) -> ToolResult {
@@ -105,20 +105,20 @@ fn a_prompt_is_sent_echoed_and_remembered() {
     let mut user = user();
     let effects = user.types("hello\n");
     assert!(
-        matches!(&effects[..], [Effect::Remember(text), Effect::Send(HostCommand::Prompt { text: sent, .. })]
+        matches!(&effects[..], [ScreenEffect::Remember(text), ScreenEffect::Send(HostCommand::Prompt { text: sent, .. })]
         if text == "hello" && sent == "hello")
     );
     assert_eq!(user.printed(), ["› hello"]);
     assert!(user.types("  \n").is_empty(), "an empty prompt was sent");
     user.types("two\\\nlines");
-    let effects = user.key(Key::Enter);
+    let effects = user.key(KeyPress::Enter);
     assert!(
-        matches!(effects.last(), Some(Effect::Send(HostCommand::Prompt { text, .. })) if text == "two\nlines")
+        matches!(effects.last(), Some(ScreenEffect::Send(HostCommand::Prompt { text, .. })) if text == "two\nlines")
     );
     assert_eq!(user.printed(), ["› two", "  lines"]);
     // The last input has two lines.
     for _ in 0..4 {
-        user.key(Key::Up);
+        user.key(KeyPress::Up);
     }
     assert!(user.live()[0].contains("earlier"), "{:?}", user.live());
 }
@@ -126,28 +126,28 @@ fn a_prompt_is_sent_echoed_and_remembered() {
 #[test]
 fn a_turn_streams_and_its_calls_are_one_line_each() {
     let mut user = user();
-    user.shown(Shown::Started);
-    user.shown(Shown::Text("# Plan\nI lo".into()));
+    user.shown(TurnEvent::Started);
+    user.shown(TurnEvent::Text("# Plan\nI lo".into()));
     assert_eq!(user.printed(), ["Plan"]);
     assert_eq!(user.live()[0], "I lo");
     user.waits(3);
     assert_eq!(user.live()[1], "working 3 s · Esc cancels");
-    user.shown(Shown::Call(call("run_command")));
+    user.shown(TurnEvent::Call(call("run_command")));
     assert_eq!(user.printed(), ["I lo"]);
     user.event(A, Occurred::Output { call_id: "c1".into(), text: "one\ntwo\u{1b}[2J\n".into() });
     user.waits(2);
     assert_eq!(user.live()[..2], ["● run_command cargo test  2 s", "  two\\u{1b}[2J"]);
     user.event(A, Occurred::Reviewing { call_id: "c1".into(), place: ReviewPlace::Editor });
     assert!(user.live()[0].ends_with("waits for you in the editor"));
-    user.shown(Shown::Result(result("one\ntwo", false)));
+    user.shown(TurnEvent::Result(result("one\ntwo", false)));
     assert_eq!(user.printed(), ["● run_command cargo test  2 lines"]);
-    user.key(Key::Ctrl('o'));
+    user.key(KeyPress::Ctrl('o'));
     assert_eq!(user.printed(), ["run_command cargo test", "  command: cargo test", "one", "two"]);
-    user.shown(Shown::Error("the key is wrong\nset X".into()));
+    user.shown(TurnEvent::Error("the key is wrong\nset X".into()));
     let usage = Usage { input: 1200, output: 34 };
-    let end = Shown::Ended { end: TurnEnd::Failed, text: String::new(), usage };
+    let end = TurnEvent::Ended { end: TurnEnd::Failed, text: String::new(), usage };
     let effects = user.event(A, Occurred::Shown(end));
-    assert!(matches!(effects[..], [Effect::Ask(Request::Status)]));
+    assert!(matches!(effects[..], [ScreenEffect::Ask(Request::Status)]));
     assert_eq!(user.printed(), ["the key is wrong", "set X", "(failed, 5 s, 1.2k tokens)", ""]);
     assert_eq!(user.live().len(), 2, "only the input and the status are left: {:?}", user.live());
 }
@@ -155,12 +155,12 @@ fn a_turn_streams_and_its_calls_are_one_line_each() {
 #[test]
 fn escape_and_control_c_cancel_the_turn() {
     let mut user = user();
-    user.shown(Shown::Started);
-    for key in [Key::Esc, Key::Ctrl('c')] {
-        assert!(matches!(user.key(key)[..], [Effect::Send(HostCommand::Cancel { agent: A })]));
+    user.shown(TurnEvent::Started);
+    for key in [KeyPress::Esc, KeyPress::Ctrl('c')] {
+        assert!(matches!(user.key(key)[..], [ScreenEffect::Send(HostCommand::Cancel { agent: A })]));
     }
     let effects = user.types("more\n");
-    assert!(matches!(effects.last(), Some(Effect::Send(HostCommand::Prompt { .. }))));
+    assert!(matches!(effects.last(), Some(ScreenEffect::Send(HostCommand::Prompt { .. }))));
     assert!(user.printed().iter().any(|line| line.contains("next request")));
 }
 
@@ -168,13 +168,13 @@ fn escape_and_control_c_cancel_the_turn() {
 fn control_c_clears_then_warns_then_ends() {
     let mut user = user();
     user.types("draft");
-    assert!(user.key(Key::Ctrl('c')).is_empty());
+    assert!(user.key(KeyPress::Ctrl('c')).is_empty());
     assert_eq!(user.live()[0], "› ");
-    assert!(user.key(Key::Ctrl('c')).is_empty());
+    assert!(user.key(KeyPress::Ctrl('c')).is_empty());
     user.waits(3);
-    assert!(user.key(Key::Ctrl('c')).is_empty(), "the first one was long ago");
-    assert!(matches!(user.key(Key::Ctrl('c'))[..], [Effect::Quit]));
-    assert!(matches!(user.key(Key::Ctrl('d'))[..], [Effect::Quit]));
+    assert!(user.key(KeyPress::Ctrl('c')).is_empty(), "the first one was long ago");
+    assert!(matches!(user.key(KeyPress::Ctrl('c'))[..], [ScreenEffect::Quit]));
+    assert!(matches!(user.key(KeyPress::Ctrl('d'))[..], [ScreenEffect::Quit]));
 }
 
 #[test]
@@ -188,9 +188,9 @@ fn a_question_takes_the_keys_and_gives_them_back() {
     // Typed before the user can have seen it.
     assert!(user.types("y").is_empty());
     user.waits(1);
-    user.handle(Input::Paste("y".into()));
+    user.handle(ScreenInput::Paste("y".into()));
     let effects = user.types("y");
-    let [Effect::Send(HostCommand::Answer { question: QuestionId(7), answer: Answer::Once, .. })] =
+    let [ScreenEffect::Send(HostCommand::Answer { question: QuestionId(7), answer: Answer::Once, .. })] =
         &effects[..]
     else {
         panic!("{effects:?}")
@@ -215,7 +215,7 @@ fn a_question_that_is_answered_elsewhere_goes_away() {
     user.waits(1);
     assert!(matches!(
         &user.types("y")[..],
-        [Effect::Send(HostCommand::AnswerChange { answer: TerminalAnswer::Allow, .. })]
+        [ScreenEffect::Send(HostCommand::AnswerChange { answer: TerminalAnswer::Allow, .. })]
     ));
 }
 
@@ -226,38 +226,45 @@ fn a_change_can_be_edited() {
     user.waits(1);
     let effects = user.types("e");
     assert!(
-        matches!(&effects[..], [Effect::Edit { change: ChangeId(5), name, text }] if name == "new.txt" && text == "hello\n")
+        matches!(&effects[..], [ScreenEffect::Edit { change: ChangeId(5), name, text }] if name == "new.txt" && text == "hello\n")
     );
     user.printed();
-    user.handle(Input::Edited { change: ChangeId(5), text: Err("the editor failed".into()) });
+    user.handle(ScreenInput::Edited { change: ChangeId(5), text: Err("the editor failed".into()) });
     assert_eq!(user.printed(), ["the editor failed"]);
-    user.handle(Input::Edited { change: ChangeId(5), text: Ok("mine\n".into()) });
+    user.handle(ScreenInput::Edited { change: ChangeId(5), text: Ok("mine\n".into()) });
     assert!(user.printed().contains(&"+mine".to_owned()));
     user.waits(1);
     let effects = user.types("y");
-    let [Effect::Send(HostCommand::AnswerChange { answer: TerminalAnswer::AllowText { text, .. }, .. })] =
-        &effects[..]
+    let [
+        ScreenEffect::Send(HostCommand::AnswerChange {
+            answer: TerminalAnswer::AllowText { text, .. }, ..
+        }),
+    ] = &effects[..]
     else {
         panic!("{effects:?}")
     };
     assert_eq!(text, "mine\n");
-    user.handle(Input::Edited { change: ChangeId(5), text: Ok("late".into()) });
+    user.handle(ScreenInput::Edited { change: ChangeId(5), text: Ok("late".into()) });
     assert!(user.printed()[0].contains("no longer pending"));
 }
 
 #[test]
 fn escape_in_front_of_a_question_cancels_the_turn() {
     let mut user = user();
-    user.shown(Shown::Started);
+    user.shown(TurnEvent::Started);
     user.event(A, permission());
     user.waits(1);
-    assert!(matches!(user.key(Key::Esc)[..], [Effect::Send(HostCommand::Cancel { agent: A })]));
+    assert!(matches!(user.key(KeyPress::Esc)[..], [ScreenEffect::Send(HostCommand::Cancel { agent: A })]));
     // While a reason is typed, it only goes back.
     user.types("nbecause");
     assert!(user.live().iter().any(|row| row.contains("because")), "{:?}", user.live());
-    assert!(user.key(Key::Esc).is_empty());
+    assert!(matches!(
+        user.key(KeyPress::Ctrl('c'))[..],
+        [ScreenEffect::Send(HostCommand::Cancel { agent: A })]
+    ));
+    assert!(user.key(KeyPress::Esc).is_empty());
     let effects = user.types("nbecause\n");
-    let [Effect::Send(HostCommand::Answer { answer: Answer::No { reason: Some(reason) }, .. })] =
+    let [ScreenEffect::Send(HostCommand::Answer { answer: Answer::No { reason: Some(reason) }, .. })] =
         &effects[..]
     else {
         panic!("{effects:?}")
@@ -268,8 +275,8 @@ fn escape_in_front_of_a_question_cancels_the_turn() {
 #[test]
 fn an_agent_in_the_background_waits_visibly_and_takes_no_keys() {
     let mut user = user();
-    user.handle(Input::Reply(Reply::Status(vec![status(A, "main"), status(B, "helper")])));
-    user.event(B, Occurred::Shown(Shown::Text("from afar\n".into())));
+    user.handle(ScreenInput::Reply(Reply::Status(vec![status(A, "main"), status(B, "helper")])));
+    user.event(B, Occurred::Shown(TurnEvent::Text("from afar\n".into())));
     assert!(user.printed().is_empty());
     user.event(B, permission());
     assert_eq!(user.printed(), ["helper asks: run_command cargo test (/agents switch helper)"]);
@@ -277,24 +284,25 @@ fn an_agent_in_the_background_waits_visibly_and_takes_no_keys() {
     user.types("y");
     assert_eq!(user.live()[0], "› y");
     assert!(user.live()[1].starts_with("main · 1 question (helper)"), "{:?}", user.live());
-    user.key(Key::Ctrl('c'));
+    user.key(KeyPress::Ctrl('c'));
     user.types("/agents switch helper\n");
     let shown = user.printed();
     assert_eq!(shown[1..3], ["── agent helper ──", "from afar"]);
     assert!(shown.contains(&"  command: cargo test".to_owned()), "{shown:?}");
     user.waits(1);
-    assert!(matches!(user.types("y")[..], [Effect::Send(HostCommand::Answer { agent: B, .. })]));
+    assert!(matches!(user.types("y")[..], [ScreenEffect::Send(HostCommand::Answer { agent: B, .. })]));
     user.event(B, Occurred::Closed);
     assert!(user.printed().iter().any(|line| line.contains("agent main")));
-    assert!(matches!(user.event(A, Occurred::Closed)[..], [Effect::Quit]));
+    assert!(matches!(user.event(A, Occurred::Closed)[..], [ScreenEffect::Quit]));
 }
 
 #[test]
 fn an_agent_that_the_host_started_is_asked_about() {
     let mut user = user();
     let effects = user.event(B, permission());
-    assert!(matches!(effects[..], [Effect::Ask(Request::Status)]));
-    user.handle(Input::Reply(Reply::Status(vec![status(A, "main"), status(B, "helper")])));
+    assert!(matches!(effects[..], [ScreenEffect::Ask(Request::Status)]));
+    assert!(user.printed()[0].contains("asks: run_command cargo test"));
+    user.handle(ScreenInput::Reply(Reply::Status(vec![status(A, "main"), status(B, "helper")])));
     user.types("/agents\n");
     assert!(user.printed().iter().any(|line| line.contains("helper") && line.contains("1 waiting")));
 }
@@ -303,9 +311,9 @@ fn an_agent_that_the_host_started_is_asked_about() {
 fn the_editor_comes_and_goes() {
     let mut user = user();
     user.screen.editor_hint = false;
-    user.handle(Input::Tick);
+    user.handle(ScreenInput::Tick);
     assert!(user.printed()[0].starts_with("No editor connected"));
-    let event = |what| Input::Event(HostEvent { agent: None, what });
+    let event = |what| ScreenInput::Event(HostEvent { agent: None, what });
     user.handle(event(Occurred::EditorConnected { name: "VS Code".into() }));
     assert_eq!(user.printed(), ["IDE connected: VS Code"]);
     assert!(user.live()[1].contains("VS Code"));
@@ -315,9 +323,12 @@ fn the_editor_comes_and_goes() {
     user.types("/ide status\n");
     assert!(user.printed()[1].starts_with("No editor connected"));
     assert!(matches!(&user.types("/ide connect nvim\n")[..],
-        [Effect::Remember(_), Effect::Ask(Request::ConnectEditor { which: Some(name) })] if name == "nvim"));
-    assert!(matches!(user.types("/ide undo\n")[..], [_, Effect::Ask(Request::Undo { .. })]));
-    assert!(matches!(user.types("/ide disconnect\n")[..], [_, Effect::Send(HostCommand::DisconnectEditor)]));
+        [ScreenEffect::Remember(_), ScreenEffect::Ask(Request::ConnectEditor { which: Some(name) })] if name == "nvim"));
+    assert!(matches!(user.types("/ide undo\n")[..], [_, ScreenEffect::Ask(Request::Undo { .. })]));
+    assert!(matches!(
+        user.types("/ide disconnect\n")[..],
+        [_, ScreenEffect::Send(HostCommand::DisconnectEditor)]
+    ));
 }
 
 #[test]
@@ -326,18 +337,18 @@ fn each_command_does_something() {
     for command in &crate::terminal::SLASH_COMMANDS {
         for arguments in ["", " trusted", " new x --mode yolo --cwd sub", " -a"] {
             let effects = user.types(&format!("{}{arguments}\n", command.name));
-            let did = effects.iter().any(|effect| !matches!(effect, Effect::Remember(_)));
+            let did = effects.iter().any(|effect| !matches!(effect, ScreenEffect::Remember(_)));
             assert!(did || user.printed().len() > 1, "{}{arguments} did nothing", command.name);
         }
     }
     assert!(matches!(
         user.types("/mode yolo\n")[..],
-        [_, Effect::Send(HostCommand::SetMode { mode: PermissionMode::Yolo, .. }), _]
+        [_, ScreenEffect::Send(HostCommand::SetMode { mode: PermissionMode::Yolo, .. }), _]
     ));
     user.types("/frob\n");
     assert!(user.printed().last().unwrap().contains("/help"));
     let effects = user.types("/agents new x --mode yolo --cwd sub\n");
-    let [_, Effect::Ask(Request::Start { settings, instead_of: None })] = &effects[..] else {
+    let [_, ScreenEffect::Ask(Request::Start { settings, instead_of: None })] = &effects[..] else {
         panic!("{effects:?}")
     };
     assert_eq!(
@@ -350,41 +361,41 @@ fn each_command_does_something() {
 fn a_loaded_session_takes_the_place_of_the_agent() {
     let mut user = user();
     assert!(matches!(&user.types("/load old\n")[..],
-        [_, Effect::Ask(Request::Start { instead_of: Some(A), settings })] if settings.resume.as_deref() == Some("old")));
+        [_, ScreenEffect::Ask(Request::Start { instead_of: Some(A), settings })] if settings.resume.as_deref() == Some("old")));
     let started =
         Reply::Started { agent: B, status: vec![status(A, "main"), status(B, "b")], instead_of: Some(A) };
-    let effects = user.handle(Input::Reply(started));
-    assert!(matches!(effects[..], [Effect::Send(HostCommand::Close { agent: A })]));
+    let effects = user.handle(ScreenInput::Reply(started));
+    assert!(matches!(effects[..], [ScreenEffect::Send(HostCommand::Close { agent: A })]));
     user.event(A, Occurred::Closed);
     let effects = user.types("hello\n");
-    assert!(matches!(effects.last(), Some(Effect::Send(HostCommand::Prompt { agent: B, .. }))));
+    assert!(matches!(effects.last(), Some(ScreenEffect::Send(HostCommand::Prompt { agent: B, .. }))));
 }
 
 #[test]
 fn tab_completes_and_lists() {
     let mut user = user();
     user.types("/mod");
-    user.key(Key::Tab);
+    user.key(KeyPress::Tab);
     assert_eq!(user.live()[..2], ["› /mode", "/mode  /model"]);
     user.types("l");
-    user.key(Key::Tab);
+    user.key(KeyPress::Tab);
     assert_eq!(user.live()[0], "› /model ");
-    user.key(Key::Ctrl('u'));
+    user.key(KeyPress::Ctrl('u'));
     user.types("see @src/m");
-    user.key(Key::Tab);
+    user.key(KeyPress::Tab);
     assert_eq!(user.live()[0], "› see @src/main.rs ");
 }
 
 #[test]
 fn nothing_is_wider_or_higher_than_the_screen() {
     let mut user = user();
-    user.shown(Shown::Started);
-    user.shown(Shown::Text("a long line of words ".repeat(30)));
-    user.shown(Shown::Call(call(&"x".repeat(300))));
+    user.shown(TurnEvent::Started);
+    user.shown(TurnEvent::Text("a long line of words ".repeat(30)));
+    user.shown(TurnEvent::Call(call(&"x".repeat(300))));
     user.types(&"漢字 and words ".repeat(40));
     user.event(A, change());
     for (columns, rows) in [(80, 24), (30, 10), (12, 5), (4, 2), (1, 1), (0, 0), (200, 50)] {
-        user.handle(Input::Resize { columns, rows });
+        user.handle(ScreenInput::Resize { columns, rows });
         let live = user.screen.live(user.now);
         for row in &live.rows {
             assert!(super::super::text::line_width(row) <= columns.max(4), "{columns}: {row:?}");
@@ -401,7 +412,7 @@ fn nothing_is_wider_or_higher_than_the_screen() {
 #[test]
 fn a_narrow_status_line_keeps_what_matters() {
     let mut user = user();
-    user.handle(Input::Resize { columns: 24, rows: 10 });
+    user.handle(ScreenInput::Resize { columns: 24, rows: 10 });
     assert_eq!(user.live().last().unwrap(), "trusted · script/demo");
     user.event(A, permission());
     assert_eq!(user.live().last().unwrap(), "1 question · trusted");

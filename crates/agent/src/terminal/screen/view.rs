@@ -4,15 +4,17 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::call_line::call_line;
-use crate::conversation::{Shown, TurnEnd};
-use crate::host::{AgentStatus, Occurred, ReviewPlace};
-use crate::message::{ToolCall, ToolResult, Usage};
+use crate::conversation::{TurnEnd, TurnEvent};
+use crate::host::{AgentSummary, Occurred, ReviewPlace};
+use crate::message::{ModelCall, ToolResult, Usage};
 use crate::terminal::markdown::Markdown;
 use crate::terminal::panel::{Panel, Subject, call_details};
 use crate::terminal::text::{Line, Style, fit, line, lines, plain, span};
 
 /// How much output of a running tool is kept.
 const MOST_OUTPUT: usize = 64 * 1024;
+/// A longer line of the reasoning is broken.
+const MOST_THOUGHT: usize = 16 * 1024;
 /// How many lines are kept of an agent that is not on the screen.
 const MOST_UNSEEN: usize = 500;
 /// How many calls can be opened.
@@ -23,7 +25,7 @@ const MOST_OPENED: usize = 500;
 /// A call that runs or ran.
 #[derive(Debug)]
 pub(super) struct Call {
-    call: ToolCall,
+    call: ModelCall,
     since: Duration,
     output: String,
     place: Option<ReviewPlace>,
@@ -32,7 +34,7 @@ pub(super) struct Call {
 
 #[derive(Debug)]
 pub(super) struct View {
-    pub(super) status: AgentStatus,
+    pub(super) status: AgentSummary,
     pub(super) panels: VecDeque<Panel>,
     pub(super) turn: Option<Duration>,
     answer: Markdown,
@@ -44,7 +46,7 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn new(status: AgentStatus) -> View {
+    pub(super) fn new(status: AgentSummary) -> View {
         View {
             status,
             panels: VecDeque::new(),
@@ -93,25 +95,28 @@ impl View {
         }
     }
 
-    fn shown(&mut self, now: Duration, shown: Shown) -> Vec<Line> {
+    fn shown(&mut self, now: Duration, shown: TurnEvent) -> Vec<Line> {
         match shown {
-            Shown::Started => {
+            TurnEvent::Started => {
                 self.turn = Some(now);
                 Vec::new()
             }
-            Shown::Text(text) => {
+            TurnEvent::Text(text) => {
                 let mut out = self.end_thought();
                 out.extend(self.answer.push(&text));
                 out
             }
-            Shown::Thought(text) => {
+            TurnEvent::Thought(text) => {
                 self.thought.push_str(&text);
+                if self.thought.len() > MOST_THOUGHT {
+                    return self.end_thought();
+                }
                 let Some((done, rest)) = self.thought.rsplit_once('\n') else { return Vec::new() };
                 let (done, rest) = (lines(Style::Dim, done), rest.to_owned());
                 self.thought = rest;
                 done
             }
-            Shown::Call(call) => {
+            TurnEvent::Call(call) => {
                 let out = self.end_text();
                 let call = Call { call, since: now, output: String::new(), place: None, result: None };
                 self.calls.push_back(call);
@@ -120,7 +125,7 @@ impl View {
                 }
                 out
             }
-            Shown::Result(result) => {
+            TurnEvent::Result(result) => {
                 let mut out = self.end_text();
                 let found = self
                     .calls
@@ -133,17 +138,17 @@ impl View {
                 }
                 out
             }
-            Shown::Info(text) => {
+            TurnEvent::Info(text) => {
                 let mut out = self.end_text();
                 out.extend(lines(Style::Dim, &format!("· {text}")));
                 out
             }
-            Shown::Error(text) => {
+            TurnEvent::Error(text) => {
                 let mut out = self.end_text();
                 out.extend(lines(Style::Bad, &text));
                 out
             }
-            Shown::Ended { end, usage, .. } => self.ended(now, end, usage),
+            TurnEvent::Ended { end, usage, .. } => self.ended(now, end, usage),
         }
     }
 
@@ -260,8 +265,11 @@ impl Call {
             let first = plain(result.text.lines().next().unwrap_or_default());
             ("● ", Style::Bad, fit(&first, 100))
         } else {
-            let count = result.text.lines().count();
-            ("● ", Style::Good, if count == 1 { "1 line".to_owned() } else { format!("{count} lines") })
+            let said = match result.text.lines().count() {
+                0 | 1 => fit(&plain(&result.text), 100),
+                count => format!("{count} lines"),
+            };
+            ("● ", Style::Good, said)
         };
         let said_style = if style == Style::Good { Style::Dim } else { style };
         vec![span(style, mark), span(Style::Plain, name), span(said_style, format!("  {said}"))]
