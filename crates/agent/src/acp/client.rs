@@ -26,6 +26,9 @@ use crate::tasks::Task;
 /// No client has more sessions at once.
 const MOST_SESSIONS: usize = 64;
 const PROTOCOL: u32 = 1;
+/// How much of a running tool's output a client sees, and how much must be new.
+const MOST_OUTPUT: usize = 8 * 1024;
+const WORTH_SENDING: usize = 1024;
 
 const MODES: [(PermissionMode, &str, &str, &str); 3] = [
     (
@@ -95,6 +98,16 @@ struct Session {
     last_error: Option<String>,
     /// Calls whose change the client shows.
     with_diff: HashSet<String>,
+    /// Of calls that run.
+    outputs: HashMap<String, RunningOutput>,
+}
+
+/// The end of what a running tool printed.
+#[derive(Default)]
+struct RunningOutput {
+    end: String,
+    /// Bytes that the client has not seen.
+    unsent: usize,
 }
 
 enum OpenQuestion {
@@ -296,6 +309,7 @@ impl Client {
             prompt: None,
             last_error: None,
             with_diff: HashSet::new(),
+            outputs: HashMap::new(),
         });
         let current = MODES.iter().find(|(mode, ..)| *mode == session.mode).map(|(_, name, ..)| *name);
         let known = MODES
@@ -434,7 +448,12 @@ impl Session {
                 update::chunk("agent_thought_chunk", &text)
             }
             Occurred::Shown(Shown::Call(call)) => self.call(&call),
+            Occurred::Output { call_id, text } => match self.output(&call_id, &text) {
+                Some(end) => update::output(&call_id, &end),
+                None => return Vec::new(),
+            },
             Occurred::Shown(Shown::Result(result)) => {
+                self.outputs.remove(&result.call_id);
                 let keeps = self.with_diff.remove(&result.call_id) && !result.is_error;
                 update::tool_result(&result, keeps)
             }
@@ -470,6 +489,23 @@ impl Session {
             _ => return Vec::new(),
         };
         vec![session_update(name, &update)]
+    }
+
+    /// What the client should see now: the first output, then whenever much of it is new, because each update has to hold
+    /// all of it.
+    fn output(&mut self, call_id: &str, text: &str) -> Option<String> {
+        let is_first = !self.outputs.contains_key(call_id);
+        let output = self.outputs.entry(call_id.to_owned()).or_default();
+        output.end.push_str(text);
+        output.unsent += text.len();
+        let over = output.end.len().saturating_sub(MOST_OUTPUT);
+        let start = (over..output.end.len()).find(|at| output.end.is_char_boundary(*at)).unwrap_or(over);
+        output.end.drain(..start);
+        if !is_first && output.unsent < WORTH_SENDING {
+            return None;
+        }
+        output.unsent = 0;
+        Some(output.end.clone())
     }
 
     fn call(&mut self, call: &ToolCall) -> Value {
