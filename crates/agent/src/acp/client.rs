@@ -2,7 +2,7 @@
 //! host that take a while out. Owns the sessions and the open permission requests. Does no I/O of its own except reading
 //! the file that a shown change is about.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use linkspan_client::confirm::TerminalAnswer;
@@ -14,21 +14,19 @@ use super::rpc::{
     INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, NOT_FOUND, error,
     notification, request, response,
 };
+use super::session::{Session, session_update};
 use super::update;
-use crate::conversation::{Answer, Question, QuestionId, Shown, TurnEnd};
+use crate::conversation::{Answer, Question, QuestionId};
 use crate::host::{
     AgentId, AgentStatus, ChangeId, HostCommand, HostEvent, HostHandle, Occurred, SessionSummary,
 };
-use crate::message::{Message, ToolCall};
+use crate::message::Message;
 use crate::permissions::PermissionMode;
 use crate::tasks::Task;
 
 /// No client has more sessions at once.
 const MOST_SESSIONS: usize = 64;
 const PROTOCOL: u32 = 1;
-/// How much of a running tool's output a client sees, and how much must be new.
-const MOST_OUTPUT: usize = 8 * 1024;
-const WORTH_SENDING: usize = 1024;
 
 const MODES: [(PermissionMode, &str, &str, &str); 3] = [
     (
@@ -87,27 +85,6 @@ pub(super) enum OpenError {
 pub(super) enum Act {
     Send(Value),
     Run(Errand),
-}
-
-struct Session {
-    agent: AgentId,
-    cwd: PathBuf,
-    mode: PermissionMode,
-    /// The request that waits for the end of the turn.
-    prompt: Option<Value>,
-    last_error: Option<String>,
-    /// Calls whose change the client shows.
-    with_diff: HashSet<String>,
-    /// Of calls that run.
-    outputs: HashMap<String, RunningOutput>,
-}
-
-/// The end of what a running tool printed.
-#[derive(Default)]
-struct RunningOutput {
-    end: String,
-    /// Bytes that the client has not seen.
-    unsent: usize,
 }
 
 enum OpenQuestion {
@@ -302,15 +279,7 @@ impl Client {
             Err(OpenError::Saved(why)) => return vec![error(id, NOT_FOUND, &why)],
         };
         let name = status.session.clone();
-        let session = self.sessions.entry(name.clone()).or_insert_with(|| Session {
-            agent: status.agent,
-            cwd: status.cwd.clone(),
-            mode: status.mode,
-            prompt: None,
-            last_error: None,
-            with_diff: HashSet::new(),
-            outputs: HashMap::new(),
-        });
+        let session = self.sessions.entry(name.clone()).or_insert_with(|| Session::new(&status));
         let current = MODES.iter().find(|(mode, ..)| *mode == session.mode).map(|(_, name, ..)| *name);
         let known = MODES
             .map(|(_, id, name, description)| json!({ "id": id, "name": name, "description": description }));
@@ -440,83 +409,6 @@ impl Client {
     }
 }
 
-impl Session {
-    fn event(&mut self, name: &str, what: Occurred) -> Vec<Value> {
-        let update = match what {
-            Occurred::Shown(Shown::Text(text)) => update::chunk("agent_message_chunk", &text),
-            Occurred::Shown(Shown::Thought(text) | Shown::Info(text)) => {
-                update::chunk("agent_thought_chunk", &text)
-            }
-            Occurred::Shown(Shown::Call(call)) => self.call(&call),
-            Occurred::Output { call_id, text } => match self.output(&call_id, &text) {
-                Some(end) => update::output(&call_id, &end),
-                None => return Vec::new(),
-            },
-            Occurred::Shown(Shown::Result(result)) => {
-                self.outputs.remove(&result.call_id);
-                let keeps = self.with_diff.remove(&result.call_id) && !result.is_error;
-                update::tool_result(&result, keeps)
-            }
-            Occurred::Shown(Shown::Error(text)) => {
-                self.last_error = Some(text);
-                return Vec::new();
-            }
-            Occurred::Shown(Shown::Ended { end, usage, .. }) => {
-                let Some(id) = self.prompt.take() else { return Vec::new() };
-                let reason = match end {
-                    TurnEnd::Done => "end_turn",
-                    TurnEnd::Cancelled => "cancelled",
-                    TurnEnd::Length => "max_tokens",
-                    TurnEnd::Rounds => "max_turn_requests",
-                    TurnEnd::Refused => "refusal",
-                    TurnEnd::Failed => {
-                        let why = self.last_error.take();
-                        return vec![error(&id, INTERNAL_ERROR, why.as_deref().unwrap_or("the turn failed"))];
-                    }
-                };
-                let total = usage.input.saturating_add(usage.output);
-                let usage =
-                    json!({ "inputTokens": usage.input, "outputTokens": usage.output, "totalTokens": total });
-                return vec![response(&id, &json!({ "stopReason": reason, "usage": usage }))];
-            }
-            Occurred::Closed => {
-                let why = "the session was closed";
-                return self.prompt.take().map(|id| error(&id, INTERNAL_ERROR, why)).into_iter().collect();
-            }
-            Occurred::Reviewing { call_id, .. } => {
-                json!({ "sessionUpdate": "tool_call_update", "toolCallId": call_id, "status": "in_progress" })
-            }
-            _ => return Vec::new(),
-        };
-        vec![session_update(name, &update)]
-    }
-
-    /// What the client should see now: the first output, then whenever much of it is new, because each update has to hold
-    /// all of it.
-    fn output(&mut self, call_id: &str, text: &str) -> Option<String> {
-        let is_first = !self.outputs.contains_key(call_id);
-        let output = self.outputs.entry(call_id.to_owned()).or_default();
-        output.end.push_str(text);
-        output.unsent += text.len();
-        let over = output.end.len().saturating_sub(MOST_OUTPUT);
-        let start = (over..output.end.len()).find(|at| output.end.is_char_boundary(*at)).unwrap_or(over);
-        output.end.drain(..start);
-        if !is_first && output.unsent < WORTH_SENDING {
-            return None;
-        }
-        output.unsent = 0;
-        Some(output.end.clone())
-    }
-
-    fn call(&mut self, call: &ToolCall) -> Value {
-        let diff = update::diff_of(call, &self.cwd, self.mode);
-        if diff.is_some() {
-            self.with_diff.insert(call.id.clone());
-        }
-        update::tool_call(call, &self.cwd, diff)
-    }
-}
-
 fn initialized() -> Value {
     json!({
         "protocolVersion": PROTOCOL,
@@ -529,10 +421,6 @@ fn initialized() -> Value {
         "authMethods": [],
         "agentInfo": { "name": "linkspan-agent", "title": "Linkspan", "version": env!("CARGO_PKG_VERSION") },
     })
-}
-
-fn session_update(session: &str, update: &Value) -> Value {
-    notification("session/update", &json!({ "sessionId": session, "update": update }))
 }
 
 fn typed<T: for<'a> Deserialize<'a>>(params: Value) -> Result<T, (i64, String)> {
