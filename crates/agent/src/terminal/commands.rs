@@ -111,7 +111,7 @@ pub(super) const KEYS: [(&str, &str); 8] = [
     ("Up, Down", "earlier inputs"),
     ("Esc", "cancel the turn"),
     ("Ctrl-C", "cancel the turn; else clear the input; twice: end"),
-    ("Ctrl-O", "show the last tool call with its result"),
+    ("Ctrl-O", "show the last tool call with its result; again: the one before"),
     ("Ctrl-L", "clear the screen"),
     ("Ctrl-D", "end, if the input is empty"),
 ];

@@ -71,18 +71,47 @@ pub(super) enum ScreenEffect {
 #[derive(Debug, PartialEq)]
 pub(super) enum Request {
     Status,
-    Start { settings: AgentSettings, instead_of: Option<AgentId> },
-    SetModel { agent: AgentId, model: String },
-    Providers { agent: AgentId },
-    Tools { agent: AgentId },
-    SystemPrompt { agent: AgentId },
-    Clear { agent: AgentId },
-    Save { agent: AgentId, name: Option<String> },
+    Start {
+        settings: AgentSettings,
+        instead_of: Option<AgentId>,
+    },
+    SetModel {
+        agent: AgentId,
+        model: String,
+    },
+    Providers {
+        agent: AgentId,
+    },
+    Tools {
+        agent: AgentId,
+    },
+    SystemPrompt {
+        agent: AgentId,
+    },
+    /// The last messages of a conversation that is continued.
+    Recent {
+        agent: AgentId,
+    },
+    Clear {
+        agent: AgentId,
+    },
+    Save {
+        agent: AgentId,
+        name: Option<String>,
+    },
     Sessions,
-    ConnectEditor { which: Option<String> },
-    Diff { cwd: PathBuf },
-    Undo { cwd: PathBuf },
-    History { cwd: PathBuf },
+    ConnectEditor {
+        which: Option<String>,
+    },
+    Diff {
+        cwd: PathBuf,
+    },
+    Undo {
+        cwd: PathBuf,
+    },
+    History {
+        cwd: PathBuf,
+    },
 }
 
 /// The answer to a [`Request`].
@@ -122,6 +151,8 @@ pub(super) struct ChatScreen {
     editor: Option<String>,
     editor_hint: bool,
     interrupted: Option<Duration>,
+    /// How many calls were opened one after the other.
+    opened: usize,
     printed: Vec<Line>,
     /// The last lines, to be shown again on a screen of another size.
     recent: VecDeque<Line>,
@@ -143,6 +174,7 @@ impl ChatScreen {
             editor: None,
             editor_hint: false,
             interrupted: None,
+            opened: 0,
             printed: Vec::new(),
             recent: VecDeque::new(),
             redraw: false,
@@ -237,6 +269,7 @@ impl ChatScreen {
 
     fn key(&mut self, now: Duration, key: KeyPress) -> Vec<ScreenEffect> {
         self.candidates.clear();
+        let before = std::mem::take(&mut self.opened);
         let panel = self.views.get_mut(&self.current).and_then(|view| view.panels.front_mut());
         if let Some(panel) = panel {
             match panel.handle(now, &key) {
@@ -252,7 +285,8 @@ impl ChatScreen {
             KeyPress::Ctrl('l') => vec![ScreenEffect::ClearScreen],
             KeyPress::Ctrl('z') => vec![ScreenEffect::Suspend],
             KeyPress::Ctrl('o') => {
-                let opened = self.view().map(View::opened).unwrap_or_default();
+                let opened = self.view().map(|view| view.opened(before)).unwrap_or_default();
+                self.opened = before + 1;
                 self.print(opened);
                 Vec::new()
             }
@@ -468,8 +502,9 @@ impl ChatScreen {
             Reply::Started { agent, status, instead_of } => {
                 self.update(status);
                 self.switch(agent);
-                if let Some(agent) = instead_of {
-                    return vec![ScreenEffect::Send(HostCommand::Close { agent })];
+                if let Some(before) = instead_of {
+                    let close = ScreenEffect::Send(HostCommand::Close { agent: before });
+                    return vec![ScreenEffect::Ask(Request::Recent { agent }), close];
                 }
             }
             Reply::Lines(lines) => self.print(lines),
