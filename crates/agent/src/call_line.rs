@@ -3,7 +3,7 @@
 use linkspan_client::visible;
 use serde_json::Value;
 
-use crate::message::{Arguments, ToolCall};
+use crate::message::{CallArguments, ModelCall};
 
 /// No line shows more of an argument.
 const LONGEST: usize = 100;
@@ -12,9 +12,9 @@ const TELLING: [&str; 10] =
     ["command", "path", "file_path", "file", "pattern", "query", "url", "expression", "message", "task"];
 
 /// Such as `edit_file src/main.rs`.
-pub(crate) fn call_line(call: &ToolCall) -> String {
+pub(crate) fn call_line(call: &ModelCall) -> String {
     let name = visible::name(&call.name);
-    let Arguments::Json(arguments) = &call.arguments else {
+    let CallArguments::Json(arguments) = &call.arguments else {
         return format!("{name} (its arguments are not valid JSON)");
     };
     match telling(arguments) {
@@ -47,23 +47,23 @@ mod tests {
 
     use super::*;
 
-    fn line(arguments: Arguments) -> String {
-        call_line(&ToolCall { id: "1".into(), name: "tool".into(), arguments, opaque: None })
+    fn line(arguments: CallArguments) -> String {
+        call_line(&ModelCall { id: "1".into(), name: "tool".into(), arguments, opaque: None })
     }
 
     #[test]
     fn a_call_is_told_by_its_most_telling_argument() {
-        assert_eq!(line(Arguments::Json(json!({ "content": "x", "path": "a.rs" }))), "tool a.rs");
-        assert_eq!(line(Arguments::Json(json!({ "command": ["ls", "-l"] }))), "tool ls -l");
-        assert_eq!(line(Arguments::Json(json!({ "other": "x" }))), "tool x");
-        assert_eq!(line(Arguments::Json(json!({}))), "tool");
-        assert_eq!(line(Arguments::Json(json!([1]))), "tool");
-        assert_eq!(line(Arguments::Broken("{".into())), "tool (its arguments are not valid JSON)");
+        assert_eq!(line(CallArguments::Json(json!({ "content": "x", "path": "a.rs" }))), "tool a.rs");
+        assert_eq!(line(CallArguments::Json(json!({ "command": ["ls", "-l"] }))), "tool ls -l");
+        assert_eq!(line(CallArguments::Json(json!({ "other": "x" }))), "tool x");
+        assert_eq!(line(CallArguments::Json(json!({}))), "tool");
+        assert_eq!(line(CallArguments::Json(json!([1]))), "tool");
+        assert_eq!(line(CallArguments::Broken("{".into())), "tool (its arguments are not valid JSON)");
     }
 
     #[test]
     fn a_call_cannot_control_the_terminal_or_fill_it() {
-        let told = line(Arguments::Json(json!({ "command": format!("\u{1b}[2J\n{}", "x".repeat(500)) })));
+        let told = line(CallArguments::Json(json!({ "command": format!("\u{1b}[2J\n{}", "x".repeat(500)) })));
         assert!(told.starts_with("tool \\u{1b}[2J\\n"), "{told}");
         assert!(told.chars().count() <= LONGEST + 6, "{told}");
     }

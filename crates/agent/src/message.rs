@@ -7,7 +7,7 @@ use serde_json::Value;
 /// One entry of a conversation, in the order in which the model reads them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
-pub enum Message {
+pub enum ChatMessage {
     /// From the user.
     User {
         /// What the user wrote.
@@ -22,7 +22,7 @@ pub enum Message {
         text: String,
         /// The tool calls, in the order in which the model made them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        calls: Vec<ToolCall>,
+        calls: Vec<ModelCall>,
     },
     /// The results of all calls of the assistant message before, in its order.
     Tools {
@@ -38,13 +38,13 @@ pub enum Message {
 
 /// A call that the model makes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToolCall {
+pub struct ModelCall {
     /// Unique in the conversation. Minted here where a model's wire has none.
     pub id: String,
     /// The tool's name, as the model wrote it.
     pub name: String,
     /// The arguments, or the text that the model streamed if it is not valid JSON.
-    pub arguments: Arguments,
+    pub arguments: CallArguments,
     /// What the model's wire needs back with this call, such as Gemini's thought signature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opaque: Option<String>,
@@ -53,7 +53,7 @@ pub struct ToolCall {
 /// The arguments of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Arguments {
+pub enum CallArguments {
     /// A JSON object.
     Json(Value),
     /// Not a JSON object. The model is told, and no tool runs.

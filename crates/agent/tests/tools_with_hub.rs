@@ -9,7 +9,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use linkspan_agent::message::{Arguments, ToolCall, ToolResult};
+    use linkspan_agent::message::{CallArguments, ModelCall, ToolResult};
     use linkspan_agent::permissions::{PermissionMode, ToolKind};
     use linkspan_agent::tools::mcp::ServerConfig;
     use linkspan_agent::tools::{AgentTools, ToolContext, Toolbox, ToolsConfig};
@@ -96,10 +96,10 @@ mod tests {
         fn call(&self, tool: &str, arguments: Value) -> Receiver<ToolResult> {
             let (say, heard) = channel();
             let (tools, context) = (Arc::clone(&self.tools), self.context.clone());
-            let call = ToolCall {
+            let call = ModelCall {
                 id: "1".to_owned(),
                 name: tool.to_owned(),
-                arguments: Arguments::Json(arguments),
+                arguments: CallArguments::Json(arguments),
                 opaque: None,
             };
             thread::spawn(move || say.send(tools.run(&call, &context)));

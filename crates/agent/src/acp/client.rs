@@ -18,9 +18,9 @@ use super::session::{Session, session_update};
 use super::update;
 use crate::conversation::{Answer, Question, QuestionId};
 use crate::host::{
-    AgentId, AgentStatus, ChangeId, HostCommand, HostEvent, HostHandle, Occurred, SessionSummary,
+    AgentId, AgentSummary, ChangeId, HostCommand, HostEvent, HostHandle, Occurred, SessionSummary,
 };
-use crate::message::Message;
+use crate::message::ChatMessage;
 use crate::permissions::PermissionMode;
 use crate::tasks::Task;
 
@@ -66,9 +66,9 @@ pub(super) enum Errand {
 /// A session that was opened.
 #[derive(Debug)]
 pub(super) struct Opened {
-    pub(super) status: AgentStatus,
+    pub(super) status: AgentSummary,
     /// What is shown of it, if it was loaded.
-    pub(super) messages: Option<Vec<Message>>,
+    pub(super) messages: Option<Vec<ChatMessage>>,
 }
 
 /// Why a session was not opened.

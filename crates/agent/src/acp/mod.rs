@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use client::{Act, Client, Errand, OpenError, Opened};
 use rpc::{INVALID_REQUEST, Incoming, LONGEST_LINE, Line, Lines};
 
-use crate::host::{AgentId, AgentSettings, AgentStatus, HostCommand, HostHandle, SessionSummary};
+use crate::host::{AgentId, AgentSettings, AgentSummary, HostCommand, HostHandle, SessionSummary};
 
 /// How the sessions of a client start.
 #[derive(Debug, Clone, Default)]
@@ -134,7 +134,7 @@ async fn reload(host: &HostHandle, agent: AgentId) -> Result<Opened, String> {
     Ok(Opened { status: status(host, agent).await?, messages: Some(messages) })
 }
 
-async fn status(host: &HostHandle, agent: AgentId) -> Result<AgentStatus, String> {
+async fn status(host: &HostHandle, agent: AgentId) -> Result<AgentSummary, String> {
     let all = host.ask(|reply| HostCommand::Status { reply }).await.map_err(|ended| ended.to_string())?;
     all.into_iter().find(|status| status.agent == agent).ok_or_else(|| "the session ended at once".to_owned())
 }

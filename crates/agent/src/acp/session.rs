@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::rpc::{INTERNAL_ERROR, error, notification, response};
 use super::update;
-use crate::conversation::{Shown, TurnEnd};
-use crate::host::{AgentId, AgentStatus, Occurred};
-use crate::message::ToolCall;
+use crate::conversation::{TurnEnd, TurnEvent};
+use crate::host::{AgentId, AgentSummary, Occurred};
+use crate::message::ModelCall;
 use crate::permissions::PermissionMode;
 
 /// How much of a running tool's output a client sees, and how much must be new.
@@ -39,7 +39,7 @@ struct RunningOutput {
 }
 
 impl Session {
-    pub(super) fn new(status: &AgentStatus) -> Session {
+    pub(super) fn new(status: &AgentSummary) -> Session {
         Session {
             agent: status.agent,
             cwd: status.cwd.clone(),
@@ -53,25 +53,25 @@ impl Session {
 
     pub(super) fn event(&mut self, name: &str, what: Occurred) -> Vec<Value> {
         let update = match what {
-            Occurred::Shown(Shown::Text(text)) => update::chunk("agent_message_chunk", &text),
-            Occurred::Shown(Shown::Thought(text) | Shown::Info(text)) => {
+            Occurred::Shown(TurnEvent::Text(text)) => update::chunk("agent_message_chunk", &text),
+            Occurred::Shown(TurnEvent::Thought(text) | TurnEvent::Info(text)) => {
                 update::chunk("agent_thought_chunk", &text)
             }
-            Occurred::Shown(Shown::Call(call)) => self.call(&call),
+            Occurred::Shown(TurnEvent::Call(call)) => self.call(&call),
             Occurred::Output { call_id, text } => match self.output(&call_id, &text) {
                 Some(end) => update::output(&call_id, &end),
                 None => return Vec::new(),
             },
-            Occurred::Shown(Shown::Result(result)) => {
+            Occurred::Shown(TurnEvent::Result(result)) => {
                 self.outputs.remove(&result.call_id);
                 let keeps = self.with_diff.remove(&result.call_id) && !result.is_error;
                 update::tool_result(&result, keeps)
             }
-            Occurred::Shown(Shown::Error(text)) => {
+            Occurred::Shown(TurnEvent::Error(text)) => {
                 self.last_error = Some(text);
                 return Vec::new();
             }
-            Occurred::Shown(Shown::Ended { end, usage, .. }) => {
+            Occurred::Shown(TurnEvent::Ended { end, usage, .. }) => {
                 let Some(id) = self.prompt.take() else { return Vec::new() };
                 let reason = match end {
                     TurnEnd::Done => "end_turn",
@@ -118,7 +118,7 @@ impl Session {
         Some(output.end.clone())
     }
 
-    fn call(&mut self, call: &ToolCall) -> Value {
+    fn call(&mut self, call: &ModelCall) -> Value {
         let diff = update::diff_of(call, &self.cwd, self.mode);
         if diff.is_some() {
             self.with_diff.insert(call.id.clone());

@@ -11,10 +11,10 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::*;
-use crate::conversation::{Answer, Question, QuestionId, Shown, TurnEnd};
+use crate::conversation::{Answer, Question, QuestionId, TurnEnd, TurnEvent};
 use crate::host::double::HostDouble;
 use crate::host::{ChangeId, ChangeQuestion, Occurred};
-use crate::message::{Arguments, Message, ToolCall, ToolResult};
+use crate::message::{CallArguments, ChatMessage, ModelCall, ToolResult};
 use crate::permissions::PermissionMode;
 
 struct AcpFixture {
@@ -120,8 +120,8 @@ impl AcpFixture {
     }
 }
 
-fn call(name: &str, arguments: Value) -> ToolCall {
-    ToolCall { id: "c1".into(), name: name.into(), arguments: Arguments::Json(arguments), opaque: None }
+fn call(name: &str, arguments: Value) -> ModelCall {
+    ModelCall { id: "c1".into(), name: name.into(), arguments: CallArguments::Json(arguments), opaque: None }
 }
 
 fn result(text: &str, is_error: bool) -> ToolResult {
@@ -134,11 +134,11 @@ fn a_turn_is_shown_as_it_happens_and_ends_with_a_reason() {
     let agent = client.open();
     let id = client.prompt("hello");
     for shown in [
-        Shown::Started,
-        Shown::Thought("hm".into()),
-        Shown::Text("I look".into()),
-        Shown::Call(call("read_file", json!({ "path": "a" }))),
-        Shown::Result(result("content", false)),
+        TurnEvent::Started,
+        TurnEvent::Thought("hm".into()),
+        TurnEvent::Text("I look".into()),
+        TurnEvent::Call(call("read_file", json!({ "path": "a" }))),
+        TurnEvent::Result(result("content", false)),
     ] {
         client.host.show(agent, shown);
     }
@@ -162,14 +162,14 @@ fn the_output_of_a_running_tool_is_shown_in_pieces_that_are_worth_it() {
     let mut client = client();
     let agent = client.open();
     client.prompt("run");
-    client.host.show(agent, Shown::Call(call("run_command", json!({ "command": "x" }))));
+    client.host.show(agent, TurnEvent::Call(call("run_command", json!({ "command": "x" }))));
     assert_eq!(client.update()["sessionUpdate"], "tool_call");
     let output = |text: &str| Occurred::Output { call_id: "c1".into(), text: text.into() };
     client.host.emit(agent, output("first\n"));
     client.host.emit(agent, output("too little\n"));
     client.host.emit(agent, output(&"x".repeat(20_000)));
     client.host.emit(agent, output("of the end"));
-    client.host.show(agent, Shown::Result(result("all", false)));
+    client.host.show(agent, TurnEvent::Result(result("all", false)));
     let text = |update: Value| update["content"][0]["content"]["text"].as_str().unwrap().to_owned();
     assert_eq!(text(client.update()), "first\n");
     let shown = text(client.update());
@@ -192,7 +192,7 @@ fn each_end_has_its_reason_and_a_failure_its_error() {
         assert_eq!(client.reads()["result"]["stopReason"], reason);
     }
     client.prompt("x");
-    client.host.show(agent, Shown::Error("the key is wrong".into()));
+    client.host.show(agent, TurnEvent::Error("the key is wrong".into()));
     client.host.end(agent, TurnEnd::Failed, "");
     assert_eq!(client.reads()["error"]["message"], "the key is wrong");
 }
@@ -301,10 +301,13 @@ fn a_question_that_is_answered_elsewhere_is_withdrawn() {
 fn a_saved_session_is_shown_from_its_beginning() {
     let mut client = client();
     client.host.answers.lock().unwrap().messages = vec![
-        Message::User { text: "hello".into(), attachments: vec![] },
-        Message::Assistant { text: "I look".into(), calls: vec![call("read_file", json!({ "path": "a" }))] },
-        Message::Tools { results: vec![result("no such file", true)] },
-        Message::Assistant { text: "gone".into(), calls: vec![] },
+        ChatMessage::User { text: "hello".into(), attachments: vec![] },
+        ChatMessage::Assistant {
+            text: "I look".into(),
+            calls: vec![call("read_file", json!({ "path": "a" }))],
+        },
+        ChatMessage::Tools { results: vec![result("no such file", true)] },
+        ChatMessage::Assistant { text: "gone".into(), calls: vec![] },
     ];
     let id = client.ask("session/load", json!({ "sessionId": "s1", "cwd": "/", "mcpServers": [] }));
     let kinds: Vec<_> = (0..5).map(|_| client.update()["sessionUpdate"].clone()).collect();

@@ -8,7 +8,7 @@ use linkspan_client::proposal::FILE_TOOLS;
 use serde_json::{Map, Value, json};
 
 use crate::call_line::call_line;
-use crate::message::{Arguments, Message, ToolCall, ToolResult};
+use crate::message::{CallArguments, ChatMessage, ModelCall, ToolResult};
 use crate::permissions::PermissionMode;
 
 /// A piece of text from somebody.
@@ -17,7 +17,7 @@ pub(super) fn chunk(kind: &str, text: &str) -> Value {
 }
 
 /// A call that the model made. `diff` is its change, if it is known.
-pub(super) fn tool_call(call: &ToolCall, cwd: &Path, diff: Option<Value>) -> Value {
+pub(super) fn tool_call(call: &ModelCall, cwd: &Path, diff: Option<Value>) -> Value {
     let mut update = described(call, cwd);
     update.insert("sessionUpdate".to_owned(), json!("tool_call"));
     update.insert("status".to_owned(), json!("pending"));
@@ -26,7 +26,7 @@ pub(super) fn tool_call(call: &ToolCall, cwd: &Path, diff: Option<Value>) -> Val
 }
 
 /// The call as a permission request shows it.
-pub(super) fn asked_call(call: &ToolCall, cwd: &Path, note: Option<&str>) -> Value {
+pub(super) fn asked_call(call: &ModelCall, cwd: &Path, note: Option<&str>) -> Value {
     let mut asked = described(call, cwd);
     asked.insert("status".to_owned(), json!("pending"));
     if let Some(note) = note {
@@ -80,8 +80,8 @@ pub(super) fn output(call_id: &str, text: &str) -> Value {
 
 /// The change that a call would make now, as whole texts. In a mode without questions the tool may already have run, so
 /// only tools that notice that are shown. Reads the file.
-pub(super) fn diff_of(call: &ToolCall, cwd: &Path, mode: PermissionMode) -> Option<Value> {
-    let Arguments::Json(arguments) = &call.arguments else { return None };
+pub(super) fn diff_of(call: &ModelCall, cwd: &Path, mode: PermissionMode) -> Option<Value> {
+    let CallArguments::Json(arguments) = &call.arguments else { return None };
     let notices = matches!(call.name.as_str(), "write_file" | "edit_file" | "patch");
     if !FILE_TOOLS.contains(&call.name.as_str()) || (mode != PermissionMode::Trusted && !notices) {
         return None;
@@ -96,35 +96,35 @@ fn diff(question: &ConfirmQuestion) -> Option<Value> {
 }
 
 /// A conversation so far, as its client would have seen it.
-pub(super) fn replay(messages: &[Message], cwd: &Path) -> Vec<Value> {
+pub(super) fn replay(messages: &[ChatMessage], cwd: &Path) -> Vec<Value> {
     let mut updates = Vec::new();
     for message in messages {
         match message {
-            Message::User { text, .. } => updates.push(chunk("user_message_chunk", text)),
-            Message::Assistant { text, calls } => {
+            ChatMessage::User { text, .. } => updates.push(chunk("user_message_chunk", text)),
+            ChatMessage::Assistant { text, calls } => {
                 if !text.is_empty() {
                     updates.push(chunk("agent_message_chunk", text));
                 }
                 // Its change is history: the file may hold anything by now.
                 updates.extend(calls.iter().map(|call| tool_call(call, cwd, None)));
             }
-            Message::Tools { results } => {
+            ChatMessage::Tools { results } => {
                 updates.extend(results.iter().map(|result| tool_result(result, false)));
             }
-            Message::Summary { text } => updates.push(chunk("agent_thought_chunk", text)),
+            ChatMessage::Summary { text } => updates.push(chunk("agent_thought_chunk", text)),
         }
     }
     updates
 }
 
-fn described(call: &ToolCall, cwd: &Path) -> Map<String, Value> {
+fn described(call: &ModelCall, cwd: &Path) -> Map<String, Value> {
     let mut described = Map::new();
     described.insert("toolCallId".to_owned(), json!(call.id));
     described.insert("title".to_owned(), json!(call_line(call)));
     described.insert("kind".to_owned(), json!(kind(&call.name)));
     let raw = match &call.arguments {
-        Arguments::Json(arguments) => arguments.clone(),
-        Arguments::Broken(text) => json!({ "text": text }),
+        CallArguments::Json(arguments) => arguments.clone(),
+        CallArguments::Broken(text) => json!({ "text": text }),
     };
     let path = raw.get("path").or_else(|| raw.get("file_path")).and_then(Value::as_str);
     if let Some(path) = path {
@@ -155,8 +155,13 @@ fn kind(tool: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    fn call(name: &str, arguments: Value) -> ToolCall {
-        ToolCall { id: "c1".into(), name: name.into(), arguments: Arguments::Json(arguments), opaque: None }
+    fn call(name: &str, arguments: Value) -> ModelCall {
+        ModelCall {
+            id: "c1".into(),
+            name: name.into(),
+            arguments: CallArguments::Json(arguments),
+            opaque: None,
+        }
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! The calls of one answer: which may run at once, which are asked about, and their results in the model's order. Each
 //! call gets exactly one result, whatever happens.
 
-use std::path::{Component, PathBuf};
+use serde_json::json;
 
-use serde_json::{Value, json};
+use crate::message::{CallArguments, ChatMessage, ModelCall, ToolResult};
+use crate::permissions::{PermissionVerdict, verdict};
 
-use crate::message::{Arguments, Message, ToolCall, ToolResult};
-use crate::permissions::{PermissionVerdict, ToolKind, verdict};
-
+use super::overlap::{Overlap, fingerprint, grant};
+use super::refusal_text::{broken, cut, declined, kind_name};
 use super::turn::TurnPhase;
-use super::{Action, Answer, Conversation, Question, QuestionId, Record, Shown, TurnEnd};
+use super::{
+    AgentConversation, Answer, ConversationAction, Question, QuestionId, Record, TurnEnd, TurnEvent,
+};
 
 /// The tool that proposes a whole text, which a change is asked about with again after a restart.
 const WHOLE_FILE: &str = "write_file";
@@ -18,12 +20,13 @@ const WHOLE_FILE: &str = "write_file";
 #[derive(Debug)]
 pub(super) struct Batch {
     calls: Vec<BatchCall>,
-    cancelled: bool,
+    /// How the turn ends once every call has its result; it goes on if there is none.
+    ending: Option<TurnEnd>,
 }
 
 #[derive(Debug)]
 struct BatchCall {
-    call: ToolCall,
+    call: ModelCall,
     overlap: Overlap,
     state: CallState,
 }
@@ -32,64 +35,15 @@ struct BatchCall {
 enum CallState {
     Waiting,
     /// Its user is asked whether it may run, or may run once more.
-    Asked(QuestionId, Asked),
+    Asked(QuestionId, QuestionKind),
     Running,
     Done(ToolResult),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum QuestionKind {
     Permission,
     Repeated,
-}
-
-/// Which calls may run at the same time. The others run in the model's order.
-#[derive(Debug, PartialEq)]
-enum Overlap {
-    /// With all others of this kind.
-    Free,
-    /// With changes of other files.
-    File(PathBuf),
-    Alone,
-}
-
-impl Overlap {
-    fn of(call: &ToolCall, kind: Option<ToolKind>) -> Overlap {
-        match kind {
-            None | Some(ToolKind::Read | ToolKind::Network | ToolKind::Spawn) => Overlap::Free,
-            Some(ToolKind::Change) => match &call.arguments {
-                Arguments::Json(Value::Object(arguments)) => match arguments.get("path") {
-                    Some(Value::String(path)) => {
-                        let path = PathBuf::from(path);
-                        let plain = path.components().filter(|part| *part != Component::CurDir);
-                        Overlap::File(plain.collect())
-                    }
-                    _ => Overlap::Alone,
-                },
-                _ => Overlap::Alone,
-            },
-            Some(ToolKind::Command | ToolKind::GitWrite | ToolKind::Editor | ToolKind::Foreign) => {
-                Overlap::Alone
-            }
-        }
-    }
-
-    fn permits(&self, other: &Overlap) -> bool {
-        match (self, other) {
-            (Overlap::Free, Overlap::Free) => true,
-            (Overlap::File(one), Overlap::File(other)) => one != other,
-            _ => false,
-        }
-    }
-}
-
-/// What makes two calls equal.
-pub(super) fn fingerprint(call: &ToolCall) -> (String, String) {
-    let arguments = match &call.arguments {
-        Arguments::Json(value) => value.to_string(),
-        Arguments::Broken(text) => text.clone(),
-    };
-    (call.name.clone(), arguments)
 }
 
 impl Batch {
@@ -117,22 +71,22 @@ impl Batch {
     }
 }
 
-impl Conversation {
-    pub(super) fn begin_batch(&mut self, calls: Vec<ToolCall>) {
+impl AgentConversation {
+    pub(super) fn begin_batch(&mut self, calls: Vec<ModelCall>) {
         for call in &calls {
-            self.show(Shown::Call(call.clone()));
+            self.show(TurnEvent::Call(call.clone()));
         }
         self.phase = TurnPhase::Tools(self.batch(calls));
         self.advance();
     }
 
     /// The calls, none of which runs yet.
-    pub(super) fn batch(&self, calls: Vec<ToolCall>) -> Batch {
-        let waiting = |call: ToolCall| {
+    pub(super) fn batch(&self, calls: Vec<ModelCall>) -> Batch {
+        let waiting = |call: ModelCall| {
             let overlap = Overlap::of(&call, self.tools.kind(&call.name));
             BatchCall { call, overlap, state: CallState::Waiting }
         };
-        Batch { calls: calls.into_iter().map(waiting).collect(), cancelled: false }
+        Batch { calls: calls.into_iter().map(waiting).collect(), ending: None }
     }
 
     fn batch_mut(&mut self) -> Option<&mut Batch> {
@@ -166,9 +120,12 @@ impl Conversation {
             _ => None,
         });
         let results = results.collect();
-        self.add(Message::Tools { results });
+        self.add(ChatMessage::Tools { results });
         self.deadline = None;
-        if batch.cancelled { self.end_turn(TurnEnd::Cancelled) } else { self.next_round() }
+        match batch.ending {
+            Some(end) => self.end_turn(end),
+            None => self.next_round(),
+        }
     }
 
     /// A result from the session file.
@@ -190,7 +147,7 @@ impl Conversation {
         let equal = fingerprint(&call);
         let times = self.turn.failures.get(&equal).copied().unwrap_or_default();
         if times >= self.limits.equal_failures && !self.patience.contains(&equal) {
-            return self.ask(index, Asked::Repeated, Question::Repeated { call, times });
+            return self.ask(index, QuestionKind::Repeated, Question::Repeated { call, times });
         }
         self.start_once_more(index);
     }
@@ -198,7 +155,7 @@ impl Conversation {
     /// As `start`, without looking at earlier failures.
     fn start_once_more(&mut self, index: usize) {
         let Some(call) = self.batch_call(index).map(|open| open.call.clone()) else { return };
-        if let Arguments::Broken(text) = &call.arguments {
+        if let CallArguments::Broken(text) = &call.arguments {
             return self.refuse(index, broken(text));
         }
         let Some(kind) = self.tools.kind(&call.name) else {
@@ -212,7 +169,7 @@ impl Conversation {
             PermissionVerdict::Ask if self.grants.contains(&grant(&call, kind)) => self.run(index),
             PermissionVerdict::Ask => {
                 let why = format!("{} mode asks before {}", self.mode.name(), kind_name(kind));
-                self.ask(index, Asked::Permission, Question::Permission { call, why });
+                self.ask(index, QuestionKind::Permission, Question::Permission { call, why });
             }
             PermissionVerdict::Refuse => {
                 let mode = self.mode.name();
@@ -229,18 +186,18 @@ impl Conversation {
         let mut call = open.call.clone();
         if let Some((path, content)) = self.proposed.remove(&call.id) {
             call.name = WHOLE_FILE.to_owned();
-            call.arguments = Arguments::Json(json!({ "path": path, "content": content }));
+            call.arguments = CallArguments::Json(json!({ "path": path, "content": content }));
             self.asked_again.insert(call.id.clone());
         }
         self.save(Record::Running { call_id: call.id.clone() });
-        self.act(Action::Run { call, mode });
+        self.act(ConversationAction::Run { call, mode });
     }
 
-    fn ask(&mut self, index: usize, asked: Asked, ask: Question) {
+    fn ask(&mut self, index: usize, asked: QuestionKind, ask: Question) {
         let question = self.next_question();
         if let Some(open) = self.batch_call(index) {
             open.state = CallState::Asked(question, asked);
-            self.act(Action::Ask { question, ask });
+            self.act(ConversationAction::Ask { question, ask });
         }
     }
 
@@ -265,20 +222,20 @@ impl Conversation {
             *self.turn.failures.entry(equal).or_default() += 1;
         }
         self.save(Record::Finished { result: result.clone() });
-        self.show(Shown::Result(result));
+        self.show(TurnEvent::Result(result));
     }
 
     pub(super) fn tool_done(&mut self, result: ToolResult) {
         let Some(batch) = self.batch_mut() else { return };
-        let cancelled = batch.cancelled;
+        let ending = batch.ending.is_some();
         let running =
             |open: &BatchCall| open.call.id == result.call_id && matches!(open.state, CallState::Running);
         let Some(index) = batch.calls.iter().position(running) else { return };
-        let stopped = cancelled && result.cancelled;
+        let stopped = ending && result.cancelled;
         self.finish(index, result.text, result.is_error || stopped, stopped);
-        if result.cancelled && !cancelled {
+        if result.cancelled && !ending {
             // The tool's own surface cancelled the turn.
-            return self.cancel_batch();
+            return self.end_batch(TurnEnd::Cancelled);
         }
         self.advance();
     }
@@ -291,10 +248,10 @@ impl Conversation {
             return;
         };
         let (call, asked) = (call.clone(), *asked);
-        self.act(Action::CloseQuestion { question });
+        self.act(ConversationAction::CloseQuestion { question });
         match (asked, answer) {
-            (Asked::Permission, Answer::No { reason }) => self.refuse(index, declined(reason)),
-            (Asked::Permission, answer) => {
+            (QuestionKind::Permission, Answer::No { reason }) => self.refuse(index, declined(reason)),
+            (QuestionKind::Permission, answer) => {
                 if answer == Answer::Session
                     && let Some(kind) = self.tools.kind(&call.name)
                 {
@@ -305,11 +262,15 @@ impl Conversation {
                     self.reconsider_questions();
                 }
             }
-            (Asked::Repeated, Answer::No { reason }) => {
+            (QuestionKind::Repeated, Answer::No { reason }) => {
                 self.finish(index, declined(reason), true, false);
-                return self.cancel_batch();
+                let name = &call.name;
+                self.show(TurnEvent::Error(format!(
+                    "The model repeated a call of {name} that had failed, and the turn is stopped. Say what it should do instead."
+                )));
+                return self.end_batch(TurnEnd::Failed);
             }
-            (Asked::Repeated, answer) => {
+            (QuestionKind::Repeated, answer) => {
                 if answer == Answer::Session {
                     self.patience.insert(fingerprint(&call));
                 }
@@ -323,7 +284,9 @@ impl Conversation {
     pub(super) fn reconsider_questions(&mut self) {
         let Some(batch) = self.batch_mut() else { return };
         let pending = batch.calls.iter().enumerate().filter_map(|(index, open)| match open.state {
-            CallState::Asked(question, Asked::Permission) => Some((index, question, open.call.clone())),
+            CallState::Asked(question, QuestionKind::Permission) => {
+                Some((index, question, open.call.clone()))
+            }
             _ => None,
         });
         let pending: Vec<_> = pending.collect();
@@ -332,30 +295,31 @@ impl Conversation {
             let still = verdict(self.mode, kind) == PermissionVerdict::Ask
                 && !self.grants.contains(&grant(&call, kind));
             if !still {
-                self.act(Action::CloseQuestion { question });
+                self.act(ConversationAction::CloseQuestion { question });
                 self.start_once_more(index);
             }
         }
         self.advance();
     }
 
-    pub(super) fn cancel_batch(&mut self) {
+    /// Ends all calls, and then the turn. The second time, without waiting for them.
+    pub(super) fn end_batch(&mut self, end: TurnEnd) {
         let Some(batch) = self.batch_mut() else { return };
-        if batch.cancelled {
+        if batch.ending.is_some() {
             return self.give_up_on_tools();
         }
-        batch.cancelled = true;
+        batch.ending = Some(end);
         let mut running = false;
         for index in 0..batch.calls.len() {
             let Some(open) = self.batch_call(index) else { continue };
             match open.state {
                 CallState::Done(_) => continue,
                 CallState::Waiting => {}
-                CallState::Asked(question, _) => self.act(Action::CloseQuestion { question }),
+                CallState::Asked(question, _) => self.act(ConversationAction::CloseQuestion { question }),
                 CallState::Running => {
                     running = true;
                     let call_id = open.call.id.clone();
-                    self.act(Action::Stop { call_id });
+                    self.act(ConversationAction::Stop { call_id });
                     continue;
                 }
             }
@@ -370,7 +334,7 @@ impl Conversation {
     /// Tools that do not end although they were stopped: their results are made up.
     pub(super) fn give_up_on_tools(&mut self) {
         let Some(batch) = self.batch_mut() else { return };
-        if !batch.cancelled {
+        if batch.ending.is_none() {
             return;
         }
         for index in 0..batch.calls.len() {
@@ -380,52 +344,5 @@ impl Conversation {
             }
         }
         self.advance();
-    }
-}
-
-/// What a permission for the session is about.
-fn grant(call: &ToolCall, kind: ToolKind) -> (String, String) {
-    match kind {
-        ToolKind::Command => fingerprint(call),
-        _ => (call.name.clone(), String::new()),
-    }
-}
-
-fn declined(reason: Option<String>) -> String {
-    match reason.filter(|reason| !reason.trim().is_empty()) {
-        Some(reason) => format!("The user declined this call: {reason}"),
-        None => "The user declined this call. Ask what to do instead, or find another way.".to_owned(),
-    }
-}
-
-fn broken(text: &str) -> String {
-    let mut start = text.to_owned();
-    cut(&mut start, 500);
-    format!(
-        "Not run: the arguments are not a JSON object. Call it again with valid arguments. Received: {start}"
-    )
-}
-
-/// Keeps the first so many bytes.
-fn cut(text: &mut String, limit: usize) {
-    if text.len() <= limit {
-        return;
-    }
-    let dropped = text.len() - limit;
-    let end = (0..=limit).rev().find(|index| text.is_char_boundary(*index)).unwrap_or_default();
-    text.truncate(end);
-    text.push_str(&format!("\n[{dropped} bytes more are left out]"));
-}
-
-fn kind_name(kind: ToolKind) -> &'static str {
-    match kind {
-        ToolKind::Read => "reading",
-        ToolKind::Change => "changes of files",
-        ToolKind::Command => "commands",
-        ToolKind::GitWrite => "writes to git",
-        ToolKind::Network => "access to the network",
-        ToolKind::Editor => "actions in the editor",
-        ToolKind::Foreign => "tools of MCP servers",
-        ToolKind::Spawn => "starting another agent",
     }
 }

@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 
-use crate::message::{Arguments, Message};
+use crate::message::{CallArguments, ChatMessage};
 use crate::models::ModelRequest;
 
 use super::turn::{RequestPurpose, Stream, TurnPhase, TurnState};
-use super::{Conversation, Fill, Record, Shown, TurnEnd};
+use super::{AgentConversation, Fill, Record, TurnEnd, TurnEvent};
 
 /// Of the context, in percent, from which the conversation is compacted by itself.
 const NEARLY_FULL: u64 = 85;
@@ -21,7 +21,7 @@ your summary alone. Keep: what the user wants and every instruction still in for
 read or changed, by path, with what matters in them; commands and their results; what is done, what is open, and the next \
 step. Write plain text without a preamble.";
 
-impl Conversation {
+impl AgentConversation {
     pub(super) fn compact(&mut self) {
         if self.is_busy() {
             self.compact_wanted = true;
@@ -29,11 +29,11 @@ impl Conversation {
         }
         self.compact_wanted = false;
         if self.messages.is_empty() {
-            self.show(Shown::Info("There is nothing to compact yet.".to_owned()));
+            self.show(TurnEvent::Info("There is nothing to compact yet.".to_owned()));
             return;
         }
         self.turn = TurnState::only_compaction();
-        self.show(Shown::Started);
+        self.show(TurnEvent::Started);
         self.begin_summary();
     }
 
@@ -51,12 +51,12 @@ impl Conversation {
         if kept == self.messages.len() {
             return self.summary_failed("its last message alone is too long for the model.");
         }
-        self.show(Shown::Info("The conversation is compacted: the model writes a summary.".to_owned()));
+        self.show(TurnEvent::Info("The conversation is compacted: the model writes a summary.".to_owned()));
         self.request(RequestPurpose::Summary { kept });
     }
 
     fn summary_failed(&mut self, why: &str) {
-        self.show(Shown::Error(format!(
+        self.show(TurnEvent::Error(format!(
             "The conversation was not compacted: {why} To start over, use /clear."
         )));
         self.end_turn(TurnEnd::Failed);
@@ -71,7 +71,7 @@ impl Conversation {
         self.save(Record::Compacted { summary: summary.clone(), kept });
         self.replace_by_summary(summary, kept);
         let after = self.messages.len();
-        self.show(Shown::Info(format!("Compacted: {before} messages became {after}.")));
+        self.show(TurnEvent::Info(format!("Compacted: {before} messages became {after}.")));
         if self.turn.only_compaction {
             return self.end_turn(TurnEnd::Done);
         }
@@ -80,7 +80,7 @@ impl Conversation {
 
     pub(super) fn replace_by_summary(&mut self, text: String, kept: usize) {
         let tail = self.messages.split_off(self.messages.len().saturating_sub(kept));
-        self.messages = vec![Message::Summary { text }];
+        self.messages = vec![ChatMessage::Summary { text }];
         self.messages.extend(tail);
         let bytes = self.messages.iter().map(size).sum::<usize>();
         self.fill = Fill { counted: 0, bytes_since: bytes as u64 };
@@ -89,7 +89,7 @@ impl Conversation {
 }
 
 /// How many of the last messages stay: as many as fit, at least a last prompt, and no results without their calls.
-fn kept(messages: &[Message], budget: usize) -> usize {
+fn kept(messages: &[ChatMessage], budget: usize) -> usize {
     let mut bytes = 0usize;
     let mut kept = 0;
     for (index, message) in messages.iter().rev().enumerate() {
@@ -98,33 +98,33 @@ fn kept(messages: &[Message], budget: usize) -> usize {
         if bytes > budget / 4 {
             break;
         }
-        if !matches!(message, Message::Tools { .. }) && index + 1 < messages.len() {
+        if !matches!(message, ChatMessage::Tools { .. }) && index + 1 < messages.len() {
             kept = index + 1;
         }
     }
-    if kept == 0 && matches!(messages.last(), Some(Message::User { .. })) { 1 } else { kept }
+    if kept == 0 && matches!(messages.last(), Some(ChatMessage::User { .. })) { 1 } else { kept }
 }
 
 /// About how many bytes it has.
-pub(super) fn size(message: &Message) -> usize {
+pub(super) fn size(message: &ChatMessage) -> usize {
     match message {
-        Message::User { text, attachments } => {
+        ChatMessage::User { text, attachments } => {
             text.len() + attachments.iter().map(String::len).sum::<usize>()
         }
-        Message::Assistant { text, calls } => {
-            let of_call = |arguments: &Arguments| match arguments {
-                Arguments::Json(value) => value.to_string().len(),
-                Arguments::Broken(text) => text.len(),
+        ChatMessage::Assistant { text, calls } => {
+            let of_call = |arguments: &CallArguments| match arguments {
+                CallArguments::Json(value) => value.to_string().len(),
+                CallArguments::Broken(text) => text.len(),
             };
             text.len() + calls.iter().map(|call| call.name.len() + of_call(&call.arguments)).sum::<usize>()
         }
-        Message::Tools { results } => results.iter().map(|result| result.text.len()).sum(),
-        Message::Summary { text } => text.len(),
+        ChatMessage::Tools { results } => results.iter().map(|result| result.text.len()).sum(),
+        ChatMessage::Summary { text } => text.len(),
     }
 }
 
 /// The request for a summary: one text, because some models reject calls in messages if they are given no tools.
-pub(super) fn request(messages: &[Message], window: Option<u64>) -> ModelRequest {
+pub(super) fn request(messages: &[ChatMessage], window: Option<u64>) -> ModelRequest {
     let budget = usize::try_from(window.unwrap_or(USUAL_WINDOW).saturating_mul(2)).unwrap_or(usize::MAX);
     let mut parts = Vec::new();
     let mut bytes = 0usize;
@@ -139,35 +139,35 @@ pub(super) fn request(messages: &[Message], window: Option<u64>) -> ModelRequest
     }
     parts.reverse();
     let text = format!("The conversation so far:\n\n{}\nWrite the summary now.", parts.concat());
-    let prompt = Message::User { text, attachments: Vec::new() };
+    let prompt = ChatMessage::User { text, attachments: Vec::new() };
     ModelRequest { system: TASK.to_owned(), messages: vec![prompt], tools: Vec::new() }
 }
 
-fn transcript(message: &Message) -> String {
+fn transcript(message: &ChatMessage) -> String {
     let mut text = String::new();
     match message {
-        Message::User { text: said, attachments } => {
+        ChatMessage::User { text: said, attachments } => {
             let _ = writeln!(text, "USER: {}", shortened(said));
             for attachment in attachments {
                 let _ = writeln!(text, "ATTACHED: {}", shortened(attachment));
             }
         }
-        Message::Assistant { text: said, calls } => {
+        ChatMessage::Assistant { text: said, calls } => {
             let _ = writeln!(text, "AGENT: {}", shortened(said));
             for call in calls {
                 let arguments = match &call.arguments {
-                    Arguments::Json(value) => value.to_string(),
-                    Arguments::Broken(text) => text.clone(),
+                    CallArguments::Json(value) => value.to_string(),
+                    CallArguments::Broken(text) => text.clone(),
                 };
                 let _ = writeln!(text, "CALL {}: {}", call.name, shortened(&arguments));
             }
         }
-        Message::Tools { results } => {
+        ChatMessage::Tools { results } => {
             for result in results {
                 let _ = writeln!(text, "RESULT of {}: {}", result.name, shortened(&result.text));
             }
         }
-        Message::Summary { text: said } => {
+        ChatMessage::Summary { text: said } => {
             let _ = writeln!(text, "SUMMARY OF WHAT CAME BEFORE: {said}");
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::message::{Message, ToolCall, ToolResult, Usage};
+use crate::message::{ChatMessage, ModelCall, ToolResult, Usage};
 use crate::models::{ModelError, ModelEvent, ModelRequest};
 use crate::permissions::PermissionMode;
 
@@ -26,14 +26,14 @@ pub enum Event {
     },
     /// The model streamed. Events of another request than the current one are ignored.
     Model {
-        /// From [`Action::Request`].
+        /// From [`ConversationAction::Request`].
         request: u64,
         /// What it streamed.
         event: ModelEvent,
     },
     /// The model failed.
     ModelFailed {
-        /// From [`Action::Request`].
+        /// From [`ConversationAction::Request`].
         request: u64,
         /// Why.
         error: ModelError,
@@ -43,14 +43,14 @@ pub enum Event {
         /// What it returned.
         result: ToolResult,
     },
-    /// The user answered a question of [`Action::Ask`].
+    /// The user answered a question of [`ConversationAction::Ask`].
     Answered {
         /// Which.
         question: QuestionId,
         /// What.
         answer: Answer,
     },
-    /// The system prompt as it is now, after [`Action::RefreshContext`] or a change in the editor.
+    /// The system prompt as it is now, after [`ConversationAction::RefreshContext`] or a change in the editor.
     Context {
         /// The whole prompt.
         system: String,
@@ -69,13 +69,13 @@ pub enum Event {
     ContextWindow(Option<u64>),
     /// After how many requests a turn ends.
     Rounds(u32),
-    /// The time of [`Action::Wake`] has come.
+    /// The time of [`ConversationAction::Wake`] has come.
     Tick,
 }
 
 /// What is to be done, in order.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
+pub enum ConversationAction {
     /// Append to the session file, durably, before the next action.
     Save(Record),
     /// Send to the model.
@@ -93,7 +93,7 @@ pub enum Action {
     /// Run a tool. Several may run at once.
     Run {
         /// Which call, with arguments that are JSON.
-        call: ToolCall,
+        call: ModelCall,
         /// In which mode.
         mode: PermissionMode,
     },
@@ -122,12 +122,12 @@ pub enum Action {
         after: Duration,
     },
     /// Show the user.
-    Show(Shown),
+    Show(TurnEvent),
 }
 
 /// What the frontends show.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Shown {
+pub enum TurnEvent {
     /// A turn began.
     Started,
     /// A piece of the answer.
@@ -135,7 +135,7 @@ pub enum Shown {
     /// A piece of the reasoning.
     Thought(String),
     /// A call that the model made, before it runs.
-    Call(ToolCall),
+    Call(ModelCall),
     /// Its result.
     Result(ToolResult),
     /// A retry, another round, a compaction: one line.
@@ -177,14 +177,14 @@ pub enum Question {
     /// May this call run?
     Permission {
         /// Which.
-        call: ToolCall,
+        call: ModelCall,
         /// Why it is asked, such as "trusted mode asks before commands".
         why: String,
     },
     /// The same call failed again and again: go on?
     Repeated {
         /// Which.
-        call: ToolCall,
+        call: ModelCall,
         /// How often.
         times: u32,
     },
@@ -211,7 +211,7 @@ pub enum Record {
     /// A message was added.
     Message {
         /// Which.
-        message: Message,
+        message: ChatMessage,
     },
     /// A tool is about to run: after a crash it is not run again unless it is safe to.
     Running {

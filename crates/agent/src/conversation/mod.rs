@@ -1,10 +1,12 @@
-//! One conversation, pure: `Conversation::handle(now, event)` returns actions. Owns the messages, the running turn with
+//! One conversation, pure: `AgentConversation::handle(now, event)` returns actions. Owns the messages, the running turn with
 //! its tool calls, permissions, cancellation, retries and compaction. Does no I/O and reads no clock.
 
 mod batch;
 mod compaction;
 mod event;
 mod limits;
+mod overlap;
+mod refusal_text;
 mod restore;
 mod tool_table;
 mod turn;
@@ -12,12 +14,12 @@ mod turn;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
-use crate::message::{Message, Usage};
+use crate::message::{ChatMessage, Usage};
 use crate::permissions::PermissionMode;
 
 use turn::{TurnPhase, TurnState};
 
-pub use event::{Action, Answer, Event, Question, QuestionId, Record, Shown, TurnEnd};
+pub use event::{Answer, ConversationAction, Event, Question, QuestionId, Record, TurnEnd, TurnEvent};
 pub use limits::ConversationLimits;
 pub use tool_table::ToolTable;
 
@@ -34,16 +36,16 @@ pub struct Settings {
 
 /// The messages between a user and a model, and what is going on with them.
 #[derive(Debug)]
-pub struct Conversation {
+pub struct AgentConversation {
     mode: PermissionMode,
     tools: ToolTable,
     limits: ConversationLimits,
     system: String,
-    messages: Vec<Message>,
+    messages: Vec<ChatMessage>,
     /// Ids of all calls, to mint others.
     call_ids: HashSet<String>,
     /// Prompts that came while a turn runs.
-    queued: Vec<Message>,
+    queued: Vec<ChatMessage>,
     /// What the user allowed for the session: a tool, and its command if it runs one.
     grants: BTreeSet<(String, String)>,
     /// Calls that may fail as often as they like.
@@ -62,7 +64,7 @@ pub struct Conversation {
     /// When the next [`Event::Tick`] matters.
     deadline: Option<Duration>,
     now: Duration,
-    actions: Vec<Action>,
+    actions: Vec<ConversationAction>,
 }
 
 /// How full the model's context is: what its server counted, and what came since.
@@ -79,10 +81,10 @@ impl Fill {
     }
 }
 
-impl Conversation {
+impl AgentConversation {
     /// An empty one.
-    pub fn new(settings: Settings) -> Conversation {
-        Conversation {
+    pub fn new(settings: Settings) -> AgentConversation {
+        AgentConversation {
             mode: settings.mode,
             tools: settings.tools,
             limits: settings.limits,
@@ -108,10 +110,10 @@ impl Conversation {
     }
 
     /// What happened, at `now` since any fixed moment. Returns what is to be done, in order.
-    pub fn handle(&mut self, now: Duration, event: Event) -> Vec<Action> {
+    pub fn handle(&mut self, now: Duration, event: Event) -> Vec<ConversationAction> {
         self.now = now;
         match event {
-            Event::Prompt { text, attachments } => self.prompted(Message::User { text, attachments }),
+            Event::Prompt { text, attachments } => self.prompted(ChatMessage::User { text, attachments }),
             Event::Model { request, event } => self.streamed(request, event),
             Event::ModelFailed { request, error } => self.model_failed(request, error),
             Event::ToolDone { result } => self.tool_done(result),
@@ -130,7 +132,7 @@ impl Conversation {
     }
 
     /// What the model reads.
-    pub fn messages(&self) -> &[Message] {
+    pub fn messages(&self) -> &[ChatMessage] {
         &self.messages
     }
 
@@ -173,24 +175,24 @@ impl Conversation {
         u8::try_from((self.fill.tokens().saturating_mul(100) / window).min(100)).ok()
     }
 
-    fn act(&mut self, action: Action) {
+    fn act(&mut self, action: ConversationAction) {
         self.actions.push(action);
     }
 
     fn save(&mut self, record: Record) {
-        self.act(Action::Save(record));
+        self.act(ConversationAction::Save(record));
     }
 
-    fn show(&mut self, shown: Shown) {
-        self.act(Action::Show(shown));
+    fn show(&mut self, shown: TurnEvent) {
+        self.act(ConversationAction::Show(shown));
     }
 
     fn wake(&mut self, after: Duration) {
         self.deadline = Some(self.now.saturating_add(after));
-        self.act(Action::Wake { after });
+        self.act(ConversationAction::Wake { after });
     }
 
-    fn prompted(&mut self, message: Message) {
+    fn prompted(&mut self, message: ChatMessage) {
         self.queued.push(message);
         if !self.is_busy() {
             self.begin_turn();
@@ -198,19 +200,19 @@ impl Conversation {
     }
 
     /// Adds what is in the session file already.
-    fn add(&mut self, message: Message) {
+    fn add(&mut self, message: ChatMessage) {
         self.fill.bytes_since = self.fill.bytes_since.saturating_add(compaction::size(&message) as u64);
         self.messages.push(message);
     }
 
-    fn record(&mut self, message: Message) {
+    fn record(&mut self, message: ChatMessage) {
         self.save(Record::Message { message: message.clone() });
         self.add(message);
     }
 
     fn clear(&mut self) {
         if self.is_busy() {
-            self.show(Shown::Error(
+            self.show(TurnEvent::Error(
                 "The conversation cannot be cleared while a turn runs. Cancel it first.".to_owned(),
             ));
             return;

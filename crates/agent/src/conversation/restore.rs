@@ -4,17 +4,17 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::message::{Message, ToolCall, ToolResult};
+use crate::message::{ChatMessage, ModelCall, ToolResult};
 use crate::permissions::ToolKind;
 
 use super::turn::TurnPhase;
-use super::{Action, Conversation, Record, Settings, Shown};
+use super::{AgentConversation, ConversationAction, Record, Settings, TurnEvent};
 
 /// What the records say about the end of the last turn.
 #[derive(Debug, Default)]
 struct Interrupted {
     /// The calls of the last message, if it has any.
-    calls: Vec<ToolCall>,
+    calls: Vec<ModelCall>,
     results: Vec<ToolResult>,
     running: Vec<String>,
     /// By its call: the path and the text of a change that the user was asked about.
@@ -22,10 +22,10 @@ struct Interrupted {
     ended: bool,
 }
 
-impl Conversation {
-    /// The conversation that these records describe. Call [`Conversation::resume`] next.
-    pub fn restore(settings: Settings, records: impl IntoIterator<Item = Record>) -> Conversation {
-        let mut conversation = Conversation::new(settings);
+impl AgentConversation {
+    /// The conversation that these records describe. Call [`AgentConversation::resume`] next.
+    pub fn restore(settings: Settings, records: impl IntoIterator<Item = Record>) -> AgentConversation {
+        let mut conversation = AgentConversation::new(settings);
         let mut last = Interrupted { ended: true, ..Interrupted::default() };
         for record in records {
             conversation.replay(record, &mut last);
@@ -42,22 +42,24 @@ impl Conversation {
     }
 
     /// Continues a turn that was interrupted; nothing if there is none.
-    pub fn resume(&mut self, now: Duration) -> Vec<Action> {
+    pub fn resume(&mut self, now: Duration) -> Vec<ConversationAction> {
         self.now = now;
         match self.phase {
             TurnPhase::Context => {
-                self.show(Shown::Started);
+                self.show(TurnEvent::Started);
                 self.next_round();
             }
             TurnPhase::Tools(_) => {
-                self.show(Shown::Started);
+                self.show(TurnEvent::Started);
                 self.advance();
             }
             _ => {}
         }
         // What `reopen` had to finish comes after the start.
         let mut actions = std::mem::take(&mut self.actions);
-        if let Some(start) = actions.iter().position(|action| *action == Action::Show(Shown::Started)) {
+        if let Some(start) =
+            actions.iter().position(|action| *action == ConversationAction::Show(TurnEvent::Started))
+        {
             let started = actions.remove(start);
             actions.insert(0, started);
         }
@@ -66,11 +68,11 @@ impl Conversation {
 
     fn replay(&mut self, record: Record, last: &mut Interrupted) {
         match record {
-            Record::Message { message: Message::Tools { .. } } => {}
+            Record::Message { message: ChatMessage::Tools { .. } } => {}
             Record::Message { message } => {
                 self.close_calls(last);
                 last.ended = false;
-                if let Message::Assistant { calls, .. } = &message {
+                if let ChatMessage::Assistant { calls, .. } = &message {
                     self.call_ids.extend(calls.iter().map(|call| call.id.clone()));
                     last.calls.clone_from(calls);
                     last.ended = calls.is_empty();
@@ -94,7 +96,7 @@ impl Conversation {
             Record::Compacted { summary, kept } => {
                 self.close_calls(last);
                 self.replace_by_summary(summary, kept);
-                if matches!(self.messages.get(1), Some(Message::Tools { .. })) {
+                if matches!(self.messages.get(1), Some(ChatMessage::Tools { .. })) {
                     self.messages.remove(1);
                 }
             }
@@ -117,12 +119,12 @@ impl Conversation {
         if calls.is_empty() {
             return;
         }
-        let mut of_call = |call: ToolCall| {
+        let mut of_call = |call: ModelCall| {
             let found = results.iter().position(|result| result.call_id == call.id);
             found.map(|index| results.swap_remove(index)).unwrap_or_else(|| interrupted(&call))
         };
         let results = calls.into_iter().map(&mut of_call).collect();
-        self.add(Message::Tools { results });
+        self.add(ChatMessage::Tools { results });
     }
 
     /// Calls that have no result yet: what is safe to run again is, and the rest is told to the model.
@@ -137,18 +139,18 @@ impl Conversation {
                 let result = interrupted(call);
                 self.set_done(index, result.clone());
                 self.save(Record::Finished { result: result.clone() });
-                self.show(Shown::Result(result));
+                self.show(TurnEvent::Result(result));
             }
         }
     }
 
     /// A change is asked about again, and the hub gives the same answer.
-    fn may_run_again(&self, call: &ToolCall) -> bool {
+    fn may_run_again(&self, call: &ModelCall) -> bool {
         matches!(self.tools.kind(&call.name), Some(ToolKind::Read | ToolKind::Network | ToolKind::Change))
     }
 }
 
-fn interrupted(call: &ToolCall) -> ToolResult {
+fn interrupted(call: &ModelCall) -> ToolResult {
     ToolResult {
         call_id: call.id.clone(),
         name: call.name.clone(),

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use crate::message::{Message, ToolCall, Usage};
+use crate::message::{ChatMessage, ModelCall, Usage};
 use crate::models::{ModelError, ModelEvent, ModelRequest, StopReason};
 
 use super::batch::Batch;
-use super::{Action, Conversation, Failures, Record, Shown, TurnEnd, compaction};
+use super::{AgentConversation, ConversationAction, Failures, Record, TurnEnd, TurnEvent, compaction};
 
 /// What a conversation does right now.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(super) struct Stream {
     pub(super) request: u64,
     pub(super) purpose: RequestPurpose,
     text: String,
-    calls: Vec<ToolCall>,
+    calls: Vec<ModelCall>,
     usage: Usage,
 }
 
@@ -57,10 +57,10 @@ pub(super) struct TurnState {
     pub(super) only_compaction: bool,
 }
 
-impl Conversation {
+impl AgentConversation {
     pub(super) fn begin_turn(&mut self) {
         self.turn = TurnState::default();
-        self.show(Shown::Started);
+        self.show(TurnEvent::Started);
         self.next_round();
     }
 
@@ -71,7 +71,7 @@ impl Conversation {
         }
         if self.turn.rounds >= self.limits.rounds {
             let rounds = self.limits.rounds;
-            self.show(Shown::Info(format!(
+            self.show(TurnEvent::Info(format!(
                 "The model was asked {rounds} times in this turn, which is the limit (`max_rounds`). Write \"continue\" \
                  to go on."
             )));
@@ -83,7 +83,7 @@ impl Conversation {
         self.turn.rounds += 1;
         self.turn.tries = 0;
         self.phase = TurnPhase::Context;
-        self.act(Action::RefreshContext);
+        self.act(ConversationAction::RefreshContext);
         self.wake(self.limits.context_time);
     }
 
@@ -116,7 +116,7 @@ impl Conversation {
             calls: Vec::new(),
             usage: Usage::default(),
         });
-        self.act(Action::Request { request, body });
+        self.act(ConversationAction::Request { request, body });
     }
 
     /// The stream of this request, if it is the current one.
@@ -134,10 +134,10 @@ impl Conversation {
             ModelEvent::Text(text) => {
                 stream.text.push_str(&text);
                 if is_answer {
-                    self.show(Shown::Text(text));
+                    self.show(TurnEvent::Text(text));
                 }
             }
-            ModelEvent::Thought(text) if is_answer => self.show(Shown::Thought(text)),
+            ModelEvent::Thought(text) if is_answer => self.show(TurnEvent::Thought(text)),
             ModelEvent::Thought(_) => {}
             ModelEvent::Call(call) if is_answer => stream.calls.push(call),
             ModelEvent::Call(_) => {}
@@ -165,7 +165,7 @@ impl Conversation {
         if reason == StopReason::Refusal {
             stream.calls.clear();
         }
-        let after_results = matches!(self.messages.last(), Some(Message::Tools { .. }));
+        let after_results = matches!(self.messages.last(), Some(ChatMessage::Tools { .. }));
         let is_empty = stream.text.is_empty() && stream.calls.is_empty();
         if is_empty && reason == StopReason::End && !after_results {
             let message = "the model answered nothing".to_owned();
@@ -182,7 +182,7 @@ impl Conversation {
         }
         self.turn.last_text.clone_from(&stream.text);
         if !is_empty {
-            self.record(Message::Assistant { text: stream.text, calls: stream.calls.clone() });
+            self.record(ChatMessage::Assistant { text: stream.text, calls: stream.calls.clone() });
         }
         if stream.usage.output > 0 {
             // The server counted this message already.
@@ -194,13 +194,13 @@ impl Conversation {
             }
             StopReason::End => self.end_turn(TurnEnd::Done),
             StopReason::Length => {
-                self.show(Shown::Info(
+                self.show(TurnEvent::Info(
                     "The answer was cut at the model's output limit. Write \"continue\" to go on.".to_owned(),
                 ));
                 self.end_turn(TurnEnd::Length);
             }
             StopReason::Refusal => {
-                self.show(Shown::Error(
+                self.show(TurnEvent::Error(
                     "The model refused to answer this. Rephrase it, or /clear.".to_owned(),
                 ));
                 self.end_turn(TurnEnd::Refused);
@@ -209,7 +209,7 @@ impl Conversation {
     }
 
     /// A result names its call by the id alone.
-    fn make_unique(&mut self, call: &mut ToolCall) {
+    fn make_unique(&mut self, call: &mut ModelCall) {
         let mut number = self.call_ids.len();
         while call.id.is_empty() || !self.call_ids.insert(call.id.clone()) {
             number += 1;
@@ -229,7 +229,7 @@ impl Conversation {
             ModelError::Permanent { message, too_long: true }
                 if purpose == RequestPurpose::Answer && !self.turn.compacted_for_length =>
             {
-                self.show(Shown::Info(format!("{message} It is compacted now.")));
+                self.show(TurnEvent::Info(format!("{message} It is compacted now.")));
                 self.turn.compacted_for_length = true;
                 self.begin_summary();
             }
@@ -252,7 +252,7 @@ impl Conversation {
         let next = tries + 1;
         let of = self.limits.tries;
         let seconds = pause.as_secs_f32();
-        self.show(Shown::Info(format!("{message}; attempt {next} of {of} in {seconds:.0} s")));
+        self.show(TurnEvent::Info(format!("{message}; attempt {next} of {of} in {seconds:.0} s")));
         self.phase = TurnPhase::Pause(purpose);
         self.wake(pause);
     }
@@ -264,7 +264,7 @@ impl Conversation {
                 format!("The conversation was not compacted: {message} To start over, use /clear.")
             }
         };
-        self.show(Shown::Error(message));
+        self.show(TurnEvent::Error(message));
         self.end_turn(TurnEnd::Failed);
     }
 
@@ -290,17 +290,17 @@ impl Conversation {
             TurnPhase::Idle => {}
             TurnPhase::Context | TurnPhase::Pause(_) => self.end_turn(TurnEnd::Cancelled),
             TurnPhase::Asking(stream) => {
-                self.act(Action::Abandon { request: stream.request });
+                self.act(ConversationAction::Abandon { request: stream.request });
                 self.count(stream.usage);
                 if stream.purpose == RequestPurpose::Answer && !stream.text.is_empty() {
                     self.turn.last_text.clone_from(&stream.text);
-                    self.record(Message::Assistant { text: stream.text, calls: Vec::new() });
+                    self.record(ChatMessage::Assistant { text: stream.text, calls: Vec::new() });
                 }
                 self.end_turn(TurnEnd::Cancelled);
             }
             TurnPhase::Tools(batch) => {
                 self.phase = TurnPhase::Tools(batch);
-                self.cancel_batch();
+                self.end_batch(TurnEnd::Cancelled);
             }
         }
     }
@@ -313,7 +313,7 @@ impl Conversation {
             self.save(Record::Usage { usage: turn.usage });
         }
         self.save(Record::Ended { end });
-        self.show(Shown::Ended { end, text: turn.last_text, usage: turn.usage });
+        self.show(TurnEvent::Ended { end, text: turn.last_text, usage: turn.usage });
         if !self.queued.is_empty() {
             self.begin_turn();
         } else if self.compact_wanted {

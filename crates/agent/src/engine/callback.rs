@@ -10,7 +10,7 @@ use std::time::Duration;
 use linkspan_client::ppxai::{Callback, CallbackError, TOOLS, ToolRequest};
 use serde_json::{Value, json};
 
-use crate::message::{Arguments, ToolCall, ToolResult};
+use crate::message::{CallArguments, ModelCall, ToolResult};
 use crate::models::ToolSpec;
 use crate::permissions::ToolKind;
 use crate::tools::{ToolContext, Toolbox};
@@ -73,7 +73,7 @@ impl Toolbox for CallbackTools {
         self.inner.kind(name).or_else(of_editor)
     }
 
-    fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolResult {
+    fn run(&self, call: &ModelCall, context: &ToolContext) -> ToolResult {
         let callback = if call.name.starts_with(PREFIX) { self.callback.get() } else { None };
         let Some(callback) = callback else { return self.inner.run(call, context) };
         let result = |text: String, is_error, cancelled| ToolResult {
@@ -83,7 +83,7 @@ impl Toolbox for CallbackTools {
             is_error,
             cancelled,
         };
-        let Arguments::Json(args) = &call.arguments else {
+        let CallArguments::Json(args) = &call.arguments else {
             return result("the arguments are not valid JSON".to_owned(), true, false);
         };
         let id = format!("call-{}", self.next.fetch_add(1, Ordering::Relaxed));
@@ -149,7 +149,7 @@ mod tests {
         fn kind(&self, name: &str) -> Option<ToolKind> {
             (name == "ide.read_file").then_some(ToolKind::Read)
         }
-        fn run(&self, _: &ToolCall, _: &ToolContext) -> ToolResult {
+        fn run(&self, _: &ModelCall, _: &ToolContext) -> ToolResult {
             panic!("not called")
         }
     }
@@ -214,8 +214,8 @@ mod tests {
         let shared = IdeCallback::default();
         let (callback, told) = editor(reply);
         shared.register(callback);
-        let arguments = Arguments::Json(json!({ "path": "a" }));
-        let call = ToolCall { id: "c1".into(), name: "ide.read_file".into(), arguments, opaque: None };
+        let arguments = CallArguments::Json(json!({ "path": "a" }));
+        let call = ModelCall { id: "c1".into(), name: "ide.read_file".into(), arguments, opaque: None };
         (shared.around(Arc::new(NoTools)).run(&call, &context()), told)
     }
 

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedMutexGuard, mpsc};
 use tokio::time::timeout;
 
-use crate::conversation::{Answer, Shown, TurnEnd};
+use crate::conversation::{Answer, TurnEnd, TurnEvent};
 use crate::host::{AgentId, HostCommand, HostHandle, Occurred, ReviewPlace};
-use crate::message::{Arguments, ToolResult};
+use crate::message::{CallArguments, ToolResult};
 
 /// How many events wait for a client that reads slowly.
 const QUEUE: usize = 256;
@@ -58,7 +58,7 @@ pub(super) fn start(
             if event.agent != Some(agent) {
                 continue;
             }
-            let ended = matches!(event.what, Occurred::Shown(Shown::Ended { .. }) | Occurred::Closed);
+            let ended = matches!(event.what, Occurred::Shown(TurnEvent::Ended { .. }) | Occurred::Closed);
             for frame in chat.frames(event.what) {
                 let Some(client) = &frames else { break };
                 if !matches!(timeout(PATIENCE, client.send(frame)).await, Ok(Ok(()))) {
@@ -118,23 +118,23 @@ impl Chat {
         }
     }
 
-    fn shown(&mut self, shown: Shown) -> Vec<Bytes> {
+    fn shown(&mut self, shown: TurnEvent) -> Vec<Bytes> {
         vec![match shown {
-            Shown::Started => frame("stream_start", &json!({ "model": self.model }), None),
-            Shown::Text(text) => {
+            TurnEvent::Started => frame("stream_start", &json!({ "model": self.model }), None),
+            TurnEvent::Text(text) => {
                 self.text.push_str(&text);
                 frame("stream_chunk", &json!(text), None)
             }
-            Shown::Thought(text) => frame("info", &json!(text), Some(&json!({ "kind": "thought" }))),
-            Shown::Call(call) => {
+            TurnEvent::Thought(text) => frame("info", &json!(text), Some(&json!({ "kind": "thought" }))),
+            TurnEvent::Call(call) => {
                 let arguments = match call.arguments {
-                    Arguments::Json(arguments) => arguments,
-                    Arguments::Broken(text) => Value::String(text),
+                    CallArguments::Json(arguments) => arguments,
+                    CallArguments::Broken(text) => Value::String(text),
                 };
                 let data = json!({ "tool": call.name, "arguments": arguments });
                 frame("tool_call", &data, Some(&json!({ "id": call.id })))
             }
-            Shown::Result(ToolResult { call_id, name, text, is_error, .. }) => {
+            TurnEvent::Result(ToolResult { call_id, name, text, is_error, .. }) => {
                 let metadata = json!({ "id": call_id });
                 let text = cut(text);
                 if is_error {
@@ -143,12 +143,12 @@ impl Chat {
                     frame("tool_result", &json!({ "tool": name, "result": text }), Some(&metadata))
                 }
             }
-            Shown::Info(text) => frame("info", &json!(text), None),
-            Shown::Error(text) => {
+            TurnEvent::Info(text) => frame("info", &json!(text), None),
+            TurnEvent::Error(text) => {
                 self.failed = true;
                 frame("error", &json!(text), None)
             }
-            Shown::Ended { end, .. } => return self.ended(end),
+            TurnEvent::Ended { end, .. } => return self.ended(end),
         }]
     }
 

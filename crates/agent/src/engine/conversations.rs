@@ -8,7 +8,7 @@ use hyper::StatusCode;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::reply::Problem;
-use crate::host::{AgentId, AgentSettings, AgentStatus, HostCommand, HostHandle};
+use crate::host::{AgentId, AgentSettings, AgentSummary, HostCommand, HostHandle};
 
 /// No engine has more.
 const MOST: usize = 32;
@@ -104,7 +104,7 @@ impl Conversations {
         Ok(())
     }
 
-    pub(super) async fn status(&self, agent: AgentId) -> Result<AgentStatus, Problem> {
+    pub(super) async fn status(&self, agent: AgentId) -> Result<AgentSummary, Problem> {
         let all = self.host.ask(|reply| HostCommand::Status { reply }).await?;
         all.into_iter().find(|status| status.agent == agent).ok_or_else(|| {
             Problem::new(

@@ -13,7 +13,7 @@ use super::conversations::{Conversations, EngineConversation};
 use super::reply::{Problem, Reply, ok, stream};
 use super::request::{EngineRoute, RequestBody, decode, query_value, required};
 use super::time::rfc3339;
-use crate::host::{AgentSetting, AgentStatus, HostCommand, HostHandle, ProviderSummary};
+use crate::host::{AgentSetting, AgentSummary, HostCommand, HostHandle, ProviderSummary};
 use crate::tasks::Task;
 
 /// The most rounds that a client can set.
@@ -276,7 +276,7 @@ impl Engine {
     }
 }
 
-fn usage(status: &AgentStatus) -> Value {
+fn usage(status: &AgentSummary) -> Value {
     let (input, output) = (status.usage.input, status.usage.output);
     json!({
         "total_tokens": input.saturating_add(output),

@@ -10,10 +10,10 @@ use linkspan_testkit::raw_http::{self, Request as Raw};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::conversation::{Answer, Question, QuestionId, Shown, TurnEnd};
+use crate::conversation::{Answer, Question, QuestionId, TurnEnd, TurnEvent};
 use crate::host::double::HostDouble;
 use crate::host::{AgentId, AgentSetting, HostCommand, Occurred, SessionSummary};
-use crate::message::{Arguments, ToolCall, ToolResult};
+use crate::message::{CallArguments, ModelCall, ToolResult};
 
 struct EngineFixture {
     host: HostDouble,
@@ -115,9 +115,9 @@ impl Stream {
     }
 }
 
-fn call() -> ToolCall {
-    let arguments = Arguments::Json(json!({ "path": "a.rs" }));
-    ToolCall { id: "c1".into(), name: "read_file".into(), arguments, opaque: None }
+fn call() -> ModelCall {
+    let arguments = CallArguments::Json(json!({ "path": "a.rs" }));
+    ModelCall { id: "c1".into(), name: "read_file".into(), arguments, opaque: None }
 }
 
 fn result(text: &str, is_error: bool) -> ToolResult {
@@ -280,16 +280,16 @@ fn a_turn_is_streamed_with_every_kind_of_event() {
     let (agent, text) = engine.host.prompted();
     assert_eq!(text, "hello");
     let show = |shown| engine.host.show(agent, shown);
-    show(Shown::Started);
+    show(TurnEvent::Started);
     engine.host.emit(agent, Occurred::ContextInjected("2 tabs".into()));
-    engine.host.show(AgentId(77), Shown::Text("of another conversation".into()));
-    show(Shown::Thought("hm".into()));
-    show(Shown::Text("I ".into()));
-    show(Shown::Call(call()));
-    show(Shown::Result(result(&"x".repeat(3000), false)));
-    show(Shown::Result(result("no such file", true)));
-    show(Shown::Info("round 2".into()));
-    show(Shown::Text("see".into()));
+    engine.host.show(AgentId(77), TurnEvent::Text("of another conversation".into()));
+    show(TurnEvent::Thought("hm".into()));
+    show(TurnEvent::Text("I ".into()));
+    show(TurnEvent::Call(call()));
+    show(TurnEvent::Result(result(&"x".repeat(3000), false)));
+    show(TurnEvent::Result(result("no such file", true)));
+    show(TurnEvent::Info("round 2".into()));
+    show(TurnEvent::Text("see".into()));
     engine.host.end(agent, TurnEnd::Done, "see");
     let id = json!({ "id": "c1" });
     assert_eq!(
@@ -316,7 +316,7 @@ fn an_error_ends_the_stream() {
         engine.stream("/coding_task", json!({ "message": "File: a.rs", "task_type": "explain" }));
     let (agent, text) = engine.host.prompted();
     assert!(text.starts_with("Explain") && text.ends_with("File: a.rs"), "{text}");
-    engine.host.show(agent, Shown::Error("the key is wrong".into()));
+    engine.host.show(agent, TurnEvent::Error("the key is wrong".into()));
     engine.host.end(agent, TurnEnd::Failed, "");
     assert_eq!(stream.rest(), [json!({ "type": "error", "data": "the key is wrong" })]);
 }
@@ -376,8 +376,8 @@ fn each_session_is_a_conversation_of_its_own() {
     let (second, _) = engine.host.prompted();
     assert_ne!(first, second);
     assert_eq!(engine.host.answers.lock().unwrap().settings[1].name.as_deref(), Some("two"));
-    engine.host.show(second, Shown::Text("for two".into()));
-    engine.host.show(first, Shown::Text("for one".into()));
+    engine.host.show(second, TurnEvent::Text("for two".into()));
+    engine.host.show(first, TurnEvent::Text("for one".into()));
     assert_eq!(one.event().unwrap()["data"], "for one");
     assert_eq!(two.event().unwrap()["data"], "for two");
     assert_eq!(engine.get("/status?session=two").1["session"], "s2");
@@ -388,12 +388,12 @@ fn a_token_of_the_model_is_sent_at_once() {
     let engine = engine();
     let mut stream = engine.chat(json!({ "message": "hello" }));
     let (agent, _) = engine.host.prompted();
-    engine.host.show(agent, Shown::Started);
+    engine.host.show(agent, TurnEvent::Started);
     stream.event().unwrap();
     let mut times: Vec<_> = (0..200)
         .map(|number| {
             let sent = Instant::now();
-            engine.host.show(agent, Shown::Text(format!("{number}")));
+            engine.host.show(agent, TurnEvent::Text(format!("{number}")));
             assert_eq!(stream.event().unwrap()["data"], format!("{number}"));
             sent.elapsed()
         })

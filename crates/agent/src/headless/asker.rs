@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::conversation::{Answer, Question, QuestionId};
 use crate::host::{AgentId, ChangeId, ChangeQuestion, HostCommand, HostHandle};
-use crate::message::{Arguments, ToolCall};
+use crate::message::{CallArguments, ModelCall};
 
 /// The reason that the model is told where nobody can be asked.
 pub const NOBODY: &str =
@@ -101,10 +101,10 @@ impl Asker {
     }
 }
 
-fn console_question(call: &ToolCall, note: String) -> ConfirmQuestion {
+fn console_question(call: &ModelCall, note: String) -> ConfirmQuestion {
     let arguments = match &call.arguments {
-        Arguments::Json(arguments) => arguments.clone(),
-        Arguments::Broken(text) => Value::String(text.clone()),
+        CallArguments::Json(arguments) => arguments.clone(),
+        CallArguments::Broken(text) => Value::String(text.clone()),
     };
     let details = serde_json::to_string_pretty(&arguments).unwrap_or_default();
     let plain = ConfirmQuestion {

@@ -4,9 +4,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::conversation::{Shown, TurnEnd};
+use crate::conversation::{TurnEnd, TurnEvent};
 use crate::host::{Occurred, ReviewPlace};
-use crate::message::{Arguments, Usage};
+use crate::message::{CallArguments, Usage};
 use crate::permissions::PermissionMode;
 
 /// One line.
@@ -135,28 +135,28 @@ impl Line {
         })
     }
 
-    fn of_shown(shown: Shown) -> Option<Line> {
+    fn of_shown(shown: TurnEvent) -> Option<Line> {
         Some(match shown {
-            Shown::Started => return None,
-            Shown::Text(text) => Line::Text { text },
-            Shown::Thought(text) => Line::Thought { text },
-            Shown::Call(call) => Line::ToolCall {
+            TurnEvent::Started => return None,
+            TurnEvent::Text(text) => Line::Text { text },
+            TurnEvent::Thought(text) => Line::Thought { text },
+            TurnEvent::Call(call) => Line::ToolCall {
                 id: call.id,
                 tool: call.name,
                 arguments: match call.arguments {
-                    Arguments::Json(arguments) => arguments,
-                    Arguments::Broken(text) => Value::String(text),
+                    CallArguments::Json(arguments) => arguments,
+                    CallArguments::Broken(text) => Value::String(text),
                 },
             },
-            Shown::Result(result) => Line::ToolResult {
+            TurnEvent::Result(result) => Line::ToolResult {
                 id: result.call_id,
                 tool: result.name,
                 text: result.text,
                 is_error: result.is_error,
             },
-            Shown::Info(text) => Line::Info { text },
-            Shown::Error(text) => Line::Error { text },
-            Shown::Ended { end, text, usage } => Line::End { end, text, usage },
+            TurnEvent::Info(text) => Line::Info { text },
+            TurnEvent::Error(text) => Line::Error { text },
+            TurnEvent::Ended { end, text, usage } => Line::End { end, text, usage },
         })
     }
 }

@@ -23,7 +23,7 @@ pub use line::Line;
 use asker::Asker;
 use output::HeadlessOutput;
 
-use crate::conversation::{Question, Shown};
+use crate::conversation::{Question, TurnEvent};
 use crate::host::{AgentId, AgentSettings, HostCommand, HostHandle, Occurred};
 
 /// A longer prompt is a mistake.
@@ -181,14 +181,14 @@ fn ask(
 
 /// Returns how the run ended, if it did.
 fn show(output: &mut HeadlessOutput<'_>, what: &Occurred) -> io::Result<Option<Exit>> {
-    if let Occurred::Shown(Shown::Call(call)) = what {
+    if let Occurred::Shown(TurnEvent::Call(call)) = what {
         output.call(call)?;
     }
     if let Some(line) = Line::of(what) {
         output.print(&line)?;
     }
     Ok(match what {
-        Occurred::Shown(Shown::Ended { end, .. }) => Some((*end).into()),
+        Occurred::Shown(TurnEvent::Ended { end, .. }) => Some((*end).into()),
         Occurred::Closed => Some(Exit::Failed),
         _ => None,
     })

@@ -7,7 +7,7 @@ use linkspan_client::visible;
 
 use super::line::Line;
 use crate::call_line::call_line;
-use crate::message::ToolCall;
+use crate::message::ModelCall;
 
 /// Where to print, and how.
 pub(super) struct HeadlessOutput<'a> {
@@ -48,7 +48,7 @@ impl HeadlessOutput<'_> {
     }
 
     /// A call, in one line.
-    pub(super) fn call(&mut self, call: &ToolCall) -> io::Result<()> {
+    pub(super) fn call(&mut self, call: &ModelCall) -> io::Result<()> {
         if self.json { Ok(()) } else { self.note(&call_line(call)) }
     }
 

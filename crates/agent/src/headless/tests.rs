@@ -12,7 +12,7 @@ use super::*;
 use crate::conversation::{Answer, QuestionId, TurnEnd};
 use crate::host::double::HostDouble;
 use crate::host::{ChangeId, ChangeQuestion, HostEvent};
-use crate::message::{Arguments, ToolCall, ToolResult};
+use crate::message::{CallArguments, ModelCall, ToolResult};
 
 struct Ran {
     exit: Exit,
@@ -60,9 +60,9 @@ fn start(host: &HostDouble, case: HeadlessRun) -> (JoinHandle<Ran>, mpsc::Unboun
     (running, interrupt)
 }
 
-fn call() -> ToolCall {
-    let arguments = Arguments::Json(json!({ "command": "ls" }));
-    ToolCall { id: "c1".into(), name: "run_command".into(), arguments, opaque: None }
+fn call() -> ModelCall {
+    let arguments = CallArguments::Json(json!({ "command": "ls" }));
+    ModelCall { id: "c1".into(), name: "run_command".into(), arguments, opaque: None }
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn the_answer_goes_to_the_output_and_the_rest_to_the_error_output() {
     let (running, _keep) = start(&host, HeadlessRun { prompt: Some("hello"), ..HeadlessRun::default() });
     let (agent, text) = host.prompted();
     assert_eq!(text, "hello");
-    host.show(AgentId(99), Shown::Text("of another agent".into()));
-    host.show(agent, Shown::Text("I look.".into()));
-    host.show(agent, Shown::Call(call()));
+    host.show(AgentId(99), TurnEvent::Text("of another agent".into()));
+    host.show(agent, TurnEvent::Text("I look.".into()));
+    host.show(agent, TurnEvent::Call(call()));
     let failed = ToolResult {
         call_id: "c1".into(),
         name: "run_command".into(),
@@ -81,8 +81,8 @@ fn the_answer_goes_to_the_output_and_the_rest_to_the_error_output() {
         is_error: true,
         cancelled: false,
     };
-    host.show(agent, Shown::Result(failed));
-    host.show(agent, Shown::Text("It is\u{1b}[2J so".into()));
+    host.show(agent, TurnEvent::Result(failed));
+    host.show(agent, TurnEvent::Text("It is\u{1b}[2J so".into()));
     host.end(agent, TurnEnd::Done, "It is so");
     let ran = running.join().unwrap();
     assert_eq!(ran.exit, Exit::Done);
@@ -96,7 +96,7 @@ fn on_a_terminal_the_answer_cannot_control_it() {
     let (running, _keep) =
         start(&host, HeadlessRun { input: "hello", guarded: true, ..HeadlessRun::default() });
     let (agent, _) = host.prompted();
-    host.show(agent, Shown::Text("\u{1b}[2J\n".into()));
+    host.show(agent, TurnEvent::Text("\u{1b}[2J\n".into()));
     host.end(agent, TurnEnd::Done, "");
     assert_eq!(running.join().unwrap().out, "\\u{1b}[2J\n");
 }
@@ -107,8 +107,8 @@ fn with_json_each_event_is_one_line() {
     let (running, _keep) = start(&host, HeadlessRun { input: "hello", json: true, ..HeadlessRun::default() });
     let (agent, _) = host.prompted();
     host.send(HostEvent { agent: None, what: Occurred::EditorConnected { name: "VS Code".into() } });
-    host.show(agent, Shown::Text("a\nb".into()));
-    host.show(agent, Shown::Call(call()));
+    host.show(agent, TurnEvent::Text("a\nb".into()));
+    host.show(agent, TurnEvent::Call(call()));
     host.emit(agent, Occurred::Output { call_id: "c1".into(), text: "out".into() });
     host.end(agent, TurnEnd::Length, "a\nb");
     let ran = running.join().unwrap();
@@ -260,7 +260,7 @@ fn an_output_that_is_closed_cancels_the_turn() {
         runtime.block_on(run_on(handle, HeadlessOptions::default(), streams))
     });
     let (agent, _) = host.prompted();
-    host.show(agent, Shown::Text("x".into()));
+    host.show(agent, TurnEvent::Text("x".into()));
     assert!(matches!(host.next(), HostCommand::Cancel { .. }));
     assert_eq!(running.join().unwrap(), Exit::Failed);
 }

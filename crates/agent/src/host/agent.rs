@@ -7,8 +7,8 @@ use std::sync::Arc;
 use linkspan_client::confirm::Cancellation;
 use tokio::task::AbortHandle;
 
-use super::contract::{AgentId, AgentStatus};
-use crate::conversation::Conversation;
+use super::contract::{AgentId, AgentSummary};
+use crate::conversation::AgentConversation;
 use crate::models::Model;
 use crate::session::Session;
 
@@ -18,7 +18,7 @@ pub(super) struct Agent {
     pub(super) id: AgentId,
     pub(super) name: String,
     pub(super) cwd: PathBuf,
-    pub(super) conversation: Conversation,
+    pub(super) conversation: AgentConversation,
     pub(super) model: Model,
     pub(super) session: Session,
     /// The session file could not be written; the user was told.
@@ -45,8 +45,8 @@ pub(super) struct Agent {
 
 impl Agent {
     /// As lists show it, with so many changes that wait in the frontend.
-    pub(super) fn status(&self, changes: usize) -> AgentStatus {
-        AgentStatus {
+    pub(super) fn status(&self, changes: usize) -> AgentSummary {
+        AgentSummary {
             agent: self.id,
             name: self.name.clone(),
             cwd: self.cwd.clone(),

@@ -8,8 +8,8 @@ use super::contract::{AgentId, HostEvent, Occurred};
 use super::event_loop::{HostLoop, LoopMessage};
 use super::prompt_context::{AboutAgent, SystemPrompt};
 use super::review_notice::ReviewNotice;
-use crate::conversation::{Action, Event, Record, Shown, ToolTable};
-use crate::message::{ToolCall, ToolResult};
+use crate::conversation::{ConversationAction, Event, Record, ToolTable, TurnEvent};
+use crate::message::{ModelCall, ToolResult};
 use crate::models::ModelRequest;
 use crate::permissions::PermissionMode;
 use crate::tools::{ToolContext, Toolbox};
@@ -18,19 +18,19 @@ use crate::tools::{ToolContext, Toolbox};
 const LARGEST_RECORDED: usize = 1024 * 1024;
 
 impl HostLoop {
-    pub(super) fn carry_out(&mut self, agent: AgentId, actions: Vec<Action>) {
+    pub(super) fn carry_out(&mut self, agent: AgentId, actions: Vec<ConversationAction>) {
         let mut saved = true;
         let mut not_run = Vec::new();
         for action in actions {
             match action {
-                Action::Save(record) => saved = self.save(agent, &record) && saved,
+                ConversationAction::Save(record) => saved = self.save(agent, &record) && saved,
                 // What is not recorded is not done.
-                Action::Request { .. } if !saved => {}
-                Action::Run { call, .. } if !saved => not_run.push(call),
-                Action::Request { request, body } => self.request(agent, request, body),
-                Action::Run { call, mode } => self.run_tool(agent, call, mode),
-                Action::Abandon { .. } => self.abandon(agent),
-                Action::Stop { call_id } => {
+                ConversationAction::Request { .. } if !saved => {}
+                ConversationAction::Run { call, .. } if !saved => not_run.push(call),
+                ConversationAction::Request { request, body } => self.request(agent, request, body),
+                ConversationAction::Run { call, mode } => self.run_tool(agent, call, mode),
+                ConversationAction::Abandon { .. } => self.abandon(agent),
+                ConversationAction::Stop { call_id } => {
                     if let Some(cancelled) =
                         self.agents.get(&agent).and_then(|agent| agent.running.get(&call_id))
                     {
@@ -39,12 +39,14 @@ impl HostLoop {
                         tokio::task::spawn_blocking(move || cancelled.cancel());
                     }
                 }
-                Action::Ask { question, ask } => self.emit(Some(agent), Occurred::Ask { question, ask }),
-                Action::CloseQuestion { question } => {
+                ConversationAction::Ask { question, ask } => {
+                    self.emit(Some(agent), Occurred::Ask { question, ask })
+                }
+                ConversationAction::CloseQuestion { question } => {
                     self.emit(Some(agent), Occurred::QuestionClosed { question });
                 }
-                Action::RefreshContext => self.refresh_context(agent),
-                Action::Wake { after } => {
+                ConversationAction::RefreshContext => self.refresh_context(agent),
+                ConversationAction::Wake { after } => {
                     let messages = self.messages.clone();
                     let task = tokio::spawn(async move {
                         tokio::time::sleep(after).await;
@@ -52,7 +54,7 @@ impl HostLoop {
                     });
                     self.replace_tick(agent, task.abort_handle());
                 }
-                Action::Show(shown) => self.emit(Some(agent), Occurred::Shown(shown)),
+                ConversationAction::Show(shown) => self.emit(Some(agent), Occurred::Shown(shown)),
             }
         }
         if !saved {
@@ -95,7 +97,7 @@ impl HostLoop {
                     "{error}. The turn is stopped; the conversation is kept in memory and is saved once that works \
                      again: free some space, then write a prompt."
                 );
-                self.emit(Some(agent), Occurred::Shown(Shown::Error(message)));
+                self.emit(Some(agent), Occurred::Shown(TurnEvent::Error(message)));
                 false
             }
         }
@@ -123,7 +125,7 @@ impl HostLoop {
         }
     }
 
-    fn run_tool(&mut self, agent: AgentId, call: ToolCall, mode: PermissionMode) {
+    fn run_tool(&mut self, agent: AgentId, call: ModelCall, mode: PermissionMode) {
         let Some(found) = self.agents.get_mut(&agent) else { return };
         let cancelled = Arc::new(Cancellation::new());
         found.running.insert(call.id.clone(), Arc::clone(&cancelled));
@@ -218,7 +220,7 @@ pub(super) fn tool_table(toolbox: &dyn Toolbox) -> ToolTable {
     ToolTable::new(specs.filter_map(|spec| toolbox.kind(&spec.name).map(|kind| (spec, kind))))
 }
 
-fn not_recorded(call: &ToolCall) -> ToolResult {
+fn not_recorded(call: &ModelCall) -> ToolResult {
     ToolResult {
         call_id: call.id.clone(),
         name: call.name.clone(),

@@ -1,19 +1,10 @@
 //! The commands of the frontends.
 
-use std::path::PathBuf;
-
 use tokio::sync::oneshot;
 
-use super::agent::Agent;
-use super::carry_out::tool_table;
 use super::contract::*;
 use super::event_loop::{HostLoop, LoopMessage};
-use crate::conversation::{Conversation, ConversationLimits, Event, Settings, Shown};
-use crate::models::Model;
-use crate::session::Session;
-
-/// Helpers at once: one that starts another waits for it.
-const MOST_HELPERS: usize = 8;
+use crate::conversation::{Event, TurnEvent};
 
 const GONE: &str = "there is no such agent: it was closed";
 
@@ -95,7 +86,7 @@ impl HostLoop {
             HostCommand::Report { line } => {
                 let agent = self.last_used.or_else(|| self.agents.keys().next().copied());
                 if let Some(agent) = agent {
-                    self.emit(Some(agent), Occurred::Shown(Shown::Info(line)));
+                    self.emit(Some(agent), Occurred::Shown(TurnEvent::Info(line)));
                 }
             }
             HostCommand::Remembered { reply } => {
@@ -104,107 +95,6 @@ impl HostLoop {
             // The loop ends by itself.
             HostCommand::Quit => {}
         }
-    }
-
-    pub(super) fn new_agent(&mut self, settings: AgentSettings) -> Result<AgentId, String> {
-        if settings.is_helper && self.agents.values().filter(|agent| agent.is_helper).count() >= MOST_HELPERS
-        {
-            return Err(format!(
-                "{MOST_HELPERS} helpers run already, which is the limit: wait for one of them"
-            ));
-        }
-        let mut cwd = self.folder(settings.cwd.as_deref())?;
-        let tools = tool_table(&*self.setup.toolbox);
-        let id = AgentId(self.next_agent);
-        let choose = |host: &HostLoop, name: Option<&str>| host.setup.providers.choose(name, None);
-        let limits = |model: &Model, rounds| ConversationLimits {
-            rounds,
-            context_window: model.context_window,
-            ..ConversationLimits::default()
-        };
-        let rounds = self.setup.config.max_rounds;
-        let mode = settings.mode.unwrap_or(self.setup.config.mode);
-        let (model, mut session, conversation, notice): (Model, Session, Conversation, _) =
-            match &settings.resume {
-                Some(name) => {
-                    let loaded = self.setup.sessions.open(name).map_err(|error| error.to_string())?;
-                    if settings.cwd.is_none()
-                        && let Ok(folder) = self.folder(Some(&loaded.cwd))
-                    {
-                        cwd = folder;
-                    }
-                    let wanted = settings.model.as_deref();
-                    // The session's model may have lost its key, or its script.
-                    let model = choose(self, wanted.or(Some(&loaded.model)))
-                        .or_else(|error| if wanted.is_some() { Err(error) } else { choose(self, None) })?;
-                    let start = Settings { mode, tools, limits: limits(&model, rounds) };
-                    let mut conversation = Conversation::restore(start, loaded.records);
-                    if let Some(mode) = settings.mode {
-                        conversation.set_initial_mode(mode);
-                    }
-                    let torn = loaded
-                        .was_torn
-                        .then(|| "The last record of the session was incomplete and is dropped.".to_owned());
-                    (model, loaded.session, conversation, torn)
-                }
-                None => {
-                    let model = choose(self, settings.model.as_deref())?;
-                    let session = self.setup.sessions.create(&cwd, &model.name);
-                    let start = Settings { mode, tools, limits: limits(&model, rounds) };
-                    (model, session, Conversation::new(start), None)
-                }
-            };
-        if let Some(bridge) = &self.setup.bridge_id {
-            session.set_bridge(bridge).map_err(|error| error.to_string())?;
-        }
-        self.next_agent += 1;
-        let name = self.unique_name(settings.name.as_deref(), id);
-        let agent = Agent {
-            id,
-            name,
-            cwd,
-            conversation,
-            model,
-            session,
-            unsaved: false,
-            request: None,
-            tick: None,
-            running: Default::default(),
-            prompts: Default::default(),
-            mentioned: Vec::new(),
-            has_tools: true,
-            inject_context: true,
-            injected: None,
-            is_helper: settings.is_helper,
-        };
-        self.agents.insert(id, agent);
-        if let Some(notice) = notice {
-            self.emit(Some(id), Occurred::Shown(Shown::Info(notice)));
-        }
-        Ok(id)
-    }
-
-    /// An existing folder, absolute.
-    fn folder(&self, wanted: Option<&std::path::Path>) -> Result<PathBuf, String> {
-        let folder = wanted.map_or_else(|| self.setup.cwd.clone(), |wanted| self.setup.cwd.join(wanted));
-        match std::fs::metadata(&folder) {
-            Ok(found) if found.is_dir() => Ok(folder),
-            Ok(_) => Err(format!("{} is not a folder", folder.display())),
-            Err(error) => Err(format!("cannot use the folder {}: {error}", folder.display())),
-        }
-    }
-
-    fn unique_name(&self, wanted: Option<&str>, id: AgentId) -> String {
-        let wanted = wanted.map(str::trim).filter(|wanted| !wanted.is_empty());
-        let base = wanted.map_or_else(|| format!("agent-{}", id.0), str::to_owned);
-        let is_taken = |name: &str| self.agents.values().any(|agent| agent.name == name);
-        let mut name = base.clone();
-        let mut number = 2;
-        while is_taken(&name) {
-            name = format!("{base}-{number}");
-            number += 1;
-        }
-        name
     }
 
     fn close(&mut self, agent: AgentId) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use linkspan_client::confirm::{ConfirmQuestion, TerminalAnswer};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::conversation::{Answer, Question, QuestionId, Shown};
-use crate::message::{Message, Usage};
+use crate::conversation::{Answer, Question, QuestionId, TurnEvent};
+use crate::message::{ChatMessage, Usage};
 use crate::permissions::PermissionMode;
 
 /// Never reused in a process.
@@ -232,7 +232,7 @@ pub enum HostCommand {
     /// All agents.
     Status {
         /// Oldest first.
-        reply: oneshot::Sender<Vec<AgentStatus>>,
+        reply: oneshot::Sender<Vec<AgentSummary>>,
     },
     /// The system prompt of an agent as the model reads it now.
     SystemPrompt {
@@ -246,7 +246,7 @@ pub enum HostCommand {
         /// In whose conversation.
         agent: AgentId,
         /// Oldest first.
-        reply: oneshot::Sender<Result<Vec<Message>, String>>,
+        reply: oneshot::Sender<Result<Vec<ChatMessage>, String>>,
     },
     /// What the model of an agent can call now.
     Tools {
@@ -310,7 +310,7 @@ pub struct HostEvent {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Occurred {
     /// From the conversation.
-    Shown(Shown),
+    Shown(TurnEvent),
     /// Output of a running tool.
     Output {
         /// Of which call.
@@ -370,7 +370,7 @@ pub enum ReviewPlace {
 
 /// An agent as lists show it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AgentStatus {
+pub struct AgentSummary {
     /// Its id.
     pub agent: AgentId,
     /// Its name.

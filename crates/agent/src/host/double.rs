@@ -10,16 +10,16 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::contract::*;
-use crate::conversation::{Shown, TurnEnd};
-use crate::message::{Message, Usage};
+use crate::conversation::{TurnEnd, TurnEvent};
+use crate::message::{ChatMessage, Usage};
 
 const SOON: Duration = Duration::from_secs(10);
 
 /// What it answers; a test may change it.
 pub(crate) struct Answers {
-    pub(crate) agents: Vec<AgentStatus>,
+    pub(crate) agents: Vec<AgentSummary>,
     pub(crate) settings: Vec<AgentSettings>,
-    pub(crate) messages: Vec<Message>,
+    pub(crate) messages: Vec<ChatMessage>,
     pub(crate) sessions: Vec<SessionSummary>,
     /// The error of the next `New`.
     pub(crate) refuses: Option<String>,
@@ -32,8 +32,8 @@ pub(crate) struct HostDouble {
     heard: Receiver<HostCommand>,
 }
 
-pub(crate) fn status_of(agent: AgentId, settings: &AgentSettings) -> AgentStatus {
-    AgentStatus {
+pub(crate) fn status_of(agent: AgentId, settings: &AgentSettings) -> AgentSummary {
+    AgentSummary {
         agent,
         name: settings.name.clone().unwrap_or_else(|| format!("agent-{}", agent.0)),
         cwd: settings.cwd.clone().unwrap_or_else(|| PathBuf::from("/w")),
@@ -99,7 +99,7 @@ impl HostDouble {
         self.send(HostEvent { agent: Some(agent), what });
     }
 
-    pub(crate) fn show(&self, agent: AgentId, shown: Shown) {
+    pub(crate) fn show(&self, agent: AgentId, shown: TurnEvent) {
         self.emit(agent, Occurred::Shown(shown));
     }
 
@@ -109,7 +109,7 @@ impl HostDouble {
 
     pub(crate) fn end(&self, agent: AgentId, end: TurnEnd, text: &str) {
         let usage = Usage { input: 3, output: 2 };
-        self.show(agent, Shown::Ended { end, text: text.to_owned(), usage });
+        self.show(agent, TurnEvent::Ended { end, text: text.to_owned(), usage });
     }
 }
 
@@ -164,7 +164,7 @@ impl Answers {
         None
     }
 
-    fn with(&mut self, agent: AgentId, change: impl FnOnce(&mut AgentStatus)) {
+    fn with(&mut self, agent: AgentId, change: impl FnOnce(&mut AgentSummary)) {
         if let Some(status) = self.agents.iter_mut().find(|status| status.agent == agent) {
             change(status);
         }

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::contract::{AgentId, Occurred};
 use super::event_loop::{HostLoop, LoopMessage};
 use crate::context::mention_of;
-use crate::conversation::Shown;
+use crate::conversation::TurnEvent;
 
 /// While the editor is lost, how often to look whether it is back. The bridge reconnects by itself, but does not say so.
 const LOOK: Duration = Duration::from_millis(500);
@@ -170,7 +170,7 @@ impl HostLoop {
         if let Some(agent) = agent.and_then(|agent: AgentId| self.agents.get_mut(&agent)) {
             let (id, line) = (agent.id, format!("From the editor, with your next prompt: {mention}"));
             agent.mentioned.push(mention);
-            self.emit(Some(id), Occurred::Shown(Shown::Info(line)));
+            self.emit(Some(id), Occurred::Shown(TurnEvent::Info(line)));
         }
     }
 

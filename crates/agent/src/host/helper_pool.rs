@@ -9,7 +9,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
 use super::contract::{AgentId, AgentSettings, HostCommand, HostEvent, HostHandle, Occurred};
-use crate::conversation::{Shown, TurnEnd};
+use crate::conversation::{TurnEnd, TurnEvent};
 use crate::tools::spawn::{Helper, Spawner};
 
 /// Interval of looking whether the call was cancelled.
@@ -45,8 +45,8 @@ impl HelperPool {
                 continue;
             }
             match what {
-                Occurred::Shown(Shown::Ended { end, text, .. }) => return Some((end, text, error)),
-                Occurred::Shown(Shown::Error(message)) => error = Some(message),
+                Occurred::Shown(TurnEvent::Ended { end, text, .. }) => return Some((end, text, error)),
+                Occurred::Shown(TurnEvent::Error(message)) => error = Some(message),
                 Occurred::Closed => return None,
                 _ => {}
             }

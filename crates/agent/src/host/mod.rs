@@ -13,6 +13,7 @@ pub(crate) mod double;
 mod editor;
 mod event_loop;
 mod helper_pool;
+mod new_agent;
 mod pool;
 mod prompt_context;
 mod review_notice;
@@ -20,7 +21,7 @@ mod start;
 
 pub use change_questions::ChangeQuestions;
 pub use contract::{
-    AgentId, AgentSetting, AgentSettings, AgentStatus, ChangeId, ChangeQuestion, HostCommand, HostEnded,
+    AgentId, AgentSetting, AgentSettings, AgentSummary, ChangeId, ChangeQuestion, HostCommand, HostEnded,
     HostEvent, HostHandle, Occurred, ProviderSummary, ReviewPlace, SessionSummary, ToolSummary,
 };
 pub use demo::write_demo;

@@ -12,8 +12,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::*;
 use crate::config::Config;
-use crate::conversation::{Answer, Question, Shown, TurnEnd};
-use crate::message::{Arguments, Message, ToolCall, ToolResult};
+use crate::conversation::{Answer, Question, TurnEnd, TurnEvent};
+use crate::message::{CallArguments, ChatMessage, ModelCall, ToolResult};
 use crate::models::{Providers, ToolSpec};
 use crate::permissions::{PermissionMode, ToolKind};
 use crate::session::SessionStore;
@@ -43,7 +43,7 @@ impl Toolbox for Echo {
         }
     }
 
-    fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolResult {
+    fn run(&self, call: &ModelCall, context: &ToolContext) -> ToolResult {
         (context.output)("working\n");
         let mut cancelled = false;
         match call.name.as_str() {
@@ -51,7 +51,7 @@ impl Toolbox for Echo {
             "crash" => panic!("a tool that panics"),
             _ => {}
         }
-        let Arguments::Json(arguments) = &call.arguments else { panic!("broken arguments are not run") };
+        let CallArguments::Json(arguments) = &call.arguments else { panic!("broken arguments are not run") };
         let (call_id, name) = (call.id.clone(), call.name.clone());
         ToolResult { call_id, name, text: arguments.to_string(), is_error: false, cancelled }
     }
@@ -119,16 +119,16 @@ impl Scene {
 
     fn end(&mut self) -> (TurnEnd, String) {
         self.until(|event| match event {
-            Occurred::Shown(Shown::Ended { end, text, .. }) => Some((*end, text.clone())),
+            Occurred::Shown(TurnEvent::Ended { end, text, .. }) => Some((*end, text.clone())),
             _ => None,
         })
     }
 
-    fn messages(&self, agent: AgentId) -> Vec<Message> {
+    fn messages(&self, agent: AgentId) -> Vec<ChatMessage> {
         self.ask(|reply| HostCommand::Messages { agent, reply }).unwrap()
     }
 
-    fn status(&self) -> Vec<AgentStatus> {
+    fn status(&self) -> Vec<AgentSummary> {
         self.ask(|reply| HostCommand::Status { reply })
     }
 
@@ -190,12 +190,12 @@ fn a_turn_with_a_tool_reaches_the_frontend_in_order() {
     loop {
         let event = scene.event();
         let name = match &event {
-            Occurred::Shown(Shown::Started) => "started",
-            Occurred::Shown(Shown::Text(_)) => "text",
-            Occurred::Shown(Shown::Call(_)) => "call",
+            Occurred::Shown(TurnEvent::Started) => "started",
+            Occurred::Shown(TurnEvent::Text(_)) => "text",
+            Occurred::Shown(TurnEvent::Call(_)) => "call",
             Occurred::Output { text, .. } if text == "working\n" => "output",
-            Occurred::Shown(Shown::Result(result)) if result.text == "{\"a\":1}" => "result",
-            Occurred::Shown(Shown::Ended { end: TurnEnd::Done, text, .. }) if text == "Done." => "ended",
+            Occurred::Shown(TurnEvent::Result(result)) if result.text == "{\"a\":1}" => "result",
+            Occurred::Shown(TurnEvent::Ended { end: TurnEnd::Done, text, .. }) if text == "Done." => "ended",
             other => panic!("{other:?}"),
         };
         seen.push(name);
@@ -222,7 +222,7 @@ fn a_command_waits_for_its_answer_and_a_no_reaches_the_model() {
     let answer = Answer::No { reason: Some("not now".to_owned()) };
     scene.handle().send(HostCommand::Answer { agent, question, answer });
     assert_eq!(scene.end(), (TurnEnd::Done, "Fine.".to_owned()));
-    let Message::Tools { results } = &scene.messages(agent)[2] else { panic!() };
+    let ChatMessage::Tools { results } = &scene.messages(agent)[2] else { panic!() };
     assert!(results[0].text.ends_with("not now"));
 }
 
@@ -235,7 +235,7 @@ fn cancelling_ends_a_tool_and_a_slow_model() {
     scene.handle().send(HostCommand::Cancel { agent });
     assert_eq!(scene.end().0, TurnEnd::Cancelled);
     scene.prompt(agent, "again");
-    scene.until(|event| matches!(event, Occurred::Shown(Shown::Started)).then_some(()));
+    scene.until(|event| matches!(event, Occurred::Shown(TurnEvent::Started)).then_some(()));
     scene.handle().send(HostCommand::Cancel { agent });
     assert_eq!(scene.end().0, TurnEnd::Cancelled);
 }
@@ -246,7 +246,7 @@ fn a_tool_that_panics_is_an_error_for_the_model() {
     let agent = scene.agent();
     scene.prompt(agent, "go");
     assert_eq!(scene.end().0, TurnEnd::Done);
-    let Message::Tools { results } = &scene.messages(agent)[2] else { panic!() };
+    let ChatMessage::Tools { results } = &scene.messages(agent)[2] else { panic!() };
     assert!(results[0].is_error && results[0].text.contains("error in it"));
 }
 
@@ -335,7 +335,7 @@ fn a_session_that_cannot_be_written_stops_the_turn_and_the_conversation_is_kept(
     std::fs::write(&sessions, "").unwrap();
     scene.prompt(agent, "go");
     let error = scene.until(|event| match event {
-        Occurred::Shown(Shown::Error(error)) => Some(error.clone()),
+        Occurred::Shown(TurnEvent::Error(error)) => Some(error.clone()),
         _ => None,
     });
     assert!(error.contains("kept in memory"), "{error}");

@@ -8,7 +8,7 @@ use super::lines::Sse;
 use super::tool_names::{ToolNames, plain};
 use super::wire::{self, AnswerDecoder, ModelHttpRequest, Target, text_of, tokens};
 use super::{ModelError, ModelEvent, ModelRequest, StopReason};
-use crate::message::{Message, ToolCall, Usage};
+use crate::message::{ChatMessage, ModelCall, Usage};
 
 /// Every model of this wire can write so much.
 const MAX_TOKENS: u32 = 16_384;
@@ -59,10 +59,10 @@ fn body(request: &ModelRequest, target: &Target<'_>, names: &ToolNames) -> Value
     body
 }
 
-fn parts(message: &Message, names: &ToolNames) -> (&'static str, Vec<Value>) {
+fn parts(message: &ChatMessage, names: &ToolNames) -> (&'static str, Vec<Value>) {
     let text = |text: &str| json!({ "type": "text", "text": text });
     match message {
-        Message::User { text: said, attachments } => {
+        ChatMessage::User { text: said, attachments } => {
             let all = attachments.iter().chain([said]).filter(|said| !said.trim().is_empty());
             let mut parts: Vec<_> = all.map(|said| text(said)).collect();
             if parts.is_empty() {
@@ -70,8 +70,8 @@ fn parts(message: &Message, names: &ToolNames) -> (&'static str, Vec<Value>) {
             }
             ("user", parts)
         }
-        Message::Summary { text: said } => ("user", vec![text(&wire::summary_text(said))]),
-        Message::Assistant { text: said, calls } => {
+        ChatMessage::Summary { text: said } => ("user", vec![text(&wire::summary_text(said))]),
+        ChatMessage::Assistant { text: said, calls } => {
             let mut parts = Vec::new();
             if !said.trim().is_empty() {
                 parts.push(text(said.trim_end()));
@@ -86,7 +86,7 @@ fn parts(message: &Message, names: &ToolNames) -> (&'static str, Vec<Value>) {
             }));
             ("assistant", parts)
         }
-        Message::Tools { results } => {
+        ChatMessage::Tools { results } => {
             let result = |result: &crate::message::ToolResult| {
                 json!({
                     "type": "tool_result",
@@ -209,7 +209,7 @@ impl MessagesDecoder {
 }
 
 fn call((id, name, arguments): (String, String, String)) -> Result<ModelEvent, ModelError> {
-    Ok(ModelEvent::Call(ToolCall { id, name, arguments: wire::arguments(arguments), opaque: None }))
+    Ok(ModelEvent::Call(ModelCall { id, name, arguments: wire::arguments(arguments), opaque: None }))
 }
 
 fn push_text(out: &mut Vec<Result<ModelEvent, ModelError>>, event: fn(String) -> ModelEvent, text: &str) {

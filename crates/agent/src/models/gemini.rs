@@ -6,7 +6,7 @@ use super::lines::Sse;
 use super::tool_names::ToolNames;
 use super::wire::{self, AnswerDecoder, ModelHttpRequest, Target, text_of, tokens};
 use super::{ModelError, ModelEvent, ModelRequest, StopReason};
-use crate::message::{Arguments, Message, ToolCall, Usage};
+use crate::message::{CallArguments, ChatMessage, ModelCall, Usage};
 
 /// Stands for the signature of a call that another model made; Gemini 3 wants one.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -29,13 +29,13 @@ fn body(request: &ModelRequest, target: &Target<'_>, names: &ToolNames) -> Value
     for message in request.messages.iter().filter(|message| !wire::is_blank(message)) {
         let text = |text: &str| vec![json!({ "text": text })];
         match message {
-            Message::User { text: said, attachments } => {
+            ChatMessage::User { text: said, attachments } => {
                 wire::push_parts(&mut contents, "user", text(&wire::user_text(said, attachments)));
             }
-            Message::Summary { text: said } => {
+            ChatMessage::Summary { text: said } => {
                 wire::push_parts(&mut contents, "user", text(&wire::summary_text(said)));
             }
-            Message::Assistant { text: said, calls } => {
+            ChatMessage::Assistant { text: said, calls } => {
                 let mut parts = if said.is_empty() { Vec::new() } else { text(said) };
                 for (index, call) in calls.iter().enumerate() {
                     let args = wire::arguments_object(&call.arguments);
@@ -49,7 +49,7 @@ fn body(request: &ModelRequest, target: &Target<'_>, names: &ToolNames) -> Value
                 }
                 wire::push_parts(&mut contents, "model", parts);
             }
-            Message::Tools { results } => {
+            ChatMessage::Tools { results } => {
                 let parts = results.iter().map(|result| {
                     let key = if result.is_error { "error" } else { "output" };
                     let response = json!({ key: wire::result_text(&result.text) });
@@ -171,12 +171,12 @@ impl ContentDecoder {
         let Some(call) = part.get("functionCall") else { return };
         let arguments = match call.get("args") {
             None | Some(Value::Null) => wire::arguments(String::new()),
-            Some(args @ Value::Object(_)) => Arguments::Json(args.clone()),
-            Some(other) => Arguments::Broken(other.to_string()),
+            Some(args @ Value::Object(_)) => CallArguments::Json(args.clone()),
+            Some(other) => CallArguments::Broken(other.to_string()),
         };
         let signature = text_of(part, "/thoughtSignature");
         let opaque = (!signature.is_empty()).then(|| signature.to_owned());
         let (id, name) = (text_of(call, "/id").to_owned(), self.names.original(text_of(call, "/name")));
-        out.push(Ok(ModelEvent::Call(ToolCall { id, name, arguments, opaque })));
+        out.push(Ok(ModelEvent::Call(ModelCall { id, name, arguments, opaque })));
     }
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::message::{Message, ToolCall, Usage};
+use crate::message::{ChatMessage, ModelCall, Usage};
 
 pub use provider::{DEMO_MODEL, Model, Provider, Providers};
 pub use script::Script;
@@ -33,7 +33,7 @@ pub struct ModelRequest {
     /// The system prompt.
     pub system: String,
     /// The conversation so far.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// What the model may call. Empty for a summary.
     pub tools: Vec<ToolSpec>,
 }
@@ -57,7 +57,7 @@ pub enum ModelEvent {
     /// A piece of the model's reasoning, where it shows that.
     Thought(String),
     /// A whole call; its arguments are complete.
-    Call(ToolCall),
+    Call(ModelCall),
     /// What it cost so far; the last one counts.
     Usage(Usage),
     /// The answer is complete.

@@ -6,7 +6,7 @@ use super::lines::Lines;
 use super::tool_names::ToolNames;
 use super::wire::{self, AnswerDecoder, ModelHttpRequest, Target, text_of, tokens};
 use super::{ModelError, ModelEvent, ModelRequest, StopReason, openai};
-use crate::message::{Arguments, Message, ToolCall, Usage};
+use crate::message::{CallArguments, ChatMessage, ModelCall, Usage};
 
 pub(super) fn request(request: &ModelRequest, target: &Target<'_>) -> ModelHttpRequest {
     let names = ToolNames::new(&request.tools);
@@ -26,16 +26,16 @@ fn body(request: &ModelRequest, target: &Target<'_>, names: &ToolNames) -> Value
     }
     for message in request.messages.iter().filter(|message| !wire::is_blank(message)) {
         match message {
-            Message::User { text, attachments } => {
+            ChatMessage::User { text, attachments } => {
                 messages.push(json!({ "role": "user", "content": wire::user_text(text, attachments) }));
             }
-            Message::Summary { text } => {
+            ChatMessage::Summary { text } => {
                 messages.push(json!({ "role": "user", "content": wire::summary_text(text) }));
             }
-            Message::Assistant { text, calls } => {
+            ChatMessage::Assistant { text, calls } => {
                 let mut answer = json!({ "role": "assistant", "content": text });
                 if !calls.is_empty() {
-                    let earlier = |call: &ToolCall| {
+                    let earlier = |call: &ModelCall| {
                         let arguments = wire::arguments_object(&call.arguments);
                         json!({ "function": { "name": names.to_wire(&call.name), "arguments": arguments } })
                     };
@@ -43,7 +43,7 @@ fn body(request: &ModelRequest, target: &Target<'_>, names: &ToolNames) -> Value
                 }
                 messages.push(answer);
             }
-            Message::Tools { results } => messages.extend(results.iter().map(|result| {
+            ChatMessage::Tools { results } => messages.extend(results.iter().map(|result| {
                 let (name, content) = (names.to_wire(&result.name), wire::result_text(&result.text));
                 json!({ "role": "tool", "tool_name": name, "content": content })
             })),
@@ -120,13 +120,13 @@ impl ChatDecoder {
         for call in calls.into_iter().flatten() {
             let arguments = match call.pointer("/function/arguments") {
                 None | Some(Value::Null) => wire::arguments(String::new()),
-                Some(arguments @ Value::Object(_)) => Arguments::Json(arguments.clone()),
+                Some(arguments @ Value::Object(_)) => CallArguments::Json(arguments.clone()),
                 Some(Value::String(text)) => wire::arguments(text.clone()),
-                Some(other) => Arguments::Broken(other.to_string()),
+                Some(other) => CallArguments::Broken(other.to_string()),
             };
             let name = self.names.original(text_of(call, "/function/name"));
             let id = text_of(call, "/id").to_owned();
-            out.push(Ok(ModelEvent::Call(ToolCall { id, name, arguments, opaque: None })));
+            out.push(Ok(ModelEvent::Call(ModelCall { id, name, arguments, opaque: None })));
         }
         if chunk.get("done").and_then(Value::as_bool).unwrap_or_default() {
             self.is_over = true;

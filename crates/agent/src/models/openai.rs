@@ -6,7 +6,7 @@ use super::lines::Sse;
 use super::tool_names::ToolNames;
 use super::wire::{self, AnswerDecoder, ModelHttpRequest, Target, text_of, tokens};
 use super::{ModelError, ModelEvent, ModelRequest, StopReason};
-use crate::message::{Arguments, Message, ToolCall, Usage};
+use crate::message::{CallArguments, ChatMessage, ModelCall, Usage};
 
 pub(super) fn request(request: &ModelRequest, target: &Target<'_>) -> ModelHttpRequest {
     let names = ToolNames::new(&request.tools);
@@ -26,20 +26,20 @@ fn body(request: &ModelRequest, target: &Target<'_>, names: &ToolNames) -> Value
     }
     for message in request.messages.iter().filter(|message| !wire::is_blank(message)) {
         match message {
-            Message::User { text, attachments } => {
+            ChatMessage::User { text, attachments } => {
                 messages.push(json!({ "role": "user", "content": wire::user_text(text, attachments) }));
             }
-            Message::Summary { text } => {
+            ChatMessage::Summary { text } => {
                 messages.push(json!({ "role": "user", "content": wire::summary_text(text) }));
             }
-            Message::Assistant { text, calls } => {
+            ChatMessage::Assistant { text, calls } => {
                 let mut answer = json!({ "role": "assistant", "content": text });
                 if !calls.is_empty() {
                     answer["tool_calls"] = calls.iter().map(|call| earlier(call, names)).collect();
                 }
                 messages.push(answer);
             }
-            Message::Tools { results } => messages.extend(results.iter().map(|result| {
+            ChatMessage::Tools { results } => messages.extend(results.iter().map(|result| {
                 let content = wire::result_text(&result.text);
                 json!({ "role": "tool", "tool_call_id": result.call_id, "content": content })
             })),
@@ -77,11 +77,11 @@ pub(super) fn tools(request: &ModelRequest, names: &ToolNames) -> Value {
     request.tools.iter().map(tool).collect()
 }
 
-fn earlier(call: &ToolCall, names: &ToolNames) -> Value {
+fn earlier(call: &ModelCall, names: &ToolNames) -> Value {
     let arguments = match &call.arguments {
-        Arguments::Json(value) => value.to_string(),
+        CallArguments::Json(value) => value.to_string(),
         // Some servers parse it, and refuse what they cannot.
-        Arguments::Broken(_) => wire::arguments_object(&call.arguments).to_string(),
+        CallArguments::Broken(_) => wire::arguments_object(&call.arguments).to_string(),
     };
     let function = json!({ "name": names.to_wire(&call.name), "arguments": arguments });
     json!({ "id": call.id, "type": "function", "function": function })
@@ -205,7 +205,7 @@ impl ChunksDecoder {
         self.is_over = true;
         for call in std::mem::take(&mut self.calls) {
             let (name, arguments) = (self.names.original(&call.name), wire::arguments(call.arguments));
-            out.push(Ok(ModelEvent::Call(ToolCall { id: call.id, name, arguments, opaque: None })));
+            out.push(Ok(ModelEvent::Call(ModelCall { id: call.id, name, arguments, opaque: None })));
         }
         out.push(Ok(ModelEvent::Usage(self.usage)));
         out.push(Ok(ModelEvent::Done(self.reason.unwrap_or(StopReason::End))));

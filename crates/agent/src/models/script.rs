@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{ModelError, ModelEvent, ModelRequest, StopReason};
-use crate::message::{Arguments, Message, ToolCall, Usage};
+use crate::message::{CallArguments, ChatMessage, ModelCall, Usage};
 
 /// A script is written by hand.
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;
@@ -94,7 +94,8 @@ impl Script {
 
     fn next_turn(&self, request: &ModelRequest) -> (usize, ScriptTurn) {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let answers = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. }));
+        let answers =
+            request.messages.iter().filter(|message| matches!(message, ChatMessage::Assistant { .. }));
         let index = next.unwrap_or_else(|| answers.count());
         *next = Some(index + 1);
         let over =
@@ -126,13 +127,13 @@ impl Script {
         }
         for (number, call) in turn.calls.into_iter().enumerate() {
             let arguments = match call.broken {
-                Some(broken) => Arguments::Broken(broken),
-                None => {
-                    Arguments::Json(call.arguments.unwrap_or_else(|| Value::Object(serde_json::Map::new())))
-                }
+                Some(broken) => CallArguments::Broken(broken),
+                None => CallArguments::Json(
+                    call.arguments.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
+                ),
             };
             let id = format!("script_{index}_{number}");
-            emit(ModelEvent::Call(ToolCall { id, name: call.tool, arguments, opaque: None }));
+            emit(ModelEvent::Call(ModelCall { id, name: call.tool, arguments, opaque: None }));
         }
         let input = request.messages.iter().map(bytes).sum::<usize>() / 4;
         let output = turn.text.len() / 4;
@@ -142,12 +143,12 @@ impl Script {
     }
 }
 
-fn bytes(message: &Message) -> usize {
+fn bytes(message: &ChatMessage) -> usize {
     match message {
-        Message::User { text, .. } | Message::Assistant { text, .. } | Message::Summary { text } => {
-            text.len()
-        }
-        Message::Tools { results } => results.iter().map(|result| result.text.len()).sum(),
+        ChatMessage::User { text, .. }
+        | ChatMessage::Assistant { text, .. }
+        | ChatMessage::Summary { text } => text.len(),
+        ChatMessage::Tools { results } => results.iter().map(|result| result.text.len()).sum(),
     }
 }
 
@@ -189,9 +190,9 @@ mod tests {
         let script = script.unwrap();
         let (events, result) = play(&script, &request());
         assert_eq!(result, Ok(()));
-        let arguments = Arguments::Json(json!({ "path": "a" }));
+        let arguments = CallArguments::Json(json!({ "path": "a" }));
         let id = "script_0_0".to_owned();
-        let call = ToolCall { id, name: "read_file".to_owned(), arguments, opaque: None };
+        let call = ModelCall { id, name: "read_file".to_owned(), arguments, opaque: None };
         assert_eq!(
             events[..4],
             [
@@ -213,7 +214,7 @@ mod tests {
     #[test]
     fn a_script_goes_on_where_a_restored_conversation_was() {
         let script = Script::from_json_lines("{\"text\":\"one\"}\n\n{\"text\":\"two\"}\n").unwrap();
-        let answer = Message::Assistant { text: "one".to_owned(), calls: Vec::new() };
+        let answer = ChatMessage::Assistant { text: "one".to_owned(), calls: Vec::new() };
         let (events, _) = play(&script, &ModelRequest { messages: vec![answer], ..request() });
         assert_eq!(events[0], ModelEvent::Text("two".to_owned()));
     }

@@ -12,7 +12,7 @@ use super::transport::{HttpModel, ModelEndpoint};
 use super::wire::{self, Target};
 use super::{ModelError, ModelEvent, ModelRequest, StopReason, ToolSpec};
 use crate::config::WireName;
-use crate::message::{Arguments, Message, ToolCall, ToolResult, Usage};
+use crate::message::{CallArguments, ChatMessage, ModelCall, ToolResult, Usage};
 
 const WIRES: [WireName; 4] = [WireName::Anthropic, WireName::Openai, WireName::Gemini, WireName::Ollama];
 
@@ -21,13 +21,13 @@ fn tool(name: &str) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: "About it.".to_owned(), schema }
 }
 
-fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned(), attachments: Vec::new() }
+fn user(text: &str) -> ChatMessage {
+    ChatMessage::User { text: text.to_owned(), attachments: Vec::new() }
 }
 
-fn call(id: &str, name: &str, arguments: Value, opaque: Option<&str>) -> ToolCall {
+fn call(id: &str, name: &str, arguments: Value, opaque: Option<&str>) -> ModelCall {
     let opaque = opaque.map(str::to_owned);
-    ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: Arguments::Json(arguments), opaque }
+    ModelCall { id: id.to_owned(), name: name.to_owned(), arguments: CallArguments::Json(arguments), opaque }
 }
 
 fn result(call_id: &str, name: &str, text: &str, is_error: bool) -> ToolResult {
@@ -44,20 +44,20 @@ fn hello() -> ModelRequest {
 fn long() -> ModelRequest {
     let calls = vec![
         call("c 1", "ide.open_file", json!({ "path": "a" }), Some("sig")),
-        ToolCall {
-            arguments: Arguments::Broken("{\"pa".to_owned()),
+        ModelCall {
+            arguments: CallArguments::Broken("{\"pa".to_owned()),
             ..call("c2", "read_file", json!({}), None)
         },
     ];
     let results = vec![result("c 1", "ide.open_file", "", false), result("c2", "read_file", "broken", true)];
-    let attached = Message::User { text: "and".to_owned(), attachments: vec!["FILE a".to_owned()] };
+    let attached = ChatMessage::User { text: "and".to_owned(), attachments: vec!["FILE a".to_owned()] };
     let messages = vec![
-        Message::Summary { text: "They met.".to_owned() },
+        ChatMessage::Summary { text: "They met.".to_owned() },
         user("one"),
-        Message::Assistant { text: "Let me. ".to_owned(), calls },
-        Message::Tools { results },
+        ChatMessage::Assistant { text: "Let me. ".to_owned(), calls },
+        ChatMessage::Tools { results },
         attached,
-        Message::Assistant { text: String::new(), calls: Vec::new() },
+        ChatMessage::Assistant { text: String::new(), calls: Vec::new() },
         user(" "),
     ];
     ModelRequest { messages, ..hello() }
@@ -137,7 +137,7 @@ fn arguments_that_are_not_an_object_are_passed_on_as_broken() {
     let stream = answer(WireName::Openai, &[], &[("read_file", json!([1]))]);
     let events = decode(WireName::Openai, [stream.into_bytes()]);
     assert!(
-        matches!(&events[0], Ok(ModelEvent::Call(ToolCall { arguments: Arguments::Broken(text), .. })) if text == "[1]")
+        matches!(&events[0], Ok(ModelEvent::Call(ModelCall { arguments: CallArguments::Broken(text), .. })) if text == "[1]")
     );
 }
 
@@ -278,7 +278,7 @@ fn geminis_body_returns_the_signature_and_makes_one_up_for_a_foreign_call() {
     assert_eq!(body["tools"][0]["functionDeclarations"][1]["name"], "ide_open_file");
     assert_eq!(body["generationConfig"], json!({ "maxOutputTokens": 9 }));
     let foreign =
-        Message::Assistant { text: String::new(), calls: vec![call("a", "read_file", json!({}), None)] };
+        ChatMessage::Assistant { text: String::new(), calls: vec![call("a", "read_file", json!({}), None)] };
     let body = self::body(WireName::Gemini, &ModelRequest { messages: vec![foreign], ..hello() });
     let signature = &body["contents"][0]["parts"][0]["thoughtSignature"];
     assert_eq!(signature, "skip_thought_signature_validator");
@@ -422,14 +422,14 @@ fn the_servers_that_real_agents_are_tested_with_understand_us() {
         let mut called = called.unwrap_or_else(|| panic!("{wire:?} {events:?}"));
         assert_eq!(
             (called.name.as_str(), &called.arguments),
-            ("ide.open_file", &Arguments::Json(json!({ "path": "a" })))
+            ("ide.open_file", &CallArguments::Json(json!({ "path": "a" })))
         );
         if called.id.is_empty() {
             called.id = "minted".to_owned();
         }
         let answered = result_of(&called);
         let messages =
-            vec![user("hi"), Message::Assistant { text: String::new(), calls: vec![called] }, answered];
+            vec![user("hi"), ChatMessage::Assistant { text: String::new(), calls: vec![called] }, answered];
         let (events, result) = ask(&model, &ModelRequest { messages, ..hello });
         assert_eq!(result, Ok(()));
         let text: String = events
@@ -445,6 +445,6 @@ fn the_servers_that_real_agents_are_tested_with_understand_us() {
     }
 }
 
-fn result_of(called: &ToolCall) -> Message {
-    Message::Tools { results: vec![result(&called.id, &called.name, "opened", false)] }
+fn result_of(called: &ModelCall) -> ChatMessage {
+    ChatMessage::Tools { results: vec![result(&called.id, &called.name, "opened", false)] }
 }

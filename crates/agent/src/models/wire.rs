@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{ModelError, ModelEvent, ModelRequest, anthropic, gemini, ollama, openai};
 use crate::config::WireName;
-use crate::message::{Arguments, Message};
+use crate::message::{CallArguments, ChatMessage};
 
 /// What a body is built for.
 #[derive(Debug, Clone, Copy)]
@@ -59,11 +59,11 @@ pub(super) fn summary_text(text: &str) -> String {
 }
 
 /// Arguments of an earlier call, which every wire wants as an object.
-pub(super) fn arguments_object(arguments: &Arguments) -> Value {
+pub(super) fn arguments_object(arguments: &CallArguments) -> Value {
     match arguments {
-        Arguments::Json(Value::Object(object)) => Value::Object(object.clone()),
-        Arguments::Json(other) => json!({ "arguments": other }),
-        Arguments::Broken(text) => json!({ "invalid_json": text }),
+        CallArguments::Json(Value::Object(object)) => Value::Object(object.clone()),
+        CallArguments::Json(other) => json!({ "arguments": other }),
+        CallArguments::Broken(text) => json!({ "invalid_json": text }),
     }
 }
 
@@ -73,13 +73,13 @@ pub(super) fn result_text(text: &str) -> &str {
 }
 
 /// What a model streamed as arguments. Many send nothing for a tool without arguments.
-pub(super) fn arguments(text: String) -> Arguments {
+pub(super) fn arguments(text: String) -> CallArguments {
     if text.trim().is_empty() {
-        return Arguments::Json(Value::Object(Map::new()));
+        return CallArguments::Json(Value::Object(Map::new()));
     }
     match serde_json::from_str::<Value>(&text) {
-        Ok(value) if value.is_object() => Arguments::Json(value),
-        _ => Arguments::Broken(text),
+        Ok(value) if value.is_object() => CallArguments::Json(value),
+        _ => CallArguments::Broken(text),
     }
 }
 
@@ -143,6 +143,6 @@ pub(super) fn push_parts(
 }
 
 /// Whether it has anything to say.
-pub(super) fn is_blank(message: &Message) -> bool {
-    matches!(message, Message::Assistant { text, calls } if text.trim().is_empty() && calls.is_empty())
+pub(super) fn is_blank(message: &ChatMessage) -> bool {
+    matches!(message, ChatMessage::Assistant { text, calls } if text.trim().is_empty() && calls.is_empty())
 }

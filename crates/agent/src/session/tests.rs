@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::conversation::{Conversation, Record, Settings, TurnEnd};
-use crate::message::Message;
+use crate::conversation::{AgentConversation, Record, Settings, TurnEnd};
+use crate::message::ChatMessage;
 
 fn store() -> (tempfile::TempDir, SessionStore) {
     let folder = tempfile::tempdir().unwrap();
@@ -16,7 +16,7 @@ fn store() -> (tempfile::TempDir, SessionStore) {
 }
 
 fn said(text: &str) -> Record {
-    Record::Message { message: Message::User { text: text.to_owned(), attachments: Vec::new() } }
+    Record::Message { message: ChatMessage::User { text: text.to_owned(), attachments: Vec::new() } }
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn ten_thousand_messages_are_opened_quickly() {
     drop(file);
     let start = Instant::now();
     let loaded = store.open(&name).unwrap();
-    let conversation = Conversation::restore(Settings::default(), loaded.records);
+    let conversation = AgentConversation::restore(Settings::default(), loaded.records);
     assert_eq!(conversation.messages().len(), 10_001);
     // 200 ms with optimisations; this is neither optimised nor alone on the machine.
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());

@@ -16,7 +16,7 @@ use super::screen::{Reply, Request};
 use super::text::{Line, Style, line, lines, plain, span};
 use crate::call_line::call_line;
 use crate::host::{AgentId, AgentSettings, HostCommand, HostEnded, HostHandle, SessionSummary};
-use crate::message::Message;
+use crate::message::ChatMessage;
 
 /// How many decisions `/ide history` lists.
 const MOST_HISTORY: u32 = 20;
@@ -124,7 +124,7 @@ async fn blocking(
 }
 
 /// The end of a conversation that is continued.
-fn recent(messages: &[Message]) -> Vec<Line> {
+fn recent(messages: &[ChatMessage]) -> Vec<Line> {
     let earlier = messages.len().saturating_sub(MOST_MESSAGES);
     let mut shown = Vec::new();
     if earlier > 0 {
@@ -132,16 +132,16 @@ fn recent(messages: &[Message]) -> Vec<Line> {
     }
     for message in messages.iter().skip(earlier) {
         match message {
-            Message::User { text, .. } => shown.extend(cut(lines(Style::User, &format!("› {text}")))),
-            Message::Assistant { text, calls } => {
+            ChatMessage::User { text, .. } => shown.extend(cut(lines(Style::User, &format!("› {text}")))),
+            ChatMessage::Assistant { text, calls } => {
                 let mut markdown = Markdown::default();
                 let mut answer = markdown.push(text);
                 answer.extend(markdown.end());
                 shown.extend(cut(answer));
                 shown.extend(calls.iter().map(|call| line(Style::Dim, format!("● {}", call_line(call)))));
             }
-            Message::Tools { .. } => {}
-            Message::Summary { text } => shown.extend(cut(lines(Style::Dim, text))),
+            ChatMessage::Tools { .. } => {}
+            ChatMessage::Summary { text } => shown.extend(cut(lines(Style::Dim, text))),
         }
     }
     shown
@@ -255,7 +255,7 @@ mod tests {
 
     use super::*;
     use crate::host::double::HostDouble;
-    use crate::message::{Arguments, ToolCall};
+    use crate::message::{CallArguments, ModelCall};
 
     fn words(lines: &[Line]) -> Vec<String> {
         lines.iter().map(|line| line.iter().map(|span| span.text.as_str()).collect()).collect()
@@ -298,10 +298,12 @@ mod tests {
 
     #[test]
     fn the_end_of_a_continued_conversation_is_shown() {
-        let user = |number: usize| Message::User { text: format!("prompt {number}"), attachments: vec![] };
-        let arguments = Arguments::Json(serde_json::json!({ "path": "a.rs" }));
-        let call = ToolCall { id: "1".into(), name: "read_file".into(), arguments, opaque: None };
-        let answer = Message::Assistant { text: format!("# Plan\n{}", "x\n".repeat(100)), calls: vec![call] };
+        let user =
+            |number: usize| ChatMessage::User { text: format!("prompt {number}"), attachments: vec![] };
+        let arguments = CallArguments::Json(serde_json::json!({ "path": "a.rs" }));
+        let call = ModelCall { id: "1".into(), name: "read_file".into(), arguments, opaque: None };
+        let answer =
+            ChatMessage::Assistant { text: format!("# Plan\n{}", "x\n".repeat(100)), calls: vec![call] };
         let messages: Vec<_> = (0..20).map(user).chain([answer]).collect();
         let shown = words(&recent(&messages));
         assert_eq!(shown[..3], ["… 13 earlier messages", "› prompt 13", "› prompt 14"]);

@@ -16,7 +16,7 @@ use super::text::{Line, Style, line, lines, plain, span};
 use crate::call_line::call_line;
 use crate::conversation::{Answer, Question, QuestionId};
 use crate::host::{ChangeId, ChangeQuestion};
-use crate::message::{Arguments, ToolCall};
+use crate::message::{CallArguments, ModelCall};
 
 /// Keys that are typed sooner were meant for something else.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -29,7 +29,7 @@ const HUNK_LINES: usize = 12;
 /// What a question is about.
 #[derive(Debug)]
 pub(super) enum Subject {
-    Call { question: QuestionId, call: ToolCall, note: String, repeated: bool },
+    Call { question: QuestionId, call: ModelCall, note: String, repeated: bool },
     Change(Change),
 }
 
@@ -370,10 +370,10 @@ fn diff_line(text: &str) -> Line {
 }
 
 /// A call with all its arguments.
-pub(super) fn call_details(call: &ToolCall) -> Vec<Line> {
+pub(super) fn call_details(call: &ModelCall) -> Vec<Line> {
     let mut shown = vec![line(Style::Tool, call_line(call))];
     match &call.arguments {
-        Arguments::Json(arguments) => {
+        CallArguments::Json(arguments) => {
             for (name, value) in arguments.as_object().into_iter().flatten() {
                 let value = match value.as_str() {
                     Some(text) => text.to_owned(),
@@ -388,7 +388,7 @@ pub(super) fn call_details(call: &ToolCall) -> Vec<Line> {
                 shown.extend(rows.map(|row| line(Style::Plain, format!("    {row}"))));
             }
         }
-        Arguments::Broken(text) => shown.extend(lines(Style::Bad, text)),
+        CallArguments::Broken(text) => shown.extend(lines(Style::Bad, text)),
     }
     if shown.len() > MOST_LINES {
         let more = shown.len() - MOST_LINES;
@@ -493,8 +493,8 @@ mod tests {
 
     #[test]
     fn a_command_is_shown_whole_and_can_be_allowed_for_the_session() {
-        let arguments = Arguments::Json(json!({ "command": "rm\u{1b} -r x" }));
-        let call = ToolCall { id: "c".into(), name: "run_command".into(), arguments, opaque: None };
+        let arguments = CallArguments::Json(json!({ "command": "rm\u{1b} -r x" }));
+        let call = ModelCall { id: "c".into(), name: "run_command".into(), arguments, opaque: None };
         let ask = Question::Permission { call: call.clone(), why: "trusted mode asks".into() };
         let mut panel = Panel::of_question(QuestionId(1), ask);
         let shown = words(&panel.show(Duration::ZERO));

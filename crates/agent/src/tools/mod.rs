@@ -24,7 +24,7 @@ use std::sync::Arc;
 use linkspan_client::Bridge;
 use linkspan_client::confirm::{Cancellation, TerminalPrompt};
 
-use crate::message::{ToolCall, ToolResult};
+use crate::message::{ModelCall, ToolResult};
 use crate::models::ToolSpec;
 use crate::permissions::{PermissionMode, ToolKind};
 
@@ -70,5 +70,5 @@ pub trait Toolbox: Send + Sync {
     fn kind(&self, name: &str) -> Option<ToolKind>;
 
     /// Runs it; blocks. Never panics on odd arguments.
-    fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolResult;
+    fn run(&self, call: &ModelCall, context: &ToolContext) -> ToolResult;
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{AgentTools, ToolContext, Toolbox, ToolsConfig};
-use crate::message::{Arguments, ToolCall, ToolResult};
+use crate::message::{CallArguments, ModelCall, ToolResult};
 use crate::permissions::PermissionMode;
 
 pub(crate) struct ToolScene {
@@ -91,10 +91,10 @@ impl ToolScene {
     }
 
     pub(crate) fn run_with(&self, tools: &AgentTools, tool: &str, arguments: Value) -> ToolResult {
-        let call = ToolCall {
+        let call = ModelCall {
             id: "1".to_owned(),
             name: tool.to_owned(),
-            arguments: Arguments::Json(arguments),
+            arguments: CallArguments::Json(arguments),
             opaque: None,
         };
         tools.run(&call, &self.context)

@@ -17,7 +17,7 @@ use super::mcp::{McpServers, Report, ServerConfig};
 use super::paths::{OwnFiles, real_path};
 use super::spawn::Spawner;
 use super::{ToolContext, Toolbox, calculate, changes, command, fetch, files, git, spawn};
-use crate::message::{Arguments as CallArguments, ToolCall, ToolResult};
+use crate::message::{CallArguments, ModelCall, ToolResult};
 use crate::models::ToolSpec;
 use crate::permissions::{PermissionMode, ToolKind};
 
@@ -167,7 +167,7 @@ impl Toolbox for AgentTools {
             .or_else(|| self.mcp.has(name).then_some(ToolKind::Foreign))
     }
 
-    fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolResult {
+    fn run(&self, call: &ModelCall, context: &ToolContext) -> ToolResult {
         let answer = match &call.arguments {
             _ if context.cancelled.is_cancelled() => Err(ToolFailure::cancelled()),
             CallArguments::Broken(_) => Err(ToolFailure::from(
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn broken_arguments_run_nothing() {
         let scene = ToolScene::new(PermissionMode::Yolo);
-        let call = ToolCall {
+        let call = ModelCall {
             id: "7".into(),
             name: "write_file".into(),
             arguments: CallArguments::Broken("{\"path".into()),

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::stage::*;
 use crate::conversation::*;
-use crate::message::{Arguments, Message, ToolCall, ToolResult, Usage};
+use crate::message::{CallArguments, ChatMessage, ModelCall, ToolResult, Usage};
 use crate::models::{ModelError, ModelEvent, StopReason};
 use crate::permissions::PermissionMode;
 
@@ -75,19 +75,19 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// The message list is one that every API accepts.
 #[track_caller]
-pub(super) fn assert_valid(messages: &[Message]) {
+pub(super) fn assert_valid(messages: &[ChatMessage]) {
     let mut ids = BTreeSet::new();
     for (index, message) in messages.iter().enumerate() {
         let next = messages.get(index + 1);
         match message {
-            Message::Assistant { text, calls } => {
+            ChatMessage::Assistant { text, calls } => {
                 assert!(!text.is_empty() || !calls.is_empty(), "an empty answer at {index}");
                 let wanted: Vec<_> = calls.iter().map(|call| &call.id).collect();
                 for id in &wanted {
                     assert!(ids.insert((*id).clone()), "{id} is there twice");
                 }
                 match next {
-                    Some(Message::Tools { results }) => {
+                    Some(ChatMessage::Tools { results }) => {
                         let found: Vec<_> = results.iter().map(|result| &result.call_id).collect();
                         assert_eq!(found, wanted);
                     }
@@ -96,13 +96,14 @@ pub(super) fn assert_valid(messages: &[Message]) {
                     Some(_) => assert!(wanted.is_empty(), "{wanted:?} have no results in {messages:#?}"),
                 }
             }
-            Message::Tools { .. } => {
+            ChatMessage::Tools { .. } => {
                 let before = index.checked_sub(1).and_then(|index| messages.get(index));
-                let follows = matches!(before, Some(Message::Assistant { calls, .. }) if !calls.is_empty());
+                let follows =
+                    matches!(before, Some(ChatMessage::Assistant { calls, .. }) if !calls.is_empty());
                 assert!(follows, "results without calls at {index} in {messages:#?}");
             }
-            Message::User { .. } => {}
-            Message::Summary { .. } => assert_eq!(index, 0),
+            ChatMessage::User { .. } => {}
+            ChatMessage::Summary { .. } => assert_eq!(index, 0),
         }
     }
 }
@@ -120,58 +121,60 @@ struct World {
 }
 
 impl World {
-    fn carry_out(&mut self, actions: &[Action]) {
+    fn carry_out(&mut self, actions: &[ConversationAction]) {
         for action in actions {
             match action {
-                Action::Save(record) => {
+                ConversationAction::Save(record) => {
                     if let Record::Finished { result } = record {
                         *self.results.entry(result.call_id.clone()).or_default() += 1;
                         assert_eq!(self.results[&result.call_id], 1, "{} has two results", result.call_id);
                     }
                     self.records.push(record.clone());
                 }
-                Action::Request { request, body } => {
+                ConversationAction::Request { request, body } => {
                     assert_eq!(self.request, None, "two requests at a time");
                     assert!(self.running.is_empty() && self.questions.is_empty());
                     self.request = Some(*request);
                     assert_valid(&body.messages);
                     assert!(
-                        !matches!(body.messages.last(), Some(Message::Assistant { calls, .. }) if !calls.is_empty())
+                        !matches!(body.messages.last(), Some(ChatMessage::Assistant { calls, .. }) if !calls.is_empty())
                     );
                     if !body.tools.is_empty() {
                         // The file holds now what the model is sent.
-                        let restored = Conversation::restore(settings(), self.records.clone());
+                        let restored = AgentConversation::restore(settings(), self.records.clone());
                         assert_eq!(restored.messages(), body.messages);
                     }
                 }
-                Action::Abandon { request } => assert_eq!(self.request.take(), Some(*request)),
-                Action::Run { call, .. } => {
+                ConversationAction::Abandon { request } => assert_eq!(self.request.take(), Some(*request)),
+                ConversationAction::Run { call, .. } => {
                     let recorded = Record::Running { call_id: call.id.clone() };
                     assert!(self.records.contains(&recorded), "{} runs unrecorded", call.id);
                     assert!(!self.running.contains(&call.id), "{} runs twice", call.id);
                     self.running.push(call.id.clone());
                 }
-                Action::Stop { call_id } => assert!(self.running.contains(call_id)),
-                Action::Ask { question, .. } => {
+                ConversationAction::Stop { call_id } => assert!(self.running.contains(call_id)),
+                ConversationAction::Ask { question, .. } => {
                     assert!(self.asked.insert(*question), "{question:?} was asked before");
                     self.questions.push(*question);
                 }
-                Action::CloseQuestion { question } => {
+                ConversationAction::CloseQuestion { question } => {
                     let open = self.questions.iter().position(|open| open == question);
                     self.questions.remove(open.expect("a question is closed once"));
                 }
-                Action::Show(Shown::Started) => {
+                ConversationAction::Show(TurnEvent::Started) => {
                     self.turns += 1;
                     assert_eq!(self.turns, 1, "two turns at a time");
                 }
-                Action::Show(Shown::Ended { .. }) => {
+                ConversationAction::Show(TurnEvent::Ended { .. }) => {
                     self.turns -= 1;
                     assert_eq!(self.turns, 0, "an end without a turn");
                     assert!(self.questions.is_empty() && self.request.is_none());
                     // Tools that did not end are forgotten.
                     self.running.clear();
                 }
-                Action::RefreshContext | Action::Wake { .. } | Action::Show(_) => {}
+                ConversationAction::RefreshContext
+                | ConversationAction::Wake { .. }
+                | ConversationAction::Show(_) => {}
             }
         }
     }
@@ -191,10 +194,13 @@ impl World {
                     format!("c{}", self.calls % 40)
                 };
                 let arguments = json!({ "path": path.to_string() });
-                let arguments =
-                    if *broken { Arguments::Broken("{".to_owned()) } else { Arguments::Json(arguments) };
+                let arguments = if *broken {
+                    CallArguments::Broken("{".to_owned())
+                } else {
+                    CallArguments::Json(arguments)
+                };
                 let name = names[*tool].to_owned();
-                model(self, ModelEvent::Call(ToolCall { id, name, arguments, opaque: None }))?
+                model(self, ModelEvent::Call(ModelCall { id, name, arguments, opaque: None }))?
             }
             Step::Usage(input) => model(self, ModelEvent::Usage(Usage { input: *input, output: 1 }))?,
             Step::Done(reason) => {
@@ -249,12 +255,12 @@ proptest! {
     fn any_order_of_events_keeps_the_promises(steps in prop::collection::vec(step(), 1..150)) {
         let limits = ConversationLimits { rounds: 8, context_window: Some(100_000), ..ConversationLimits::default() };
         let settings = Settings { limits, ..settings() };
-        let mut conversation = Conversation::new(settings.clone());
+        let mut conversation = AgentConversation::new(settings.clone());
         let mut world = World::default();
         let mut now = Duration::ZERO;
         for step in steps {
             if let Step::Kill = step {
-                conversation = Conversation::restore(settings.clone(), world.records.clone());
+                conversation = AgentConversation::restore(settings.clone(), world.records.clone());
                 let records = std::mem::take(&mut world.records);
                 let results = std::mem::take(&mut world.results);
                 world = World { records, results, calls: world.calls, ..World::default() };

@@ -1,15 +1,17 @@
 //! Conversations that are continued from their records, after any of them was the last.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::stage::*;
 use crate::conversation::*;
-use crate::message::Message;
+use crate::message::ChatMessage;
 use crate::permissions::PermissionMode;
 
 fn restored(records: &[Record]) -> TestConversation {
     let mut stage = TestConversation::new();
-    stage.conversation = Conversation::restore(settings(), records.to_vec());
+    stage.conversation = AgentConversation::restore(settings(), records.to_vec());
     stage.records = records.to_vec();
     let actions = stage.conversation.resume(stage.now);
     stage.take(actions);
@@ -46,7 +48,7 @@ fn after_a_kill_reads_and_changes_run_again() {
     for tool in ["read_file", "edit_file"] {
         let mut stage = killed_in(tool);
         assert_eq!(stage.runs(), ["a"]);
-        assert_eq!(stage.actions.first(), Some(&Action::Show(Shown::Started)));
+        assert_eq!(stage.actions.first(), Some(&ConversationAction::Show(TurnEvent::Started)));
         stage.done("a", "text");
         stage.request();
     }
@@ -58,7 +60,7 @@ fn after_a_kill_a_command_is_not_run_again_and_the_model_learns_why() {
     assert_eq!(stage.runs(), [""; 0]);
     assert!(stage.results()[0].text.starts_with("interrupted: the agent was stopped while it ran"));
     let (_, body) = stage.request();
-    assert!(matches!(body.messages.last(), Some(Message::Tools { .. })));
+    assert!(matches!(body.messages.last(), Some(ChatMessage::Tools { .. })));
 }
 
 #[test]
@@ -71,7 +73,7 @@ fn a_change_that_was_asked_about_is_asked_about_again_with_the_same_text() {
     records.push(proposed);
     let mut stage = restored(&records);
     let run = stage.actions.iter().find_map(|action| match action {
-        Action::Run { call, .. } => Some(call.clone()),
+        ConversationAction::Run { call, .. } => Some(call.clone()),
         _ => None,
     });
     assert_eq!(run, Some(call("a", "write_file", json!({ "path": "/w/x", "content": "new" }))));
@@ -141,5 +143,79 @@ fn records_that_make_no_sense_still_give_a_valid_conversation() {
         super::random::assert_valid(restored(&damaged).conversation.messages());
         damaged.reverse();
         super::random::assert_valid(restored(&damaged).conversation.messages());
+    }
+}
+
+/// Answers whatever is asked until the turn is over.
+fn finish(stage: &mut TestConversation) {
+    for _ in 0..20 {
+        let mut next = None;
+        for action in &stage.actions {
+            match action {
+                ConversationAction::Run { call, .. } => {
+                    next = Some(Event::ToolDone { result: result(&call.id, "out") })
+                }
+                ConversationAction::Ask { question, .. } => {
+                    next = Some(Event::Answered { question: *question, answer: Answer::Once });
+                }
+                _ => continue,
+            }
+            break;
+        }
+        if let Some(event) = next {
+            let rest: Vec<_> = stage.actions.drain(..).collect();
+            let mut rest: Vec<_> = rest
+                .into_iter()
+                .filter(|action| {
+                    matches!(action, ConversationAction::Run { .. } | ConversationAction::Ask { .. })
+                })
+                .collect();
+            rest.remove(0);
+            stage.event(event);
+            rest.append(&mut stage.actions);
+            stage.actions = rest;
+        } else if stage.actions.iter().any(|action| matches!(action, ConversationAction::Request { .. })) {
+            stage.answer("done", []);
+        } else {
+            return;
+        }
+    }
+    panic!("the turn does not end");
+}
+
+#[test]
+fn a_kill_between_any_two_records_leaves_a_conversation_that_can_be_finished() {
+    let mut stage = TestConversation::new();
+    stage.prompt("one");
+    let calls = [
+        call("a", "read_file", json!({ "path": "x" })),
+        call("b", "read_file", json!({ "path": "y" })),
+        call("c", "run_command", json!({ "command": "ls" })),
+        call("d", "edit_file", json!({ "path": "x" })),
+        call("e", "no_such_tool", json!({})),
+    ];
+    stage.answer("Let me.", calls);
+    finish(&mut stage);
+    stage.event(Event::Compact);
+    stage.answer("Summary.", []);
+    stage.prompt("two");
+    stage.answer("", [call("f", "edit_file", json!({ "path": "x" }))]);
+    finish(&mut stage);
+    assert!(stage.records.len() > 20, "{:#?}", stage.records);
+    for cut in 0..=stage.records.len() {
+        let before = stage.records[..cut].to_vec();
+        let mut again = restored(&before);
+        finish(&mut again);
+        assert!(!again.conversation.is_busy(), "after {cut} records");
+        super::random::assert_valid(again.conversation.messages());
+        // And what it recorded since is the same conversation once more.
+        let third = AgentConversation::restore(settings(), again.records.clone());
+        assert_eq!(third.messages(), again.conversation.messages(), "after {cut} records");
+        let results = again.records.iter().filter_map(|record| match record {
+            Record::Finished { result } => Some(&result.call_id),
+            _ => None,
+        });
+        let mut seen = BTreeSet::new();
+        assert!(results.into_iter().all(|id| seen.insert(id)), "a call has two results after {cut} records");
     }
 }

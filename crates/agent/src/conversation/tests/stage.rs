@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::conversation::*;
-use crate::message::{Arguments, Message, ToolCall, ToolResult, Usage};
+use crate::message::{CallArguments, ChatMessage, ModelCall, ToolResult, Usage};
 use crate::models::{ModelError, ModelEvent, ModelRequest, StopReason, ToolSpec};
 use crate::permissions::{PermissionMode, ToolKind};
 
@@ -23,8 +23,13 @@ pub(super) fn settings() -> Settings {
     Settings { mode: PermissionMode::Trusted, tools: tools(), limits: ConversationLimits::default() }
 }
 
-pub(super) fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
-    ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: Arguments::Json(arguments), opaque: None }
+pub(super) fn call(id: &str, name: &str, arguments: Value) -> ModelCall {
+    ModelCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments: CallArguments::Json(arguments),
+        opaque: None,
+    }
 }
 
 pub(super) fn result(call_id: &str, text: &str) -> ToolResult {
@@ -38,10 +43,10 @@ pub(super) fn transient(message: &str) -> ModelError {
 
 /// A conversation, and everything that it wanted so far.
 pub(super) struct TestConversation {
-    pub(super) conversation: Conversation,
+    pub(super) conversation: AgentConversation,
     pub(super) now: Duration,
     /// Of the last event.
-    pub(super) actions: Vec<Action>,
+    pub(super) actions: Vec<ConversationAction>,
     /// All that were saved.
     pub(super) records: Vec<Record>,
 }
@@ -53,25 +58,25 @@ impl TestConversation {
 
     pub(super) fn with(settings: Settings) -> TestConversation {
         TestConversation {
-            conversation: Conversation::new(settings),
+            conversation: AgentConversation::new(settings),
             now: Duration::ZERO,
             actions: Vec::new(),
             records: Vec::new(),
         }
     }
 
-    pub(super) fn event(&mut self, event: Event) -> &[Action] {
+    pub(super) fn event(&mut self, event: Event) -> &[ConversationAction] {
         let actions = self.conversation.handle(self.now, event);
         self.take(actions)
     }
 
-    pub(super) fn take(&mut self, actions: Vec<Action>) -> &[Action] {
+    pub(super) fn take(&mut self, actions: Vec<ConversationAction>) -> &[ConversationAction] {
         self.records.extend(actions.iter().filter_map(|action| match action {
-            Action::Save(record) => Some(record.clone()),
+            ConversationAction::Save(record) => Some(record.clone()),
             _ => None,
         }));
         self.actions = actions;
-        if self.actions.contains(&Action::RefreshContext) {
+        if self.actions.contains(&ConversationAction::RefreshContext) {
             let mut before = std::mem::take(&mut self.actions);
             self.event(Event::Context { system: "system".to_owned() });
             before.append(&mut self.actions);
@@ -80,7 +85,7 @@ impl TestConversation {
         &self.actions
     }
 
-    pub(super) fn prompt(&mut self, text: &str) -> &[Action] {
+    pub(super) fn prompt(&mut self, text: &str) -> &[ConversationAction] {
         self.event(Event::Prompt { text: text.to_owned(), attachments: Vec::new() })
     }
 
@@ -88,7 +93,7 @@ impl TestConversation {
     #[track_caller]
     pub(super) fn request(&self) -> (u64, &ModelRequest) {
         let found = self.actions.iter().find_map(|action| match action {
-            Action::Request { request, body } => Some((*request, body)),
+            ConversationAction::Request { request, body } => Some((*request, body)),
             _ => None,
         });
         found.unwrap_or_else(|| panic!("no request in {:#?}", self.actions))
@@ -96,7 +101,11 @@ impl TestConversation {
 
     /// The model's whole answer to the last request.
     #[track_caller]
-    pub(super) fn answer(&mut self, text: &str, calls: impl IntoIterator<Item = ToolCall>) -> &[Action] {
+    pub(super) fn answer(
+        &mut self,
+        text: &str,
+        calls: impl IntoIterator<Item = ModelCall>,
+    ) -> &[ConversationAction] {
         let (request, _) = self.request();
         self.answer_to(request, text, calls)
     }
@@ -105,8 +114,8 @@ impl TestConversation {
         &mut self,
         request: u64,
         text: &str,
-        calls: impl IntoIterator<Item = ToolCall>,
-    ) -> &[Action] {
+        calls: impl IntoIterator<Item = ModelCall>,
+    ) -> &[ConversationAction] {
         let mut all = Vec::new();
         if !text.is_empty() {
             all.push(ModelEvent::Text(text.to_owned()));
@@ -123,19 +132,19 @@ impl TestConversation {
         &self.actions
     }
 
-    pub(super) fn done(&mut self, call_id: &str, text: &str) -> &[Action] {
+    pub(super) fn done(&mut self, call_id: &str, text: &str) -> &[ConversationAction] {
         self.event(Event::ToolDone { result: result(call_id, text) })
     }
 
-    pub(super) fn fails(&mut self, call_id: &str) -> &[Action] {
+    pub(super) fn fails(&mut self, call_id: &str) -> &[ConversationAction] {
         let result = ToolResult { is_error: true, ..result(call_id, "failed") };
         self.event(Event::ToolDone { result })
     }
 
     /// Which calls the last actions run.
     pub(super) fn runs(&self) -> Vec<&str> {
-        let run = |action: &'_ Action| match action {
-            Action::Run { call, .. } => Some(call.id.clone()),
+        let run = |action: &'_ ConversationAction| match action {
+            ConversationAction::Run { call, .. } => Some(call.id.clone()),
             _ => None,
         };
         let ids: Vec<_> = self.actions.iter().filter_map(run).collect();
@@ -145,7 +154,7 @@ impl TestConversation {
     #[track_caller]
     pub(super) fn question(&self) -> (QuestionId, Question) {
         let found = self.actions.iter().find_map(|action| match action {
-            Action::Ask { question, ask } => Some((*question, ask.clone())),
+            ConversationAction::Ask { question, ask } => Some((*question, ask.clone())),
             _ => None,
         });
         found.unwrap_or_else(|| panic!("no question in {:#?}", self.actions))
@@ -153,7 +162,7 @@ impl TestConversation {
 
     pub(super) fn end(&self) -> Option<TurnEnd> {
         self.actions.iter().find_map(|action| match action {
-            Action::Show(Shown::Ended { end, .. }) => Some(*end),
+            ConversationAction::Show(TurnEvent::Ended { end, .. }) => Some(*end),
             _ => None,
         })
     }
@@ -161,7 +170,9 @@ impl TestConversation {
     /// The lines that the last actions show.
     pub(super) fn lines(&self) -> String {
         let lines = self.actions.iter().filter_map(|action| match action {
-            Action::Show(Shown::Info(line) | Shown::Error(line)) => Some(format!("{line}\n")),
+            ConversationAction::Show(TurnEvent::Info(line) | TurnEvent::Error(line)) => {
+                Some(format!("{line}\n"))
+            }
             _ => None,
         });
         lines.collect()
@@ -170,14 +181,14 @@ impl TestConversation {
     #[track_caller]
     pub(super) fn results(&self) -> &[ToolResult] {
         let found = self.conversation.messages().iter().rev().find_map(|message| match message {
-            Message::Tools { results } => Some(results),
+            ChatMessage::Tools { results } => Some(results),
             _ => None,
         });
         found.map_or(&[], Vec::as_slice)
     }
 
     /// Lets the time of the last wake come.
-    pub(super) fn after(&mut self, time: Duration) -> &[Action] {
+    pub(super) fn after(&mut self, time: Duration) -> &[ConversationAction] {
         self.now += time;
         self.event(Event::Tick)
     }

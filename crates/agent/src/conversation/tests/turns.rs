@@ -7,31 +7,33 @@ use serde_json::json;
 
 use super::stage::*;
 use crate::conversation::*;
-use crate::message::{Arguments, Message, ToolResult, Usage};
+use crate::message::{CallArguments, ChatMessage, ToolResult, Usage};
 use crate::models::{ModelError, ModelEvent, StopReason};
 use crate::permissions::PermissionMode;
 
-fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned(), attachments: Vec::new() }
+fn user(text: &str) -> ChatMessage {
+    ChatMessage::User { text: text.to_owned(), attachments: Vec::new() }
 }
 
 #[test]
 fn a_prompt_is_saved_before_it_is_sent_and_its_answer_is_shown_as_it_comes() {
     let mut stage = TestConversation::new();
     stage.prompt("hi");
-    let saved = Action::Save(Record::Message { message: user("hi") });
-    let position = |wanted: &dyn Fn(&Action) -> bool| stage.actions.iter().position(wanted).unwrap();
+    let saved = ConversationAction::Save(Record::Message { message: user("hi") });
+    let position =
+        |wanted: &dyn Fn(&ConversationAction) -> bool| stage.actions.iter().position(wanted).unwrap();
     assert!(
-        position(&|action| *action == saved) < position(&|action| matches!(action, Action::Request { .. }))
+        position(&|action| *action == saved)
+            < position(&|action| matches!(action, ConversationAction::Request { .. }))
     );
     let (_, body) = stage.request();
     assert_eq!((body.system.as_str(), &body.messages, body.tools.len()), ("system", &vec![user("hi")], 4));
 
     stage.answer("Hello.", []);
-    assert!(stage.actions.contains(&Action::Show(Shown::Text("Hello.".to_owned()))));
+    assert!(stage.actions.contains(&ConversationAction::Show(TurnEvent::Text("Hello.".to_owned()))));
     let usage = Usage { input: 10, output: 5 };
-    let ended = Shown::Ended { end: TurnEnd::Done, text: "Hello.".to_owned(), usage };
-    assert_eq!(stage.actions.last(), Some(&Action::Show(ended)));
+    let ended = TurnEvent::Ended { end: TurnEnd::Done, text: "Hello.".to_owned(), usage };
+    assert_eq!(stage.actions.last(), Some(&ConversationAction::Show(ended)));
     assert!(!stage.conversation.is_busy());
     assert_eq!(stage.conversation.usage(), usage);
 }
@@ -68,7 +70,7 @@ fn reads_run_at_once_and_their_results_keep_the_models_order() {
     assert_eq!(stage.runs(), ["a", "b", "c"]);
     stage.done("c", "3");
     stage.done("a", "1");
-    assert!(stage.actions.iter().all(|action| !matches!(action, Action::Request { .. })));
+    assert!(stage.actions.iter().all(|action| !matches!(action, ConversationAction::Request { .. })));
     stage.done("b", "2");
     let texts: Vec<_> = stage.results().iter().map(|result| (&*result.call_id, &*result.text)).collect();
     assert_eq!(texts, [("a", "1"), ("b", "2"), ("c", "3")]);
@@ -115,10 +117,10 @@ fn only_so_many_calls_run_at_once_and_too_many_are_refused() {
 fn an_unknown_tool_and_broken_arguments_are_explained_to_the_model() {
     let mut stage = TestConversation::new();
     stage.prompt("go");
-    let broken = Arguments::Broken("{\"path\": ".to_owned());
+    let broken = CallArguments::Broken("{\"path\": ".to_owned());
     let calls = [
         call("a", "readfile", json!({})),
-        crate::message::ToolCall { arguments: broken, ..call("b", "read_file", json!({})) },
+        crate::message::ModelCall { arguments: broken, ..call("b", "read_file", json!({})) },
         call("c", "frobnicate_the_world", json!({})),
     ];
     stage.answer("", calls);
@@ -151,7 +153,7 @@ fn a_command_is_asked_about_and_a_yes_for_the_session_covers_the_same_command_on
     let (question, ask) = stage.question();
     assert!(matches!(ask, Question::Permission { why, .. } if why == "trusted mode asks before commands"));
     stage.event(Event::Answered { question, answer: Answer::Session });
-    assert!(stage.actions.contains(&Action::CloseQuestion { question }));
+    assert!(stage.actions.contains(&ConversationAction::CloseQuestion { question }));
     assert_eq!(stage.runs(), ["a"]);
     stage.event(Event::Answered { question, answer: Answer::Once });
     assert_eq!(stage.actions, []);
@@ -173,7 +175,7 @@ fn another_mode_answers_what_is_still_asked() {
     stage.answer("", [call("a", "git_commit", json!({}))]);
     let (question, _) = stage.question();
     stage.event(Event::Mode(PermissionMode::Yolo));
-    assert!(stage.actions.contains(&Action::CloseQuestion { question }));
+    assert!(stage.actions.contains(&ConversationAction::CloseQuestion { question }));
     assert_eq!(stage.runs(), ["a"]);
     assert!(stage.records.contains(&Record::Mode { mode: PermissionMode::Yolo }));
 }
@@ -193,9 +195,10 @@ fn the_user_is_asked_before_a_call_that_failed_three_times_runs_again() {
     let (question, ask) = stage.question();
     assert!(matches!(ask, Question::Repeated { times: 3, .. }));
     stage.event(Event::Answered { question, answer: Answer::No { reason: None } });
-    assert!(stage.actions.contains(&Action::Stop { call_id: "e".to_owned() }));
+    assert!(stage.actions.contains(&ConversationAction::Stop { call_id: "e".to_owned() }));
+    assert!(stage.lines().contains("the turn is stopped"), "{}", stage.lines());
     stage.event(Event::ToolDone { result: ToolResult { cancelled: true, ..result("e", "stopped") } });
-    assert_eq!(stage.end(), Some(TurnEnd::Cancelled));
+    assert_eq!(stage.end(), Some(TurnEnd::Failed));
 }
 
 #[test]
@@ -250,7 +253,7 @@ fn a_stream_that_breaks_is_tried_again_and_nothing_is_doubled() {
     stage.event(Event::Model { request, event: lost });
     stage.event(Event::ModelFailed { request, error: transient("connection reset") });
     assert_eq!(stage.lines(), "the answer broke off: connection reset; attempt 2 of 5 in 1 s\n");
-    assert_eq!(stage.actions.last(), Some(&Action::Wake { after: Duration::from_secs(1) }));
+    assert_eq!(stage.actions.last(), Some(&ConversationAction::Wake { after: Duration::from_secs(1) }));
     assert_eq!(stage.after(Duration::from_millis(999)), []);
     stage.after(Duration::from_millis(1));
     let (second, body) = stage.request();
@@ -259,7 +262,7 @@ fn a_stream_that_breaks_is_tried_again_and_nothing_is_doubled() {
     // What the first one still sends is not heard.
     assert_eq!(stage.event(Event::Model { request, event: half }), []);
     stage.answer_to(second, "Whole.", []);
-    let answer = Message::Assistant { text: "Whole.".to_owned(), calls: Vec::new() };
+    let answer = ChatMessage::Assistant { text: "Whole.".to_owned(), calls: Vec::new() };
     assert_eq!(stage.conversation.messages(), [user("go"), answer]);
 }
 
@@ -273,7 +276,7 @@ fn the_server_says_how_long_to_wait_and_after_five_attempts_it_is_over() {
         let retry_after = (attempt == 2).then_some(Duration::from_secs(30));
         let error = ModelError::Transient { message: "overloaded".to_owned(), retry_after };
         stage.event(Event::ModelFailed { request, error });
-        if let Some(Action::Wake { after }) = stage.actions.last().cloned() {
+        if let Some(ConversationAction::Wake { after }) = stage.actions.last().cloned() {
             pauses.push(after.as_secs());
             stage.after(after);
         }
@@ -306,7 +309,7 @@ fn an_empty_answer_is_tried_again_but_fine_after_results() {
     stage.done("a", "");
     stage.answer("", []);
     assert_eq!(stage.end(), Some(TurnEnd::Done));
-    assert!(matches!(stage.conversation.messages().last(), Some(Message::Tools { .. })));
+    assert!(matches!(stage.conversation.messages().last(), Some(ChatMessage::Tools { .. })));
 }
 
 #[test]
@@ -340,9 +343,9 @@ fn cancelling_a_stream_abandons_it_and_keeps_what_was_said() {
     let (request, _) = stage.request();
     stage.event(Event::Model { request, event: ModelEvent::Text("Half".to_owned()) });
     stage.event(Event::Cancel);
-    assert!(stage.actions.contains(&Action::Abandon { request }));
+    assert!(stage.actions.contains(&ConversationAction::Abandon { request }));
     assert_eq!(stage.end(), Some(TurnEnd::Cancelled));
-    let half = Message::Assistant { text: "Half".to_owned(), calls: Vec::new() };
+    let half = ChatMessage::Assistant { text: "Half".to_owned(), calls: Vec::new() };
     assert_eq!(stage.conversation.messages(), [user("go"), half]);
     assert_eq!(stage.event(Event::Cancel), []);
 }
@@ -369,7 +372,7 @@ fn cancelling_calls_stops_those_that_run_closes_questions_and_gives_each_a_resul
     ];
     stage.answer("", calls);
     stage.event(Event::Cancel);
-    assert!(stage.actions.contains(&Action::Stop { call_id: "a".to_owned() }));
+    assert!(stage.actions.contains(&ConversationAction::Stop { call_id: "a".to_owned() }));
     stage.event(Event::ToolDone { result: ToolResult { cancelled: true, ..result("a", "ended") } });
     assert_eq!(stage.end(), Some(TurnEnd::Cancelled));
     assert_eq!(stage.results().len(), 3);
@@ -408,7 +411,7 @@ fn the_last_system_prompt_serves_if_a_new_one_takes_too_long() {
     let mut stage = TestConversation::new();
     let event = Event::Prompt { text: "go".to_owned(), attachments: Vec::new() };
     stage.actions = stage.conversation.handle(Duration::ZERO, event);
-    assert!(stage.actions.iter().all(|action| !matches!(action, Action::Request { .. })));
+    assert!(stage.actions.iter().all(|action| !matches!(action, ConversationAction::Request { .. })));
     stage.after(ConversationLimits::default().context_time);
     stage.request();
 }
@@ -429,7 +432,7 @@ fn a_conversation_that_is_too_long_is_compacted_and_goes_on() {
     stage.event(Event::ModelFailed { request, error: transient("overloaded") });
     stage.after(Duration::from_secs(1));
     stage.answer("They said one.", []);
-    let summary = Message::Summary { text: "They said one.".to_owned() };
+    let summary = ChatMessage::Summary { text: "They said one.".to_owned() };
     let (request, body) = stage.request();
     assert_eq!(body.messages.first(), Some(&summary));
     assert_eq!(body.messages.last(), Some(&user("two")));
@@ -447,7 +450,7 @@ fn a_conversation_that_nearly_fills_the_context_is_compacted_before_the_next_req
     stage.done("a", &"x".repeat(3000));
     assert!(stage.lines().contains("compacted"), "{}", stage.lines());
     stage.answer("A summary.", []);
-    assert_eq!(stage.request().1.messages, [Message::Summary { text: "A summary.".to_owned() }]);
+    assert_eq!(stage.request().1.messages, [ChatMessage::Summary { text: "A summary.".to_owned() }]);
     assert!(stage.records.contains(&Record::Compacted { summary: "A summary.".to_owned(), kept: 0 }));
     stage.answer("done", []);
     assert_eq!(stage.end(), Some(TurnEnd::Done));
@@ -466,7 +469,7 @@ fn a_compaction_on_demand_waits_for_the_turn_and_never_splits_calls_from_results
     stage.answer_to(request, "Summary.", []);
     assert_eq!(stage.end(), Some(TurnEnd::Done));
     for pair in stage.conversation.messages().windows(2) {
-        let splits = matches!(pair, [Message::Summary { .. }, Message::Tools { .. }]);
+        let splits = matches!(pair, [ChatMessage::Summary { .. }, ChatMessage::Tools { .. }]);
         assert!(!splits, "{pair:?}");
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::view::View;
 use super::{ChatScreen, Reply, Request, ScreenEffect};
-use crate::conversation::Shown;
-use crate::host::{AgentId, AgentStatus, HostCommand, HostEvent, Occurred};
+use crate::conversation::TurnEvent;
+use crate::host::{AgentId, AgentSummary, HostCommand, HostEvent, Occurred};
 use crate::message::Usage;
 use crate::permissions::PermissionMode;
 use crate::terminal::panel::Panel;
@@ -39,7 +39,7 @@ impl ChatScreen {
             View::new(unknown(agent))
         });
         let asks = matches!(event.what, Occurred::Ask { .. } | Occurred::AskChange(_));
-        let ended = matches!(event.what, Occurred::Shown(Shown::Ended { .. }));
+        let ended = matches!(event.what, Occurred::Shown(TurnEvent::Ended { .. }));
         let shown = view.event(now, event.what);
         if agent == self.current {
             self.print(shown);
@@ -104,7 +104,7 @@ impl ChatScreen {
         Vec::new()
     }
 
-    fn update(&mut self, all: Vec<AgentStatus>) {
+    fn update(&mut self, all: Vec<AgentSummary>) {
         for status in all {
             match self.views.get_mut(&status.agent) {
                 Some(view) => view.status = status,
@@ -115,8 +115,8 @@ impl ChatScreen {
 }
 
 /// Until the host says more.
-fn unknown(agent: AgentId) -> AgentStatus {
-    AgentStatus {
+fn unknown(agent: AgentId) -> AgentSummary {
+    AgentSummary {
         agent,
         name: format!("agent-{}", agent.0),
         cwd: PathBuf::new(),

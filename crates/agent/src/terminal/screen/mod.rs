@@ -18,7 +18,7 @@ use super::keys::KeyPress;
 use super::line_editor::LineEditor;
 use super::panel::{Panel, PanelAct, Subject};
 use super::text::{Line, Style, line, lines, plain, span, wrap};
-use crate::host::{AgentId, AgentSettings, AgentStatus, ChangeId, HostCommand, HostEvent};
+use crate::host::{AgentId, AgentSettings, AgentSummary, ChangeId, HostCommand, HostEvent};
 use view::View;
 
 /// How long a second Ctrl-C ends the program.
@@ -118,11 +118,11 @@ pub(super) enum Request {
 /// The answer to a [`Request`].
 #[derive(Debug)]
 pub(super) enum Reply {
-    Status(Vec<AgentStatus>),
+    Status(Vec<AgentSummary>),
     /// An agent was started; it comes to the screen, in the place of the other one if there is one.
     Started {
         agent: AgentId,
-        status: Vec<AgentStatus>,
+        status: Vec<AgentSummary>,
         instead_of: Option<AgentId>,
     },
     /// To be shown.
@@ -163,7 +163,7 @@ pub(super) struct ChatScreen {
 
 impl ChatScreen {
     /// With its first agent.
-    pub(super) fn new(first: AgentStatus, history: Vec<String>, list_paths: ListPaths) -> ChatScreen {
+    pub(super) fn new(first: AgentSummary, history: Vec<String>, list_paths: ListPaths) -> ChatScreen {
         let current = first.agent;
         let mut screen = ChatScreen {
             columns: 80,

@@ -6,10 +6,10 @@ use linkspan_client::confirm::{ConfirmQuestion, TerminalAnswer};
 use serde_json::json;
 
 use super::*;
-use crate::conversation::{Answer, Question, QuestionId, Shown, TurnEnd};
+use crate::conversation::{Answer, Question, QuestionId, TurnEnd, TurnEvent};
 use crate::host::double::status_of;
 use crate::host::{ChangeQuestion, Occurred, ReviewPlace};
-use crate::message::{Arguments, ToolCall, ToolResult, Usage};
+use crate::message::{CallArguments, ModelCall, ToolResult, Usage};
 use crate::permissions::PermissionMode;
 
 const A: AgentId = AgentId(1);
@@ -20,7 +20,7 @@ struct User {
     now: Duration,
 }
 
-fn status(agent: AgentId, name: &str) -> AgentStatus {
+fn status(agent: AgentId, name: &str) -> AgentSummary {
     status_of(agent, &AgentSettings { name: Some(name.into()), ..AgentSettings::default() })
 }
 
@@ -57,7 +57,7 @@ impl User {
         self.handle(ScreenInput::Event(HostEvent { agent: Some(agent), what }))
     }
 
-    fn shown(&mut self, shown: Shown) {
+    fn shown(&mut self, shown: TurnEvent) {
         self.event(A, Occurred::Shown(shown));
     }
 
@@ -74,9 +74,9 @@ impl User {
     }
 }
 
-fn call(name: &str) -> ToolCall {
-    let arguments = Arguments::Json(json!({ "command": "cargo test" }));
-    ToolCall { id: "c1".into(), name: name.into(), arguments, opaque: None }
+fn call(name: &str) -> ModelCall {
+    let arguments = CallArguments::Json(json!({ "command": "cargo test" }));
+    ModelCall { id: "c1".into(), name: name.into(), arguments, opaque: None }
 }
 
 fn result(text: &str, is_error: bool) -> ToolResult {
@@ -126,28 +126,28 @@ fn a_prompt_is_sent_echoed_and_remembered() {
 #[test]
 fn a_turn_streams_and_its_calls_are_one_line_each() {
     let mut user = user();
-    user.shown(Shown::Started);
-    user.shown(Shown::Text("# Plan\nI lo".into()));
+    user.shown(TurnEvent::Started);
+    user.shown(TurnEvent::Text("# Plan\nI lo".into()));
     assert_eq!(user.printed(), ["Plan"]);
     assert_eq!(user.live()[0], "I lo");
     user.waits(3);
     assert_eq!(user.live()[1], "working 3 s · Esc cancels");
-    user.shown(Shown::Call(call("run_command")));
+    user.shown(TurnEvent::Call(call("run_command")));
     assert_eq!(user.printed(), ["I lo"]);
     user.event(A, Occurred::Output { call_id: "c1".into(), text: "one\ntwo\u{1b}[2J\n".into() });
     user.waits(2);
     assert_eq!(user.live()[..2], ["● run_command cargo test  2 s", "  two\\u{1b}[2J"]);
     user.event(A, Occurred::Reviewing { call_id: "c1".into(), place: ReviewPlace::Editor });
     assert!(user.live()[0].ends_with("waits for you in the editor"));
-    user.shown(Shown::Result(result("one\ntwo", false)));
+    user.shown(TurnEvent::Result(result("one\ntwo", false)));
     assert_eq!(user.printed(), ["● run_command cargo test  2 lines"]);
     user.key(KeyPress::Ctrl('o'));
     assert_eq!(user.printed(), ["run_command cargo test", "  command: cargo test", "one", "two"]);
     user.key(KeyPress::Ctrl('o'));
     assert_eq!(user.printed(), ["there is no earlier tool call"]);
-    user.shown(Shown::Error("the key is wrong\nset X".into()));
+    user.shown(TurnEvent::Error("the key is wrong\nset X".into()));
     let usage = Usage { input: 1200, output: 34 };
-    let end = Shown::Ended { end: TurnEnd::Failed, text: String::new(), usage };
+    let end = TurnEvent::Ended { end: TurnEnd::Failed, text: String::new(), usage };
     let effects = user.event(A, Occurred::Shown(end));
     assert!(matches!(effects[..], [ScreenEffect::Ask(Request::Status)]));
     assert_eq!(user.printed(), ["the key is wrong", "set X", "(failed, 5 s, 1.2k tokens)", ""]);
@@ -157,7 +157,7 @@ fn a_turn_streams_and_its_calls_are_one_line_each() {
 #[test]
 fn escape_and_control_c_cancel_the_turn() {
     let mut user = user();
-    user.shown(Shown::Started);
+    user.shown(TurnEvent::Started);
     for key in [KeyPress::Esc, KeyPress::Ctrl('c')] {
         assert!(matches!(user.key(key)[..], [ScreenEffect::Send(HostCommand::Cancel { agent: A })]));
     }
@@ -253,7 +253,7 @@ fn a_change_can_be_edited() {
 #[test]
 fn escape_in_front_of_a_question_cancels_the_turn() {
     let mut user = user();
-    user.shown(Shown::Started);
+    user.shown(TurnEvent::Started);
     user.event(A, permission());
     user.waits(1);
     assert!(matches!(user.key(KeyPress::Esc)[..], [ScreenEffect::Send(HostCommand::Cancel { agent: A })]));
@@ -278,7 +278,7 @@ fn escape_in_front_of_a_question_cancels_the_turn() {
 fn an_agent_in_the_background_waits_visibly_and_takes_no_keys() {
     let mut user = user();
     user.handle(ScreenInput::Reply(Reply::Status(vec![status(A, "main"), status(B, "helper")])));
-    user.event(B, Occurred::Shown(Shown::Text("from afar\n".into())));
+    user.event(B, Occurred::Shown(TurnEvent::Text("from afar\n".into())));
     assert!(user.printed().is_empty());
     user.event(B, permission());
     assert_eq!(user.printed(), ["helper asks: run_command cargo test (/agents switch helper)"]);
@@ -397,9 +397,9 @@ fn tab_completes_and_lists() {
 #[test]
 fn nothing_is_wider_or_higher_than_the_screen() {
     let mut user = user();
-    user.shown(Shown::Started);
-    user.shown(Shown::Text("a long line of words ".repeat(30)));
-    user.shown(Shown::Call(call(&"x".repeat(300))));
+    user.shown(TurnEvent::Started);
+    user.shown(TurnEvent::Text("a long line of words ".repeat(30)));
+    user.shown(TurnEvent::Call(call(&"x".repeat(300))));
     user.types(&"漢字 and words ".repeat(40));
     user.event(A, change());
     for (columns, rows) in [(80, 24), (30, 10), (12, 5), (4, 2), (1, 1), (0, 0), (200, 50)] {
@@ -429,12 +429,12 @@ fn a_narrow_status_line_keeps_what_matters() {
 #[test]
 fn a_token_is_on_the_screen_at_once_even_in_a_long_session() {
     let mut user = user();
-    user.shown(Shown::Started);
-    user.shown(Shown::Text("a line of an answer\n".repeat(20_000)));
+    user.shown(TurnEvent::Started);
+    user.shown(TurnEvent::Text("a line of an answer\n".repeat(20_000)));
     user.printed();
     let start = std::time::Instant::now();
     for _ in 0..500 {
-        user.shown(Shown::Text("token ".into()));
+        user.shown(TurnEvent::Text("token ".into()));
         user.screen.take_printed();
         assert!(!user.screen.live(user.now).rows.is_empty());
     }
@@ -449,17 +449,17 @@ mod any_order {
 
     fn event(number: u8) -> Occurred {
         match number {
-            0 => Occurred::Shown(Shown::Started),
-            1 => Occurred::Shown(Shown::Text("some `text`\nand 漢字 ".into())),
-            2 => Occurred::Shown(Shown::Call(call("run_command"))),
-            3 => Occurred::Shown(Shown::Result(result("x\ny", false))),
+            0 => Occurred::Shown(TurnEvent::Started),
+            1 => Occurred::Shown(TurnEvent::Text("some `text`\nand 漢字 ".into())),
+            2 => Occurred::Shown(TurnEvent::Call(call("run_command"))),
+            3 => Occurred::Shown(TurnEvent::Result(result("x\ny", false))),
             4 => permission(),
             5 => Occurred::QuestionClosed { question: QuestionId(7) },
             6 => change(),
             7 => Occurred::ChangeClosed { change: ChangeId(5) },
             8 => Occurred::Output { call_id: "c1".into(), text: "out\n".into() },
-            9 => Occurred::Shown(Shown::Thought("hm".into())),
-            _ => Occurred::Shown(Shown::Ended {
+            9 => Occurred::Shown(TurnEvent::Thought("hm".into())),
+            _ => Occurred::Shown(TurnEvent::Ended {
                 end: TurnEnd::Done,
                 text: String::new(),
                 usage: Usage::default(),

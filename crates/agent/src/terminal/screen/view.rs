@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::call_line::call_line;
-use crate::conversation::{Shown, TurnEnd};
-use crate::host::{AgentStatus, Occurred, ReviewPlace};
-use crate::message::{ToolCall, ToolResult, Usage};
+use crate::conversation::{TurnEnd, TurnEvent};
+use crate::host::{AgentSummary, Occurred, ReviewPlace};
+use crate::message::{ModelCall, ToolResult, Usage};
 use crate::terminal::markdown::Markdown;
 use crate::terminal::panel::{Panel, Subject, call_details};
 use crate::terminal::text::{Line, Style, fit, line, lines, plain, span};
@@ -25,7 +25,7 @@ const MOST_OPENED: usize = 500;
 /// A call that runs or ran.
 #[derive(Debug)]
 pub(super) struct Call {
-    call: ToolCall,
+    call: ModelCall,
     since: Duration,
     output: String,
     place: Option<ReviewPlace>,
@@ -34,7 +34,7 @@ pub(super) struct Call {
 
 #[derive(Debug)]
 pub(super) struct View {
-    pub(super) status: AgentStatus,
+    pub(super) status: AgentSummary,
     pub(super) panels: VecDeque<Panel>,
     pub(super) turn: Option<Duration>,
     answer: Markdown,
@@ -46,7 +46,7 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn new(status: AgentStatus) -> View {
+    pub(super) fn new(status: AgentSummary) -> View {
         View {
             status,
             panels: VecDeque::new(),
@@ -95,18 +95,18 @@ impl View {
         }
     }
 
-    fn shown(&mut self, now: Duration, shown: Shown) -> Vec<Line> {
+    fn shown(&mut self, now: Duration, shown: TurnEvent) -> Vec<Line> {
         match shown {
-            Shown::Started => {
+            TurnEvent::Started => {
                 self.turn = Some(now);
                 Vec::new()
             }
-            Shown::Text(text) => {
+            TurnEvent::Text(text) => {
                 let mut out = self.end_thought();
                 out.extend(self.answer.push(&text));
                 out
             }
-            Shown::Thought(text) => {
+            TurnEvent::Thought(text) => {
                 self.thought.push_str(&text);
                 if self.thought.len() > MOST_THOUGHT {
                     return self.end_thought();
@@ -116,7 +116,7 @@ impl View {
                 self.thought = rest;
                 done
             }
-            Shown::Call(call) => {
+            TurnEvent::Call(call) => {
                 let out = self.end_text();
                 let call = Call { call, since: now, output: String::new(), place: None, result: None };
                 self.calls.push_back(call);
@@ -125,7 +125,7 @@ impl View {
                 }
                 out
             }
-            Shown::Result(result) => {
+            TurnEvent::Result(result) => {
                 let mut out = self.end_text();
                 let found = self
                     .calls
@@ -138,17 +138,17 @@ impl View {
                 }
                 out
             }
-            Shown::Info(text) => {
+            TurnEvent::Info(text) => {
                 let mut out = self.end_text();
                 out.extend(lines(Style::Dim, &format!("· {text}")));
                 out
             }
-            Shown::Error(text) => {
+            TurnEvent::Error(text) => {
                 let mut out = self.end_text();
                 out.extend(lines(Style::Bad, &text));
                 out
             }
-            Shown::Ended { end, usage, .. } => self.ended(now, end, usage),
+            TurnEvent::Ended { end, usage, .. } => self.ended(now, end, usage),
         }
     }
 
