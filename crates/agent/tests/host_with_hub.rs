@@ -53,7 +53,8 @@ mod tests {
                 wsl: None,
             };
             let config = Config::default();
-            let bridge = Arc::new(Bridge::new(config.ide, AgentInfo::new("agent", "1"), surroundings));
+            let bridge =
+                Arc::new(Bridge::new(config.ide, AgentInfo::new("agent", "1"), surroundings.clone()));
             let (handle, commands) = HostHandle::channel();
             let setup = HostSetup {
                 providers: Providers::new(&config, |_| None).unwrap(),
@@ -61,6 +62,7 @@ mod tests {
                 sessions: SessionStore::new(world.root().join("sessions")),
                 pool: None,
                 cwd,
+                surroundings,
                 toolbox: Arc::new(AgentTools::new(ToolsConfig::new(Arc::clone(&bridge)))),
                 bridge,
                 bridge_id: None,
@@ -110,6 +112,31 @@ mod tests {
                 host.quit();
             }
         }
+    }
+
+    #[test]
+    fn an_editor_is_chosen_by_name_and_left_for_good() {
+        let world = World::new();
+        let mut scene = Scene::start(&world);
+        let connect = |scene: &Scene, which: Option<&str>| {
+            let which = which.map(str::to_owned);
+            let asked = scene.handle.ask(|reply| HostCommand::ConnectEditor { which, reply });
+            scene.runtime.block_on(asked).unwrap()
+        };
+        assert!(connect(&scene, None).unwrap_err().contains("no editor was found"));
+        let _editor = Editor::attach(&world);
+        let error = connect(&scene, Some("emacs")).unwrap_err();
+        assert_eq!(error, "no editor `emacs` was found; there is Test Editor");
+        assert_eq!(connect(&scene, Some("test")), Ok("Test Editor".to_owned()));
+        scene.until("editor", |what| matches!(what, Occurred::EditorConnected { .. }).then_some(()));
+        scene.handle.send(HostCommand::DisconnectEditor);
+        scene.until("loss", |what| (*what == Occurred::EditorLost).then_some(()));
+        let agent = scene.agent(&world, "[[turn]]\ntext = \"One.\"\n");
+        scene.handle.send(HostCommand::Prompt { agent, text: "hello".to_owned() });
+        scene.until("end without an editor", |what| match what {
+            Occurred::EditorConnected { name } => panic!("{name} is connected again"),
+            what => matches!(what, Occurred::Shown(TurnEvent::Ended { .. })).then_some(()),
+        });
     }
 
     #[test]
