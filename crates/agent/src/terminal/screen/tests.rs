@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::conversation::{Answer, Question, QuestionId, TurnEnd, TurnEvent};
 use crate::host::double::status_of;
-use crate::host::{ChangeQuestion, ReviewPlace};
+use crate::host::{ChangeQuestion, Occurred, ReviewPlace};
 use crate::message::{CallArguments, ModelCall, ToolResult, Usage};
 use crate::permissions::PermissionMode;
 
