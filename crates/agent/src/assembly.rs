@@ -94,7 +94,7 @@ pub(crate) fn start(options: &StartOptions) -> Result<Assembly, String> {
         agent.session = bridge;
     }
     let bridge_id = Some(agent.session.clone());
-    let bridge = Arc::new(Bridge::new(config.ide, agent, surroundings));
+    let bridge = Arc::new(Bridge::new(config.ide, agent, surroundings.clone()));
 
     let (handle, commands) = HostHandle::channel();
     let own = vec![places.config.clone(), places.state.clone(), places.runtime.clone()];
@@ -117,6 +117,7 @@ pub(crate) fn start(options: &StartOptions) -> Result<Assembly, String> {
         sessions,
         pool: Some(pool),
         cwd,
+        surroundings,
         bridge,
         bridge_id,
         toolbox: callback.around(Arc::new(tools)),

@@ -283,6 +283,42 @@ mod tests {
     }
 
     #[test]
+    fn one_prompt_is_asked_about_line_by_line_and_control_c_cancels_it() {
+        let command = json!({ "command": "sleep 86399" });
+        let mut case = Typist::new(&[turn("I wait.", &[("run_command", command)]), turn("later", &[])]);
+        case.arguments.extend(["-p".to_owned(), "go".to_owned()]);
+        let mut command = case.world.program(AGENT);
+        command.args(&case.arguments);
+        let mut tty = Tty::start(&command, 80, 24, SOON);
+        tty.sees("Allow? [y]es, [n]o");
+        std::thread::sleep(Duration::from_millis(200));
+        tty.types("y\r");
+        eventually("the command runs", || {
+            let children = std::process::Command::new("pgrep").args(["-f", "^sleep 86399"]).output().unwrap();
+            (!children.stdout.is_empty()).then_some(())
+        });
+        tty.types("\u{3}");
+        assert_eq!(tty.ends(), 130);
+    }
+
+    #[test]
+    fn a_session_that_is_continued_shows_where_it_was() {
+        let mut case = Typist::new(&[turn("The *first* answer.", &[]), turn("The second.", &[])]);
+        let mut tty = case.start();
+        tty.types("remember me\r");
+        tty.sees("(done, ");
+        tty.types("/save work\r");
+        tty.sees("saved as work");
+        quits(tty);
+        case.arguments.extend(["--resume".to_owned(), "work".to_owned()]);
+        let mut tty = case.start();
+        tty.sees("› remember me\nThe first answer.");
+        tty.types("more\r");
+        tty.sees("The second.");
+        quits(tty);
+    }
+
+    #[test]
     fn a_demonstration_needs_nothing() {
         let mut case = Typist::new(&[]);
         case.arguments = vec!["--demo".to_owned()];

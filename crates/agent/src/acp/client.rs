@@ -2,7 +2,7 @@
 //! host that take a while out. Owns the sessions and the open permission requests. Does no I/O of its own except reading
 //! the file that a shown change is about.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use linkspan_client::confirm::TerminalAnswer;
@@ -14,12 +14,13 @@ use super::rpc::{
     INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, NOT_FOUND, error,
     notification, request, response,
 };
+use super::session::{Session, session_update};
 use super::update;
-use crate::conversation::{Answer, Question, QuestionId, TurnEnd, TurnEvent};
+use crate::conversation::{Answer, Question, QuestionId};
 use crate::host::{
     AgentId, AgentSummary, ChangeId, HostCommand, HostEvent, HostHandle, Occurred, SessionSummary,
 };
-use crate::message::{ChatMessage, ModelCall};
+use crate::message::ChatMessage;
 use crate::permissions::PermissionMode;
 use crate::tasks::Task;
 
@@ -84,17 +85,6 @@ pub(super) enum OpenError {
 pub(super) enum Act {
     Send(Value),
     Run(Errand),
-}
-
-struct Session {
-    agent: AgentId,
-    cwd: PathBuf,
-    mode: PermissionMode,
-    /// The request that waits for the end of the turn.
-    prompt: Option<Value>,
-    last_error: Option<String>,
-    /// Calls whose change the client shows.
-    with_diff: HashSet<String>,
 }
 
 enum OpenQuestion {
@@ -289,14 +279,7 @@ impl Client {
             Err(OpenError::Saved(why)) => return vec![error(id, NOT_FOUND, &why)],
         };
         let name = status.session.clone();
-        let session = self.sessions.entry(name.clone()).or_insert_with(|| Session {
-            agent: status.agent,
-            cwd: status.cwd.clone(),
-            mode: status.mode,
-            prompt: None,
-            last_error: None,
-            with_diff: HashSet::new(),
-        });
+        let session = self.sessions.entry(name.clone()).or_insert_with(|| Session::new(&status));
         let current = MODES.iter().find(|(mode, ..)| *mode == session.mode).map(|(_, name, ..)| *name);
         let known = MODES
             .map(|(_, id, name, description)| json!({ "id": id, "name": name, "description": description }));
@@ -426,61 +409,6 @@ impl Client {
     }
 }
 
-impl Session {
-    fn event(&mut self, name: &str, what: Occurred) -> Vec<Value> {
-        let update = match what {
-            Occurred::Shown(TurnEvent::Text(text)) => update::chunk("agent_message_chunk", &text),
-            Occurred::Shown(TurnEvent::Thought(text) | TurnEvent::Info(text)) => {
-                update::chunk("agent_thought_chunk", &text)
-            }
-            Occurred::Shown(TurnEvent::Call(call)) => self.call(&call),
-            Occurred::Shown(TurnEvent::Result(result)) => {
-                let keeps = self.with_diff.remove(&result.call_id) && !result.is_error;
-                update::tool_result(&result, keeps)
-            }
-            Occurred::Shown(TurnEvent::Error(text)) => {
-                self.last_error = Some(text);
-                return Vec::new();
-            }
-            Occurred::Shown(TurnEvent::Ended { end, usage, .. }) => {
-                let Some(id) = self.prompt.take() else { return Vec::new() };
-                let reason = match end {
-                    TurnEnd::Done => "end_turn",
-                    TurnEnd::Cancelled => "cancelled",
-                    TurnEnd::Length => "max_tokens",
-                    TurnEnd::Rounds => "max_turn_requests",
-                    TurnEnd::Refused => "refusal",
-                    TurnEnd::Failed => {
-                        let why = self.last_error.take();
-                        return vec![error(&id, INTERNAL_ERROR, why.as_deref().unwrap_or("the turn failed"))];
-                    }
-                };
-                let total = usage.input.saturating_add(usage.output);
-                let usage =
-                    json!({ "inputTokens": usage.input, "outputTokens": usage.output, "totalTokens": total });
-                return vec![response(&id, &json!({ "stopReason": reason, "usage": usage }))];
-            }
-            Occurred::Closed => {
-                let why = "the session was closed";
-                return self.prompt.take().map(|id| error(&id, INTERNAL_ERROR, why)).into_iter().collect();
-            }
-            Occurred::Reviewing { call_id, .. } => {
-                json!({ "sessionUpdate": "tool_call_update", "toolCallId": call_id, "status": "in_progress" })
-            }
-            _ => return Vec::new(),
-        };
-        vec![session_update(name, &update)]
-    }
-
-    fn call(&mut self, call: &ModelCall) -> Value {
-        let diff = update::diff_of(call, &self.cwd, self.mode);
-        if diff.is_some() {
-            self.with_diff.insert(call.id.clone());
-        }
-        update::tool_call(call, &self.cwd, diff)
-    }
-}
-
 fn initialized() -> Value {
     json!({
         "protocolVersion": PROTOCOL,
@@ -493,10 +421,6 @@ fn initialized() -> Value {
         "authMethods": [],
         "agentInfo": { "name": "linkspan-agent", "title": "Linkspan", "version": env!("CARGO_PKG_VERSION") },
     })
-}
-
-fn session_update(session: &str, update: &Value) -> Value {
-    notification("session/update", &json!({ "sessionId": session, "update": update }))
 }
 
 fn typed<T: for<'a> Deserialize<'a>>(params: Value) -> Result<T, (i64, String)> {

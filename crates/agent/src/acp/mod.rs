@@ -4,6 +4,7 @@
 mod client;
 mod content;
 mod rpc;
+mod session;
 mod update;
 
 #[cfg(test)]

@@ -158,6 +158,26 @@ fn a_turn_is_shown_as_it_happens_and_ends_with_a_reason() {
 }
 
 #[test]
+fn the_output_of_a_running_tool_is_shown_in_pieces_that_are_worth_it() {
+    let mut client = client();
+    let agent = client.open();
+    client.prompt("run");
+    client.host.show(agent, TurnEvent::Call(call("run_command", json!({ "command": "x" }))));
+    assert_eq!(client.update()["sessionUpdate"], "tool_call");
+    let output = |text: &str| Occurred::Output { call_id: "c1".into(), text: text.into() };
+    client.host.emit(agent, output("first\n"));
+    client.host.emit(agent, output("too little\n"));
+    client.host.emit(agent, output(&"x".repeat(20_000)));
+    client.host.emit(agent, output("of the end"));
+    client.host.show(agent, TurnEvent::Result(result("all", false)));
+    let text = |update: Value| update["content"][0]["content"]["text"].as_str().unwrap().to_owned();
+    assert_eq!(text(client.update()), "first\n");
+    let shown = text(client.update());
+    assert!(shown.ends_with("xxx") && shown.len() < 9000, "{}", shown.len());
+    assert_eq!(text(client.update()), "all");
+}
+
+#[test]
 fn each_end_has_its_reason_and_a_failure_its_error() {
     let mut client = client();
     let agent = client.open();
@@ -370,4 +390,60 @@ fn a_client_that_leaves_ends_it_and_cancels_its_turns() {
     client.types = None;
     assert!(matches!(client.host.next(), HostCommand::Cancel { .. }));
     assert!(client.ended.recv_timeout(Duration::from_secs(10)).unwrap().is_ok());
+}
+
+mod any_message {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            Just(json!("s1")),
+            Just(json!("/")),
+            Just(json!(1)),
+            Just(json!(-1.5)),
+            Just(json!({ "type": "text", "text": "x" })),
+            Just(json!([{ "type": "resource_link", "uri": "file:///%zz%" }])),
+        ];
+        leaf.prop_recursive(2, 8, 3, |inner| {
+            let keys =
+                prop::sample::select(vec!["sessionId", "cwd", "prompt", "modeId", "outcome", "requestId"]);
+            prop::collection::btree_map(keys, inner, 0..4).prop_map(|map| json!(map))
+        })
+    }
+
+    fn method() -> impl Strategy<Value = &'static str> {
+        prop::sample::select(vec![
+            "initialize",
+            "session/new",
+            "session/load",
+            "session/prompt",
+            "session/set_mode",
+            "session/list",
+            "session/close",
+            "session/cancel",
+            "$/cancel_request",
+            "x",
+        ])
+    }
+
+    proptest! {
+        /// A request has at most one answer at once, a notification and a response have none, and nothing panics.
+        #[test]
+        fn is_survived(messages in prop::collection::vec((method(), value(), 0u8..3), 1..20)) {
+            let (commands, _received) = unbounded_channel();
+            let mut client = Client::new(HostHandle::new(commands));
+            for (method, params, kind) in messages {
+                let message = match kind {
+                    0 => json!({ "id": 7, "method": method, "params": params }),
+                    1 => json!({ "method": method, "params": params }),
+                    _ => json!({ "id": 0, "result": params }),
+                };
+                let acts = client.receive(Incoming::parse(message.to_string().as_bytes()));
+                prop_assert!(acts.len() <= usize::from(kind == 0), "{message}: {acts:?}");
+            }
+        }
+    }
 }

@@ -68,6 +68,16 @@ pub(super) fn tool_result(result: &ToolResult, keeps_content: bool) -> Value {
     update
 }
 
+/// Output of a call that runs.
+pub(super) fn output(call_id: &str, text: &str) -> Value {
+    json!({
+        "sessionUpdate": "tool_call_update",
+        "toolCallId": call_id,
+        "status": "in_progress",
+        "content": [text_block(text)],
+    })
+}
+
 /// The change that a call would make now, as whole texts. In a mode without questions the tool may already have run, so
 /// only tools that notice that are shown. Reads the file.
 pub(super) fn diff_of(call: &ModelCall, cwd: &Path, mode: PermissionMode) -> Option<Value> {

@@ -43,14 +43,22 @@ use crate::host::{AgentSettings, HostHandle};
 pub const DEFAULT_PORT: u16 = 54320;
 
 const MOST_CONNECTIONS: usize = 128;
-const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 const HEAD_LINES: usize = 64;
 const HEAD_BYTES: usize = 16 * 1024;
-const BODY_DEADLINE: Duration = Duration::from_secs(10);
 /// A message may hold whole files.
 const BODY_BYTES: usize = 8 * 1024 * 1024;
 /// For everything but a turn.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long a client may take to send a request. Also how long it may be idle before the next one.
+#[derive(Debug, Clone, Copy)]
+struct SendingDeadlines {
+    head: Duration,
+    body: Duration,
+}
+
+const DEADLINES: SendingDeadlines =
+    SendingDeadlines { head: Duration::from_secs(10), body: Duration::from_secs(10) };
 
 /// How to serve.
 #[derive(Debug, Clone, Default)]
@@ -82,6 +90,16 @@ pub async fn serve(
     listener: TcpListener,
     options: EngineOptions,
 ) -> io::Result<()> {
+    serve_within(DEADLINES, host, callback, listener, options).await
+}
+
+async fn serve_within(
+    deadlines: SendingDeadlines,
+    host: HostHandle,
+    callback: IdeCallback,
+    listener: TcpListener,
+    options: EngineOptions,
+) -> io::Result<()> {
     let ours = listener.local_addr()?;
     let conversations = Conversations::new(host.clone(), options.settings);
     let engine = Arc::new(Engine { host, conversations, callback, token: options.token });
@@ -94,7 +112,7 @@ pub async fn serve(
         while connections.try_join_next().is_some() {}
         match listener.accept().await {
             Ok((stream, peer)) => {
-                connections.spawn(connection(Arc::clone(&engine), stream, peer, ours, place));
+                connections.spawn(connection(Arc::clone(&engine), deadlines, stream, (peer, ours), place));
             }
             // Most likely out of file descriptors: other connections may close soon.
             Err(_) => sleep(Duration::from_millis(100)).await,
@@ -104,9 +122,9 @@ pub async fn serve(
 
 async fn connection(
     engine: Arc<Engine>,
+    deadlines: SendingDeadlines,
     stream: TcpStream,
-    peer: SocketAddr,
-    ours: SocketAddr,
+    (peer, ours): (SocketAddr, SocketAddr),
     _place: OwnedSemaphorePermit,
 ) {
     let us = rustix::process::getuid().as_raw();
@@ -119,7 +137,7 @@ async fn connection(
         let engine = Arc::clone(&engine);
         async move {
             let reply = if is_ours {
-                answer(&engine, request, ours.port()).await
+                answer(&engine, request, ours.port(), deadlines.body).await
             } else {
                 let why = "only programs of the same user on this machine may ask";
                 Err(Problem::new(StatusCode::FORBIDDEN, why))
@@ -129,7 +147,7 @@ async fn connection(
     });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_DEADLINE)
+        .header_read_timeout(deadlines.head)
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEAD_LINES)
         .serve_connection(TokioIo::new(stream), service);
@@ -137,11 +155,16 @@ async fn connection(
     let _ = served.await;
 }
 
-async fn answer(engine: &Arc<Engine>, request: Request<Incoming>, port: u16) -> Result<Reply, Problem> {
+async fn answer(
+    engine: &Arc<Engine>,
+    request: Request<Incoming>,
+    port: u16,
+    body_deadline: Duration,
+) -> Result<Reply, Problem> {
     let (head, body) = request.into_parts();
     guard::admit(&head.method, &head.uri, &head.headers, port, engine.token.as_deref())?;
     let (route, rest) = route(&head.method, head.uri.path())?;
-    let bytes = match timeout(BODY_DEADLINE, Limited::new(body, BODY_BYTES).collect()).await {
+    let bytes = match timeout(body_deadline, Limited::new(body, BODY_BYTES).collect()).await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
             let why = format!("the body is larger than {} MB", BODY_BYTES >> 20);

@@ -21,6 +21,10 @@ struct EngineFixture {
 }
 
 fn engine_with(token: Option<&str>) -> EngineFixture {
+    engine_within(DEADLINES, token)
+}
+
+fn engine_within(deadlines: SendingDeadlines, token: Option<&str>) -> EngineFixture {
     let host = HostDouble::start();
     let (handle, token) = (host.handle.clone(), token.map(str::to_owned));
     let (tell, told) = std::sync::mpsc::channel();
@@ -30,7 +34,7 @@ fn engine_with(token: Option<&str>) -> EngineFixture {
             let listener = listen(0).await.unwrap();
             tell.send(listener.local_addr().unwrap().port()).unwrap();
             let options = EngineOptions { token, settings: AgentSettings::default() };
-            serve(handle, IdeCallback::default(), listener, options).await.unwrap();
+            serve_within(deadlines, handle, IdeCallback::default(), listener, options).await.unwrap();
         });
     });
     EngineFixture { host, port: told.recv().unwrap() }
@@ -485,6 +489,27 @@ fn what_is_too_large_or_broken_is_refused() {
     assert_eq!(raw_http::status(&many.send()), 431);
     // After all that it still works.
     assert_eq!(engine.get("/health").0, 200);
+}
+
+#[test]
+fn a_client_that_sends_slowly_or_nothing_is_not_waited_for() {
+    let short = Duration::from_millis(200);
+    let engine = engine_within(SendingDeadlines { head: short, body: short }, None);
+    let whole = engine.raw_post("/chat", &json!({ "message": "x" })).text();
+    for (what, part, expect) in [
+        ("nothing", "", 0),
+        ("half a head", "POST /chat HTTP/1.1\r\nHost: ", 0),
+        ("half a body", whole.split_at(whole.len() - 3).0, 408),
+    ] {
+        let start = Instant::now();
+        let mut socket = raw_http::connect(engine.port);
+        socket.write_all(part.as_bytes()).unwrap();
+        let answer = raw_http::answer(&mut socket);
+        let status = raw_http::status(&answer);
+        assert!(status == expect || (expect == 0 && status == 408), "{what}: {answer}");
+        assert!(start.elapsed() < Duration::from_secs(10), "{what}");
+    }
+    assert!(engine.host.next_within(Duration::from_millis(50)).is_none());
 }
 
 #[test]

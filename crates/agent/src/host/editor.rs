@@ -1,5 +1,6 @@
 //! The one editor of the process: connecting in the background, and what it reports.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -186,11 +187,10 @@ impl HostLoop {
             ));
             return;
         }
-        let (bridge, messages, cwd) =
-            (Arc::clone(&self.setup.bridge), self.messages.clone(), self.setup.cwd.clone());
+        let (bridge, messages) = (Arc::clone(&self.setup.bridge), self.messages.clone());
+        let surroundings = self.setup.surroundings.clone();
         tokio::task::spawn_blocking(move || {
-            let surroundings = Surroundings::of_this_process(&cwd).map_err(|error| error.to_string());
-            let found = surroundings.and_then(|surroundings| find(&surroundings, which.as_deref()));
+            let found = find(&surroundings, which.as_deref());
             let which = found.and_then(|candidate| {
                 bridge.connect(&candidate).map_err(|error| error.to_string()).map(|_| candidate.editor)
             });
@@ -233,9 +233,15 @@ fn find(surroundings: &Surroundings, which: Option<&str>) -> Result<Candidate, S
     match fits.first() {
         Some(candidate) => usable((*candidate).clone()),
         None => {
-            let names: Vec<_> = found.candidates.iter().map(|candidate| candidate.editor.as_str()).collect();
-            let others = if names.is_empty() { "no other either".to_owned() } else { names.join(", ") };
-            Err(format!("no editor `{which}` was found; {others}"))
+            // One editor may be found in several ways.
+            let names: BTreeSet<_> =
+                found.candidates.iter().map(|candidate| candidate.editor.as_str()).collect();
+            let others = if names.is_empty() {
+                "no other either".to_owned()
+            } else {
+                Vec::from_iter(names).join(", ")
+            };
+            Err(format!("no editor `{which}` was found; there is {others}"))
         }
     }
 }

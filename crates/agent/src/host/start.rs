@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use linkspan_client::Bridge;
+use linkspan_client::{Bridge, Surroundings};
 use tokio::sync::mpsc;
 
 use super::contract::{HostCommand, HostHandle};
@@ -34,6 +34,8 @@ pub struct HostSetup {
     pub pool: Option<PathBuf>,
     /// The folder of agents that name none.
     pub cwd: PathBuf,
+    /// Where to look for an editor that the user names.
+    pub surroundings: Surroundings,
     /// The one bridge to the editor.
     pub bridge: Arc<Bridge>,
     /// Under which id the hub knows this process. A session records it, so that a killed agent that is continued gets the

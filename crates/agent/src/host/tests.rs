@@ -163,7 +163,7 @@ fn start(folder: &Path) -> Host {
     };
     let config =
         Config { ide: BridgeConfig { enabled: false, ..BridgeConfig::default() }, ..Config::default() };
-    let bridge = Arc::new(Bridge::new(config.ide, AgentInfo::new("test", "1"), surroundings));
+    let bridge = Arc::new(Bridge::new(config.ide, AgentInfo::new("test", "1"), surroundings.clone()));
     let (handle, commands) = HostHandle::channel();
     let setup = HostSetup {
         providers: Providers::new(&config, |_| None).unwrap(),
@@ -171,6 +171,7 @@ fn start(folder: &Path) -> Host {
         sessions: SessionStore::new(folder.join("state/sessions")),
         pool: Some(folder.join("state/pool.json")),
         cwd: folder.to_owned(),
+        surroundings,
         bridge,
         bridge_id: Some("b1".to_owned()),
         toolbox: Arc::new(Echo),

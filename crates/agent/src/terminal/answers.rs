@@ -11,12 +11,18 @@ use linkspan_workspace::git;
 use linkspan_workspace::{Cancel, Workspace};
 
 use super::code::diff_style;
+use super::markdown::Markdown;
 use super::screen::{Reply, Request};
 use super::text::{Line, Style, line, lines, plain, span};
+use crate::call_line::call_line;
 use crate::host::{AgentId, AgentSettings, HostCommand, HostEnded, HostHandle, SessionSummary};
+use crate::message::ChatMessage;
 
 /// How many decisions `/ide history` lists.
 const MOST_HISTORY: u32 = 20;
+/// How many messages of a conversation are shown when it is continued, and how many lines of each.
+const MOST_MESSAGES: usize = 8;
+const MOST_LINES: usize = 30;
 
 /// The answer to a request; whatever goes wrong becomes [`Reply::Failed`].
 pub(super) async fn answer(host: HostHandle, request: Request) -> Reply {
@@ -51,6 +57,11 @@ async fn carry_out(host: &HostHandle, request: Request) -> Result<Reply, String>
             }
             shown.push(line(Style::Dim, "/model MODEL or /model PROVIDER/MODEL uses another one"));
             shown
+        }
+        Request::Recent { agent } => {
+            let messages =
+                host.ask(|reply| HostCommand::Messages { agent, reply }).await.map_err(ended)??;
+            recent(&messages)
         }
         Request::Tools { agent } => {
             let tools = host.ask(|reply| HostCommand::Tools { agent, reply }).await.map_err(ended)??;
@@ -110,6 +121,38 @@ async fn blocking(
     work: impl FnOnce() -> Result<Vec<Line>, String> + Send + 'static,
 ) -> Result<Vec<Line>, String> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("it failed: {error}")))
+}
+
+/// The end of a conversation that is continued.
+fn recent(messages: &[ChatMessage]) -> Vec<Line> {
+    let earlier = messages.len().saturating_sub(MOST_MESSAGES);
+    let mut shown = Vec::new();
+    if earlier > 0 {
+        shown.push(line(Style::Dim, format!("… {earlier} earlier messages")));
+    }
+    for message in messages.iter().skip(earlier) {
+        match message {
+            ChatMessage::User { text, .. } => shown.extend(cut(lines(Style::User, &format!("› {text}")))),
+            ChatMessage::Assistant { text, calls } => {
+                let mut markdown = Markdown::default();
+                let mut answer = markdown.push(text);
+                answer.extend(markdown.end());
+                shown.extend(cut(answer));
+                shown.extend(calls.iter().map(|call| line(Style::Dim, format!("● {}", call_line(call)))));
+            }
+            ChatMessage::Tools { .. } => {}
+            ChatMessage::Summary { text } => shown.extend(cut(lines(Style::Dim, text))),
+        }
+    }
+    shown
+}
+
+fn cut(mut lines: Vec<Line>) -> Vec<Line> {
+    if lines.len() > MOST_LINES {
+        lines.truncate(MOST_LINES);
+        lines.push(line(Style::Dim, "…"));
+    }
+    lines
 }
 
 fn session_line(session: &SessionSummary, now_ms: u64) -> Line {
@@ -212,6 +255,7 @@ mod tests {
 
     use super::*;
     use crate::host::double::HostDouble;
+    use crate::message::{CallArguments, ModelCall};
 
     fn words(lines: &[Line]) -> Vec<String> {
         lines.iter().map(|line| line.iter().map(|span| span.text.as_str()).collect()).collect()
@@ -250,6 +294,21 @@ mod tests {
         assert!(shown(Request::Sessions)[0].starts_with("old\\u{1b}  "), "{:?}", shown(Request::Sessions));
         let Reply::Failed(why) = asked(Request::SetModel { agent, model: "none".into() }) else { panic!() };
         assert_eq!(why, "there is no model none");
+    }
+
+    #[test]
+    fn the_end_of_a_continued_conversation_is_shown() {
+        let user =
+            |number: usize| ChatMessage::User { text: format!("prompt {number}"), attachments: vec![] };
+        let arguments = CallArguments::Json(serde_json::json!({ "path": "a.rs" }));
+        let call = ModelCall { id: "1".into(), name: "read_file".into(), arguments, opaque: None };
+        let answer =
+            ChatMessage::Assistant { text: format!("# Plan\n{}", "x\n".repeat(100)), calls: vec![call] };
+        let messages: Vec<_> = (0..20).map(user).chain([answer]).collect();
+        let shown = words(&recent(&messages));
+        assert_eq!(shown[..3], ["… 13 earlier messages", "› prompt 13", "› prompt 14"]);
+        assert_eq!(shown[shown.len() - 2..], ["…", "● read_file a.rs"]);
+        assert!(shown.len() < 45, "{}", shown.len());
     }
 
     #[test]

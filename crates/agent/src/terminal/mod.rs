@@ -59,6 +59,7 @@ pub async fn run(host: HostHandle, options: TerminalOptions) -> Result<(), Strin
     // Before the agent starts, so that no event of it is missed.
     let events = host.subscribe();
     let settings = options.settings;
+    let continues = settings.resume.is_some();
     let agent = host.ask(|reply| HostCommand::New { settings, reply }).await;
     let agent = agent.map_err(|ended| ended.to_string())??;
     let all = host.ask(|reply| HostCommand::Status { reply }).await.map_err(|ended| ended.to_string())?;
@@ -71,7 +72,7 @@ pub async fn run(host: HostHandle, options: TerminalOptions) -> Result<(), Strin
     let no_colour = options.no_colour || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let failed = |error: io::Error| format!("the terminal cannot be used: {error}");
     let painter = Painter::open(!no_colour).map_err(failed)?;
-    let session = Session {
+    let mut session = Session {
         host,
         screen,
         painter,
@@ -80,6 +81,10 @@ pub async fn run(host: HostHandle, options: TerminalOptions) -> Result<(), Strin
         editing: None,
         start: Instant::now(),
     };
+    if continues {
+        let recent = screen::Request::Recent { agent };
+        session.replies.spawn(answer(session.host.clone(), recent));
+    }
     session.run(events).await.map_err(failed)
 }
 

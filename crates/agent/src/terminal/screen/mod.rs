@@ -1,6 +1,7 @@
 //! What is on the screen and what keys do, as a state machine: keys, events of the host and answers in; lines to print,
 //! rows to show and wishes out. Reads no clock and knows no terminal.
 
+mod events;
 mod live;
 mod slash;
 mod view;
@@ -17,7 +18,7 @@ use super::keys::KeyPress;
 use super::line_editor::LineEditor;
 use super::panel::{Panel, PanelAct, Subject};
 use super::text::{Line, Style, line, lines, plain, span, wrap};
-use crate::host::{AgentId, AgentSettings, AgentSummary, ChangeId, HostCommand, HostEvent, Occurred};
+use crate::host::{AgentId, AgentSettings, AgentSummary, ChangeId, HostCommand, HostEvent};
 use view::View;
 
 /// How long a second Ctrl-C ends the program.
@@ -71,18 +72,47 @@ pub(super) enum ScreenEffect {
 #[derive(Debug, PartialEq)]
 pub(super) enum Request {
     Status,
-    Start { settings: AgentSettings, instead_of: Option<AgentId> },
-    SetModel { agent: AgentId, model: String },
-    Providers { agent: AgentId },
-    Tools { agent: AgentId },
-    SystemPrompt { agent: AgentId },
-    Clear { agent: AgentId },
-    Save { agent: AgentId, name: Option<String> },
+    Start {
+        settings: AgentSettings,
+        instead_of: Option<AgentId>,
+    },
+    SetModel {
+        agent: AgentId,
+        model: String,
+    },
+    Providers {
+        agent: AgentId,
+    },
+    Tools {
+        agent: AgentId,
+    },
+    SystemPrompt {
+        agent: AgentId,
+    },
+    /// The last messages of a conversation that is continued.
+    Recent {
+        agent: AgentId,
+    },
+    Clear {
+        agent: AgentId,
+    },
+    Save {
+        agent: AgentId,
+        name: Option<String>,
+    },
     Sessions,
-    ConnectEditor { which: Option<String> },
-    Diff { cwd: PathBuf },
-    Undo { cwd: PathBuf },
-    History { cwd: PathBuf },
+    ConnectEditor {
+        which: Option<String>,
+    },
+    Diff {
+        cwd: PathBuf,
+    },
+    Undo {
+        cwd: PathBuf,
+    },
+    History {
+        cwd: PathBuf,
+    },
 }
 
 /// The answer to a [`Request`].
@@ -122,6 +152,8 @@ pub(super) struct ChatScreen {
     editor: Option<String>,
     editor_hint: bool,
     interrupted: Option<Duration>,
+    /// How many calls were opened one after the other.
+    opened: usize,
     printed: Vec<Line>,
     /// The last lines, to be shown again on a screen of another size.
     recent: VecDeque<Line>,
@@ -143,6 +175,7 @@ impl ChatScreen {
             editor: None,
             editor_hint: false,
             interrupted: None,
+            opened: 0,
             printed: Vec::new(),
             recent: VecDeque::new(),
             redraw: false,
@@ -237,6 +270,7 @@ impl ChatScreen {
 
     fn key(&mut self, now: Duration, key: KeyPress) -> Vec<ScreenEffect> {
         self.candidates.clear();
+        let before = std::mem::take(&mut self.opened);
         let panel = self.views.get_mut(&self.current).and_then(|view| view.panels.front_mut());
         if let Some(panel) = panel {
             match panel.handle(now, &key) {
@@ -252,7 +286,8 @@ impl ChatScreen {
             KeyPress::Ctrl('l') => vec![ScreenEffect::ClearScreen],
             KeyPress::Ctrl('z') => vec![ScreenEffect::Suspend],
             KeyPress::Ctrl('o') => {
-                let opened = self.view().map(View::opened).unwrap_or_default();
+                let opened = self.view().map(|view| view.opened(before)).unwrap_or_default();
+                self.opened = before + 1;
                 self.print(opened);
                 Vec::new()
             }
@@ -334,7 +369,8 @@ impl ChatScreen {
     fn complete(&mut self) {
         let cwd = self.view().map(|view| view.status.cwd.clone()).unwrap_or_default();
         let paths = |prefix: &str| (self.list_paths)(&cwd, prefix);
-        let Completion { start, candidates } = complete(self.input.before_cursor(), &paths);
+        let agents: Vec<_> = self.views.values().map(|view| view.status.name.as_str()).collect();
+        let Completion { start, candidates } = complete(self.input.before_cursor(), &agents, &paths);
         match candidates.as_slice() {
             [] => {}
             [only] => {
@@ -386,121 +422,5 @@ impl ChatScreen {
             (Err(why), _) => lines(Style::Bad, &why),
         };
         self.print(shown);
-    }
-
-    fn event(&mut self, now: Duration, event: HostEvent) -> Vec<ScreenEffect> {
-        let Some(agent) = event.agent else {
-            match event.what {
-                Occurred::EditorConnected { name } => {
-                    let name = plain(&name);
-                    self.print(lines(Style::Good, &format!("IDE connected: {name}")));
-                    (self.editor, self.editor_hint) = (Some(name), true);
-                }
-                Occurred::EditorLost if self.editor.take().is_some() => {
-                    let text = "IDE lost: changes are shown here until it is back";
-                    self.print(lines(Style::Bad, text));
-                }
-                _ => {}
-            }
-            return Vec::new();
-        };
-        if event.what == Occurred::Closed {
-            return self.closed(agent);
-        }
-        let mut effects = Vec::new();
-        let view = self.views.entry(agent).or_insert_with(|| {
-            // An agent that another one started; the host knows more about it.
-            effects.push(ScreenEffect::Ask(Request::Status));
-            View::new(unknown(agent))
-        });
-        let asks = matches!(event.what, Occurred::Ask { .. } | Occurred::AskChange(_));
-        let ended = matches!(event.what, Occurred::Shown(crate::conversation::TurnEvent::Ended { .. }));
-        let lines = view.event(now, event.what);
-        if agent == self.current {
-            self.print(lines);
-        } else {
-            view.keep(lines);
-            if asks {
-                let what = view.panels.back().map(Panel::title).unwrap_or_default();
-                let name = view.status.name.clone();
-                let text = format!("{name} asks: {what} (/agents switch {name})");
-                self.print(super::text::lines(Style::Question, &text));
-            }
-        }
-        if ended {
-            effects.push(ScreenEffect::Ask(Request::Status));
-        }
-        effects
-    }
-
-    fn closed(&mut self, agent: AgentId) -> Vec<ScreenEffect> {
-        let Some(gone) = self.views.remove(&agent) else { return Vec::new() };
-        self.print(lines(Style::Dim, &format!("agent {} is closed", gone.status.name)));
-        if self.views.is_empty() {
-            return self.quit();
-        }
-        if agent == self.current
-            && let Some(next) = self.views.keys().next().copied()
-        {
-            self.switch(next);
-        }
-        Vec::new()
-    }
-
-    fn switch(&mut self, agent: AgentId) {
-        if agent != self.current
-            && let Some(panel) = self.views.get_mut(&self.current).and_then(|view| view.panels.front_mut())
-        {
-            panel.hide();
-        }
-        self.current = agent;
-        if let Some(view) = self.views.get_mut(&agent) {
-            let unseen = view.take_unseen();
-            let name = view.status.name.clone();
-            self.print(vec![line(Style::Bold, format!("── agent {name} ──"))]);
-            self.print(unseen);
-        }
-    }
-
-    fn reply(&mut self, reply: Reply) -> Vec<ScreenEffect> {
-        match reply {
-            Reply::Status(all) => self.update(all),
-            Reply::Started { agent, status, instead_of } => {
-                self.update(status);
-                self.switch(agent);
-                if let Some(agent) = instead_of {
-                    return vec![ScreenEffect::Send(HostCommand::Close { agent })];
-                }
-            }
-            Reply::Lines(lines) => self.print(lines),
-            Reply::Failed(why) => self.print(lines(Style::Bad, &why)),
-        }
-        Vec::new()
-    }
-
-    fn update(&mut self, all: Vec<AgentSummary>) {
-        for status in all {
-            match self.views.get_mut(&status.agent) {
-                Some(view) => view.status = status,
-                None => drop(self.views.insert(status.agent, View::new(status))),
-            }
-        }
-    }
-}
-
-/// Until the host says more.
-fn unknown(agent: AgentId) -> AgentSummary {
-    AgentSummary {
-        agent,
-        name: format!("agent-{}", agent.0),
-        cwd: PathBuf::new(),
-        mode: crate::permissions::PermissionMode::default(),
-        model: String::new(),
-        busy: true,
-        waiting: 0,
-        messages: 0,
-        usage: crate::message::Usage::default(),
-        context_percent: None,
-        session: String::new(),
     }
 }

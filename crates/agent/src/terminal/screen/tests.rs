@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::conversation::{Answer, Question, QuestionId, TurnEnd, TurnEvent};
 use crate::host::double::status_of;
-use crate::host::{ChangeQuestion, ReviewPlace};
+use crate::host::{ChangeQuestion, Occurred, ReviewPlace};
 use crate::message::{CallArguments, ModelCall, ToolResult, Usage};
 use crate::permissions::PermissionMode;
 
@@ -143,6 +143,8 @@ fn a_turn_streams_and_its_calls_are_one_line_each() {
     assert_eq!(user.printed(), ["● run_command cargo test  2 lines"]);
     user.key(KeyPress::Ctrl('o'));
     assert_eq!(user.printed(), ["run_command cargo test", "  command: cargo test", "one", "two"]);
+    user.key(KeyPress::Ctrl('o'));
+    assert_eq!(user.printed(), ["there is no earlier tool call"]);
     user.shown(TurnEvent::Error("the key is wrong\nset X".into()));
     let usage = Usage { input: 1200, output: 34 };
     let end = TurnEvent::Ended { end: TurnEnd::Failed, text: String::new(), usage };
@@ -365,7 +367,13 @@ fn a_loaded_session_takes_the_place_of_the_agent() {
     let started =
         Reply::Started { agent: B, status: vec![status(A, "main"), status(B, "b")], instead_of: Some(A) };
     let effects = user.handle(ScreenInput::Reply(started));
-    assert!(matches!(effects[..], [ScreenEffect::Send(HostCommand::Close { agent: A })]));
+    assert!(matches!(
+        effects[..],
+        [
+            ScreenEffect::Ask(Request::Recent { agent: B }),
+            ScreenEffect::Send(HostCommand::Close { agent: A })
+        ]
+    ));
     user.event(A, Occurred::Closed);
     let effects = user.types("hello\n");
     assert!(matches!(effects.last(), Some(ScreenEffect::Send(HostCommand::Prompt { agent: B, .. }))));
@@ -416,4 +424,103 @@ fn a_narrow_status_line_keeps_what_matters() {
     assert_eq!(user.live().last().unwrap(), "trusted · script/demo");
     user.event(A, permission());
     assert_eq!(user.live().last().unwrap(), "1 question · trusted");
+}
+
+#[test]
+fn a_token_is_on_the_screen_at_once_even_in_a_long_session() {
+    let mut user = user();
+    user.shown(TurnEvent::Started);
+    user.shown(TurnEvent::Text("a line of an answer\n".repeat(20_000)));
+    user.printed();
+    let start = std::time::Instant::now();
+    for _ in 0..500 {
+        user.shown(TurnEvent::Text("token ".into()));
+        user.screen.take_printed();
+        assert!(!user.screen.live(user.now).rows.is_empty());
+    }
+    // Not optimised, on a busy machine. With work that grows with the session it would take seconds.
+    assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
+}
+
+mod any_order {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn event(number: u8) -> Occurred {
+        match number {
+            0 => Occurred::Shown(TurnEvent::Started),
+            1 => Occurred::Shown(TurnEvent::Text("some `text`\nand 漢字 ".into())),
+            2 => Occurred::Shown(TurnEvent::Call(call("run_command"))),
+            3 => Occurred::Shown(TurnEvent::Result(result("x\ny", false))),
+            4 => permission(),
+            5 => Occurred::QuestionClosed { question: QuestionId(7) },
+            6 => change(),
+            7 => Occurred::ChangeClosed { change: ChangeId(5) },
+            8 => Occurred::Output { call_id: "c1".into(), text: "out\n".into() },
+            9 => Occurred::Shown(TurnEvent::Thought("hm".into())),
+            _ => Occurred::Shown(TurnEvent::Ended {
+                end: TurnEnd::Done,
+                text: String::new(),
+                usage: Usage::default(),
+            }),
+        }
+    }
+
+    fn key(number: u8) -> KeyPress {
+        let keys = [
+            KeyPress::Enter,
+            KeyPress::Tab,
+            KeyPress::Esc,
+            KeyPress::Up,
+            KeyPress::Down,
+            KeyPress::Backspace,
+            KeyPress::NewLine,
+            KeyPress::Ctrl('c'),
+            KeyPress::Ctrl('o'),
+        ];
+        let letters = "ynshead/é";
+        keys.get(usize::from(number))
+            .copied()
+            .unwrap_or_else(|| KeyPress::Char(letters.chars().nth(usize::from(number) % 9).unwrap()))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        /// Whatever happens, the screen holds what it shows, and each question is answered at most once.
+        #[test]
+        fn the_screen_stays_whole(steps in proptest::collection::vec((0u8..40, 1usize..60, 1usize..20), 1..60)) {
+            let mut user = user();
+            let mut open: usize = 0;
+            for (step, columns, rows) in steps {
+                user.now += Duration::from_millis(300);
+                let agent = if columns % 5 == 0 { B } else { A };
+                let effects = match step {
+                    0..=10 => {
+                        open += usize::from(matches!(step, 4 | 6));
+                        user.event(agent, event(step))
+                    }
+                    11..=29 => user.key(key(step - 11)),
+                    30 => user.handle(ScreenInput::Resize { columns, rows }),
+                    31 => user.handle(ScreenInput::Paste("a\r\nb".into())),
+                    32 => user.types("/agents switch agent-2\n"),
+                    33 => user.handle(ScreenInput::Edited { change: ChangeId(5), text: Ok("mine\n".into()) }),
+                    _ => user.handle(ScreenInput::Tick),
+                };
+                for effect in effects {
+                    if let ScreenEffect::Send(HostCommand::Answer { .. } | HostCommand::AnswerChange { .. }) = effect {
+                        prop_assert!(open > 0, "an answer without a question");
+                        open -= 1;
+                    }
+                }
+                let live = user.screen.live(user.now);
+                let width = user.screen.columns.max(4);
+                for row in live.rows.iter().chain(&user.screen.take_printed()) {
+                    prop_assert!(crate::terminal::text::line_width(row) <= width);
+                }
+                prop_assert!(live.cursor.is_none_or(|(row, column)| row < live.rows.len() && column <= width));
+            }
+        }
+    }
 }

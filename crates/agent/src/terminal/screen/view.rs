@@ -208,9 +208,11 @@ impl View {
         rows
     }
 
-    /// The last call, with its arguments and its result.
-    pub(super) fn opened(&self) -> Vec<Line> {
-        let Some(call) = self.calls.back() else { return lines(Style::Dim, "there was no tool call yet") };
+    /// The last call, or one before it, with its arguments and its result.
+    pub(super) fn opened(&self, before: usize) -> Vec<Line> {
+        let Some(call) = self.calls.iter().rev().nth(before) else {
+            return lines(Style::Dim, "there is no earlier tool call");
+        };
         let mut out = call_details(&call.call);
         let (style, text) = match &call.result {
             Some(result) if result.is_error => (Style::Bad, result.text.as_str()),
