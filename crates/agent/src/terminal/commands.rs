@@ -169,8 +169,8 @@ pub(super) struct Completion {
     pub(super) candidates: Vec<String>,
 }
 
-/// Commands, their words, and files that are mentioned. `paths` lists the paths that begin with this.
-pub(super) fn complete(before: &str, paths: &dyn Fn(&str) -> Vec<String>) -> Completion {
+/// Commands, their words, agents, and files that are mentioned. `paths` lists the paths that begin with this.
+pub(super) fn complete(before: &str, agents: &[&str], paths: &dyn Fn(&str) -> Vec<String>) -> Completion {
     let word_start = before
         .rfind(char::is_whitespace)
         .map_or(0, |at| at + before.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8));
@@ -193,6 +193,13 @@ pub(super) fn complete(before: &str, paths: &dyn Fn(&str) -> Vec<String>) -> Com
         if !candidates.is_empty() {
             return Completion { start: word_start, candidates };
         }
+    }
+    if matches!(before.split_whitespace().nth(1), Some("switch" | "close"))
+        && command.kind == SlashKind::Agents
+        && before.split_whitespace().count() <= 3
+    {
+        let fits = agents.iter().filter(|name| name.starts_with(word));
+        return Completion { start: word_start, candidates: fits.map(|name| (*name).to_owned()).collect() };
     }
     if matches!(command.kind, SlashKind::Task(_)) && !word.is_empty() {
         return Completion { start: word_start, candidates: paths(word) };
@@ -227,7 +234,8 @@ mod tests {
     }
 
     fn candidates(before: &str) -> Vec<String> {
-        complete(before, &|prefix| vec![format!("{prefix}1"), format!("{prefix}2")]).candidates
+        complete(before, &["main", "helper"], &|prefix| vec![format!("{prefix}1"), format!("{prefix}2")])
+            .candidates
     }
 
     #[test]
@@ -244,12 +252,15 @@ mod tests {
     fn commands_words_and_files_are_completed() {
         assert_eq!(candidates("/mod"), ["/mode", "/model"]);
         assert_eq!(candidates("/ide c"), ["connect"]);
+        assert_eq!(candidates("/agents switch "), ["main", "helper"]);
+        assert_eq!(candidates("/agents close h"), ["helper"]);
+        assert!(candidates("/agents new h").is_empty());
         assert_eq!(candidates("/mode "), ["yolo", "trusted", "sandboxed"]);
         assert!(candidates("/mode yolo x").is_empty());
         assert_eq!(candidates("look at @src/m"), ["@src/m1", "@src/m2"]);
         assert_eq!(candidates("/explain src/m"), ["src/m1", "src/m2"]);
         assert!(candidates("hello").is_empty());
-        assert_eq!(complete("é @x", &|_| vec!["x".into()]).start, "é ".len());
+        assert_eq!(complete("é @x", &[], &|_| vec!["x".into()]).start, "é ".len());
     }
 
     #[test]

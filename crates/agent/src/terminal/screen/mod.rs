@@ -369,7 +369,8 @@ impl ChatScreen {
     fn complete(&mut self) {
         let cwd = self.view().map(|view| view.status.cwd.clone()).unwrap_or_default();
         let paths = |prefix: &str| (self.list_paths)(&cwd, prefix);
-        let Completion { start, candidates } = complete(self.input.before_cursor(), &paths);
+        let agents: Vec<_> = self.views.values().map(|view| view.status.name.as_str()).collect();
+        let Completion { start, candidates } = complete(self.input.before_cursor(), &agents, &paths);
         match candidates.as_slice() {
             [] => {}
             [only] => {
