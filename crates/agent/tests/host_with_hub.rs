@@ -26,15 +26,15 @@ mod tests {
 
     const SOON: Duration = Duration::from_secs(30);
 
-    struct Scene {
+    struct HubScene {
         runtime: Runtime,
         host: Option<Host>,
         handle: HostHandle,
         events: UnboundedReceiver<HostEvent>,
     }
 
-    impl Scene {
-        fn start(world: &World) -> Scene {
+    impl HubScene {
+        fn start(world: &World) -> HubScene {
             assert!(
                 paths::linkspan().exists(),
                 "the program `linkspan` is missing: build it with `cargo build`"
@@ -71,7 +71,7 @@ mod tests {
             let host = Host::start(setup, handle.clone(), commands).unwrap();
             let events = handle.subscribe();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            Scene { runtime, host: Some(host), handle, events }
+            HubScene { runtime, host: Some(host), handle, events }
         }
 
         fn until<T>(&mut self, what: &str, wanted: impl Fn(&Occurred) -> Option<T>) -> T {
@@ -106,7 +106,7 @@ mod tests {
         }
     }
 
-    impl Drop for Scene {
+    impl Drop for HubScene {
         fn drop(&mut self) {
             if let Some(host) = self.host.take() {
                 host.quit();
@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn an_editor_is_chosen_by_name_and_left_for_good() {
         let world = World::new();
-        let mut scene = Scene::start(&world);
-        let connect = |scene: &Scene, which: Option<&str>| {
+        let mut scene = HubScene::start(&world);
+        let connect = |scene: &HubScene, which: Option<&str>| {
             let which = which.map(str::to_owned);
             let asked = scene.handle.ask(|reply| HostCommand::ConnectEditor { which, reply });
             scene.runtime.block_on(asked).unwrap()
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_mention_and_the_state_of_the_editor_reach_the_prompt() {
         let world = World::new();
-        let mut scene = Scene::start(&world);
+        let mut scene = HubScene::start(&world);
         let agent = scene.agent(&world, "[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n");
         // There is no editor yet.
         scene.handle.send(HostCommand::Prompt { agent, text: "hello".to_owned() });

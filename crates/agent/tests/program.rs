@@ -126,7 +126,10 @@ text = "And now this."
 
     #[test]
     fn a_killed_agent_goes_on_where_it_was_and_runs_no_command_twice() {
-        let home = Home::new(KILLED);
+        let home = Home::new("[[turn]]\ntext = \"Earlier.\"\n");
+        // Another conversation of this folder, which is not the one to continue.
+        assert_eq!(home.scripted(&["-p", "before"]).output().unwrap().status.code(), Some(0));
+        home.write("script.toml", KILLED);
         let mut child = home.scripted(&["-p", "go"]).spawn().unwrap();
         until(&mut child, "run_command");
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -152,8 +155,9 @@ text = "And now this."
         let sessions = std::fs::read_dir(home.path("state/linkspan/agent/sessions")).unwrap();
         let sessions: Vec<_> =
             sessions.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
-        assert_eq!(sessions.len(), 1);
-        assert!(sessions[0].contains("interrupted: the agent was stopped while it ran"));
+        assert_eq!(sessions.len(), 2);
+        let killed = sessions.iter().find(|session| !session.contains("Earlier.")).unwrap();
+        assert!(killed.contains("interrupted: the agent was stopped while it ran"));
     }
 
     #[test]

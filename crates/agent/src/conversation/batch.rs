@@ -137,13 +137,6 @@ impl AgentConversation {
 
     fn start(&mut self, index: usize) {
         let Some(call) = self.batch_call(index).map(|open| open.call.clone()) else { return };
-        if index >= self.limits.calls {
-            let limit = self.limits.calls;
-            return self.refuse(
-                index,
-                format!("Not run: at most {limit} calls are run of one answer. Call it again."),
-            );
-        }
         let equal = fingerprint(&call);
         let times = self.turn.failures.get(&equal).copied().unwrap_or_default();
         if times >= self.limits.equal_failures && !self.patience.contains(&equal) {

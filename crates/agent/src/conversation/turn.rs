@@ -177,6 +177,15 @@ impl AgentConversation {
             self.fill = super::Fill { counted, bytes_since: 0 };
         }
         let fill = self.fill;
+        let made = stream.calls.len();
+        if made > self.limits.calls {
+            // Each costs records on disk.
+            stream.calls.truncate(self.limits.calls);
+            let kept = self.limits.calls;
+            self.show(TurnEvent::Info(format!(
+                "The model made {made} calls in one answer; the first {kept} count."
+            )));
+        }
         for call in &mut stream.calls {
             self.make_unique(call);
         }

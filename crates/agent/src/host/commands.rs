@@ -154,7 +154,12 @@ impl HostLoop {
     pub(super) fn prompt_is_ready(&mut self, agent: AgentId, attachments: Vec<String>) {
         let Some(found) = self.agents.get_mut(&agent) else { return };
         let Some(text) = found.prompts.pop_front() else { return };
+        let is_first = found.conversation.messages().is_empty();
         self.handle(agent, Event::Prompt { text, attachments });
+        if is_first {
+            // From now on there is something to continue, even after a kill.
+            self.save_pool();
+        }
         self.read_mentions(agent);
     }
 

@@ -57,22 +57,22 @@ impl Toolbox for Echo {
     }
 }
 
-pub(super) struct Scene {
+pub(super) struct HostScene {
     folder: TempDir,
     host: Option<Host>,
     events: UnboundedReceiver<HostEvent>,
 }
 
-impl Scene {
-    fn new(script: &str) -> Scene {
-        Scene::with(tempfile::tempdir().unwrap(), script)
+impl HostScene {
+    fn new(script: &str) -> HostScene {
+        HostScene::with(tempfile::tempdir().unwrap(), script)
     }
 
-    fn with(folder: TempDir, script: &str) -> Scene {
+    fn with(folder: TempDir, script: &str) -> HostScene {
         std::fs::write(folder.path().join("script.toml"), script).unwrap();
         let host = start(folder.path());
         let events = host.handle().subscribe();
-        Scene { folder, host: Some(host), events }
+        HostScene { folder, host: Some(host), events }
     }
 
     fn handle(&self) -> HostHandle {
@@ -133,14 +133,14 @@ impl Scene {
     }
 
     /// As after a kill, but in good order.
-    fn restart(mut self, script: &str) -> Scene {
+    fn restart(mut self, script: &str) -> HostScene {
         self.host.take().unwrap().quit();
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
-        Scene::with(folder, script)
+        HostScene::with(folder, script)
     }
 }
 
-impl Drop for Scene {
+impl Drop for HostScene {
     fn drop(&mut self) {
         if let Some(host) = self.host.take() {
             host.quit();
@@ -182,7 +182,7 @@ fn start(folder: &Path) -> Host {
 
 #[test]
 fn a_turn_with_a_tool_reaches_the_frontend_in_order() {
-    let mut scene = Scene::new(
+    let mut scene = HostScene::new(
         "[[turn]]\ntext = \"Look.\"\ncalls = [{ tool = \"echo\", arguments = { a = 1 } }]\n[[turn]]\ntext = \"Done.\"\n",
     );
     let agent = scene.agent();
@@ -212,7 +212,8 @@ fn a_turn_with_a_tool_reaches_the_frontend_in_order() {
 
 #[test]
 fn a_command_waits_for_its_answer_and_a_no_reaches_the_model() {
-    let mut scene = Scene::new("[[turn]]\ncalls = [{ tool = \"command\" }]\n[[turn]]\ntext = \"Fine.\"\n");
+    let mut scene =
+        HostScene::new("[[turn]]\ncalls = [{ tool = \"command\" }]\n[[turn]]\ntext = \"Fine.\"\n");
     let agent = scene.agent();
     scene.prompt(agent, "go");
     let question = scene.until(|event| match event {
@@ -229,7 +230,7 @@ fn a_command_waits_for_its_answer_and_a_no_reaches_the_model() {
 
 #[test]
 fn cancelling_ends_a_tool_and_a_slow_model() {
-    let mut scene = Scene::new("[[turn]]\ncalls = [{ tool = \"wait\" }]\n[[turn]]\nwait_ms = 60000\n");
+    let mut scene = HostScene::new("[[turn]]\ncalls = [{ tool = \"wait\" }]\n[[turn]]\nwait_ms = 60000\n");
     let agent = scene.agent();
     scene.prompt(agent, "go");
     scene.until(|event| matches!(event, Occurred::Output { .. }).then_some(()));
@@ -243,7 +244,7 @@ fn cancelling_ends_a_tool_and_a_slow_model() {
 
 #[test]
 fn a_tool_that_panics_is_an_error_for_the_model() {
-    let mut scene = Scene::new("[[turn]]\ncalls = [{ tool = \"crash\" }]\n[[turn]]\ntext = \"Ok.\"\n");
+    let mut scene = HostScene::new("[[turn]]\ncalls = [{ tool = \"crash\" }]\n[[turn]]\ntext = \"Ok.\"\n");
     let agent = scene.agent();
     scene.prompt(agent, "go");
     assert_eq!(scene.end().0, TurnEnd::Done);
@@ -253,7 +254,7 @@ fn a_tool_that_panics_is_an_error_for_the_model() {
 
 #[test]
 fn several_agents_work_at_once_and_each_has_its_name_and_session() {
-    let mut scene = Scene::new("[[turn]]\nwait_ms = 50\ntext = \"Hi.\"\n");
+    let mut scene = HostScene::new("[[turn]]\nwait_ms = 50\ntext = \"Hi.\"\n");
     let settings = AgentSettings { name: Some("fix".to_owned()), ..AgentSettings::default() };
     let agents: Vec<_> = (0..3).map(|_| scene.agent_with(settings.clone()).unwrap()).collect();
     for agent in &agents {
@@ -275,7 +276,7 @@ fn several_agents_work_at_once_and_each_has_its_name_and_session() {
 #[test]
 fn the_pool_and_its_conversations_come_back() {
     let script = "[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n";
-    let mut scene = Scene::new(script);
+    let mut scene = HostScene::new(script);
     let settings = AgentSettings {
         name: Some("fix".to_owned()),
         mode: Some(PermissionMode::Sandboxed),
@@ -306,7 +307,7 @@ fn the_pool_and_its_conversations_come_back() {
 
 #[test]
 fn what_cannot_be_started_says_why() {
-    let scene = Scene::new("");
+    let scene = HostScene::new("");
     let refused = |settings| scene.agent_with(settings).unwrap_err();
     let settings = AgentSettings { cwd: Some(PathBuf::from("nowhere")), ..AgentSettings::default() };
     assert!(refused(settings).starts_with("cannot use the folder "));
@@ -328,7 +329,7 @@ fn what_cannot_be_started_says_why() {
 
 #[test]
 fn a_session_that_cannot_be_written_stops_the_turn_and_the_conversation_is_kept() {
-    let mut scene = Scene::new("[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n");
+    let mut scene = HostScene::new("[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n");
     let agent = scene.agent();
     // A file where the folder should be.
     std::fs::create_dir_all(scene.folder.path().join("state")).unwrap();
@@ -355,7 +356,7 @@ fn a_session_that_cannot_be_written_stops_the_turn_and_the_conversation_is_kept(
 
 #[test]
 fn quitting_cancels_what_runs() {
-    let mut scene = Scene::new("[[turn]]\ncalls = [{ tool = \"wait\" }]\n");
+    let mut scene = HostScene::new("[[turn]]\ncalls = [{ tool = \"wait\" }]\n");
     let agent = scene.agent();
     scene.prompt(agent, "go");
     scene.until(|event| matches!(event, Occurred::Output { .. }).then_some(()));
@@ -370,7 +371,7 @@ fn a_helper_works_in_the_pool_answers_and_is_gone() {
     use crate::tools::spawn::{Helper, Spawner};
     use linkspan_client::confirm::Cancellation;
 
-    let scene = Scene::new("[[turn]]\ntext = \"Helped.\"\n[[turn]]\nwait_ms = 60000\n");
+    let scene = HostScene::new("[[turn]]\ntext = \"Helped.\"\n[[turn]]\nwait_ms = 60000\n");
     let settings = AgentSettings { name: Some("main".to_owned()), ..AgentSettings::default() };
     scene.agent_with(settings).unwrap();
     let pool = HelperPool::new(scene.handle());
