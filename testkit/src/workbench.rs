@@ -20,6 +20,9 @@ pub const LOOK: Duration = Duration::from_millis(500);
 /// A window loads megabytes of scripts and starts a dozen extensions, which takes long on a busy machine.
 const START: Duration = Duration::from_secs(40);
 
+/// How long the search of *Go to File* may take before it is made again.
+const FILE_SEARCH: Duration = Duration::from_secs(5);
+
 const QUICK_INPUT: &str = ".quick-input-widget:not([style*='display: none']) input";
 const QUICK_ROWS: &str = ".quick-input-widget .quick-input-list .monaco-list-row";
 const NOTIFICATION: &str = ".notifications-toasts .notification-list-item";
@@ -106,8 +109,23 @@ impl Workbench {
     /// Opens a file by name, with Ctrl+P.
     #[track_caller]
     pub fn open_file(&self, name: &str) {
-        self.page.press("Control+P");
-        self.quick_pick(name, name);
+        // VS Code's file search may not find a file that was just created, and does not search again by itself.
+        let row = format!("{QUICK_ROWS}:has-text('{name}')");
+        self.page.waits(&format!("{name} is found"), |page| {
+            page.press("Control+P");
+            page.sees(QUICK_INPUT);
+            page.types(name);
+            let until = Instant::now() + FILE_SEARCH;
+            while Instant::now() < until {
+                if page.shows(&row) {
+                    return Some(());
+                }
+                sleep(Duration::from_millis(10));
+            }
+            page.press("Escape");
+            None
+        });
+        self.page.click(&row);
         self.sees_tab(name);
         self.page.sees(&format!("{} .monaco-editor.focused", group_of(name)));
     }

@@ -158,6 +158,8 @@ mod tests {
         let world = World::new();
         world.run(&["hub", "start"]).ok();
         world.run(&["hub", "stop", "--force"]).ok();
+        // It removes files of the journal until its end.
+        eventually("the hub has ended", || world.processes().is_empty().then_some(()));
         let files = || fs::read_dir(world.state()).unwrap().map(|entry| entry.unwrap().path());
         for path in files().chain([world.state()]) {
             let mode = if path.is_dir() { 0o755 } else { 0o644 };

@@ -109,7 +109,8 @@ mod tests {
                 starters.into_iter().map(|child| finish(child).ok().json()["pid"].as_u64()).collect();
             pids.dedup();
             assert_eq!(pids.len(), 1, "{pids:?}\n{}", world.log());
-            assert_eq!(hubs(&world).len(), 1);
+            // One that found the state directory in use may need a moment to end.
+            eventually("one hub is left", || (hubs(&world).len() == 1).then_some(()));
             world.run(&["hub", "stop", "--force"]).ok();
         }
     }

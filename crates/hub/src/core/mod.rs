@@ -221,6 +221,7 @@ impl Core {
             match due {
                 Due::Heartbeat => self.send_heartbeats(),
                 Due::Pending(ticket) => self.pending_timed_out(ticket),
+                Due::Edit(ticket) => reviews::edits::edit_again(self, ticket),
                 Due::Write(review) => reviews::write::write_timed_out(self, review),
                 Due::AgentWrite(review) => reviews::agent_writes::read_again(self, review),
                 Due::Restore(ticket) => history::undo::restore_timed_out(self, ticket),

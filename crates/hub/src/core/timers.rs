@@ -13,6 +13,8 @@ pub(super) enum Due {
     Heartbeat,
     /// An editor, the disk or a job has not answered in time.
     Pending(Ticket),
+    /// The same edits were decided for another connection of the agent, which may be lost by now.
+    Edit(Ticket),
     /// The disk has not reported whether an accepted change was written.
     Write(ReviewId),
     /// Check whether an agent wrote what was accepted.

@@ -25,6 +25,22 @@ impl State {
         self.find_repeated_as(proposal, proposal.original())
     }
 
+    /// The decided review that this proposal repeats, while it belongs to another connection: that of its agent may be
+    /// lost already, and not known to be.
+    pub fn find_decided_for_another(&self, proposal: &Proposal) -> Option<ReviewId> {
+        let original = proposal.original();
+        let mut latest_first = self.reviews_of_path(&proposal.path).rev();
+        let is_it = |review: &&Review| {
+            review.owner.is_some_and(|owner| owner != proposal.owner.agent)
+                && review.identity() == proposal.identity(original)
+                && !matches!(
+                    review.phase,
+                    Phase::Recording | Phase::Pending | Phase::Settled { delivered: true, .. }
+                )
+        };
+        latest_first.find(is_it).map(|review| review.id)
+    }
+
     fn find_repeated_as(&self, proposal: &Proposal, original: Digest) -> Option<ReviewId> {
         // The latest one: an older review of the same request precedes it.
         let mut latest_first = self.reviews_of_path(&proposal.path).rev();

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use linkspan_dialect::{Answer, CallId, Failure, FailureKind, FileEdit, Request};
 use linkspan_review as review;
 use linkspan_review::{
-    AgentId, Digest, Owner, Phase, Proposal, ReviewId, SpliceError, Text, Writer, revert_splices, splice,
-    splices_digest,
+    AgentId, Digest, Owner, Phase, Proposal, Review, ReviewId, SpliceError, Text, Writer, revert_splices,
+    splice, splices_digest,
 };
 
 use crate::core::Core;
@@ -15,6 +15,7 @@ use crate::core::files::Base;
 use crate::core::pending::{ReadPurpose, ToolCall};
 use crate::core::reviews::patches;
 use crate::core::reviews::propose::{self, ProposedChange};
+use crate::core::timers::Due;
 
 /// More files than anyone reviews as one change.
 const FILES_PER_CALL: usize = 64;
@@ -25,6 +26,10 @@ const EDITS_PER_FILE: usize = 10_000;
 /// Precedes the label of a change that the agent wrote before it asked.
 const ALREADY_WRITTEN: &str = "Already on disk (reject puts the old text back)";
 
+/// How long the hub may take to notice that a connection is lost, or that its peer has read the outcome.
+const NOTICE_LOSS_MS: u64 = 6_000;
+const LOOK_AGAIN_MS: u64 = 50;
+
 /// A call whose files are being read.
 #[derive(Debug)]
 pub(in crate::core) struct EditCall {
@@ -32,6 +37,8 @@ pub(in crate::core) struct EditCall {
     bases: Vec<Option<Base>>,
     /// Read for the second time: the first read may have been older than our own write.
     again: bool,
+    /// Until when it may wait for the same edits of another connection.
+    waits_until_ms: u64,
 }
 
 pub(in crate::core) fn edit(core: &mut Core, tool: ToolCall) {
@@ -49,14 +56,19 @@ pub(in crate::core) fn edit(core: &mut Core, tool: ToolCall) {
         return core.agents.fail(&mut core.out, tool.agent, tool.call, FailureKind::InvalidParams, message);
     }
     let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
-    read_all(core, tool, paths, false);
+    read_all(core, tool, paths);
 }
 
-pub(super) fn read_all(core: &mut Core, tool: ToolCall, paths: Vec<PathBuf>, again: bool) {
+pub(super) fn read_all(core: &mut Core, tool: ToolCall, paths: Vec<PathBuf>) {
+    let waits_until_ms = core.out.now_ms + NOTICE_LOSS_MS;
+    read(core, tool, paths, false, waits_until_ms);
+}
+
+fn read(core: &mut Core, tool: ToolCall, paths: Vec<PathBuf>, again: bool, waits_until_ms: u64) {
     let ticket = core.out.ticket();
     let bases = paths.iter().map(|_| None).collect();
     let agent = tool.agent;
-    core.reviews.edit_calls.insert(ticket, EditCall { tool, bases, again });
+    core.reviews.edit_calls.insert(ticket, EditCall { tool, bases, again, waits_until_ms });
     for (part, path) in paths.into_iter().enumerate() {
         core.read_base(ReadPurpose::Edit { agent, editing: ticket, part }, path);
     }
@@ -83,10 +95,16 @@ pub(in crate::core) fn edit_read(core: &mut Core, ticket: Ticket, part: usize, b
 }
 
 fn edit_all(core: &mut Core, ticket: Ticket) {
-    let Some(EditCall { tool, bases, again }) = core.reviews.edit_calls.remove(&ticket) else { return };
+    let Some(editing) = core.reviews.edit_calls.remove(&ticket) else { return };
+    if waits_for_another(core, &editing) {
+        core.reviews.edit_calls.insert(ticket, editing);
+        core.out.after(LOOK_AGAIN_MS, Due::Edit(ticket));
+        return;
+    }
+    let EditCall { tool, bases, again, waits_until_ms } = editing;
     if !again && bases.iter().flatten().any(|base| propose::raced_our_own_write(core, tool.agent, base)) {
         let paths = bases.into_iter().flatten().map(|base| base.path).collect();
-        return read_all(core, tool, paths, true);
+        return read(core, tool, paths, true, waits_until_ms);
     }
     if matches!(tool.request, Request::Patch { .. }) {
         return patches::propose_all(core, tool, bases.into_iter().flatten().collect());
@@ -176,22 +194,66 @@ pub(super) fn edited_before(
     base: &Base,
     writers: &[Writer],
 ) -> Option<Writer> {
-    let asker = core.agents.get(&agent)?;
-    let (key, window) = (asker.key(), asker.window);
     writers.iter().copied().find(|writer| {
-        let proposal = Proposal {
-            owner: Owner { agent, key: key.clone() },
-            window,
-            set: None,
-            path: base.path.clone(),
-            label: String::new(),
-            writer: *writer,
-            base: base.text.clone(),
-            left: None,
-            proposed: base.text.as_ref().map_or("", |text| &text.text).to_owned(),
-            asked,
-        };
-        core.reviews.find_repeated(&proposal).is_some()
+        let repeated = same_edits(core, agent, asked, base, *writer);
+        repeated.is_some_and(|proposal| core.reviews.find_repeated(&proposal).is_some())
+    })
+}
+
+/// Whether the user decided the same edits for another connection of this agent, which may be lost: an agent that was
+/// killed asks again before the hub has noticed. Until that is known, the edits are neither new nor repeated.
+fn waits_for_another(core: &Core, editing: &EditCall) -> bool {
+    let Request::Edit { files, .. } = &editing.tool.request else { return false };
+    let agent = editing.tool.agent;
+    let is_anothers = |review: &Review| review.owner.is_some_and(|owner| owner != agent);
+    let mut read = files.iter().zip(editing.bases.iter().flatten());
+    core.out.now_ms < editing.waits_until_ms
+        && read.any(|(file, base)| {
+            if !core.reviews.of_path(&base.path).any(is_anothers) {
+                return false;
+            }
+            let asked = Some(splices_digest(&file.edits));
+            [Writer::Hub, Writer::AgentFirst].into_iter().any(|writer| {
+                let proposal = same_edits(core, agent, asked, base, writer);
+                proposal.is_some_and(|proposal| {
+                    core.reviews.find_repeated(&proposal).is_none()
+                        && core.reviews.state.find_decided_for_another(&proposal).is_some()
+                })
+            })
+        })
+}
+
+/// Once it is known, the files are read again, because they may have changed.
+pub(in crate::core) fn edit_again(core: &mut Core, ticket: Ticket) {
+    if core.reviews.edit_calls.get(&ticket).is_some_and(|editing| waits_for_another(core, editing)) {
+        core.out.after(LOOK_AGAIN_MS, Due::Edit(ticket));
+        return;
+    }
+    let Some(editing) = core.reviews.edit_calls.remove(&ticket) else { return };
+    let paths = editing.bases.into_iter().flatten().map(|base| base.path).collect();
+    read(core, editing.tool, paths, false, editing.waits_until_ms);
+}
+
+/// A proposal that only says which edits were asked for.
+fn same_edits(
+    core: &Core,
+    agent: AgentId,
+    asked: Option<Digest>,
+    base: &Base,
+    writer: Writer,
+) -> Option<Proposal> {
+    let asker = core.agents.get(&agent)?;
+    Some(Proposal {
+        owner: Owner { agent, key: asker.key() },
+        window: asker.window,
+        set: None,
+        path: base.path.clone(),
+        label: String::new(),
+        writer,
+        base: base.text.clone(),
+        left: None,
+        proposed: base.text.as_ref().map_or("", |text| &text.text).to_owned(),
+        asked,
     })
 }
 

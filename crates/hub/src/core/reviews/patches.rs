@@ -30,7 +30,7 @@ pub(in crate::core) fn patch(core: &mut Core, tool: ToolCall) {
         return core.agents.fail(&mut core.out, agent, call, FailureKind::Unsupported, message);
     }
     let paths = files.iter().map(|file| file.path.clone()).collect();
-    edits::read_all(core, tool, paths, false);
+    edits::read_all(core, tool, paths);
 }
 
 /// All files are read.

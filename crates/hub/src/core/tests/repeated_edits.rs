@@ -73,6 +73,43 @@ fn what_was_told_is_over_and_the_same_edits_are_another_question() {
     assert_eq!((hub.shown().len(), hub.writes), (2, 1));
 }
 
+/// An agent that was killed asks again, and its first connection is not known to be lost.
+#[test]
+fn edits_that_are_repeated_before_the_loss_is_noticed_get_the_decision() {
+    let (mut hub, _) = hub_and_agent("nexus3");
+    let lost = clio(&mut hub, 7);
+    insert(&mut hub, lost);
+    hub.decide(COMMAND, "accept");
+    let again = clio(&mut hub, 9);
+    insert(&mut hub, again);
+    assert_eq!((words(&hub, again).len(), hub.reviews().len()), (0, 1), "neither asked nor refused");
+    hub.disconnect(lost);
+    hub.wait_seconds(1);
+    assert_eq!(words(&hub, again), ["diffAccepted"]);
+    assert_eq!((hub.file(), hub.writes, hub.reviews().len()), (&b"zero\none\ntwo\n"[..], 1, 1));
+}
+
+#[test]
+fn the_same_edits_of_two_connections_that_both_live_are_two_questions() {
+    let (mut hub, _) = hub_and_agent("nexus3");
+    for (confirmed, first, second) in [(true, 7, 8), (false, 9, 10)] {
+        let (first, second) = (clio(&mut hub, first), clio(&mut hub, second));
+        let shown = hub.shown().len();
+        insert(&mut hub, first);
+        let review = hub.reviews().last().unwrap().id.to_string();
+        let decision = json!({ "verdict": { "kind": "accept" } });
+        hub.request(COMMAND, "reviews/decide", json!({ "review": review, "decision": decision }));
+        insert(&mut hub, second);
+        if confirmed {
+            hub.pong(first);
+            hub.wait_seconds(1);
+        } else {
+            hub.wait_seconds(7);
+        }
+        assert_eq!(hub.shown().len(), shown + 2, "confirmed: {confirmed}");
+    }
+}
+
 #[test]
 fn other_edits_of_the_same_place_are_another_question() {
     let (mut hub, _) = hub_and_agent("nexus3");
