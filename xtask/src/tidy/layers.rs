@@ -28,17 +28,6 @@ const LAYERS: &[Layer] = &[
         never: &[],
     },
     Layer {
-        folder: "crates/agent",
-        below: &[
-            "linkspan-client",
-            "linkspan-editor-api",
-            "linkspan-review",
-            "linkspan-testkit",
-            "linkspan-workspace",
-        ],
-        never: &[],
-    },
-    Layer {
         folder: "crates/reviewer",
         below: &["linkspan-client", "linkspan-editor-api", "linkspan-review"],
         never: &[],
