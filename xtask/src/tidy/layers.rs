@@ -54,6 +54,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         folder: "fuzz",
         below: &[
+            "linkspan-agent",
             "linkspan-client",
             "linkspan-dialect",
             "linkspan-editor-api",

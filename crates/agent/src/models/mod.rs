@@ -5,6 +5,9 @@
 mod anthropic;
 #[cfg(test)]
 mod fake_server;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod gemini;
 mod lines;
 mod ollama;
