@@ -7,7 +7,7 @@ use crate::support::*;
 const BASE: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
 const TWO_HUNKS: &str = "one\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\ntwelve\n";
 const FIRST_HUNK: &str = "one\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
-const QUESTION: &str = "Accept? [y]es  [h]unks  [e]dit  [n]o";
+const QUESTION: &str = "Accept? [y]es";
 
 /// The next change of the agent, open in the page.
 #[track_caller]
@@ -112,8 +112,9 @@ fn the_first_answer_counts_in_the_page_and_in_the_terminal() {
     tty.sees(QUESTION);
     tty.looks_and_types("y");
     tty.sees("The second.");
-    page.sees(&row_in(&review, "accepted"));
-    page.says(OUTCOME, "ccepted");
+    // The agent writes what the terminal accepted, and takes its question back.
+    page.sees(&row_in(&review, "withdrawn"));
+    page.says(OUTCOME, "ithdrawn");
     assert_eq!(world.read_text("terminal.txt"), "two\n");
     for (number, name) in ["page.txt", "terminal.txt"].iter().enumerate() {
         let told = model.result(number).text;
