@@ -137,9 +137,9 @@ fn a_hub_that_is_killed_while_the_question_is_open_is_answered_when_it_is_back()
     tty.types("please\r");
     let review = opens_next(&world, &page);
     tty.sees(QUESTION);
+    watch_connection(&page);
     world.kill_hub();
-    page.sees("body[data-connection='connected']");
-    eventually("the agent asks again", || (world.reviews().len() == 1).then_some(()));
+    reconnects(&page);
     assert_eq!(world.one_pending(), review, "it is another review");
     tty.sees(QUESTION);
     open(&page, &review);

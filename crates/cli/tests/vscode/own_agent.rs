@@ -1,11 +1,12 @@
-//! Our own agent, `linkspan-agent`, in a terminal, and VS Code: what is decided in the editor is in the file, and the
-//! model is told exactly that.
+//! Our own agent, `linkspan-agent`, in a terminal, and VS Code: what is decided in either is in the file, and the model
+//! is told exactly that.
 
 use crate::runner::{Scenarios, scenarios};
 use crate::support::*;
 
 pub(crate) const SCENARIOS: Scenarios = scenarios! { InOneWindow:
     what_is_decided_in_the_editor_is_in_the_file_and_told_to_the_model
+    the_first_answer_counts_in_the_editor_and_in_the_terminal
 };
 
 const BASE: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
@@ -53,5 +54,41 @@ fn what_is_decided_in_the_editor_is_in_the_file_and_told_to_the_model(window: &E
     workbench.sees_no_tab("no.txt ←");
 
     tty.sees("That is all.");
+    agent_terminal::quit(tty);
+}
+
+fn the_first_answer_counts_in_the_editor_and_in_the_terminal(window: &EditorWindow<'_>) {
+    let EditorWindow { workbench, world, .. } = window;
+    let question = "Accept? [y]es";
+    for name in ["editor.txt", "terminal.txt"] {
+        world.file(name, "one\n");
+    }
+    let model = Model::start([
+        agent_terminal::writes("editor.txt", "two\n"),
+        Turn::says("The first."),
+        agent_terminal::writes("terminal.txt", "two\n"),
+        Turn::says("The second."),
+    ]);
+    let mut tty = agent_terminal::start(world, &model, &[]);
+    tty.sees("IDE connected: ");
+    tty.types("please\r");
+    workbench.look_at("editor.txt ←");
+    tty.sees(question);
+    workbench.click_title("editor.txt ←", "Accept Change");
+    tty.sees("The first.");
+    tty.sees_no(question);
+    assert_eq!(world.read_text("editor.txt"), "two\n");
+
+    tty.types("and more\r");
+    workbench.sees_tab("terminal.txt ←");
+    tty.sees(question);
+    tty.looks_and_types("y");
+    tty.sees("The second.");
+    workbench.sees_no_tab("terminal.txt ←");
+    assert_eq!(world.read_text("terminal.txt"), "two\n");
+    for (number, name) in ["editor.txt", "terminal.txt"].iter().enumerate() {
+        let told = model.result(number).text;
+        assert_eq!(told, format!("The user accepted the change. Changed {name}: 1 line added, 1 removed."));
+    }
     agent_terminal::quit(tty);
 }
