@@ -201,13 +201,17 @@ fn history(cwd: &Path) -> Result<Vec<Line>, String> {
         return Ok(lines(Style::Dim, "nothing was decided in this folder yet"));
     }
     let now = now_ms();
-    Ok(entries.iter().map(|entry| history_line(entry, cwd, now)).collect())
+    Ok(entries.iter().map(|entry| history_line(entry, &entries, cwd, now)).collect())
 }
 
-fn history_line(entry: &HistoryEntry, cwd: &Path, now_ms: u64) -> Line {
+fn history_line(entry: &HistoryEntry, all: &[HistoryEntry], cwd: &Path, now_ms: u64) -> Line {
     let begun = age(now_ms.saturating_sub(entry.ended_at_ms));
     let what = match &entry.undoes {
-        Some(undone) => format!("undo of {}", name(undone)),
+        Some(undone) => {
+            // By the name under which it is listed.
+            let listed = all.iter().find(|other| other.change.as_ref() == Some(undone));
+            format!("undo of {}", name(listed.map_or(undone, id)))
+        }
         None => outcome_in_full(&entry.ended),
     };
     let undone = if entry.undone { ", undone" } else { "" };
@@ -334,7 +338,7 @@ mod tests {
             undone: true,
             on_disk: None,
         };
-        let shown = words(&[history_line(&entry, Path::new("/w"), 62_000)]);
+        let shown = words(&[history_line(&entry, &[], Path::new("/w"), 62_000)]);
         assert_eq!(shown, ["r12      1m  src/a.rs  rejected: no, undone"]);
     }
 }
