@@ -39,7 +39,7 @@ const MODES: [(PermissionMode, &str, &str, &str); 3] = [
         PermissionMode::Sandboxed,
         "sandboxed",
         "Sandboxed",
-        "Inside the folder and without network, nothing is asked",
+        "No write outside the folder, commands without network; git writes, the network and MCP tools are asked about",
     ),
     (PermissionMode::Yolo, "yolo", "Yolo", "Nothing is asked"),
 ];
@@ -255,7 +255,7 @@ impl Client {
                     "allow_once" => Answer::Once,
                     "allow_always" => Answer::Session,
                     "reject_once" => Answer::No { reason: None },
-                    _ => Answer::No { reason: Some(why) },
+                    _ => Answer::NotAsked { why },
                 };
                 self.host.send(HostCommand::Answer { agent, question, answer });
             }

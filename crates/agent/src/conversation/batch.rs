@@ -7,7 +7,7 @@ use crate::message::{CallArguments, ChatMessage, ModelCall, ToolResult};
 use crate::permissions::{PermissionVerdict, verdict};
 
 use super::overlap::{Overlap, fingerprint, grant};
-use super::refusal_text::{broken, cut, declined, kind_name};
+use super::refusal_text::{broken, cut, declined, kind_name, not_asked};
 use super::turn::TurnPhase;
 use super::{
     AgentConversation, Answer, ConversationAction, Question, QuestionId, Record, TurnEnd, TurnEvent,
@@ -244,6 +244,7 @@ impl AgentConversation {
         self.act(ConversationAction::CloseQuestion { question });
         match (asked, answer) {
             (QuestionKind::Permission, Answer::No { reason }) => self.refuse(index, declined(reason)),
+            (QuestionKind::Permission, Answer::NotAsked { why }) => self.refuse(index, not_asked(&why)),
             (QuestionKind::Permission, answer) => {
                 if answer == Answer::Session
                     && let Some(kind) = self.tools.kind(&call.name)
@@ -255,8 +256,13 @@ impl AgentConversation {
                     self.reconsider_questions();
                 }
             }
-            (QuestionKind::Repeated, Answer::No { reason }) => {
-                self.finish(index, declined(reason), true, false);
+            (QuestionKind::Repeated, answer @ (Answer::No { .. } | Answer::NotAsked { .. })) => {
+                let text = match answer {
+                    Answer::NotAsked { why } => not_asked(&why),
+                    Answer::No { reason } => declined(reason),
+                    Answer::Once | Answer::Session => declined(None),
+                };
+                self.finish(index, text, true, false);
                 let name = &call.name;
                 self.show(TurnEvent::Error(format!(
                     "The model repeated a call of {name} that had failed, and the turn is stopped. Say what it should do instead."

@@ -202,6 +202,11 @@ pub enum Answer {
         /// In the user's words.
         reason: Option<String>,
     },
+    /// The user could not be asked, so it is no. Nobody declined.
+    NotAsked {
+        /// For the model.
+        why: String,
+    },
 }
 
 /// A line of a session file.

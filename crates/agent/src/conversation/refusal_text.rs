@@ -9,6 +9,10 @@ pub(super) fn declined(reason: Option<String>) -> String {
     }
 }
 
+pub(super) fn not_asked(why: &str) -> String {
+    format!("This call needs the user's permission, and the user did not see it: {why}")
+}
+
 pub(super) fn broken(text: &str) -> String {
     let mut start = text.to_owned();
     cut(&mut start, 500);

@@ -82,7 +82,7 @@ pub(super) async fn decline(host: HostHandle) {
     while let Some(event) = events.recv().await {
         match (event.agent, event.what) {
             (Some(agent), Occurred::Ask { question, .. }) => {
-                let answer = Answer::No { reason: Some(NOBODY.to_owned()) };
+                let answer = Answer::NotAsked { why: NOBODY.to_owned() };
                 host.send(HostCommand::Answer { agent, question, answer });
             }
             (_, Occurred::AskChange(asked)) => {

@@ -332,7 +332,7 @@ fn questions_are_declined_with_a_reason_and_changes_are_left_to_the_editor() {
     let (agent, _) = engine.host.prompted();
     let ask = Question::Permission { call: call(), why: "because".into() };
     engine.host.emit(agent, Occurred::Ask { question: QuestionId(3), ask });
-    let HostCommand::Answer { question: QuestionId(3), answer: Answer::No { reason: Some(reason) }, .. } =
+    let HostCommand::Answer { question: QuestionId(3), answer: Answer::NotAsked { why: reason }, .. } =
         engine.host.next()
     else {
         panic!("no answer")

@@ -42,7 +42,7 @@ impl Asker {
 
     pub(super) fn ask(&mut self, agent: AgentId, question: QuestionId, ask: &Question) {
         let Some(console) = self.console.clone() else {
-            let answer = Answer::No { reason: Some(NOBODY.to_owned()) };
+            let answer = Answer::NotAsked { why: NOBODY.to_owned() };
             return self.host.send(HostCommand::Answer { agent, question, answer });
         };
         let (call, note) = match ask {
@@ -56,7 +56,7 @@ impl Asker {
             let answer = match console.ask(&asked, &cancelled) {
                 TerminalAnswer::Allow | TerminalAnswer::AllowText { .. } => Answer::Once,
                 TerminalAnswer::Deny { reason } => Answer::No { reason },
-                TerminalAnswer::Unavailable { why } => Answer::No { reason: Some(why) },
+                TerminalAnswer::Unavailable { why } => Answer::NotAsked { why },
                 TerminalAnswer::Cancelled => return,
             };
             host.send(HostCommand::Answer { agent, question, answer });

@@ -138,7 +138,7 @@ fn a_question_that_nobody_can_be_asked_is_answered_with_no_and_says_why() {
     let HostCommand::Answer { question: QuestionId(4), answer, .. } = host.next() else {
         panic!("no answer")
     };
-    assert_eq!(answer, Answer::No { reason: Some(NOBODY.into()) });
+    assert_eq!(answer, Answer::NotAsked { why: NOBODY.into() });
     let question = Arc::new(ConfirmQuestion::of_call("x", &json!({}), Path::new("/")).unwrap());
     let asked = ChangeQuestion { change: ChangeId(2), call_id: "c1".into(), question };
     host.emit(agent, Occurred::AskChange(asked));

@@ -184,6 +184,9 @@ impl HostLoop {
 
     fn save_session(&mut self, agent: AgentId, name: Option<String>) -> Result<String, String> {
         let found = self.agents.get_mut(&agent).ok_or(GONE)?;
+        if found.conversation.messages().is_empty() {
+            return Err("there is no message to save yet; write one first".to_owned());
+        }
         if let Some(name) = name {
             found.session.rename(&name).map_err(|error| error.to_string())?;
         }

@@ -284,9 +284,11 @@ fn the_pool_and_its_conversations_come_back() {
     };
     let agent = scene.agent_with(settings).unwrap();
     scene.agent();
+    let save = |reply| HostCommand::Save { agent, name: Some("login".to_owned()), reply };
+    assert!(scene.ask(save).unwrap_err().contains("no message to save yet"));
     scene.prompt(agent, "go");
     scene.end();
-    let name = scene.ask(|reply| HostCommand::Save { agent, name: Some("login".to_owned()), reply }).unwrap();
+    let name = scene.ask(save).unwrap();
     assert_eq!(name, "login");
 
     let mut scene = scene.restart(script);

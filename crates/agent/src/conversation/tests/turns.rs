@@ -171,6 +171,22 @@ fn a_command_is_asked_about_and_a_yes_for_the_session_covers_the_same_command_on
 }
 
 #[test]
+fn a_call_that_nobody_was_asked_about_is_not_called_declined() {
+    let mut stage = TestConversation::new();
+    stage.prompt("go");
+    stage.answer("", [call("a", "run_command", json!({ "command": "ls" }))]);
+    let (question, _) = stage.question();
+    let why = "there is no terminal".to_owned();
+    stage.event(Event::Answered { question, answer: Answer::NotAsked { why } });
+    let told = &stage.results()[0];
+    assert!(told.is_error);
+    assert_eq!(
+        told.text,
+        "This call needs the user's permission, and the user did not see it: there is no terminal"
+    );
+}
+
+#[test]
 fn another_mode_answers_what_is_still_asked() {
     let mut stage = TestConversation::new();
     stage.prompt("go");

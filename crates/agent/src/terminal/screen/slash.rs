@@ -141,7 +141,7 @@ impl ChatScreen {
             PermissionMode::Yolo => "nothing is asked",
             PermissionMode::Trusted => "changes are reviewed, commands are asked about",
             PermissionMode::Sandboxed => {
-                "no write outside the folder, commands without network; nothing is asked"
+                "no write outside the folder, commands without network; git writes, the network and MCP tools are asked about"
             }
         };
         self.print(lines(Style::Plain, &format!("the mode is {arguments} now: {what}")));
