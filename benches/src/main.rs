@@ -5,6 +5,7 @@ mod agent;
 mod bench_hub;
 mod browser;
 mod editor;
+mod fake_model;
 mod floor;
 mod frame;
 mod load;
@@ -37,6 +38,7 @@ const MEASURES: &[(&str, Measure)] = &[
     ("diff", measure::diff::measure),
     ("command", measure::command::measure),
     ("hook", measure::hook::measure),
+    ("agent", measure::own_agent::measure),
     ("discover", measure::discover::measure),
     ("large", measure::large::measure),
     ("search", measure::search::measure),

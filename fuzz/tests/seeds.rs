@@ -47,6 +47,7 @@ targets! {
     lifecycle
     lock_files
     merge
+    model_answers
     page_file
     page_request
     proposal

@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod agent_programs;
+pub mod agent_terminal;
 pub mod browser;
 pub mod claude;
 pub mod codex_daemon;

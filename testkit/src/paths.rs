@@ -16,6 +16,11 @@ pub fn linkspan() -> PathBuf {
     }
 }
 
+/// Our own agent: the program beside the binary under test.
+pub fn linkspan_agent() -> PathBuf {
+    linkspan().with_file_name("linkspan-agent")
+}
+
 /// For files to look at afterwards, such as the picture of a failure.
 pub fn scratch() -> PathBuf {
     let folder = built().with_file_name("tmp");

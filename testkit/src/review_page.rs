@@ -90,6 +90,20 @@ pub fn article(review: &str) -> String {
     format!("article[data-open='{review}']")
 }
 
+/// From here on the page remembers how its connection changes: it may be back before anyone looks.
+pub fn watch_connection(page: &Page) {
+    page.evaluate(
+        "window.states = []; new MutationObserver(() => states.push(document.body.dataset.connection))
+            .observe(document.body, { attributes: true, attributeFilter: ['data-connection'] }); 0",
+    );
+}
+
+/// Waits until the connection that is watched was lost and is back.
+#[track_caller]
+pub fn reconnects(page: &Page) {
+    page.until("states.includes('lost') && states.at(-1) === 'connected'");
+}
+
 /// Opens a review and waits until it may be decided.
 #[track_caller]
 pub fn open(page: &Page, review: &str) {

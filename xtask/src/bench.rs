@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::workspace::{binary, cargo, command, run as run_command};
-use crate::{browser, peers, proof};
+use crate::{agents, browser, peers, proof};
 
 /// The chart of the run that is recorded.
 const CHART: &str = "docs/pictures/peers.svg";
@@ -36,10 +36,13 @@ fn benches(args: &[String]) -> Result<Command> {
         "--package",
         "linkspan",
         "--package",
+        "linkspan-agent",
+        "--package",
         "linkspan-benches",
     ]))?;
     let mut benches = command(binary("release", "linkspan-benches")?);
     benches.args(args).env("LINKSPAN_BIN", binary("release", "linkspan")?);
+    benches.env("LINKSPAN_AGENT_BIN", binary("release", "linkspan-agent")?);
     let named = |known: &str| args.iter().any(|arg| arg == known);
     let beside_peers = named("--peers");
     let all = !beside_peers && args.iter().all(|arg| arg.starts_with('-'));
@@ -56,6 +59,11 @@ fn benches(args: &[String]) -> Result<Command> {
     }
     if all || beside_peers || named("search") {
         give(peers::RG_VARIABLE, peers::ripgrep);
+    }
+    if all || named("agent") {
+        give(agents::VARIABLE, || {
+            agents::installed(true)?.context("agents are installed on x86-64 Linux only")
+        });
     }
     if all || named("page") {
         give(browser::VARIABLE, browser::chromium);

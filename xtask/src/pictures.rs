@@ -7,7 +7,7 @@ use crate::workspace::{binary, cargo, command, run as run_command};
 use crate::{peers, vscode};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let packages = ["--package", "linkspan", "--package", "linkspan-testkit"];
+    let packages = ["--package", "linkspan", "--package", "linkspan-agent", "--package", "linkspan-testkit"];
     run_command(cargo().args(["build", "--bins"]).args(packages)).context("it does not compile")?;
     let wants = |kind: &str| args.is_empty() || args.iter().any(|arg| arg == kind);
     let mut pictures = command(binary("debug", "pictures")?);

@@ -10,6 +10,7 @@ pub(crate) mod hook;
 pub(crate) mod http;
 pub(crate) mod idle;
 pub(crate) mod large;
+pub(crate) mod own_agent;
 pub(crate) mod page;
 pub(crate) mod search;
 

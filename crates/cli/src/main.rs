@@ -13,7 +13,7 @@ use linkspan_client::visible;
 use cli::context::CliContext;
 use cli::exit::{self, Exit, Failure};
 use cli::output::{self, Report};
-use commands::agents::{allow, asks, clients, deny, hook, mcp};
+use commands::agents::{agent, allow, asks, clients, deny, hook, mcp};
 use commands::editor::{close, context, diagnostics, dirty, editors, folders, ide, open, save, selection};
 use commands::groups;
 use commands::review::{accept, diff, history, page, reject, reviews, show, terminal_reviewer, undo};
@@ -57,6 +57,7 @@ enum Command {
     Close(close::Args),
     Context(context::Args),
 
+    Agent(agent::Args),
     Hook(hook::Args),
     Mcp(mcp::Args),
     Asks(asks::Args),
@@ -125,6 +126,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Completions(completions) => return Ok(completions::run(completions)),
         Command::Man(man) => return man::run(man),
         Command::Reference(reference) => return reference::run(reference),
+        Command::Agent(agent) => return agent::run(agent, args.json),
         _ => {}
     }
     let cli = CliContext::find()?;
@@ -150,6 +152,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Close(close) => close::run(close, &cli),
         Command::Context(context) => context::run(context, &cli),
 
+        Command::Agent(agent) => agent::run(agent, args.json),
         Command::Hook(hook) => hook::run(hook, &cli, args.json),
         Command::Mcp(mcp) => mcp::run(mcp, &cli),
         Command::Asks(_) => asks::run(&cli),

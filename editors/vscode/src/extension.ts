@@ -5,6 +5,7 @@ import { messageOf } from "./promises";
 import { diagnostics } from "./diagnostics";
 import { documents } from "./documents";
 import { edits } from "./edits";
+import { engine } from "./engine";
 import { environment } from "./environment";
 import { history } from "./history";
 import { folders } from "./attach_params";
@@ -32,6 +33,7 @@ export function activate(context: vscode.ExtensionContext): { handle: AttachProc
   for (const part of [documents, edits, selection, diagnostics, language, terminal, notebook, user]) {
     part(context, hub, log);
   }
+  engine(context, hub, log);
   environment(context, hub);
   history(context, hub, log);
   status(context, hub, log, reviews(context, hub, log));

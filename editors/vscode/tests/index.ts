@@ -8,6 +8,7 @@ import { workspace } from "./harness";
 import { diagnostics } from "./diagnostics";
 import { documents } from "./documents";
 import { edits } from "./edits";
+import { engine } from "./engine";
 import { language } from "./language";
 import { notebook } from "./notebook";
 import { reviews } from "./reviews";
@@ -15,7 +16,7 @@ import { selection } from "./selection";
 import { terminal } from "./terminal";
 import { user } from "./user";
 
-const SUITES = { documents, edits, selection, diagnostics, language, terminal, notebook, user, reviews };
+const SUITES = { documents, edits, selection, diagnostics, language, terminal, notebook, user, engine, reviews };
 
 /** VS Code calls this function. It fails if a test fails. */
 export async function run(): Promise<void> {

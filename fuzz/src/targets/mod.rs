@@ -16,6 +16,7 @@ mod hunks;
 mod lifecycle;
 mod lock_files;
 mod merge;
+mod model_answers;
 mod page_file;
 mod page_request;
 mod proposal;
@@ -28,7 +29,7 @@ use crate::{conversation, messages, requests};
 type Target = fn(&[u8]);
 
 /// Every target by its name.
-const TARGETS: [(&str, Target); 28] = [
+const TARGETS: [(&str, Target); 29] = [
     ("addresses", addresses::run),
     ("agent_request", agent_request::run),
     ("client_answers", client_answers::run),
@@ -45,6 +46,7 @@ const TARGETS: [(&str, Target); 28] = [
     ("lifecycle", lifecycle::run),
     ("lock_files", lock_files::run),
     ("merge", merge::run),
+    ("model_answers", model_answers::run),
     ("page_file", page_file::run),
     ("page_request", page_request::run),
     ("proposal", proposal::run),

@@ -75,7 +75,7 @@ mod tests {
         sees.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let console = Console::over(input.into(), output.into());
         let (say, heard) = channel();
-        thread::spawn(move || say.send(confirm(&question, &rules, Some(&*bridge), &console)));
+        thread::spawn(move || drop(say.send(confirm(&question, &rules, Some(&*bridge), &console))));
         (TerminalKeys { types, sees }, heard)
     }
 

@@ -4,6 +4,8 @@
 use linkspan_testkit as support;
 
 #[cfg(test)]
+mod agent_program;
+#[cfg(test)]
 mod diff;
 #[cfg(test)]
 mod doctor;

@@ -25,6 +25,8 @@ mod keyboard;
 #[cfg(test)]
 mod large_reviews;
 #[cfg(test)]
+mod own_agent;
+#[cfg(test)]
 mod permissions;
 #[cfg(test)]
 mod receives;

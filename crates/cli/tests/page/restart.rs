@@ -26,13 +26,9 @@ fn a_killed_hub_comes_back_under_an_open_page_and_nothing_is_lost() {
     page.fill("article [data-field='comment']", "a dozen");
     page.click("article [data-action='save-comment']");
     let dead = world.hub_pid();
-    // It is back within a moment: a page that only polls would miss it.
-    page.evaluate(
-        "window.states = []; new MutationObserver(() => states.push(document.body.dataset.connection))
-            .observe(document.body, { attributes: true, attributeFilter: ['data-connection'] }); 0",
-    );
+    watch_connection(&page);
     world.kill_hub();
-    page.until("states.includes('lost') && states.at(-1) === 'connected'");
+    reconnects(&page);
     assert_ne!(world.hub_pid(), dead);
     page.sees(&article(&review));
     assert_eq!(page.count("article input[data-hunk]:checked"), 2, "the omitted hunk");

@@ -17,6 +17,8 @@ mod hunks;
 #[cfg(test)]
 mod inline;
 #[cfg(test)]
+mod own_agent;
+#[cfg(test)]
 mod recovery;
 #[cfg(test)]
 mod runner;
@@ -49,6 +51,7 @@ const SCENARIOS: &[Scenarios] = &[
     terminal::SCENARIOS,
     bad_input::SCENARIOS,
     bad_input::OWN_WINDOWS,
+    own_agent::SCENARIOS,
     recovery::SCENARIOS,
     startup::SCENARIOS,
 ];

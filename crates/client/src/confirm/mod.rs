@@ -10,7 +10,7 @@ mod reviewer;
 mod terminal;
 
 use crate::bridge::BridgeConfig;
-use crate::connection::{AcceptedPart, Change, ChangeOutcome, ChangeWriter, Comment};
+use crate::connection::{AcceptedPart, Change, ChangeOutcome, ChangeWriter, Comment, DecidedHunk};
 use crate::proposal::FILE_TOOLS;
 
 pub use cancellation::Cancellation;
@@ -75,6 +75,8 @@ pub enum Confirmation {
         written: bool,
         /// The bytes that the caller has to write; only if `written` is false and the tool edits a file.
         bytes: Option<Vec<u8>>,
+        /// What else is known about the decision.
+        details: AllowDetails,
         /// Where.
         by: DecidedBy,
     },
@@ -94,12 +96,37 @@ pub enum Confirmation {
     },
 }
 
+/// What is known about an accepted change besides its text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AllowDetails {
+    /// How much was accepted, if the place of the decision reports it.
+    pub taken: Option<AcceptedPart>,
+    /// Each hunk and whether it was accepted; only if some were and some were not.
+    pub hunks: Vec<DecidedHunk>,
+    /// The user's edits of the proposal, as a unified diff.
+    pub person_diff: Option<String>,
+    /// Comments on single lines.
+    pub comments: Vec<Comment>,
+}
+
 /// Asks the user, by the rules. Waits for the user without limit, and for no machine.
 pub fn confirm(
     question: &ConfirmQuestion,
     rules: &Rules,
     reviewer: Option<&dyn Reviewer>,
     terminal: &dyn TerminalPrompt,
+) -> Confirmation {
+    confirm_unless(question, rules, reviewer, terminal, &Cancellation::never())
+}
+
+/// The same as [`confirm`] for a caller that may withdraw the question: it is then [`Confirmation::Undecided`], unless
+/// the user decided before.
+pub fn confirm_unless(
+    question: &ConfirmQuestion,
+    rules: &Rules,
+    reviewer: Option<&dyn Reviewer>,
+    terminal: &dyn TerminalPrompt,
+    cancelled: &Cancellation,
 ) -> Confirmation {
     match rules.mode {
         PermissionMode::Yolo | PermissionMode::Sandboxed => return Confirmation::NotAsked,
@@ -110,8 +137,10 @@ pub fn confirm(
     }
     let in_the_editor = reviewer.zip(change_for_editor(question, rules));
     match in_the_editor {
-        Some((reviewer, change)) => race::ask(question, rules.ask_both, reviewer, &change, terminal),
-        None => race::answered(question, terminal.ask(question, &Cancellation::never())),
+        Some((reviewer, change)) => {
+            race::ask(question, rules.ask_both, reviewer, &change, terminal, cancelled)
+        }
+        None => race::answered(question, terminal.ask(question, cancelled)),
     }
 }
 
@@ -123,7 +152,11 @@ fn change_for_editor(question: &ConfirmQuestion, rules: &Rules) -> Option<Change
     }
     let change = question.change.as_ref()?;
     let text = change.proposed.for_review()?;
-    Some(Change { writer: rules.writer, ..Change::new(&change.path, text) })
+    let shown = Change { writer: rules.writer, ..Change::new(&change.path, text) };
+    Some(match &question.label {
+        Some(label) => shown.labelled(label),
+        None => shown,
+    })
 }
 
 /// The result for the agent of a decision in the editor.
@@ -132,21 +165,35 @@ fn decided(question: &ConfirmQuestion, decided: ChangeOutcome) -> Confirmation {
     if !decided.is_accepted() {
         return Confirmation::Deny { reason: decided.reason, comments: decided.comments, by };
     }
-    let Some(change) = &question.change else {
-        return Confirmation::AllowOnce { text: decided.text, written: decided.written, bytes: None, by };
+    let (written, taken) = (decided.written, decided.taken);
+    let details = AllowDetails {
+        taken,
+        hunks: decided.hunks,
+        person_diff: decided.person_diff,
+        comments: decided.comments,
     };
-    if decided.written {
+    let Some(change) = &question.change else {
+        return Confirmation::AllowOnce { text: decided.text, written, bytes: None, details, by };
+    };
+    if written {
         // Some editors do not report the text, and some texts are too large to be sent: they are in the file.
-        let known = decided.taken == Some(AcceptedPart::All);
+        let known = taken == Some(AcceptedPart::All);
         let text = decided.text.or_else(|| known.then(|| change.proposed.text().to_owned()));
-        return Confirmation::AllowOnce { text, written: true, bytes: None, by };
+        return Confirmation::AllowOnce { text, written, bytes: None, details, by };
     }
     let Some(text) = decided.text else {
         let why = "the change was accepted, but the editor did not send the text: check it in the editor";
         return Confirmation::Undecided { why: why.to_owned() };
     };
+    to_write(change, text, details, by)
+}
+
+/// A text that was accepted and that the caller has to write.
+fn to_write(change: &FileChange, text: String, details: AllowDetails, by: DecidedBy) -> Confirmation {
     match change.proposed.encode(&text) {
-        Ok(bytes) => Confirmation::AllowOnce { text: Some(text), written: false, bytes: Some(bytes), by },
+        Ok(bytes) => {
+            Confirmation::AllowOnce { text: Some(text), written: false, bytes: Some(bytes), details, by }
+        }
         Err(error) => Confirmation::Undecided {
             why: format!("the change was accepted, but the edited text cannot be written: {error}"),
         },

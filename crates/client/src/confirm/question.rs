@@ -23,6 +23,8 @@ pub struct ConfirmQuestion {
     pub details: String,
     /// A note before the question, such as why it is not asked in the editor.
     pub note: Option<String>,
+    /// What the editor calls the change; the name of the file if there is none. For a process with several agents.
+    pub label: Option<String>,
 }
 
 /// A file, and what it would hold.
@@ -64,7 +66,7 @@ impl ConfirmQuestion {
         let tool_name = tool.to_owned();
         if !FILE_TOOLS.contains(&tool) {
             let details = serde_json::to_string_pretty(arguments).unwrap_or_default();
-            return Ok(ConfirmQuestion { tool: tool_name, change: None, details, note: None });
+            return Ok(ConfirmQuestion { tool: tool_name, change: None, details, note: None, label: None });
         }
         let FileEdit { path, edit } = FileEdit::from_call(tool, arguments)?;
         let path = cwd.join(path);
@@ -76,7 +78,13 @@ impl ConfirmQuestion {
         match proposed(&edit, current.as_deref()) {
             Ok(proposed) => {
                 let change = Some(FileChange { path, proposed: Arc::new(proposed) });
-                Ok(ConfirmQuestion { tool: tool_name, change, details: String::new(), note: None })
+                Ok(ConfirmQuestion {
+                    tool: tool_name,
+                    change,
+                    details: String::new(),
+                    note: None,
+                    label: None,
+                })
             }
             Err(error) => Err(QuestionError::Proposal { path, error }),
         }

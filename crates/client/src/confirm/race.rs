@@ -5,10 +5,15 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use linkspan_review::unified;
+
 use super::terminal::{TerminalAnswer, TerminalPrompt};
-use super::{Cancellation, ConfirmQuestion, Confirmation, DecidedBy, NoDecision, Reviewer, decided};
+use super::{
+    AllowDetails, Cancellation, ConfirmQuestion, Confirmation, DecidedBy, NoDecision, Reviewer, decided,
+    to_write,
+};
 use crate::bridge::Contact;
-use crate::connection::{Change, ChangeOutcome};
+use crate::connection::{AcceptedPart, Change, ChangeOutcome};
 
 /// How long a lost editor has to come back once the terminal has answered: the user may have decided there before.
 const RETURN: Duration = Duration::from_secs(2);
@@ -21,6 +26,8 @@ enum RaceEvent {
     /// The editor sends no decision.
     EditorGone(NoDecision),
     Terminal(TerminalAnswer),
+    /// The caller withdrew the question.
+    Cancelled,
 }
 
 /// Asks in the editor, and in the terminal too: at once, or when the editor is lost.
@@ -30,12 +37,13 @@ pub(super) fn ask(
     reviewer: &dyn Reviewer,
     change: &Change,
     terminal: &dyn TerminalPrompt,
+    cancelled: &Cancellation,
 ) -> Confirmation {
     let pending = match reviewer.start(change) {
         Ok(pending) => pending,
         Err(error) => {
             let question = question.with_note(not_in_the_editor(&error.to_string()));
-            return answered(&question, terminal.ask(&question, &Cancellation::never()));
+            return answered(&question, terminal.ask(&question, cancelled));
         }
     };
     let not_here = Cancellation::new();
@@ -55,6 +63,14 @@ pub(super) fn ask(
                 let _ = to_us.send(RaceEvent::Terminal(terminal.ask(&question, not_here)));
             });
         };
+        if cancelled.can_be_cancelled() {
+            let (to_us, not_here) = (say.clone(), &not_here);
+            scope.spawn(move || {
+                if cancelled.wait_for_either(not_here) {
+                    let _ = to_us.send(RaceEvent::Cancelled);
+                }
+            });
+        }
         if both {
             ask_here(question.clone());
         }
@@ -105,6 +121,9 @@ fn first_word(
         };
         let why = match said {
             RaceEvent::Editor(decision) => return First::Editor(decision),
+            RaceEvent::Cancelled => {
+                return First::Terminal { answer: TerminalAnswer::Cancelled, editor_lost: false };
+            }
             RaceEvent::Terminal(answer @ TerminalAnswer::Unavailable { .. }) => {
                 nobody_here = Some(answer);
                 continue;
@@ -135,7 +154,7 @@ fn last_word(heard: &Receiver<RaceEvent>) -> Option<ChangeOutcome> {
     loop {
         match heard.recv_timeout(until.saturating_duration_since(Instant::now())).ok()? {
             RaceEvent::Editor(decision) => return Some(decision),
-            RaceEvent::EditorGone(_) => return None,
+            RaceEvent::EditorGone(_) | RaceEvent::Cancelled => return None,
             RaceEvent::Contact(Contact::Back) => until = Instant::now() + LAST_WORD,
             RaceEvent::Contact(Contact::Lost) | RaceEvent::Terminal(_) => {}
         }
@@ -156,9 +175,20 @@ pub(super) fn answered(question: &ConfirmQuestion, answer: TerminalAnswer) -> Co
                 text: proposed.map(|proposed| proposed.text().to_owned()),
                 written: false,
                 bytes: proposed.map(|proposed| proposed.bytes().to_vec()),
+                details: AllowDetails::default(),
                 by,
             }
         }
+        TerminalAnswer::AllowText { text, taken, comments } => match &question.change {
+            Some(change) => {
+                let person_diff = (taken == AcceptedPart::Edited)
+                    .then(|| unified(change.proposed.text(), &text, "proposed", "accepted", 3));
+                let details =
+                    AllowDetails { taken: Some(taken), person_diff, comments, ..AllowDetails::default() };
+                to_write(change, text, details, by)
+            }
+            None => Confirmation::Undecided { why: "the question was not about a file".to_owned() },
+        },
         TerminalAnswer::Deny { reason } => Confirmation::Deny { reason, comments: Vec::new(), by },
         TerminalAnswer::Cancelled => {
             Confirmation::Undecided { why: "the question was withdrawn before it was answered".to_owned() }

@@ -1,6 +1,7 @@
 //! The terminal's side of a question, implemented by the owner of a terminal.
 
 use super::{Cancellation, ConfirmQuestion};
+use crate::connection::{AcceptedPart, Comment};
 
 /// Asks the user outside the editor.
 pub trait TerminalPrompt: Sync {
@@ -13,6 +14,15 @@ pub trait TerminalPrompt: Sync {
 pub enum TerminalAnswer {
     /// Allowed.
     Allow,
+    /// Allowed with another text of the file: some of its hunks, or as the user edited it.
+    AllowText {
+        /// What the file should hold.
+        text: String,
+        /// Whether these are only some of the hunks, or edited.
+        taken: AcceptedPart,
+        /// Comments on single lines.
+        comments: Vec<Comment>,
+    },
     /// Rejected, perhaps with a reason.
     Deny {
         /// The user's reason.

@@ -200,7 +200,13 @@ fn each_of_the_six_tools_goes_to_the_editor_and_no_other() {
         let confirmation =
             end(&start(question_in(b"old\n", tool, arguments), TRUSTED(), Some(&fixture), &keys));
         let text = Some("new\n".to_owned());
-        let expect = Confirmation::AllowOnce { text, written: true, bytes: None, by: DecidedBy::Editor };
+        let expect = Confirmation::AllowOnce {
+            text,
+            written: true,
+            bytes: None,
+            details: AllowDetails::default(),
+            by: DecidedBy::Editor,
+        };
         assert_eq!(confirmation, expect, "{tool}");
         assert!(fixture.shown.lock().unwrap()[0].new_text.ends_with("new\n"), "{tool}");
         assert!(keys.notes.lock().unwrap().is_empty(), "{tool}");
@@ -208,7 +214,13 @@ fn each_of_the_six_tools_goes_to_the_editor_and_no_other() {
     let (fixture, (press, keys)) = (ConfirmFixture::new(), keys());
     press.send(TerminalAnswer::Allow).unwrap();
     let other = ConfirmQuestion::of_call("exec", &json!({ "program": "rm" }), Path::new("/")).unwrap();
-    let expect = Confirmation::AllowOnce { text: None, written: false, bytes: None, by: DecidedBy::Terminal };
+    let expect = Confirmation::AllowOnce {
+        text: None,
+        written: false,
+        bytes: None,
+        details: AllowDetails::default(),
+        by: DecidedBy::Terminal,
+    };
     assert_eq!(end(&start(other, TRUSTED(), Some(&fixture), &keys)), expect);
     assert!(!fixture.was_asked());
 }
@@ -241,7 +253,13 @@ fn an_editor_that_refuses_is_named_in_the_terminal() {
     let (text, bytes) = (Some("new\n".to_owned()), Some(b"new\n".to_vec()));
     assert_eq!(
         confirmation,
-        Confirmation::AllowOnce { text, written: false, bytes, by: DecidedBy::Terminal }
+        Confirmation::AllowOnce {
+            text,
+            written: false,
+            bytes,
+            details: AllowDetails::default(),
+            by: DecidedBy::Terminal
+        }
     );
     assert!(keys.notes.lock().unwrap()[0].as_ref().unwrap().contains("no such window"));
 }
@@ -453,7 +471,13 @@ fn a_text_that_the_editor_did_not_tell_is_not_made_up() {
     let untold =
         |written| Happens::Decided(ChangeOutcome { written, ..ChangeOutcome::bare(DiffOutcome::FileSaved) });
     let (fixture, (_press, keys)) = (ConfirmFixture::with([untold(true)]), keys());
-    let expect = Confirmation::AllowOnce { text: None, written: true, bytes: None, by: DecidedBy::Editor };
+    let expect = Confirmation::AllowOnce {
+        text: None,
+        written: true,
+        bytes: None,
+        details: AllowDetails::default(),
+        by: DecidedBy::Editor,
+    };
     assert_eq!(
         end(&start(question(), TRUSTED(), Some(&fixture), &keys)),
         expect,
@@ -462,4 +486,57 @@ fn a_text_that_the_editor_did_not_tell_is_not_made_up() {
     let fixture = ConfirmFixture::with([untold(false)]);
     let confirmation = end(&start(question(), TRUSTED(), Some(&fixture), &keys));
     assert!(matches!(confirmation, Confirmation::Undecided { .. }), "{confirmation:?}");
+}
+
+#[test]
+fn a_question_that_the_caller_withdraws_leaves_both_places_undecided() {
+    for (editor, both) in [(true, false), (true, true), (false, false)] {
+        let (fixture, (_press, keys)) = (ConfirmFixture::new(), keys());
+        let cancelled = Arc::new(Cancellation::new());
+        let rules = Rules { ask_both: both, ..TRUSTED() };
+        let (say, heard) = channel();
+        let (asked, watched, stop) = (fixture.clone(), Arc::clone(&keys), Arc::clone(&cancelled));
+        thread::spawn(move || {
+            let reviewer = editor.then_some(&asked as &dyn Reviewer);
+            say.send(confirm_unless(&question(), &rules, reviewer, &*watched, &stop)).unwrap();
+        });
+        eventually("it is asked", || fixture.was_asked() || !keys.notes.lock().unwrap().is_empty());
+        cancelled.cancel();
+        assert!(matches!(end(&heard), Confirmation::Undecided { .. }), "{editor} {both}");
+        assert_eq!(fixture.withdrawn.load(Ordering::SeqCst), usize::from(editor));
+    }
+}
+
+#[test]
+fn a_decision_that_was_made_before_the_caller_withdrew_counts() {
+    let (fixture, (_press, keys)) = (ConfirmFixture::with([accepted("new\n", true)]), keys());
+    let cancelled = Cancellation::new();
+    cancelled.cancel();
+    let confirmation = confirm_unless(&question(), &TRUSTED(), Some(&fixture), &*keys, &cancelled);
+    assert_eq!(by(&confirmation), Some(DecidedBy::Editor), "{confirmation:?}");
+}
+
+#[test]
+fn a_text_from_the_terminal_is_written_in_the_form_of_the_file() {
+    let (press, keys) = keys();
+    let answer =
+        |text: &str, taken| TerminalAnswer::AllowText { text: text.to_owned(), taken, comments: vec![] };
+    press.send(answer("other\nlines\n", AcceptedPart::Edited)).unwrap();
+    let question = question_in(b"\xef\xbb\xbfold\r\n", "write_file", json!({ "content": "new\n" }));
+    let confirmation = end(&start(question, TRUSTED(), None, &keys));
+    let Confirmation::AllowOnce { bytes: Some(bytes), details, by: DecidedBy::Terminal, .. } = confirmation
+    else {
+        panic!("{confirmation:?}")
+    };
+    assert_eq!(bytes, b"\xef\xbb\xbfother\r\nlines\r\n");
+    assert_eq!(details.taken, Some(AcceptedPart::Edited));
+    assert!(details.person_diff.unwrap().contains("+other"));
+}
+
+#[test]
+fn the_editor_calls_the_change_by_its_label() {
+    let (fixture, (_press, keys)) = (ConfirmFixture::with([accepted("new\n", true)]), keys());
+    let question = ConfirmQuestion { label: Some("helper: f".to_owned()), ..question() };
+    end(&start(question, TRUSTED(), Some(&fixture), &keys));
+    assert_eq!(fixture.shown.lock().unwrap()[0].label, "helper: f");
 }

@@ -1,4 +1,6 @@
-//! Pictures of what the binary prints in a terminal: `show`, `try` and `review`.
+//! Pictures of what the programs show in a terminal: `show`, `try` and `review`, and a session of the agent.
+
+use std::time::Duration;
 
 use linkspan_testkit::{Agent, Tty, World, WsDialect, agent, paths};
 
@@ -36,6 +38,7 @@ pub(crate) fn make() {
     show();
     try_auto();
     review();
+    agent_session();
 }
 
 /// Output of `linkspan show`.
@@ -115,6 +118,33 @@ fn review() {
     for seconds in 0..60 {
         shown = shown.replace(&format!("{:>4} ", format!("{seconds}s")), "  7s ");
     }
+    write_screen("review.svg", shown);
+}
+
+/// A turn of `linkspan-agent --demo`, with the change accepted in the terminal.
+fn agent_session() {
+    let world = World::new();
+    let mut command = world.program(paths::linkspan().with_file_name("linkspan-agent"));
+    command.arg("--demo");
+    let mut tty = Tty::start(&command, 100, 32, Duration::from_secs(20));
+    tty.sees("No editor connected");
+    tty.types("Fix the greeting\r");
+    tty.sees("Accept?");
+    // Keys that come at once were meant for something else.
+    std::thread::sleep(Duration::from_secs(1));
+    tty.types("y");
+    tty.sees("(done");
+    let shown = tty.with_screen(ansi);
+    let folder = word_with(&shown, "linkspan-demo-").replace("/greeting.py", "");
+    let mut shown = shown.replace(&folder, "/home/ada/project");
+    for seconds in 0..20 {
+        shown = shown.replace(&format!("(done, {seconds} s"), "(done, 9 s");
+    }
+    write_screen("agent.svg", shown);
+}
+
+/// What a screen showed, as a picture.
+fn write_screen(name: &str, mut shown: String) {
     // Backgrounds are as wide as the escaped text, so what is escaped goes in under another name.
     const ESCAPED: [(&str, &str, &str); 3] =
         [("&", "\u{e000}", "&amp;"), ("<", "\u{e001}", "&lt;"), (">", "\u{e002}", "&gt;")];
@@ -125,7 +155,7 @@ fn review() {
     for (_, name, escaped) in ESCAPED {
         picture = picture.replace(name, escaped);
     }
-    write("review.svg", |path| std::fs::write(path, picture).unwrap());
+    write(name, |path| std::fs::write(path, picture).unwrap());
 }
 
 /// Whether a word has a colour wherever it is.

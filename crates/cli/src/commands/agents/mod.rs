@@ -1,6 +1,7 @@
-//! Agents: the permissions they ask for, the ones they have, the hook that asks before they edit, and the editor as an
+//! Agents: our own, the permissions they ask for, the ones they have, the hook that asks before they edit, and the editor as an
 //! MCP server for them.
 
+pub(crate) mod agent;
 pub(crate) mod allow;
 pub(crate) mod asks;
 pub(crate) mod clients;

@@ -34,12 +34,23 @@ pub(super) fn is_asked_elsewhere(core: &mut Core, call: CallId, proposal: &Propo
     answer_as_accepted(core, call, proposal)
 }
 
-/// Two agents that happen to propose the same are asked about separately, unless one of them is a hook.
+/// Two agents that happen to propose the same are asked about separately, unless one is a hook and both may be the same
+/// program.
 fn concerns_hook(core: &Core, proposal: &Proposal, id: ReviewId) -> bool {
-    let is_hook = |agent: &AgentId| core.agents.get(agent).is_some_and(|agent| agent.hook.is_some());
-    is_hook(&proposal.owner.agent)
-        || core.reviews.get(id).is_some_and(|review| hooks::is_hook_key(&review.owner_key))
-        || waiting_agents(core, id).iter().any(is_hook)
+    let Some(asks) = core.agents.get(&proposal.owner.agent) else { return false };
+    // In its editor protocol an agent may have no name, but the protocol is its own.
+    let is_meant = |is_hook: bool, (dialect, name): (&str, &str)| {
+        (is_hook || asks.hook.is_some())
+            && (hooks::may_be_one_agent(name, &asks.name)
+                || hooks::may_be_one_agent(name, asks.session.dialect().name)
+                || hooks::may_be_one_agent(dialect, &asks.name))
+    };
+    let owner = core.reviews.get(id).map(|review| review.owner_key.as_str());
+    owner.is_some_and(|key| is_meant(hooks::is_hook_key(key), asker(key)))
+        || waiting_agents(core, id)
+            .iter()
+            .filter_map(|agent| core.agents.get(agent))
+            .any(|agent| is_meant(agent.hook.is_some(), (agent.session.dialect().name, &agent.name)))
 }
 
 /// The agents that wait for this review: its owner, and those that follow it.

@@ -69,6 +69,23 @@ fn both_receive_the_one_decision_whoever_asked_first() {
 }
 
 #[test]
+fn another_agent_that_proposes_the_same_as_a_hook_is_asked_about_separately() {
+    for hook_first in [true, false] {
+        let mut hub = attached_hub();
+        let other = connect(&mut hub, 1);
+        join_hook_of(&mut hub, HOOK, "p1", "Gemini CLI", "s-1");
+        if hook_first {
+            propose(&mut hub, HOOK, NEW);
+            hub.propose(other, 1, NEW);
+        } else {
+            hub.propose(other, 1, NEW);
+            propose(&mut hub, HOOK, NEW);
+        }
+        assert_eq!(hub.reviews().len(), 2, "hook first: {hook_first}");
+    }
+}
+
+#[test]
 fn both_receive_a_rejection_and_a_part() {
     for hook_first in [true, false] {
         let mut hub = attached_hub();

@@ -1,0 +1,6 @@
+//! Conversations played by hand, and at random.
+
+mod random;
+mod restored;
+mod stage;
+mod turns;
