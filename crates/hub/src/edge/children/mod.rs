@@ -71,6 +71,8 @@ async fn attend(
         }
     };
     tokio::select! {
+        // What it said before its end counts.
+        biased;
         read = read => match read {
             None => process.ended().await,
             Some(LineError::TooLong) => {
@@ -82,6 +84,8 @@ async fn attend(
                 format!("reading from it failed: {error}")
             }
         },
+        // Something that it started may keep its output open.
+        () = process.exited() => process.ended().await,
         written = write(stdin, inbox) => match written {
             Written::Closed { in_hurry } => {
                 process.end(in_hurry).await;

@@ -95,6 +95,12 @@ impl Process {
         Ok((Process { child, group, said }, stdin, stdout))
     }
 
+    /// Waits until it has ended, and a moment longer, so that what it said last is read.
+    pub(super) async fn exited(&mut self) {
+        let _ = self.child.wait().await;
+        tokio::time::sleep(HURRY).await;
+    }
+
     /// Its output ended: waits for the process, and says why it ended.
     pub(super) async fn ended(mut self) -> String {
         let status = timeout(PATIENCE, self.child.wait()).await;
