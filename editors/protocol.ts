@@ -179,6 +179,22 @@ export interface CommandToHubRequests {
   "clients/allow": { params: ClientsAllow; result: ClientsAllowResult };
   /** Revokes permissions, at once, in all folders. */
   "clients/revoke": { params: ClientsRevoke; result: ClientsRevokeResult };
+  /** Asks which agents the hub can start. */
+  "chat/agents": { params: ChatAgents; result: ChatAgentsResult };
+  /** Asks for the conversations, those that are closed too. */
+  "chat/list": { params: ChatList; result: ChatListResult };
+  /** Starts a conversation. The first of an agent in a folder asks the user for permission. */
+  "chat/start": { params: ChatStart; result: ChatStartResult };
+  /** Asks for the items of a conversation, and for its updates from now on. The connection of a reader that does not read is closed. */
+  "chat/open": { params: ChatOpen; result: ChatOpenResult };
+  /** Says something to the agent. While a turn runs, the message waits for its end. */
+  "chat/prompt": { params: ChatPrompt; result: null };
+  /** Ends the turn that is running; its open reviews and questions are withdrawn. */
+  "chat/cancel": { params: ChatCancel; result: null };
+  /** Changes the agent's working mode. */
+  "chat/setMode": { params: ChatSetMode; result: null };
+  /** Ends the agent of a conversation. What was said is kept. */
+  "chat/close": { params: ChatClose; result: null };
   /** Asks for a link that gives one browser access to the reviews. */
   "page/link": { params: PageLink; result: PageLinkResult };
   /** Revokes the access of every browser, and every unused link. */
@@ -191,6 +207,8 @@ export interface CommandToHubRequests {
 export interface HubToCommandNotifications {
   /** Something happened. Sent in the order in which it did. */
   "hub/event": { params: HubEvent };
+  /** A conversation changed. Sent to those that opened it; a change of its summary also to those that asked for the list. */
+  "chat/update": { params: ChatUpdate };
 }
 
 /** Requests of an agent to the hub. */
@@ -365,6 +383,268 @@ export interface Capabilities {
   questions: boolean;
   /** `code/execute`. */
   executeCode: boolean;
+}
+
+/** An agent that the hub can start. */
+export interface ChatAgent {
+  /** Its name in `agents.toml`, such as `gemini`. */
+  id: string;
+  /** Its name for people, such as "Gemini CLI". */
+  name: string;
+  /** Its program was found. */
+  installed: boolean;
+  /** How to install it or log in to it. */
+  hint?: string;
+}
+
+/** Asks which agents the hub can start. */
+export type ChatAgents = Record<string, never>;
+
+/** The agents, the most used first. */
+export interface ChatAgentsResult {
+  /** Each agent of the table. */
+  agents: Array<ChatAgent>;
+}
+
+/** A file, or a part of one, that belongs to a message. */
+export interface ChatAttachment {
+  /** Absolute path. */
+  path: string;
+  /** Its first line, from 1; without it, the whole file. */
+  firstLine?: number;
+  /** Its last line. */
+  lastLine?: number;
+}
+
+/** Ends the turn that is running; its open reviews and questions are withdrawn. */
+export interface ChatCancel {
+  /** Which. */
+  chat: string;
+}
+
+/** A change of a conversation. */
+export type ChatChange =
+  | {
+    "kind": "summary";
+    /** As it is now. */
+    summary: ChatSummary;
+  }
+  | {
+    "kind": "item";
+    /** Its place in the list, from 0. */
+    index: number;
+    /** As it is now. */
+    item: ChatItem;
+  }
+  | {
+    "kind": "text";
+    /** Its place in the list, from 0. */
+    index: number;
+    /** What was appended. */
+    text: string;
+  }
+  | {
+    "kind": "forgotten";
+  };
+
+/** Ends the agent of a conversation. What was said is kept. */
+export interface ChatClose {
+  /** Which. */
+  chat: string;
+  /** Also forget what was said. */
+  forget: boolean;
+}
+
+/** One item of a conversation. Skip unknown kinds: they come from a newer hub. */
+export type ChatItem =
+  | {
+    "kind": "user";
+    /** Markdown. */
+    text: string;
+    /** What belongs to it. */
+    attachments: Array<ChatAttachment>;
+    /** It waits for the end of the turn. */
+    queued: boolean;
+    /** Linkspan wrote it, to tell the agent what you decided. */
+    byLinkspan: boolean;
+  }
+  | {
+    "kind": "agent";
+    /** Markdown. */
+    text: string;
+  }
+  | {
+    "kind": "thought";
+    /** Markdown. */
+    text: string;
+  }
+  | {
+    "kind": "tool";
+    /** What it does, in the agent's words. */
+    title: string;
+    /** Its kind in ACP, such as `edit` or `execute`. */
+    toolKind?: string;
+    /** How far it is. */
+    state: ChatToolState;
+    /** Its output, or what it does in detail. */
+    output: string;
+    /** Absolute paths of the files that it concerns. */
+    paths: Array<string>;
+    /** Ids of its reviews, which can be decided in the conversation. */
+    reviews: Array<string>;
+    /** Id of its permission question, while it is pending. */
+    ask?: string;
+  }
+  | {
+    "kind": "plan";
+    /** Its steps. */
+    steps: Array<ChatPlanStep>;
+  }
+  | {
+    "kind": "notice";
+    /** One sentence or two. */
+    text: string;
+    /** Something went wrong. */
+    isError: boolean;
+  };
+
+/** Asks for the conversations, those that are closed too. */
+export type ChatList = Record<string, never>;
+
+/** The conversations, the newest first. */
+export interface ChatListResult {
+  /** Without their items. */
+  chats: Array<ChatSummary>;
+}
+
+/** A working mode of an agent. */
+export interface ChatMode {
+  /** Its id. */
+  id: string;
+  /** Its name for people. */
+  name: string;
+}
+
+/** Asks for the items of a conversation, and for its updates from now on. The connection of a reader that does not read is closed. */
+export interface ChatOpen {
+  /** Which. */
+  chat: string;
+}
+
+/** A conversation with its items. */
+export interface ChatOpenResult {
+  /** Without its items. */
+  summary: ChatSummary;
+  /** Its items, the oldest first. */
+  items: Array<ChatItem>;
+}
+
+/** A step of a plan. */
+export interface ChatPlanStep {
+  /** What is to be done. */
+  text: string;
+  /** How far it is. */
+  state: ChatToolState;
+}
+
+/** Says something to the agent. While a turn runs, the message waits for its end. */
+export interface ChatPrompt {
+  /** In which conversation. */
+  chat: string;
+  /** Markdown. */
+  text: string;
+  /** Files that belong to it. */
+  attachments: Array<ChatAttachment>;
+}
+
+/** Changes the agent's working mode. */
+export interface ChatSetMode {
+  /** Which. */
+  chat: string;
+  /** Id of the mode. */
+  mode: string;
+}
+
+/** Starts a conversation. The first of an agent in a folder asks the user for permission. */
+export interface ChatStart {
+  /** The agent's name in `agents.toml`. */
+  agent: string;
+  /** Absolute path of a workspace folder. */
+  folder: string;
+}
+
+/** The new conversation. */
+export interface ChatStartResult {
+  /** Its id. */
+  chat: string;
+}
+
+/** What a conversation is doing. */
+export type ChatState =
+  | {
+    "kind": "starting";
+  }
+  | {
+    "kind": "idle";
+  }
+  | {
+    "kind": "working";
+  }
+  | {
+    "kind": "stopped";
+    /** Why, and what to do next. */
+    why?: string;
+  };
+
+/** A conversation without its items. */
+export interface ChatSummary {
+  /** Its id, such as `t3`; never used again. */
+  chat: string;
+  /** The agent's name in `agents.toml`. */
+  agent: string;
+  /** The agent's name for people. */
+  agentName: string;
+  /** Absolute path of the folder that it works in. */
+  folder: string;
+  /** Id of the window that has the folder, if there is one. */
+  window?: string;
+  /** The first words of the first message. */
+  title: string;
+  /** What it is doing. */
+  state: ChatState;
+  /** The agent's working mode, if it has several. */
+  mode?: string;
+  /** The working modes that the agent offers. */
+  modes: Array<ChatMode>;
+  /** What it cost, if the agent says so. */
+  usage?: ChatUsage;
+  /** Messages that wait for the end of the turn. */
+  queued: number;
+  /** When it was started, in milliseconds since 1970. */
+  startedMs: number;
+  /** When something was said last, in milliseconds since 1970. */
+  changedMs: number;
+}
+
+/** How far a tool call is. */
+export type ChatToolState = "pending" | "running" | "done" | "failed";
+
+/** A conversation changed. Sent to those that opened it; a change of its summary also to those that asked for the list. */
+export interface ChatUpdate {
+  /** Which. */
+  chat: string;
+  /** What changed. */
+  change: ChatChange;
+}
+
+/** What a conversation cost so far. */
+export interface ChatUsage {
+  /** Tokens in the context now. */
+  used?: number;
+  /** Tokens that fit into the context. */
+  size?: number;
+  /** Its price for people, such as "0.12 USD". */
+  cost?: string;
 }
 
 /** One agent, as it is identified for permissions. */
