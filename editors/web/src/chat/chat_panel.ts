@@ -71,7 +71,7 @@ export class ChatPanel {
       stop: () => this.stop(),
       files: (words) => this.#files(words),
       announce: host.announce,
-    });
+    }, this.#head.mode);
     const conversation = element(
       "section",
       { class: "conversation", "aria-label": "Conversation" },

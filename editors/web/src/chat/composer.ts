@@ -49,7 +49,8 @@ export class Composer {
   #active = 0;
   #asked = 0;
 
-  constructor(means: ComposerMeans) {
+  /** `beside` is shown next to the button that sends. */
+  constructor(means: ComposerMeans, beside: HTMLElement) {
     this.#means = means;
     this.#field = element("textarea", {
       rows: "1",
@@ -61,7 +62,7 @@ export class Composer {
     });
     this.#send = button("send", [icon("send"), this.#sendLabel], () => this.#submit(), { class: "primary send", "aria-keyshortcuts": "Enter" });
     this.#stop = button("stop", [icon("stop"), element("span", {}, "Stop")], means.stop, { class: "stop", hidden: true });
-    const bar = element("div", { class: "composer-bar" }, this.#hint, this.#stop, this.#send);
+    const bar = element("div", { class: "composer-bar" }, beside, this.#hint, this.#stop, this.#send);
     this.root = element("div", { class: "composer" }, this.#options, this.#files, this.#field, bar);
     this.#field.addEventListener("input", () => this.#edited());
     this.#field.addEventListener("keydown", (event) => this.#pressed(event));

@@ -22,7 +22,8 @@ export class ConversationHead {
   readonly root: HTMLElement;
   readonly #title = element("h2", { tabindex: "-1" });
   readonly #where = element("p", { class: "meta" });
-  readonly #mode = element("select", { "data-field": "mode", "aria-label": "Working mode", hidden: true });
+  /** The working mode. It is shown beside the button that sends. */
+  readonly mode = element("select", { "data-field": "mode", "aria-label": "Working mode", hidden: true });
   readonly #end: HTMLButtonElement;
   readonly #forget: HTMLButtonElement;
   #modes = "";
@@ -32,13 +33,12 @@ export class ConversationHead {
       button(action, [icon(drawing), element("span", { class: "unseen" }, label)], press, { class: "quiet", title: label });
     this.#end = tool("end-agent", "power", "End the agent; the next message starts it again", means.end);
     this.#forget = confirmed("forget", "trash", "Delete this conversation", means.forget);
-    this.#mode.addEventListener("change", () => means.setMode(this.#mode.value));
+    this.mode.addEventListener("change", () => means.setMode(this.mode.value));
     this.root = element(
       "header",
       { class: "conversation-head" },
       tool("show-chats", "list", "Conversations", means.showList),
       element("div", { class: "head-words" }, this.#title, this.#where),
-      this.#mode,
       element("div", { class: "tools", role: "toolbar", "aria-label": "Conversation" }, tool("find", "find", "Find (/)", means.find), tool("export", "save", "Export as Markdown", means.save), this.#end, this.#forget),
     );
   }
@@ -49,7 +49,7 @@ export class ConversationHead {
     if (summary === null) {
       setText(this.#title, "New conversation");
       setText(this.#where, "");
-      this.#mode.hidden = true;
+      this.mode.hidden = true;
       return;
     }
     setText(this.#title, visible(summary.title.trim()) || "New conversation");
@@ -63,14 +63,14 @@ export class ConversationHead {
   }
 
   #paintModes({ modes = [], mode }: ChatSummary): void {
-    this.#mode.hidden = modes.length < 2;
+    this.mode.hidden = modes.length < 2;
     const now = JSON.stringify(modes);
     if (now !== this.#modes) {
       this.#modes = now;
-      this.#mode.replaceChildren(...modes.map(({ id, name }) => element("option", { value: id }, visible(name))));
+      this.mode.replaceChildren(...modes.map(({ id, name }) => element("option", { value: id }, visible(name))));
     }
-    if (mode !== undefined && this.#mode.value !== mode && document.activeElement !== this.#mode) {
-      this.#mode.value = mode;
+    if (mode !== undefined && this.mode.value !== mode && document.activeElement !== this.mode) {
+      this.mode.value = mode;
     }
   }
 }

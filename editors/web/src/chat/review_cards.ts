@@ -181,7 +181,7 @@ export class ReviewCards {
     if (wantsOpen && card.open === null && card.isSeen) {
       this.#means.release(entry);
       card.body.hidden = false;
-      card.body.style.setProperty("--diff-lines", String(Math.min(28, entry.summary.added + entry.summary.removed + 6 * entry.summary.hunks)));
+      card.body.style.setProperty("--diff-lines", String(Math.min(28, entry.summary.added + entry.summary.removed + 5 * entry.summary.hunks)));
       const elsewhere = this.#means.openElsewhere;
       card.open = new OpenReview(entry, {
         ...this.#means,

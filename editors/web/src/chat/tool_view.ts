@@ -45,7 +45,7 @@ export class ToolView {
     const pre = element("pre", { tabindex: "0", role: "region", "aria-label": "Output" }, this.#code);
     this.#box = element("figure", { class: "code" }, element("figcaption", {}, element("span", {}, "Output"), copy), pre, this.#cut);
     const summary = element("summary", {}, this.#state, this.#kind, this.#title, this.#spoken, icon("fold"));
-    this.#fold = element("details", { class: "fold tool" }, summary, this.#paths, this.#box);
+    this.#fold = element("details", { class: "fold call" }, summary, this.#paths, this.#box);
     this.#fold.addEventListener("toggle", () => this.#fill());
     this.root = element("section", { class: "tool-call" }, this.#fold, this.#decide);
   }
