@@ -11,6 +11,8 @@ mod accessibility;
 #[cfg(test)]
 mod agent_port;
 #[cfg(test)]
+mod chat;
+#[cfg(test)]
 mod comments;
 #[cfg(test)]
 mod deceptive_texts;

@@ -66,12 +66,13 @@ export class ChatPanel {
       closed: () => this.focus(),
     });
     this.#start = new StartForm(() => this.#paint());
-    this.#composer = new Composer({
-      send: (draft) => void this.#send(draft),
+    const composing = {
+      send: (draft: Draft) => void this.#send(draft),
       stop: () => this.stop(),
-      files: (words) => this.#files(words),
+      files: (words: string) => this.#files(words),
       announce: host.announce,
-    }, this.#head.mode);
+    };
+    this.#composer = new Composer(composing, this.#head.mode);
     const conversation = element(
       "section",
       { class: "conversation", "aria-label": "Conversation" },
@@ -83,7 +84,7 @@ export class ChatPanel {
     );
     this.root = element("div", { class: "chat" }, this.#list.root, conversation);
     parent.replaceChildren(this.root);
-    this.#show(this.#drafts.open);
+    this.#restore(this.#drafts.open);
     addEventListener("pagehide", () => this.#keepDraft());
   }
 
@@ -194,6 +195,10 @@ export class ChatPanel {
 
   #show(chat: string | null): void {
     this.#keepDraft();
+    this.#restore(chat);
+  }
+
+  #restore(chat: string | null): void {
     this.#drafts.open = chat;
     this.#drafts.save();
     this.#find.close();

@@ -6,9 +6,9 @@ import type { HubAccess } from "../connection/connection";
 import type { PermissionPrompts } from "../list/permission_prompts";
 import { colourCode } from "../review/diff_loader";
 import { element, part } from "../shell/dom";
-import { split } from "../shell/labels";
 import type { Notices } from "../shell/notices";
 import type { ChatPanel, OpenChat } from "./index";
+import { nameOf } from "./folder_names";
 import type { ChatHost, Folder } from "./host";
 import type { ReviewCards } from "./review_cards";
 
@@ -102,13 +102,6 @@ export class ChatTab {
       error: notices.error,
     };
   }
-}
-
-/** The last part of a path, with as much before it as tells it from the others. */
-export function nameOf(path: string, all: readonly string[]): string {
-  const { name, folder } = split(path.replace(/\/$/, ""));
-  const isAlone = all.every((other) => other === path || split(other.replace(/\/$/, "")).name !== name);
-  return isAlone ? name : `${name} (${folder.replace(/\/$/, "")})`;
 }
 
 function style(address: string): Promise<void> {

@@ -1,7 +1,6 @@
 // What the chat needs of the place that it is in: the page, or a view of VS Code. Everything else in this folder works in
 // both.
 
-import type { ChatAttachment } from "../../../protocol";
 import type { Method, Params, Result } from "../connection/socket";
 
 export type ChatMethod = Extract<Method, `chat/${string}`>;
@@ -33,8 +32,6 @@ export interface ChatHost {
   files?(folder: string, words: string): Promise<readonly string[]>;
   /** Opens a file in the editor, if there is one. */
   openFile?(path: string, line: number | undefined): void;
-  /** The selection in the editor, if there is one. */
-  selection?(): Promise<ChatAttachment | null>;
   /** Another conversation is on the screen. */
   conversationShown(): void;
   save(name: string, text: string): void;

@@ -13,8 +13,6 @@ import { attachmentName } from "./plain_text";
 export interface CardMeans extends Omit<ReviewAreaDependencies, "stage" | "back" | "next"> {
   /** Closes the review where else it is open. */
   release(entry: Entry): void;
-  /** Shows the review where reviews are usually shown. */
-  openElsewhere?(entry: Entry): void;
 }
 
 const HISTORY_LIMIT = 1000;
@@ -182,11 +180,10 @@ export class ReviewCards {
       this.#means.release(entry);
       card.body.hidden = false;
       card.body.style.setProperty("--diff-lines", String(Math.min(28, entry.summary.added + entry.summary.removed + 5 * entry.summary.hunks)));
-      const elsewhere = this.#means.openElsewhere;
       card.open = new OpenReview(entry, {
         ...this.#means,
         stage: card.body,
-        back: () => elsewhere?.(entry),
+        back: () => undefined,
         next: () => this.#next(id),
       });
       entry.fresh = false;
