@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use linkspan_editor_api::Capabilities;
 
 use crate::answer::{Answer, EditorEvent};
+use crate::chat::{ChatCommand, ChatEvent};
 use crate::dialect::Dialect;
 use crate::folders::WindowFolders;
 use crate::request::Request;
@@ -66,6 +67,8 @@ pub enum Step {
         call: CallId,
         applied: bool,
     },
+    /// An agent that the hub has started says something.
+    Chat(Box<ChatEvent>),
     Nothing,
 }
 
@@ -123,6 +126,14 @@ pub(crate) trait Conversation: Debug + Send {
 
     /// The agent no longer waits for that change: once its call is answered, no decision is sent.
     fn suppress_outcome(&mut self, _call: CallId) {}
+
+    /// A call for the question whether the agent may be started, in a dialect whose agents the hub starts.
+    fn ask_to_start(&mut self) -> Option<CallId> {
+        None
+    }
+
+    /// In such a dialect: frames and steps follow.
+    fn command(&mut self, _command: ChatCommand) {}
 
     /// The handshake took place with an earlier hub.
     fn resume(&mut self) {}
@@ -218,6 +229,16 @@ impl Session {
     /// How long the agent waits for a decision; none if it waits without limit.
     pub fn wait_limit_ms(&self, call: CallId) -> Option<u64> {
         self.conversation.wait_limit_ms(call)
+    }
+
+    /// A call for [`Request::Start`], whose answer is [`ChatEvent::MayStart`].
+    pub fn ask_to_start(&mut self) -> Option<CallId> {
+        self.conversation.ask_to_start()
+    }
+
+    /// Tells an agent that the hub has started what to do.
+    pub fn command(&mut self, command: ChatCommand) {
+        self.conversation.command(command);
     }
 
     /// Continues with an agent that was connected to an earlier hub.

@@ -8,7 +8,7 @@ use linkspan_review::Writer;
 use crate::conversation::{Conversation, ServerFacts};
 use crate::discovery::{DiscoveryFile, Lookup, WindowFacts};
 use crate::receives::DialectReceives;
-use crate::{claude, clio, codex, copilot, gemini, nexus3, own, ppxai};
+use crate::{acp, claude, clio, codex, copilot, gemini, nexus3, own, ppxai};
 
 /// Every dialect on a window's port or socket. To add one, add a folder and a line here.
 pub static ALL: &[&Dialect] = &[
@@ -25,6 +25,9 @@ pub static OWN: &Dialect = &own::DIALECT;
 
 /// The daemon of Codex, to which the hub connects.
 pub static CODEX: &Dialect = &codex::DIALECT;
+
+/// That of agents that the hub starts.
+pub static ACP: &Dialect = &acp::DIALECT;
 
 /// One wire protocol of agents.
 pub struct Dialect {
@@ -63,6 +66,8 @@ pub enum Endpoint {
     Local,
     /// A daemon of the user, to which the hub connects.
     Daemon,
+    /// A process that the hub starts, on its standard input and output.
+    Child,
 }
 
 /// One path of an [`Endpoint::HttpRpc`].
@@ -107,5 +112,5 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 fn every() -> impl Iterator<Item = &'static Dialect> {
-    ALL.iter().copied().chain([OWN, CODEX])
+    ALL.iter().copied().chain([OWN, CODEX, ACP])
 }

@@ -98,6 +98,15 @@ pub enum Request {
     Permission {
         command: String,
     },
+    /// Asks the user whether an agent that the hub hosts may be started with this command, in this folder.
+    Start {
+        command: String,
+        folder: PathBuf,
+    },
+    /// Asks the user in the agent's own words whether it may do something. Nothing is done here.
+    Consent {
+        what: String,
+    },
     RunInTerminal {
         command: String,
         cwd: Option<PathBuf>,

@@ -107,6 +107,11 @@ impl Places {
         self.config.join("config.toml")
     }
 
+    /// The agents that the hub can start, besides those that are built in.
+    pub fn agents_file(&self) -> PathBuf {
+        self.config.join("agents.toml")
+    }
+
     /// The permissions that the user gave to agents permanently.
     pub fn clients_file(&self) -> PathBuf {
         self.config.join("clients.toml")

@@ -11,6 +11,8 @@ mod bad_input;
 #[cfg(test)]
 mod captures;
 #[cfg(test)]
+mod chat;
+#[cfg(test)]
 mod clio;
 #[cfg(test)]
 mod codex;

@@ -7,7 +7,7 @@ mod frames;
 pub(crate) mod hunks;
 mod ide_context;
 mod threads;
-mod words;
+pub(crate) mod words;
 
 use linkspan_review::Writer;
 

@@ -12,7 +12,7 @@ use crate::outcome::{Accepted, Rejected, remark};
 const LONGEST_DIFF: usize = 32 * 1024;
 
 /// None if there is nothing that Codex does not say by itself.
-pub(super) fn after_accept(parts: &[(PathBuf, Answer)]) -> Option<String> {
+pub(crate) fn after_accept(parts: &[(PathBuf, Answer)]) -> Option<String> {
     let commented = parts.iter().filter_map(|(_, answer)| match answer {
         Answer::Accepted(accepted) if !accepted.comments.is_empty() => Some(accepted),
         _ => None,
@@ -28,6 +28,13 @@ pub(super) fn after_accept(parts: &[(PathBuf, Answer)]) -> Option<String> {
 
 /// None if everything was rejected without a word: Codex says that itself.
 pub(super) fn after_decline(parts: &[(PathBuf, Answer)]) -> Option<String> {
+    let written = "The user reviewed your patch file by file. Codex reports the patch as rejected, because the user's \
+                   editor has written the accepted part itself. Do not apply that part again.";
+    after_decline_with(parts, written)
+}
+
+/// `head_if_written`: the beginning if the hub has written something.
+pub(crate) fn after_decline_with(parts: &[(PathBuf, Answer)], head_if_written: &str) -> Option<String> {
     let is_plain = |answer: &Answer| match answer {
         Answer::Rejected(rejected) => rejected.reason.is_none() && rejected.comments.is_empty(),
         _ => false,
@@ -38,10 +45,7 @@ pub(super) fn after_decline(parts: &[(PathBuf, Answer)]) -> Option<String> {
     let written =
         parts.iter().any(|(_, answer)| matches!(answer, Answer::Accepted(accepted) if accepted.written));
     let head = match written {
-        true => {
-            "The user reviewed your patch file by file. Codex reports the patch as rejected, because the user's editor \
-             has written the accepted part itself. Do not apply that part again."
-        }
+        true => head_if_written,
         false => "The user reviewed your patch and rejected it. Nothing of it was written.",
     };
     let files = parts.iter().map(|(path, answer)| match answer {

@@ -106,7 +106,9 @@ fn every_captured_request_gets_one_answer_or_is_one_call() {
                 Step::NeedsToken => panic!("{file}: it speaks this dialect"),
                 Step::Cancelled(_) => panic!("{file}: nothing was cancelled"),
                 Step::Thread { .. } | Step::Declined { .. } => panic!("{file}: this is not a daemon"),
-                Step::Pong(_) | Step::Goodbye => panic!("{file}: nobody was pinged, nobody left"),
+                Step::Pong(_) | Step::Goodbye | Step::Chat(_) => {
+                    panic!("{file}: nobody was pinged, nobody left")
+                }
             }
         }
     }

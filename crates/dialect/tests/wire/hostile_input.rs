@@ -34,7 +34,7 @@ fn check(session: &mut Session, frame: &str) {
         Step::Thread { .. } | Step::Declined { .. } => panic!("this is not a daemon"),
         // Only an agent of another dialect, which is let go.
         Step::NeedsToken => assert!(is_request),
-        Step::Nothing | Step::Pid(_) | Step::Cancelled(_) | Step::Pong(_) | Step::Goodbye => {
+        Step::Chat(_) | Step::Nothing | Step::Pid(_) | Step::Cancelled(_) | Step::Pong(_) | Step::Goodbye => {
             assert!(!(is_request && id.is_some()), "no answer to {frame}");
         }
     }

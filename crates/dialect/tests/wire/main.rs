@@ -1,6 +1,8 @@
 //! The dialects from outside: frames in, meaning out, and back.
 
 #[cfg(test)]
+mod acp;
+#[cfg(test)]
 mod captures;
 #[cfg(test)]
 mod claude;

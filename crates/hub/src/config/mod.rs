@@ -1,9 +1,10 @@
 //! `config.toml`: what the user can configure, and what a workspace can only tighten; and `clients.toml`, what the
-//! user has permanently allowed (`clients`).
+//! user has permanently allowed (`clients`); and `agents.toml`, which agents the hub can start (`agents`).
 //!
 //! Owns parsing, defaults and bounds, and where each value comes from (`effective`). Must not know windows, agents or
 //! sockets. Invariant: a workspace file never allows more than the user's own.
 
+mod agents;
 mod calendar;
 mod clients;
 mod effective;
@@ -16,6 +17,7 @@ use std::slice;
 use linkspan_editor_api::{DenyGlobs, PermissionKind};
 use serde::{Deserialize, Serialize};
 
+pub use agents::hosted_agents;
 pub use clients::{Client, Clients, ClientsChange};
 pub use effective::{Effective, Origin, Setting};
 pub use keys::{ConfigKey, KEYS};

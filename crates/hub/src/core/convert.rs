@@ -74,10 +74,12 @@ pub(super) fn shown_hunks(review: &Review, hunks: &[Hunk]) -> Vec<api::ReviewHun
 /// Separates an agent's name from its session in a key; no session contains it.
 pub(super) const SESSION: char = '\u{1f}';
 
-/// Whether its agent is a daemon, to which the hub connects.
+/// Whether its agent is a daemon, to which the hub connects, or a process that the hub has started: it applies a whole
+/// patch or nothing, and hears a no before the hub writes.
 pub(super) fn is_of_daemon(review: &Review) -> bool {
     let dialect = linkspan_dialect::by_name(asker(&review.owner_key).0);
-    dialect.is_some_and(|dialect| dialect.endpoint == linkspan_dialect::Endpoint::Daemon)
+    use linkspan_dialect::Endpoint::{Child, Daemon};
+    dialect.is_some_and(|dialect| matches!(dialect.endpoint, Daemon | Child))
 }
 
 /// The dialect and the name of the agent, from its owner key.

@@ -16,8 +16,8 @@ use linkspan_workspace::Cancel;
 use serde_json::{Value, json};
 
 use super::contract::{
-    FileState, HistoryAnswer, HistoryQuery, RecordedChange, RememberedState, RememberedWindow, Replacement,
-    Restoration, WriteError,
+    ChildCommand, FileState, HistoryAnswer, HistoryQuery, HostedAgent, RecordedChange, RememberedState,
+    RememberedWindow, Replacement, Restoration, WriteError,
 };
 use super::{
     Action, AgentJob, ConnectionId, Core, Event, ExchangeAnswer, HubInfo, PreparedWindow, TerminalId, Ticket,
@@ -89,6 +89,12 @@ pub struct CoreHarness {
     pub closed_terminals: Vec<TerminalId>,
     /// What Codex's terminal program received.
     pub ide_answers: Vec<Option<Box<IdeContext>>>,
+    /// What `agents.toml` has.
+    pub hosted_agents: Result<Vec<HostedAgent>, String>,
+    /// The processes that were started.
+    pub children: Vec<(AgentId, ChildCommand)>,
+    /// What the journal has of each conversation: its head and its items.
+    pub chats: BTreeMap<u64, (String, BTreeMap<u32, String>)>,
     /// The window behind ppxai's fixed port, and whether that port is free.
     pub ppxai_window: Option<WindowId>,
     pub ppxai_port_free: bool,
@@ -183,6 +189,9 @@ impl CoreHarness {
             jobs: Vec::new(),
             closed_terminals: Vec::new(),
             ide_answers: Vec::new(),
+            hosted_agents: Ok(Vec::new()),
+            children: Vec::new(),
+            chats: BTreeMap::new(),
             ppxai_window: None,
             ppxai_port_free: true,
             next_request: 0,
@@ -265,6 +274,16 @@ impl CoreHarness {
             }
             // A test opens the connection itself.
             Action::FollowCodex { .. } => {}
+            Action::FindAgents { ticket } => {
+                return Some(Event::AgentsFound { ticket, result: self.hosted_agents.clone() });
+            }
+            Action::StartChild { agent, command } => self.children.push((agent, command)),
+            Action::RecordChat { record } => {
+                let chat = self.chats.entry(record.chat).or_default();
+                chat.0 = record.head;
+                chat.1.extend(record.items);
+            }
+            Action::ForgetChat { chat } => drop(self.chats.remove(&chat)),
             Action::AnswerIde { context, .. } => self.ide_answers.push(context),
             Action::CheckDiscovery { ticket, .. } => {
                 return Some(Event::DiscoveryChecked { ticket, missing: Vec::new() });

@@ -7,6 +7,7 @@
 //! and plain data, and knows only the parts below it:
 //!
 //! ```text
+//! chats                                conversations with agents that the hub hosts
 //! requests                             what agents ask for
 //! history reviews files permissions    the past, changes, what files hold, what agents may do
 //! agents                               sessions and their calls
@@ -19,6 +20,7 @@
 //! higher one only through these.
 
 mod agents;
+mod chats;
 mod connections;
 pub mod contract;
 mod convert;
@@ -55,6 +57,7 @@ pub use contract::{
 
 use crate::config::Config;
 use agents::Agents;
+use chats::Chats;
 use connections::Connections;
 use contract::RememberedState;
 use files::Files;
@@ -98,6 +101,7 @@ pub struct Core {
     files: Files,
     permissions: Permissions,
     history: History,
+    chats: Chats,
 }
 
 impl std::fmt::Debug for Core {
@@ -131,6 +135,7 @@ impl Core {
             files: Files::default(),
             permissions,
             history: History::default(),
+            chats: Chats::new(remembered.chats, remembered.last_chat),
         };
         core.out.push(Action::ReloadClients);
         core.windows.sweep_discovery(&mut core.out);
@@ -209,9 +214,12 @@ impl Core {
             Event::DiscoveryWritten { path, result } => self.windows.discovery_written(path, result),
             Event::DiscoveryChecked { ticket, missing } => self.discovery_looked_for(ticket, &missing),
             Event::IdeAsked { question, root } => requests::ide_context::asked(self, question, root),
+            Event::AgentsFound { ticket, result } => chats::agents_found(self, ticket, result),
+            Event::ChildEnded { agent, why } => chats::child_ended(self, agent, why),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),
         }
+        chats::follow(self);
         self.update_lifecycle();
         self.out.take_actions()
     }
@@ -233,6 +241,8 @@ impl Core {
                 Due::Context(window) => self.context_due(window),
                 Due::Review(review) => reviews::expire::review_grace_over(self, review),
                 Due::Writes => self.continue_writes(|_| true),
+                Due::Chat(chat) => chats::deadline_over(self, chat),
+                Due::ChatRecord(chat) => self.chats.record_due(&mut self.out, chat),
                 Due::Probes => self.probes_due(),
                 Due::IdleExit => {
                     self.lifecycle.idle_is_over();
@@ -287,6 +297,7 @@ impl Core {
         for window in windows {
             self.windows.remove_discovery(&mut self.out, window);
         }
+        self.chats.record_all(&mut self.out);
         // A deadline that is due at the same moment would answer an agent.
         self.out.drop_deadlines();
         self.out.push(Action::Stop);

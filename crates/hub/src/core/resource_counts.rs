@@ -4,7 +4,7 @@
 use crate::core::Core;
 use crate::core::pending::Continuation;
 
-pub(super) const KINDS: usize = 18;
+pub(super) const KINDS: usize = 19;
 
 pub(super) fn count(core: &Core) -> [(&'static str, usize); KINDS] {
     let pending = |is_meant: fn(&Continuation) -> bool| core.out.pending.count(is_meant);
@@ -32,6 +32,7 @@ pub(super) fn count(core: &Core) -> [(&'static str, usize); KINDS] {
         ("watchers", core.connections.watchers()),
         ("status requests", core.connections.status_requests()),
         ("questions about the past", core.history.len()),
+        ("hosted agents", core.chats.live()),
         ("timers", core.out.timers()),
     ]
 }

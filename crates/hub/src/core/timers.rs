@@ -40,6 +40,10 @@ pub(super) enum Due {
     Review(ReviewId),
     /// The windows of unfinished writes did not come back.
     Writes,
+    /// The agent of this conversation takes too long.
+    Chat(u64),
+    /// What changed in this conversation is recorded.
+    ChatRecord(u64),
     /// Editors and agents have had their time to answer for a status.
     Probes,
     IdleExit,

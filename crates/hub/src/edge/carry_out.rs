@@ -9,7 +9,7 @@ use linkspan_review::AgentId;
 
 use super::http::listen::WindowAddress;
 use super::ws::agent::ToAgent;
-use super::{Hub, LoopMessage, discovery, disk, http};
+use super::{Hub, LoopMessage, children, discovery, disk, http};
 use crate::config::WorkspaceConfig;
 use crate::core::contract::ReviewRecord;
 use crate::core::{Action, ConnectionId, Event, Listen, PreparedWindow, Ticket};
@@ -147,6 +147,18 @@ impl Hub {
                     let result = self.clients.change(&change);
                     follows.push(Event::ClientsChanged { ticket, result });
                 }
+                Action::FindAgents { ticket } => {
+                    let file = self.edge.places.agents_file();
+                    self.blocking(move || Event::AgentsFound {
+                        ticket,
+                        result: children::table::read(&file),
+                    });
+                }
+                Action::StartChild { agent, command } => {
+                    self.agents.insert(agent, children::start(&self.edge, agent, command));
+                }
+                Action::RecordChat { record } => self.journal.record_chat(record),
+                Action::ForgetChat { chat } => self.journal.forget_chat(chat),
                 Action::Stop => flow = ControlFlow::Break(()),
             }
         }

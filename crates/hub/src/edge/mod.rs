@@ -13,6 +13,7 @@
 //! | `hub_socket` | the hub's own Unix socket |
 //! | `http`, `ws` | the agents' TCP ports and Unix sockets: HTTP, event streams, WebSockets |
 //! | `page` | the browser page |
+//! | `children` | the agents that the hub starts, and `agents.toml` |
 //! | `codex` | the user's Codex daemon, to which the hub connects |
 //! | `ppxai_port` | the fixed port that ppxai's clients try |
 //! | `outbox` | messages that wait to be sent on one connection |
@@ -21,6 +22,7 @@
 //! | `peer` | the process at the other end of a loopback connection |
 
 mod carry_out;
+mod children;
 mod clients_file;
 mod codex;
 mod discovery;
@@ -166,7 +168,9 @@ impl Hub {
 
     fn handle_event(&mut self, event: Event) -> ControlFlow<()> {
         match &event {
-            Event::AgentClosed { agent, .. } => drop(self.agents.remove(agent)),
+            Event::AgentClosed { agent, .. } | Event::ChildEnded { agent, .. } => {
+                drop(self.agents.remove(agent))
+            }
             Event::ConnectionClosed { connection: local } => drop(self.locals.remove(local)),
             _ => {}
         }

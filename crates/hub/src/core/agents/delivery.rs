@@ -18,7 +18,8 @@ impl Agents {
                 | Transport::Calls
                 | Transport::Stream
                 | Transport::SocketStream
-                | Transport::Daemon,
+                | Transport::Daemon
+                | Transport::Child,
             ) => {
                 out.push(Action::SendAgent { agent: id, text });
             }
@@ -112,6 +113,8 @@ impl Agents {
                 agent.session.ping(number);
                 out.push(Action::PingAgent { agent: id, number });
             }
+            // What arrived, its own messages tell.
+            Transport::Child => drop(agent.session.ping(number)),
             // These frames have no pings of their own.
             Transport::Stream | Transport::SocketStream | Transport::Local(_) => {
                 let kept_until_it_arrives = agent.has_stream();
@@ -161,7 +164,8 @@ impl Agents {
     pub(in crate::core) fn expect_pong(&mut self, id: AgentId) {
         if let Some(agent) = self.all.get_mut(&id) {
             // Agents without an open stream cannot be pinged.
-            agent.awaits_pong = agent.stream_grace_timer.is_none();
+            agent.awaits_pong =
+                agent.stream_grace_timer.is_none() && !matches!(agent.transport, Transport::Child);
         }
     }
 

@@ -16,7 +16,7 @@ pub(super) mod hooks;
 mod patch_calls;
 mod receives;
 mod roster;
-mod session;
+pub(in crate::core) mod session;
 pub(in crate::core) mod streams;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,6 +78,8 @@ pub(super) enum Transport {
     Local(ConnectionId),
     /// A daemon of the user, to which the hub has connected.
     Daemon,
+    /// A process that the hub has started. Its end is noticed without pings.
+    Child,
 }
 
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use linkspan_dialect::{
-    AgentFrame, CallId, Dialect, Endpoint, ExchangeId, FailureKind, OWN, ServerFacts, Session, Step,
+    ACP, AgentFrame, CallId, Dialect, Endpoint, ExchangeId, FailureKind, OWN, ServerFacts, Session, Step,
 };
 use linkspan_editor_api::{AgentJoin, AgentJoinResult, Message, RequestId, RpcError, WindowEvent, errors};
 use linkspan_review as review;
@@ -12,6 +12,7 @@ use linkspan_review::{AgentId, ReviewId, WindowId};
 
 use crate::core::Core;
 use crate::core::agents::{AdmitError, Agent, Transport, display_name, hooks};
+use crate::core::chats;
 use crate::core::contract::{Action, ConnectionId, ExchangeAnswer, Introduction, Refusal};
 
 /// A word, not a text: it is part of the key of every review of its agent.
@@ -221,6 +222,32 @@ impl Core {
     }
 }
 
+/// An agent whose process the hub starts, when the user has allowed that.
+pub(in crate::core) fn host(
+    core: &mut Core,
+    window: WindowId,
+    name: &str,
+    key: String,
+) -> Result<AgentId, String> {
+    let mut agent = admit(core, window, ACP, transport_of(ACP)).map_err(|error| error.reason().to_owned())?;
+    agent.introduced = true;
+    agent.name = display_name(name);
+    agent.key = Some(key);
+    let id = core.agents.next_joined();
+    tracing::info!("agent {id} ({}) is hosted for {window}", agent.name);
+    core.agents.insert(id, agent);
+    register_joined(core, id);
+    Ok(id)
+}
+
+/// Does what a command to a hosted agent, or an answer to it, leads to.
+pub(in crate::core) fn take_steps(core: &mut Core, id: AgentId) {
+    while let Some(step) = core.agents.get_mut(&id).and_then(|agent| agent.session.next_step()) {
+        take_step(core, id, step, None);
+    }
+    core.agents.send_queued(&mut core.out, id);
+}
+
 fn transport_of(dialect: &Dialect) -> Transport {
     match dialect.endpoint {
         Endpoint::WebSocket { .. } | Endpoint::OpenWebSocket | Endpoint::Local => Transport::Port,
@@ -228,6 +255,7 @@ fn transport_of(dialect: &Dialect) -> Transport {
         Endpoint::SocketStream { .. } => Transport::SocketStream,
         Endpoint::HttpRpc { .. } => Transport::Calls,
         Endpoint::Daemon => Transport::Daemon,
+        Endpoint::Child => Transport::Child,
     }
 }
 
@@ -283,6 +311,7 @@ fn take_step(core: &mut Core, id: AgentId, step: Step, exchange: Option<Exchange
             }
         }
         Step::Declined { call, applied } => core.patch_declined(id, call, applied),
+        Step::Chat(event) => chats::said(core, id, *event),
         Step::Pid(pid) => agent.pid = Some(pid),
         Step::Cancelled(call) => handle_cancel(core, id, call),
         Step::Nothing => {}

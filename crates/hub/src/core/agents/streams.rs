@@ -198,7 +198,7 @@ impl Core {
                     Some((FailureKind::EditorGone, "the editor window was closed before anyone decided"))
                 }
                 // What no one decided here, the terminal asks.
-                Transport::Calls | Transport::Local(_) | Transport::Daemon => None,
+                Transport::Calls | Transport::Local(_) | Transport::Daemon | Transport::Child => None,
             });
             let waiting = self.agents.get(&id).map(|agent| agent.waiting.clone()).unwrap_or_default();
             let undecided: Vec<(ReviewId, CallId)> =

@@ -3,8 +3,8 @@
 use linkspan_editor_api as api;
 use linkspan_editor_api::{Ping, Request};
 
-/// Looking and deciding; nothing that is for editors, agents or the owner of the hub.
-const ALLOWED: [&str; 12] = [
+/// Looking, deciding, and conversations with hosted agents; nothing that is for editors, agents or the owner of the hub.
+const ALLOWED: [&str; 20] = [
     api::HubHello::METHOD,
     api::HubStatus::METHOD,
     api::HubWindows::METHOD,
@@ -16,6 +16,14 @@ const ALLOWED: [&str; 12] = [
     api::AsksAnswer::METHOD,
     api::HistoryList::METHOD,
     api::HistoryUndo::METHOD,
+    api::ChatAgents::METHOD,
+    api::ChatList::METHOD,
+    api::ChatStart::METHOD,
+    api::ChatOpen::METHOD,
+    api::ChatPrompt::METHOD,
+    api::ChatCancel::METHOD,
+    api::ChatSetMode::METHOD,
+    api::ChatClose::METHOD,
     Ping::METHOD,
 ];
 

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::core::connections::page_methods;
 use crate::core::contract::{Action, ConnectionId, Ticket};
 use crate::core::pending::{AfterAnswer, Continuation, EditorRequest, LATE_WRITE_MS, NoAnswer, read_answer};
-use crate::core::{Core, convert};
+use crate::core::{Core, chats, convert};
 
 impl Core {
     /// Sends a request to an editor; `then` is carried out exactly once.
@@ -103,6 +103,7 @@ impl Core {
 
     pub(in crate::core) fn connection_closed(&mut self, connection: ConnectionId) {
         let Some(closed) = self.connections.close(connection) else { return };
+        self.chats.connection_closed(connection);
         // First, so that what continues without an answer finds an editor that is away, and not one without the
         // document.
         if let Some(window) = closed.window() {
@@ -169,6 +170,9 @@ fn handle_command(
     method: &str,
     params: &RawValue,
 ) -> Result<(), RpcError> {
+    if method.starts_with("chat/") && chats::requests::handle(core, connection, &id, method, params)? {
+        return Ok(());
+    }
     match method {
         api::HubHello::METHOD => {
             let hello: api::HubHello = decode(params)?;

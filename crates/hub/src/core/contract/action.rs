@@ -8,8 +8,8 @@ use linkspan_review::{AgentId, ChangeId, Review, ReviewId, Step, WindowId};
 use linkspan_workspace::Cancel;
 
 use super::{
-    AgentJob, ConnectionId, HistoryQuery, Introduction, LineCount, RecordedChange, RememberedWindow,
-    Replacement, Restoration, TerminalId, Ticket, Want,
+    AgentJob, ChatRecord, ChildCommand, ConnectionId, HistoryQuery, Introduction, LineCount, RecordedChange,
+    RememberedWindow, Replacement, Restoration, TerminalId, Ticket, Want,
 };
 use crate::config::ClientsChange;
 use crate::token::Token;
@@ -170,6 +170,22 @@ pub enum Action {
     ChangeClients {
         ticket: Ticket,
         change: ClientsChange,
+    },
+    /// Looks which agents can be started.
+    FindAgents {
+        ticket: Ticket,
+    },
+    /// Starts the process of this agent. What is sent to the agent goes to its standard input.
+    StartChild {
+        agent: AgentId,
+        command: ChildCommand,
+    },
+    /// Not answered: what is lost of a conversation is lost.
+    RecordChat {
+        record: ChatRecord,
+    },
+    ForgetChat {
+        chat: u64,
     },
     Stop,
 }

@@ -7,7 +7,7 @@ use linkspan_editor_api::{PageLinkResult, PageRevokeResult, RequestId};
 use linkspan_review::{AgentId, ChangeId, ReviewId, Step, WindowId};
 use linkspan_workspace::WorkspaceError;
 
-use super::{FileError, FileState, HistoryAnswer, JobOutput, Refusal, WriteError};
+use super::{FileError, FileState, HistoryAnswer, HostedAgent, JobOutput, Refusal, WriteError};
 use crate::config::{Clients, WorkspaceConfig};
 use crate::token::Token;
 
@@ -170,6 +170,16 @@ pub enum Event {
     IdeAsked {
         question: u64,
         root: PathBuf,
+    },
+    /// The agents of `agents.toml` and those that are built in.
+    AgentsFound {
+        ticket: Ticket,
+        result: Result<Vec<HostedAgent>, String>,
+    },
+    /// The process of a hosted agent ended, or could not be started.
+    ChildEnded {
+        agent: AgentId,
+        why: String,
     },
     /// A signal asks the hub to stop.
     StopRequested,

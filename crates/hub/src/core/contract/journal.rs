@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use linkspan_editor_api as api;
 use linkspan_review::{ChangeId, Digest, Review, ReviewId, SharedBytes, Step, WindowId, Writer};
 
+use super::RememberedChat;
+
 /// A window that is recognised after a restart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RememberedWindow {
@@ -53,6 +55,9 @@ pub struct RememberedState {
     pub past: Vec<ReviewTimes>,
     pub windows: Vec<RememberedWindow>,
     pub undos: Vec<BegunUndo>,
+    pub chats: Vec<RememberedChat>,
+    /// The highest number that a conversation ever had.
+    pub last_chat: u64,
     pub next_review: u64,
     pub next_window: u64,
 }

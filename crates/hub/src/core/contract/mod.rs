@@ -4,6 +4,7 @@
 //! no state of the hub.
 
 mod action;
+mod chat;
 mod event;
 mod file;
 mod job;
@@ -11,6 +12,7 @@ mod journal;
 mod refusal;
 
 pub use action::{Action, ExchangeAnswer, Listen};
+pub use chat::{ChatRecord, ChildCommand, HostedAgent, RememberedChat};
 pub use event::{ConnectionId, Event, Introduction, PreparedWindow, Ticket};
 pub use file::{FileError, FileState, Removal, Replacement, Restoration, Want, WriteError};
 pub use job::{AgentJob, JobOutput, TerminalId, TerminalSetup};

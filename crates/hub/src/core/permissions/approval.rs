@@ -21,11 +21,16 @@ use crate::core::windows::Window;
 /// Longer texts are not read before they are allowed.
 const LONGEST_TEXT: usize = 64 * 1024;
 
+/// The user is only asked: the agent does it by itself, or it is started.
+fn is_done_elsewhere(request: &Request) -> bool {
+    matches!(request, Request::Permission { .. } | Request::Start { .. } | Request::Consent { .. })
+}
+
 /// Whether this can be done in the window at all: the folder may no longer be trusted, or a rule may exclude it.
 fn check_window(window: &Window, deed: PermissionKind, request: &Request) -> Result<(), Failure> {
     let has = window.capabilities;
     // The agent runs it by itself.
-    let is_elsewhere = matches!(request, Request::Permission { .. });
+    let is_elsewhere = is_done_elsewhere(request);
     let can = match deed {
         PermissionKind::Command => is_elsewhere || window.runs_commands(),
         PermissionKind::Code => has.execute_code,
@@ -85,7 +90,10 @@ pub(super) fn run_or_prompt(core: &mut Core, tool: ToolCall) {
     let (Some((deed, _)), Some(agent)) = (permission_for(&tool.request), core.agents.get(&tool.agent)) else {
         return;
     };
-    if grant_for(core, agent, deed).is_some() {
+    // A grant for commands is not one for whatever an agent describes.
+    let has_grant = !matches!(tool.request, Request::Start { .. } | Request::Consent { .. })
+        && grant_for(core, agent, deed).is_some();
+    if has_grant {
         return run(core, tool);
     }
     let (who, dialect) = (agent.principal(), agent.session.dialect().name);
@@ -152,7 +160,7 @@ fn check_prompt(core: &Core, tool: &ToolCall) -> Result<(), Failure> {
     }
     // In a terminal they are keys, so the command that runs would not be the one that was read.
     let is_key = |character: char| character.is_control() && character != '\n';
-    let is_typed = deed == PermissionKind::Command && !matches!(tool.request, Request::Permission { .. });
+    let is_typed = deed == PermissionKind::Command && !is_done_elsewhere(&tool.request);
     if is_typed && text.contains(is_key) {
         let message = "`command` contains control characters; write it without them".to_owned();
         return refused(FailureKind::InvalidParams, message);
@@ -174,9 +182,9 @@ fn check_supported(core: &Core, tool: &ToolCall) -> Result<(), Failure> {
 
 /// An agent that only asks for permission receives a no, and not a failure.
 fn refuse(core: &mut Core, tool: &ToolCall, failure: Failure) {
-    let answer = match tool.request {
-        Request::Permission { .. } => Answer::Permission { allowed: false, message: Some(failure.message) },
-        _ => Answer::Failed(failure),
+    let answer = match is_done_elsewhere(&tool.request) {
+        true => Answer::Permission { allowed: false, message: Some(failure.message) },
+        false => Answer::Failed(failure),
     };
     core.agents.answer(&mut core.out, tool.agent, tool.call, &answer);
 }
@@ -228,7 +236,7 @@ pub(super) fn answer_prompt(
         Some(AskOption::Deny) => denied("the user refused it; do not ask again for the same"),
         None => denied("the user closed the prompt without an answer; ask again later"),
     };
-    let is_open_question = option.is_none() && matches!(tool.request, Request::Permission { .. });
+    let is_open_question = option.is_none() && is_done_elsewhere(&tool.request);
     match allowed {
         Ok(()) => {
             run(core, tool);
@@ -255,6 +263,9 @@ fn remember(core: &mut Core, agent: AgentId, who: AgentPrincipal, deed: Permissi
 /// Closes the prompts that a new grant covers, and runs what they are about.
 pub(super) fn run_newly_granted(core: &mut Core) {
     let granted = |prompt: &&Prompt| {
+        if matches!(prompt.tool.request, Request::Start { .. } | Request::Consent { .. }) {
+            return false;
+        }
         let agent = core.agents.get(&prompt.tool.agent);
         agent.is_some_and(|agent| grant_for(core, agent, prompt.deed).is_some())
     };

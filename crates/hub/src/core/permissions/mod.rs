@@ -57,6 +57,11 @@ impl Permissions {
         self.grants.window_closed(window);
     }
 
+    /// The id of the prompt that this call waits for.
+    pub(super) fn prompt_of(&self, agent: AgentId, call: CallId) -> Option<String> {
+        self.prompts.of_call(agent, call).map(|prompt| prompt.ask.ask.clone())
+    }
+
     pub(super) fn open_prompts(&self) -> usize {
         self.prompts.open().count()
     }

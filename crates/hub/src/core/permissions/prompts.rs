@@ -29,6 +29,11 @@ pub(in crate::core) fn permission_for(request: &Request) -> Option<(PermissionKi
         Request::RunInTerminal { command, .. } | Request::Permission { command } => {
             Some((PermissionKind::Command, command.into()))
         }
+        Request::Start { command, folder } => {
+            let folder = api::visible::name(&folder.display().to_string());
+            Some((PermissionKind::Command, format!("{command}\n\nin {folder}").into()))
+        }
+        Request::Consent { what } => Some((PermissionKind::Command, what.into())),
         Request::ExecuteCode { code } => Some((PermissionKind::Code, code.into())),
         Request::Workspace(WorkspaceRequest::GitStage { folder, paths }) => {
             // One line each, whatever their names contain.
@@ -62,6 +67,10 @@ fn question(deed: PermissionKind, agent: &str, dialect: &str, request: &Request)
         (PermissionKind::Command, Request::Permission { .. }) => {
             format!("Allow {agent} to run this command?")
         }
+        (PermissionKind::Command, Request::Start { .. }) => {
+            format!("Start {agent}? It runs as you, and asks before it changes files.")
+        }
+        (PermissionKind::Command, Request::Consent { .. }) => format!("Allow {agent} to do this?"),
         (PermissionKind::Command, _) => format!("Allow {agent} to run this command in a terminal?"),
         (PermissionKind::Code, _) => format!("Allow {agent} to execute this code in the active notebook?"),
         (PermissionKind::Edit, _) => format!("Allow {agent} to change files without a review?"),
@@ -119,6 +128,11 @@ impl Prompts {
         self.asked.iter().filter(|(at, _, who)| lately(*at) && who.window == window).count()
     }
 
+    /// The prompt that this call waits for.
+    pub(super) fn of_call(&self, agent: AgentId, call: CallId) -> Option<&Prompt> {
+        self.open.values().find(|prompt| prompt.tool.agent == agent && prompt.tool.call == call)
+    }
+
     pub(super) fn open_of(&self, agent: AgentId) -> usize {
         self.open.values().filter(|prompt| prompt.tool.agent == agent).count()
     }
@@ -133,8 +147,12 @@ impl Prompts {
         now_ms: u64,
     ) -> Option<&Prompt> {
         let (deed, text) = permission_for(&tool.request)?;
-        let mut options = vec![AskOption::AllowOnce, AskOption::AllowSession];
-        options.extend(can_remember.then_some(AskOption::AllowAlways));
+        let mut options = vec![AskOption::AllowOnce];
+        // What one question is about says nothing about the next.
+        if !matches!(tool.request, Request::Start { .. } | Request::Consent { .. }) {
+            options.push(AskOption::AllowSession);
+            options.extend(can_remember.then_some(AskOption::AllowAlways));
+        }
         options.push(AskOption::Deny);
         self.last += 1;
         let ask = api::UserAsk {

@@ -81,6 +81,8 @@ pub(super) fn encode(
         | Request::Edit { .. }
         | Request::Message { .. }
         | Request::Permission { .. }
+        | Request::Start { .. }
+        | Request::Consent { .. }
         | Request::Compare { .. }
         | Request::WorkspaceFolders
         | Request::EditorInfo

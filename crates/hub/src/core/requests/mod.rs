@@ -129,7 +129,7 @@ impl Core {
             Request::RunInTerminal { cwd: None, .. } => {
                 terminals::run_in_terminal(self, ToolCall { agent, call, request });
             }
-            Request::Permission { .. } => {
+            Request::Permission { .. } | Request::Start { .. } | Request::Consent { .. } => {
                 self.permissions.request(&mut self.out, ToolCall { agent, call, request });
             }
             Request::ExecuteCode { .. } | Request::Workspace(_) => {
@@ -288,7 +288,7 @@ impl Core {
                 ask_editor_within(self, tool, &execute, CODE_WAIT_MS);
             }
             Request::RunInTerminal { .. } => terminals::run_command(self, tool),
-            Request::Permission { .. } => {
+            Request::Permission { .. } | Request::Start { .. } | Request::Consent { .. } => {
                 let allowed = Answer::Permission { allowed: true, message: None };
                 self.agents.answer(&mut self.out, tool.agent, tool.call, &allowed);
             }

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use linkspan_dialect::{Answer, CallId, Failure, FailureKind, PatchFile, Request};
 use linkspan_review as review;
-use linkspan_review::{AgentId, Digest, Effect, Format, Review, ReviewEnd, ReviewId, Text, Writer};
+use linkspan_review::{
+    AgentId, Digest, Effect, Format, Review, ReviewEnd, ReviewId, SharedText, Text, Writer,
+};
 
-use crate::core::agents::{PatchPart, PatchStep};
+use crate::core::agents::{PatchPart, PatchStep, Transport};
 use crate::core::files::Base;
 use crate::core::pending::{ReadPurpose, ToolCall};
 use crate::core::reviews::propose::{self, ProposedChange};
@@ -22,7 +24,9 @@ pub(in crate::core) fn patch(core: &mut Core, tool: ToolCall) {
     let (agent, call) = (*agent, *call);
     // Another window of the user may be the one for this folder: that one asks.
     let window = core.agents.get(&agent).map(|agent| agent.window);
-    if window.is_none() || core.windows.for_folder(cwd, linkspan_dialect::CODEX.name) != window {
+    let is_daemon = core.agents.get(&agent).is_some_and(|agent| matches!(agent.transport, Transport::Daemon));
+    let is_elsewhere = || is_daemon && core.windows.for_folder(cwd, linkspan_dialect::CODEX.name) != window;
+    if window.is_none() || is_elsewhere() {
         return core.agents.fail(&mut core.out, agent, call, FailureKind::OutsideWorkspace, "another window");
     }
     if files.is_empty() || files.len() > FILES_PER_PATCH {
@@ -77,23 +81,27 @@ fn proposed(
     let before = base.text.as_ref().map(|text| &*text.text);
     let asked = Some(file.digest());
     let unsaved = base.buffer.is_some_and(|buffer| buffer.dirty);
-    let (text, compared, result) = match file.patched(before) {
+    let (text, compared, result, left) = match file.patched(before) {
         // The agent only knows what is on disk.
-        Ok(patched) if unsaved => (patched.text, patched.compared, None),
+        Ok(patched) if unsaved => (patched.text, patched.compared, None, patched.left),
         Ok(patched) => {
             let result = Digest::of(patched.text.as_bytes());
-            (patched.text, patched.compared, Some(result))
+            (patched.text, patched.compared, Some(result), patched.left)
         }
         // It was accepted and written, and the agent does not know that.
         Err(_) if edits::edited_before(core, agent, asked, &base, &[Writer::Agent]).is_some() => {
-            (before.unwrap_or_default().to_owned(), false, None)
+            (before.unwrap_or_default().to_owned(), false, None, None)
         }
         Err(error) => return Err(Failure::new(FailureKind::Stale, error.to_string())),
     };
     let (writer, shown) = match compared {
         false => (Writer::Agent, base.text),
         // Both sides are given.
-        true => (Writer::Nobody, base.text.map(|text| Text { format: Format::UTF8, ..text })),
+        true => {
+            let before = base.text.map(|text| text.text);
+            let text = left.map(SharedText::from).or(before);
+            (Writer::Nobody, text.map(|text| Text { format: Format::UTF8, text }))
+        }
     };
     let part = PatchPart::new(base.path.clone(), compared, result);
     let change = ProposedChange {

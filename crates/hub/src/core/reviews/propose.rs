@@ -165,7 +165,8 @@ pub(in crate::core) fn submit_proposal(core: &mut Core, id: AgentId, call: CallI
         | Transport::SocketStream
         | Transport::Calls
         | Transport::Local(_)
-        | Transport::Daemon => LONGEST_LABEL,
+        | Transport::Daemon
+        | Transport::Child => LONGEST_LABEL,
     };
     let taken_back = !waits_for_change(core, id, call);
     if !taken_back && let Err(message) = has_room(core, id, 1) {

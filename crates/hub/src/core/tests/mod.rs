@@ -4,6 +4,7 @@
 mod absent_editor;
 mod agent_writes;
 mod cancelled_calls;
+mod chats;
 mod codex;
 mod edits;
 mod hooks;

@@ -37,6 +37,14 @@ fn a_page_looks_and_decides_and_can_ask_for_nothing_else() {
         "asks/answer",
         "history/list",
         "history/undo",
+        "chat/agents",
+        "chat/list",
+        "chat/start",
+        "chat/open",
+        "chat/prompt",
+        "chat/cancel",
+        "chat/setMode",
+        "chat/close",
         "ping",
     ];
     for method in METHODS {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use linkspan_review::{AgentId, Review, ReviewEnd, WindowId};
 use serde_json::{Value, json};
 
-use crate::core::contract::{RememberedState, ReviewTimes, UnseenWrite};
+use crate::core::contract::{RememberedChat, RememberedState, ReviewTimes, UnseenWrite};
 use crate::core::harness::{CoreHarness, attach_params};
 use crate::core::{ConnectionId, Event};
 
@@ -66,6 +66,16 @@ impl CoreHarness {
             next_window: 1,
             windows: Vec::new(),
             undos: Vec::new(),
+            last_chat: self.chats.keys().copied().max().unwrap_or(0),
+            chats: self
+                .chats
+                .into_iter()
+                .map(|(chat, (head, items))| RememberedChat {
+                    chat,
+                    head,
+                    items: items.into_values().collect(),
+                })
+                .collect(),
         };
         let mut hub = CoreHarness::restarted(remembered, self.files);
         hub.journal = self.journal;

@@ -146,7 +146,11 @@ impl IssuedIds {
                 Job::Window(window) => self.last.window = self.last.window.max(window.id.0),
                 // The change, if it has no id yet, and the undo.
                 Job::BeginUndo { .. } => self.last.change += 2,
-                Job::Ask { .. } | Job::EndUndo { .. } | Job::OnDisk(_) => {}
+                Job::Ask { .. }
+                | Job::EndUndo { .. }
+                | Job::OnDisk(_)
+                | Job::Chat(_)
+                | Job::ForgetChat(_) => {}
             }
         }
         if self.reserve(self.last) {

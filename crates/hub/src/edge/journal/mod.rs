@@ -8,6 +8,7 @@
 //! twice, not even after the journal is lost (`issued_ids`); a recorded decision never waits for a reader of the
 //! history.
 
+mod chats;
 mod history;
 mod inspect;
 mod issued_ids;
@@ -28,8 +29,9 @@ use rusqlite::Connection;
 use crate::core::Ticket;
 
 pub use crate::core::contract::{
-    BegunUndo, ChangeSelector, HistoryAnswer, HistoryFilter, HistoryQuery, LineCount, RecordedChange,
-    RememberedState, RememberedWindow, ReviewRecord, ReviewTimes, UnseenWrite,
+    BegunUndo, ChangeSelector, ChatRecord, HistoryAnswer, HistoryFilter, HistoryQuery, LineCount,
+    RecordedChange, RememberedChat, RememberedState, RememberedWindow, ReviewRecord, ReviewTimes,
+    UnseenWrite,
 };
 pub use inspect::{Inspection, inspect};
 use issued_ids::IssuedIds;
@@ -116,6 +118,8 @@ enum Job {
     BeginUndo { ticket: Ticket, change: Box<RecordedChange> },
     EndUndo { undo: ChangeId, done: bool, mode: Option<u32> },
     OnDisk(ReviewId),
+    Chat(Box<ChatRecord>),
+    ForgetChat(u64),
 }
 
 #[derive(Debug, Clone)]
@@ -135,7 +139,10 @@ impl Journal {
             drop_oldest_texts(&mut connection, retention)?;
             let ids = IssuedIds::open(&mut connection, path, retention.runtime.as_deref())?;
             let (reviews, past) = rows::unfinished(&connection, now_ms())?;
+            let (chats, last_chat) = chats::remembered(&connection)?;
             let remembered = RememberedState {
+                chats,
+                last_chat,
                 reviews,
                 unseen: history::unseen(&connection, now_ms())?,
                 past,
@@ -163,6 +170,15 @@ impl Journal {
     /// Not answered: a hub that does not find this record checks the file again.
     pub fn record_on_disk(&self, review: ReviewId) {
         let _ = self.jobs.send(Job::OnDisk(review));
+    }
+
+    /// Not answered: what is lost of a conversation is lost.
+    pub fn record_chat(&self, record: ChatRecord) {
+        let _ = self.jobs.send(Job::Chat(Box::new(record)));
+    }
+
+    pub fn forget_chat(&self, chat: u64) {
+        let _ = self.jobs.send(Job::ForgetChat(chat));
     }
 
     pub fn remember_window(&self, window: RememberedWindow) {
@@ -227,7 +243,7 @@ fn run_thread(
                     windows.insert(window.id);
                     recorded(JournalReply::Window { window: window.id, result })
                 }
-                Job::OnDisk(_) => {}
+                Job::OnDisk(_) | Job::Chat(_) | Job::ForgetChat(_) => {}
                 other => later.push_back(other),
             }
         }
@@ -244,7 +260,9 @@ fn run_thread(
             Some(Job::EndUndo { undo, done, mode }) => {
                 let _ = history::end_undo(connection, undo, done, mode).map_err(log_error);
             }
-            Some(Job::Record(_) | Job::Window(_) | Job::OnDisk(_)) | None => {}
+            // Each is done when it is committed.
+            Some(Job::Record(_) | Job::Window(_) | Job::OnDisk(_) | Job::Chat(_) | Job::ForgetChat(_))
+            | None => {}
         }
         waiting = inbox.try_recv().ok();
         let mut maintained = Ok(());
@@ -290,7 +308,8 @@ impl Job {
         const PAGES: usize = 8 * 4096;
         match self {
             Job::Ask { .. } => 0,
-            Job::Window(_) | Job::EndUndo { .. } | Job::OnDisk(_) => PAGES,
+            Job::Window(_) | Job::EndUndo { .. } | Job::OnDisk(_) | Job::ForgetChat(_) => PAGES,
+            Job::Chat(record) => PAGES + record.items.iter().map(|(_, item)| item.len()).sum::<usize>(),
             Job::BeginUndo { change, .. } => {
                 PAGES + [&change.before, &change.after].into_iter().flatten().map(Vec::len).sum::<usize>()
             }
@@ -319,6 +338,8 @@ fn commit(connection: &mut Connection, ids: &mut IssuedIds, jobs: &[Job]) -> Res
             Job::Record(entry) => rows::put(&transaction, entry, now)?,
             Job::Window(window) => rows::put_window(&transaction, window, now)?,
             Job::OnDisk(review) => rows::put_on_disk(&transaction, *review, Some(true))?,
+            Job::Chat(record) => chats::put(&transaction, record, now)?,
+            Job::ForgetChat(chat) => chats::forget(&transaction, *chat)?,
             // Each in its turn, after what is committed here.
             Job::Ask { .. } | Job::BeginUndo { .. } | Job::EndUndo { .. } => {}
         }

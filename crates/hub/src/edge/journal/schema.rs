@@ -12,10 +12,10 @@ use std::time::Duration;
 use linkspan_review::WindowId;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{JournalError, issued_ids, maintenance};
+use super::{JournalError, chats, issued_ids, maintenance};
 
 /// Each version but the first has its step in `migrate`.
-pub(super) const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 4;
 
 /// The start of a hub waits for this; what is not checked then is checked when it is read.
 const CHECK_TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -58,6 +58,13 @@ CREATE INDEX writes_of ON writes (review);
 const MARKS: &str = "
 CREATE TABLE marks (name TEXT PRIMARY KEY, last INTEGER NOT NULL, reserved INTEGER NOT NULL);
 INSERT INTO marks VALUES ('review', 0, 0), ('window', 0, 0), ('change', 0, 0);
+";
+
+/// Conversations with hosted agents. One without a head is forgotten; its number is never used again.
+const CHATS: &str = "
+CREATE TABLE chats (id INTEGER PRIMARY KEY, head TEXT, changed_at INTEGER NOT NULL);
+CREATE TABLE chat_items (
+  chat INTEGER NOT NULL, place INTEGER NOT NULL, item TEXT NOT NULL, PRIMARY KEY (chat, place)) WITHOUT ROWID;
 ";
 
 /// Opens the journal and reads it. A damaged one is moved aside for the user to look at, never deleted, and a new one
@@ -134,6 +141,7 @@ fn open_sound(path: &Path) -> Result<Connection, JournalError> {
         transaction.execute_batch(TABLES)?;
         transaction.execute_batch(WRITES)?;
         transaction.execute_batch(MARKS)?;
+        transaction.execute_batch(CHATS)?;
         transaction.pragma_update(None, "user_version", VERSION)?;
         transaction.commit()?;
     }
@@ -171,6 +179,7 @@ fn migrate(transaction: &Transaction<'_>, version: i64) -> rusqlite::Result<()> 
             )?;
             transaction.execute_batch(MARKS)
         }
+        3 => transaction.execute_batch(CHATS),
         _ => Ok(()),
     }
 }
@@ -220,6 +229,7 @@ pub(super) fn prune(
         let seen = (super::now_ms(), window.0.cast_signed());
         transaction.execute("UPDATE windows SET seen_at = ?1 WHERE id = ?2", seen)?;
     }
+    chats::prune(&transaction, super::now_ms())?;
     // The window of a review determines where that review's file may be written.
     transaction.execute(
         "DELETE FROM windows WHERE seen_at < ?1 AND id NOT IN (SELECT window FROM reviews)",

@@ -1,0 +1,32 @@
+//! The Agent Client Protocol, version 1: the hub starts the agent and is its client. Owns the protocol's JSON; must not
+//! know processes, files, time, nor other dialects.
+//!
+//! The agent writes what is accepted as proposed, and the hub everything else: only `readTextFile` is offered, and a
+//! `fs/write_text_file` that comes nevertheless is answered and never obeyed.
+
+mod content;
+mod conversation;
+mod frames;
+mod permission;
+mod tool_calls;
+mod updates;
+mod words;
+
+use linkspan_review::Writer;
+
+use crate::dialect::{Dialect, Endpoint};
+use crate::receives::DialectReceives;
+
+pub(crate) static DIALECT: Dialect = Dialect {
+    name: "acp",
+    endpoint: Endpoint::Child,
+    // The whole of a permission request that is accepted as proposed. Any other accepted text is written by the hub,
+    // after the agent heard a no.
+    writer: Writer::Agent,
+    relative_paths: false,
+    // A message at the end of the turn says what was decided.
+    receives: DialectReceives::EVERYTHING,
+    converse: |_dialect, server| Box::new(conversation::AcpConversation::new(server)),
+    discovery: |_window, _lookup| Vec::new(),
+    terminal_environment: |_window| Vec::new(),
+};

@@ -1,0 +1,28 @@
+//! The message to the model after a decision that a yes or a no does not say: what was accepted and written, what was
+//! not, how the text of the file differs from the proposal, the reason and the comments.
+
+use std::path::PathBuf;
+
+use crate::answer::Answer;
+use crate::codex::words;
+
+/// The whole request was accepted as proposed. None if nothing was said.
+pub(super) fn after_accept(parts: &[(PathBuf, Answer)]) -> Option<String> {
+    words::after_accept(parts)
+}
+
+/// None if everything was rejected without a word: the agent says that itself.
+pub(super) fn after_decline(parts: &[(PathBuf, Answer)]) -> Option<String> {
+    let head = "The user reviewed your change file by file. Your tool reports it as rejected, because the user's editor \
+                has written the accepted part itself. Do not apply that part again; this is what the files hold now.";
+    words::after_decline_with(parts, head)
+}
+
+/// It could not be reviewed.
+pub(super) fn after_failure(paths: &[PathBuf], why: &str) -> String {
+    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    format!(
+        "Your change of {} could not be reviewed, and nothing of it was written: {why}.",
+        paths.join(", ")
+    )
+}
