@@ -63,7 +63,8 @@ impl Chat {
     /// The parameters of the requests of this method.
     #[track_caller]
     fn requests(&self, method: &str) -> Vec<Value> {
-        let all = format!("chatHub.requests.filter(each => each.method === '{method}').map(each => each.params)");
+        let all =
+            format!("chatHub.requests.filter(each => each.method === '{method}').map(each => each.params)");
         self.page.evaluate(&all).as_array().unwrap().clone()
     }
 }
@@ -95,7 +96,9 @@ fn a_conversation_is_started_with_an_agent_in_a_folder_and_its_answer_streams_in
     page.evaluate("chatHub.summary('t1', { state: { kind: 'idle' } }); 0");
     page.sees(&format!("{WORDS} .c-keyword:has-text('let')"));
     page.says(SEND, "Send");
-    page.waits("the end is announced", |page| page.text("#status").contains("Claude Code finished").then_some(()));
+    page.waits("the end is announced", |page| {
+        page.text("#status").contains("Claude Code finished").then_some(())
+    });
     page.says("[data-chat='t1']", "Explain **this**");
 }
 
@@ -122,7 +125,8 @@ fn text_of_an_agent_is_never_markup_and_no_link_in_it_runs_anything() {
     page.click(".thought > summary");
     page.says(".call .code", "<script>");
     assert_eq!(page.count(".items :is(img, script, iframe, object, form)"), 0);
-    let links = page.evaluate("[...document.querySelectorAll('.items a')].map(a => [a.href, a.rel, a.target])");
+    let links =
+        page.evaluate("[...document.querySelectorAll('.items a')].map(a => [a.href, a.rel, a.target])");
     for link in links.as_array().unwrap() {
         assert_eq!(link, &json!(["https://evil.example/", "noopener noreferrer", "_blank"]));
     }
@@ -170,7 +174,9 @@ fn a_review_that_is_decided_elsewhere_closes_in_the_conversation() {
     let mut agent = Agent::nexus3(world, serve.port);
     agent.propose(&path, "two\n", "tab");
     let review = world.one_pending();
-    chat.does(&format!("chatHub.item('t1', {{ kind: 'tool', title: 'Edit', state: 'pending', reviews: ['{review}'] }})"));
+    chat.does(&format!(
+        "chatHub.item('t1', {{ kind: 'tool', title: 'Edit', state: 'pending', reviews: ['{review}'] }})"
+    ));
     let card = format!("[data-review-card='{review}']");
     page.sees(&format!("{card} {PROPOSED}"));
     // What is typed in the one place is there in the other.
@@ -178,7 +184,8 @@ fn a_review_that_is_decided_elsewhere_closes_in_the_conversation() {
     page.click("[data-action='reviews']");
     page.click(&row(&review));
     page.waits("the reason moved", |page| {
-        (page.evaluate(&format!("document.querySelector(\"{REASON}\")?.value")) == json!("not like this")).then_some(())
+        (page.evaluate(&format!("document.querySelector(\"{REASON}\")?.value")) == json!("not like this"))
+            .then_some(())
     });
     page.click("[data-action='chat']");
     world.run(&["reject", &review]).ok();
@@ -188,7 +195,8 @@ fn a_review_that_is_decided_elsewhere_closes_in_the_conversation() {
 
 #[test]
 fn a_message_is_queued_while_the_agent_works_and_stop_ends_the_turn() {
-    let chat = Chat::opens("chatHub.add({ state: { kind: 'working' } }, [{ kind: 'agent', text: 'Working' }])");
+    let chat =
+        Chat::opens("chatHub.add({ state: { kind: 'working' } }, [{ kind: 'agent', text: 'Working' }])");
     let page = &chat.page;
     page.says(SEND, "Queue");
     page.fill(COMPOSER, "and a test");
@@ -209,7 +217,8 @@ fn a_message_that_the_hub_refuses_comes_back_to_the_composer() {
     page.click(SEND);
     page.says("[data-toast]", "the agent is not logged in");
     page.waits("it is back", |page| {
-        (page.evaluate(&format!("document.querySelector(\"{COMPOSER}\").value")) == json!("hello")).then_some(())
+        (page.evaluate(&format!("document.querySelector(\"{COMPOSER}\").value")) == json!("hello"))
+            .then_some(())
     });
 }
 
@@ -226,7 +235,10 @@ fn what_was_typed_and_which_conversation_is_open_survive_a_reload() {
     chat.does("chatHub.add({ title: 'First' }); chatHub.add({ title: 'Second' })");
     page.click("[data-action='chat']");
     page.says(".conversation-head h2", "First");
-    assert_eq!(page.evaluate(&format!("document.querySelector(\"{COMPOSER}\").value")), json!("half a thought"));
+    assert_eq!(
+        page.evaluate(&format!("document.querySelector(\"{COMPOSER}\").value")),
+        json!("half a thought")
+    );
 }
 
 #[test]
@@ -295,7 +307,9 @@ fn five_thousand_items_open_at_once_and_every_one_can_be_found_and_reached() {
 
 #[test]
 fn a_token_is_on_the_screen_within_a_frame() {
-    let chat = Chat::opens("chatHub.add({ state: { kind: 'working' } }, [{ kind: 'agent', text: '# Long\\n\\n' + 'word '.repeat(4000) + '\\n\\n' }])");
+    let chat = Chat::opens(
+        "chatHub.add({ state: { kind: 'working' } }, [{ kind: 'agent', text: '# Long\\n\\n' + 'word '.repeat(4000) + '\\n\\n' }])",
+    );
     let page = &chat.page;
     page.says(WORDS, "Long");
     let took = page.evaluate(

@@ -13,6 +13,8 @@ mod agent_port;
 #[cfg(test)]
 mod chat;
 #[cfg(test)]
+mod chat_with_agent;
+#[cfg(test)]
 mod comments;
 #[cfg(test)]
 mod deceptive_texts;

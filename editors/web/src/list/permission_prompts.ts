@@ -84,7 +84,7 @@ export class PermissionPrompts {
     this.#shown.set(asked.ask, { asked, rows: [row], inChat: undefined, listedAt: performance.now() });
     this.#rows.append(row.item);
     this.#paint();
-    this.#notices.show(`Permission request: ${visible(asked.question)}`);
+    this.#say(`Permission request: ${visible(asked.question)}`);
   }
 
   over({ ask, option, by }: Extract<WindowEvent, { kind: "askOver" }>): void {
@@ -95,7 +95,7 @@ export class PermissionPrompts {
     this.#remove(ask);
     const where = by === undefined ? "" : ` in ${visible(by)}`;
     const became = option === undefined ? "no longer pending" : `${SAID[option]}${where}`;
-    this.#notices.show(`Request from ${visible(shown.asked.agent)}: ${became}.`);
+    this.#say(`Request from ${visible(shown.asked.agent)}: ${became}.`);
   }
 
   /** Focuses the oldest prompt. */
@@ -129,6 +129,8 @@ export class PermissionPrompts {
       shown.rows.push(shown.inChat);
       this.#guard.touch();
       this.#paintAges();
+      // Once it is on the screen.
+      queueMicrotask(() => this.conversationShown());
     }
     return shown?.inChat?.item;
   }
@@ -172,11 +174,20 @@ export class PermissionPrompts {
       }
       const agent = visible(shown.asked.agent);
       this.#remove(ask);
-      this.#notices.show(taken ? `Request from ${agent}: ${SAID[option]}.` : `The request from ${agent} was already closed.`);
+      this.#say(taken ? `Request from ${agent}: ${SAID[option]}.` : `The request from ${agent} was already closed.`);
     } catch (error) {
       // If the hub received the answer, the list requested after the reconnect no longer has this prompt.
       buttons.forEach((each) => disable(each, false));
       this.#notices.error(`The answer was not sent: ${error instanceof Error ? visible(error.message) : "no response"}`);
+    }
+  }
+
+  /** Beside the chat prompts are on the screen, and a message could cover a button there. */
+  #say(words: string): void {
+    if (this.#isBesideChat) {
+      this.#notices.announce(words);
+    } else {
+      this.#notices.show(words);
     }
   }
 

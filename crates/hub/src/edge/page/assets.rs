@@ -74,8 +74,7 @@ mod tests {
 
     #[test]
     fn different_files_have_different_tags() {
-        let assets =
-            [Asset::App, Asset::Chat, Asset::Diff, Asset::Style, Asset::ChatStyle, Asset::Icon];
+        let assets = [Asset::App, Asset::Chat, Asset::Diff, Asset::Style, Asset::ChatStyle, Asset::Icon];
         let tags = assets.map(|asset| file(asset).unwrap().tag());
         for tag in tags {
             assert_eq!(tags.iter().filter(|other| **other == tag).count(), 1, "{tag}");
