@@ -10,7 +10,7 @@ use crate::support::*;
 const COMPOSER: &str = "[data-field='message']";
 
 /// A conversation that was started in the page, and its agent, which waits for the first message's end.
-struct Conversation {
+struct HostedChat {
     page: Page,
     world: World,
     agent: StandIn,
@@ -18,9 +18,9 @@ struct Conversation {
     _others: (Serve, Browser),
 }
 
-impl Conversation {
+impl HostedChat {
     #[track_caller]
-    fn started() -> Conversation {
+    fn started() -> HostedChat {
         let browser = Browser::start();
         let world = World::new();
         let mut agent = StandIn::new(&world);
@@ -39,7 +39,7 @@ impl Conversation {
         let (prompt, text) = agent.prompted();
         assert_eq!(text, "change a.txt");
         page.says(".from-user", "change a.txt");
-        Conversation { page, world, agent, prompt, _others: (serve, browser) }
+        HostedChat { page, world, agent, prompt, _others: (serve, browser) }
     }
 
     fn says(&mut self, text: &str) {
@@ -50,7 +50,7 @@ impl Conversation {
 
 #[test]
 fn an_agent_is_allowed_asked_and_its_change_decided_without_leaving_the_chat() {
-    let mut chat = Conversation::started();
+    let mut chat = HostedChat::started();
     let base: String = (1..=30).map(|line| format!("line {line}\n")).collect();
     let path = chat.world.file("a.txt", &base);
     let proposed = base.replace("line 3\n", "three\n").replace("line 27\n", "27\n");
@@ -80,7 +80,7 @@ fn an_agent_is_allowed_asked_and_its_change_decided_without_leaving_the_chat() {
 
 #[test]
 fn stop_ends_the_turn_and_a_reload_shows_the_same_conversation() {
-    let mut chat = Conversation::started();
+    let mut chat = HostedChat::started();
     chat.says("Still at it.");
     chat.page.says(".from-agent", "Still at it.");
     chat.page.click(".composer [data-action='stop']");
