@@ -46,7 +46,7 @@ pub(crate) fn conversation(dialect: &str, data: &[u8]) {
             Step::Thread { .. } | Step::Declined { .. } => panic!("no daemon speaks here"),
             // Only an agent of another dialect, which is let go.
             Step::NeedsToken => {}
-            Step::Pid(_) | Step::Nothing | Step::Pong(_) | Step::Goodbye => {
+            Step::Pid(_) | Step::Nothing | Step::Pong(_) | Step::Goodbye | Step::Chat(_) => {
                 assert!(!sent.is_some_and(|sent| wants_answer(&sent)), "no answer to {frame}");
             }
         }
@@ -133,7 +133,9 @@ pub(crate) fn answer_to(request: Request) -> Answer {
         Request::NameSession { .. } => Answer::SessionNamed,
         Request::CloseAllDiffs => Answer::DiffsClosed(usize::MAX),
         Request::ExecuteCode { code } => Answer::Executed(code),
-        Request::Permission { command } => {
+        Request::Permission { command }
+        | Request::Consent { what: command }
+        | Request::Start { command, .. } => {
             Answer::Permission { allowed: command.len() % 2 == 0, message: Some(command.clone()) }
         }
         Request::RunInTerminal { command, wait_ms, .. } => Answer::Ran(TerminalRunResult {

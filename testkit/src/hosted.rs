@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
-use super::{DEADLINE, HubSocket, World};
+use super::model::{Model, Turn};
+use super::{DEADLINE, HubSocket, Serve, World, agent_programs};
 
 /// A connection that talks to hosted agents.
 pub struct ChatClient {
@@ -133,6 +134,46 @@ pub fn add_agent(world: &World, id: &str, command: &Path, args: &[&str], env: &[
     fs::write(&file, before + &entry).unwrap();
 }
 
+/// A real agent, hosted under its built-in name in a window on the workspace, with the model of the test.
+#[track_caller]
+pub fn real(world: &World, id: &str, script: impl IntoIterator<Item = Turn>) -> (Model, Serve) {
+    let model = Model::start(script);
+    let (folder, args, auth, mut variables): (_, &[&str], _, Vec<(&str, String)>) = match id {
+        "gemini" => (
+            "gemini-0.61.0",
+            &["--acp", "--model", "gemini-2.5-pro"],
+            "gemini-api-key",
+            vec![("GEMINI_API_KEY", "key-of-a-test".into()), ("GOOGLE_GEMINI_BASE_URL", model.url())],
+        ),
+        "qwen" => (
+            "qwen-0.24.4",
+            &["--acp", "--approval-mode", "default"],
+            "openai",
+            vec![
+                ("OPENAI_API_KEY", "key-of-a-test".into()),
+                ("OPENAI_MODEL", "model-of-a-test".into()),
+                ("OPENAI_BASE_URL", format!("{}/v1", model.url())),
+            ],
+        ),
+        other => panic!("no real agent {other} can be hosted here"),
+    };
+    let settings = json!({
+        "security": { "auth": { "selectedType": auth }, "folderTrust": { "enabled": false } },
+        "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
+        "privacy": { "usageStatisticsEnabled": false },
+    });
+    let file = world.home().join(format!(".{id}/settings.json"));
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, settings.to_string()).unwrap();
+    let program = agent_programs::command(world, folder).get_program().to_owned();
+    add_agent(world, id, Path::new(&program), args, &["GEMINI_*", "GOOGLE_*", "OPENAI_*"]);
+    variables.extend(model.proxy_variables());
+    let variables: Vec<(&str, &str)> =
+        variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let serve = world.serve_with(&[&world.workspace()], &variables);
+    (model, serve)
+}
+
 /// An agent that the test plays.
 pub struct StandIn {
     folder: PathBuf,
@@ -152,8 +193,8 @@ impl StandIn {
             mknodat(CWD, folder.join(name), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         }
         let program = folder.join("run");
-        let script =
-            "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho $$ > pid\ncat to-hub &\nexec cat > to-agent\n";
+        let script = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho $$ > pid\ncat to-hub &\n\
+                      reader=$!\ncat > to-agent\nkill $reader\n";
         fs::write(&program, script).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
         add_agent(world, StandIn::ID, &program, &[], &[]);

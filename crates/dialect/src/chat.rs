@@ -26,7 +26,7 @@ pub enum ChatCommand {
     /// Ends the turn.
     Cancel,
     SetMode(String),
-    /// Its process is gone: nothing that waits for it is done by it any more.
+    /// Its process is gone: it does nothing that it was asked for.
     Gone,
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn run(data: &[u8]) {
                 let known = offers(token_header, &[TOKEN, "set"]);
                 assert!(known || (set.is_none() && !headers.contains_key(token_header)));
             }
-            Endpoint::SocketStream { .. } | Endpoint::Local | Endpoint::Daemon => {
+            Endpoint::SocketStream { .. } | Endpoint::Local | Endpoint::Daemon | Endpoint::Child => {
                 panic!("these have no door on a port")
             }
         }

@@ -23,6 +23,9 @@ mod real_copilot;
 mod real_gemini;
 
 #[cfg(test)]
+mod real_hosted;
+
+#[cfg(test)]
 mod real_opencode;
 
 #[cfg(test)]

@@ -4,11 +4,14 @@
 //! The agent writes what is accepted as proposed, and the hub everything else: only `readTextFile` is offered, and a
 //! `fs/write_text_file` that comes nevertheless is answered and never obeyed.
 
+mod begin;
 mod content;
 mod conversation;
 mod frames;
 mod permission;
+mod questions;
 mod tool_calls;
+mod turn;
 mod updates;
 mod words;
 

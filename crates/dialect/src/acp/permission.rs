@@ -45,7 +45,7 @@ pub(super) enum PermissionStage {
 
 impl Permission {
     pub(super) fn new(request: Value, params: &Value, tool: &str) -> Permission {
-        // Options that end the asking are never taken: then nothing would be reviewed any more.
+        // Options that end the asking are never taken: then nothing would be reviewed from then on.
         let option = |kind: &str| {
             let found = list(params, "options").find(|option| text(option, "kind") == Some(kind));
             found.and_then(|option| text(option, "optionId")).map(str::to_owned)

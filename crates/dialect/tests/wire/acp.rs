@@ -154,12 +154,12 @@ fn patch(request: &Request) -> &[PatchFile] {
     }
 }
 
-struct Capture {
+struct AcpCapture {
     frames: Vec<Value>,
     methods: BTreeMap<String, String>,
 }
 
-fn captures() -> BTreeMap<String, Capture> {
+fn captures() -> BTreeMap<String, AcpCapture> {
     let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/wire/acp");
     let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let read = |path: PathBuf| {
@@ -176,13 +176,13 @@ fn captures() -> BTreeMap<String, Capture> {
                 _ => {}
             }
         }
-        (path.file_stem().unwrap().to_string_lossy().into_owned(), Capture { frames, methods })
+        (path.file_stem().unwrap().to_string_lossy().into_owned(), AcpCapture { frames, methods })
     };
     files.map(read).collect()
 }
 
 /// Replays what the agent sent; `answer` is what the user decides about its edit.
-fn replay(name: &str, capture: &Capture, answer: &Answer) -> Agent {
+fn replay(name: &str, capture: &AcpCapture, answer: &Answer) -> Agent {
     let mode = name.starts_with("codex").then_some("read-only");
     let mut agent = Agent::new(None, mode);
     let mut answered = 0;

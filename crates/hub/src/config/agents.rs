@@ -116,7 +116,7 @@ pub fn hosted_agents(file: &str) -> Result<Vec<HostedAgent>, String> {
     for (id, entry) in entries {
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if id.is_empty() || id.len() > 40 || !id.bytes().all(is_word) {
-            return Err(format!("`{id}` is no name for an agent: use letters, digits, `-` and `_`"));
+            return Err(format!("`{id}` cannot be the name of an agent: use letters, digits, `-` and `_`"));
         }
         let (name, command) = (id.clone(), Vec::new());
         let (program, env, mode, hint) = (None, Vec::new(), None, None);

@@ -38,7 +38,7 @@ fn an_accepted_change_is_written_by_the_agent_and_can_be_undone() {
         .agent
         .update(json!({ "sessionUpdate": "tool_call_update", "toolCallId": "e7", "status": "completed" }));
     session.agent.ends(&prompt, "end_turn");
-    assert_eq!(crate::support::world::finish(accept).code, 0);
+    assert_eq!(world::finish(accept).code, 0);
     session.is("idle");
     eventually("it can be undone", || (session.world.run(&["undo", &review]).code == 0).then_some(()));
     assert_eq!(session.world.read_text("a.txt"), TEXT);
@@ -61,7 +61,7 @@ fn one_hunk_is_written_and_the_model_is_told_what_the_file_holds() {
     let by_linkspan = |item: &&serde_json::Value| item["byLinkspan"] == true;
     assert_eq!(items.as_array().unwrap().iter().find(by_linkspan).unwrap()["text"], told);
     session.agent.ends(&next, "end_turn");
-    assert_eq!(crate::support::world::finish(accept).code, 0);
+    assert_eq!(world::finish(accept).code, 0);
     session.is("idle");
 }
 
@@ -87,7 +87,7 @@ fn cancelling_withdraws_the_review_and_ends_the_turn() {
     session.client.ask("chat/cancel", json!({ "chat": session.chat }));
     session.agent.request("session/cancel");
     assert_eq!(session.agent.answer(7)["result"]["outcome"]["outcome"], "cancelled");
-    assert!(session.world.reviews().is_empty());
+    eventually("the review is withdrawn", || session.world.reviews().is_empty().then_some(()));
     // It asks once more before it notices.
     session.agent.wants(8, &session.path.clone(), TEXT, "x");
     assert_eq!(session.agent.answer(8)["result"]["outcome"]["outcome"], "cancelled");
@@ -104,7 +104,7 @@ fn a_killed_agent_says_so_and_the_next_message_loads_its_session() {
     world::signal(session.agent.pid(), rustix::process::Signal::KILL);
     let stopped = session.is("stopped");
     assert!(stopped["summary"]["state"]["why"].as_str().unwrap().contains("ended"), "{stopped}");
-    assert!(session.world.reviews().is_empty(), "its review is withdrawn");
+    eventually("its review is withdrawn", || session.world.reviews().is_empty().then_some(()));
     session.client.prompt(&session.chat, "again");
     let capabilities = json!({ "loadSession": true });
     session.agent.reply("initialize", json!({ "protocolVersion": 1, "agentCapabilities": capabilities }));

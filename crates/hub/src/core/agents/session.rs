@@ -12,7 +12,6 @@ use linkspan_review::{AgentId, ReviewId, WindowId};
 
 use crate::core::Core;
 use crate::core::agents::{AdmitError, Agent, Transport, display_name, hooks};
-use crate::core::chats;
 use crate::core::contract::{Action, ConnectionId, ExchangeAnswer, Introduction, Refusal};
 
 /// A word, not a text: it is part of the key of every review of its agent.
@@ -311,7 +310,7 @@ fn take_step(core: &mut Core, id: AgentId, step: Step, exchange: Option<Exchange
             }
         }
         Step::Declined { call, applied } => core.patch_declined(id, call, applied),
-        Step::Chat(event) => chats::said(core, id, *event),
+        Step::Chat(event) => core.chat_said(id, *event),
         Step::Pid(pid) => agent.pid = Some(pid),
         Step::Cancelled(call) => handle_cancel(core, id, call),
         Step::Nothing => {}

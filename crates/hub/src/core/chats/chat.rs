@@ -239,7 +239,7 @@ impl Chat {
         }
     }
 
-    /// The turn is over: nothing runs any more, and no later message belongs to what is listed.
+    /// The turn is over: nothing runs, and no later message belongs to what is listed.
     pub(super) fn end_turn(&mut self, out: &mut Out) {
         let Some(live) = &mut self.live else { return };
         live.plan = None;
@@ -267,7 +267,7 @@ impl Chat {
     }
 }
 
-/// Its agent will not say any more what became of it.
+/// Its agent no longer says what became of it.
 pub(super) fn end_tool(item: &mut ChatItem) {
     if let ChatItem::Tool { state, ask, .. } = item {
         *ask = None;

@@ -2,7 +2,7 @@
 //! call. An agent that is no longer there ends its conversation.
 
 use linkspan_editor_api::ChatItem;
-use linkspan_review::AgentId;
+use linkspan_review::{AgentId, Phase, ReviewId};
 
 use super::launch;
 use crate::core::Core;
@@ -34,7 +34,12 @@ fn link(core: &mut Core, id: AgentId, chat: u64) {
     let mut changes = Vec::new();
     live.calls.retain(|(call, index)| {
         let is_open = agent.session.open_calls().any(|open| open == *call);
-        let waiting = agent.waiting.iter().filter(|(_, of)| of == call).map(|(review, _)| review.to_string());
+        // Nothing is shown before it is recorded.
+        let is_shown = |review: &ReviewId| {
+            core.reviews.get(*review).is_some_and(|review| review.phase != Phase::Recording)
+        };
+        let waiting = agent.waiting.iter().filter(|(review, of)| of == call && is_shown(review));
+        let waiting = waiting.map(|(review, _)| review.to_string());
         let ask = core.permissions.prompt_of(id, *call);
         changes.push((*index, waiting.collect::<Vec<_>>(), ask));
         is_open

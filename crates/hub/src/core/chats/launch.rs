@@ -79,7 +79,7 @@ pub(in crate::core) fn agents_found(
             let name = core.chats.all.get(&chat).map(|chat| chat.agent.clone()).unwrap_or_default();
             match found.into_iter().find(|agent| agent.id == name) {
                 Some(agent) => launch(core, chat, agent),
-                None => stop(core, chat, Some(format!("`agents.toml` has no agent `{name}` any more"))),
+                None => stop(core, chat, Some(format!("`agents.toml` no longer has an agent `{name}`"))),
             }
         }
         (Lookup::List { connection, request } | Lookup::Start { connection, request, .. }, Err(why)) => {
@@ -217,7 +217,7 @@ pub(in crate::core) fn child_ended(core: &mut Core, agent: AgentId, why: String)
     }
 }
 
-/// Whatever it had been told not to write, it cannot write any more; what it asked for is withdrawn.
+/// Whatever it had been told not to write, it can no longer write; what it asked for is withdrawn.
 fn lost(core: &mut Core, id: u64, agent: AgentId, why: String) {
     if let Some(live) = core.chats.all.get_mut(&id).and_then(|chat| chat.live.as_mut()) {
         live.why.get_or_insert(why);

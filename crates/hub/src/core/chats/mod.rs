@@ -16,15 +16,16 @@ mod launch;
 mod record;
 pub(super) mod requests;
 
-pub(super) use events::said;
 pub(super) use follow::follow;
 pub(super) use launch::{agents_found, child_ended, deadline_over};
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use linkspan_dialect::ChatEvent;
 use linkspan_editor_api::{ChatChange, ChatStart, ChatUpdate, Message, RequestId, RpcError, errors};
 use linkspan_review::AgentId;
 
+use crate::core::Core;
 use crate::core::contract::{Action, ConnectionId, RememberedChat, Ticket};
 use crate::core::out::Out;
 use chat::Chat;
@@ -103,6 +104,14 @@ impl Chats {
         if let Some(chat) = self.all.get(&chat) {
             self.publish_summary(out, chat);
         }
+    }
+}
+
+/// What other parts of the core start.
+impl Core {
+    /// A hosted agent says something.
+    pub(super) fn chat_said(&mut self, agent: AgentId, event: ChatEvent) {
+        events::said(self, agent, event);
     }
 }
 
