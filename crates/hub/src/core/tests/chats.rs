@@ -462,3 +462,17 @@ fn garbage_and_silence_of_an_agent_end_only_its_conversation() {
     let summary = hub.chat("chat/open", json!({ "chat": "t2" }))["result"]["summary"].clone();
     assert!(summary["state"]["why"].as_str().unwrap().contains("in time"), "{summary}");
 }
+
+#[test]
+fn a_window_that_closes_ends_the_agents_in_it_and_the_conversation_says_so() {
+    let mut hub = hub();
+    let agent = hub.ready_chat();
+    hub.say("go");
+    hub.wants(agent, 5, edit(&[BOTH]));
+    hub.notify(EDITOR, "detach", json!({}));
+    hub.wait_seconds(200);
+    assert!(hub.closed_agents.contains(&agent), "its process is ended");
+    assert!(hub.state()["why"].as_str().unwrap().contains("window"), "{}", hub.state());
+    hub.say("again");
+    assert!(hub.state()["why"].as_str().unwrap().contains("no window has the folder"), "{}", hub.state());
+}

@@ -64,3 +64,51 @@ pub(super) fn remembered(connection: &Connection) -> Result<(Vec<RememberedChat>
     }
     Ok((chats, last.unwrap_or(0).cast_unsigned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edge::journal::schema::CHATS;
+
+    const DAY: i64 = 24 * 3600 * 1000;
+
+    fn record(chat: u64, items: &[(u32, &str)]) -> ChatRecord {
+        let items = items.iter().map(|(place, item)| (*place, (*item).to_owned())).collect();
+        ChatRecord { chat, head: format!("head {chat}"), items }
+    }
+
+    #[test]
+    fn items_are_kept_in_order_old_ones_go_and_no_number_is_used_again() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(CHATS).unwrap();
+        let now = 1000 * DAY;
+        let tx = connection.transaction().unwrap();
+        put(&tx, &record(1, &[(0, "old")]), now - 91 * DAY).unwrap();
+        put(&tx, &record(2, &[(1, "b"), (0, "a")]), now).unwrap();
+        put(&tx, &record(2, &[(1, "c")]), now).unwrap();
+        put(&tx, &record(3, &[(0, "x")]), now).unwrap();
+        forget(&tx, 3).unwrap();
+        prune(&tx, now).unwrap();
+        tx.commit().unwrap();
+        let (chats, last) = remembered(&connection).unwrap();
+        let kept = RememberedChat { chat: 2, head: "head 2".into(), items: vec!["a".into(), "c".into()] };
+        assert_eq!((chats, last), (vec![kept], 3));
+        let items: i64 =
+            connection.query_row("SELECT count(*) FROM chat_items", [], |row| row.get(0)).unwrap();
+        assert_eq!(items, 2);
+    }
+
+    #[test]
+    fn more_than_the_most_are_removed_oldest_first() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(CHATS).unwrap();
+        let tx = connection.transaction().unwrap();
+        for chat in 1..=502 {
+            put(&tx, &record(chat, &[]), chat.cast_signed()).unwrap();
+        }
+        prune(&tx, 502).unwrap();
+        tx.commit().unwrap();
+        let (chats, _) = remembered(&connection).unwrap();
+        assert_eq!((chats.len(), chats[0].chat), (500, 3));
+    }
+}

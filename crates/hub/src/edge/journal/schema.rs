@@ -61,7 +61,7 @@ INSERT INTO marks VALUES ('review', 0, 0), ('window', 0, 0), ('change', 0, 0);
 ";
 
 /// Conversations with hosted agents. One without a head is forgotten; its number is never used again.
-const CHATS: &str = "
+pub(super) const CHATS: &str = "
 CREATE TABLE chats (id INTEGER PRIMARY KEY, head TEXT, changed_at INTEGER NOT NULL);
 CREATE TABLE chat_items (
   chat INTEGER NOT NULL, place INTEGER NOT NULL, item TEXT NOT NULL, PRIMARY KEY (chat, place)) WITHOUT ROWID;
