@@ -15,7 +15,7 @@ const outdir = values.outdir === undefined ? join(here, "dist") : resolve(values
 
 const { outputFiles, metafile } = await build({
   absWorkingDir: here,
-  entryPoints: { app: "src/app.ts", diff: "src/diff/index.ts" },
+  entryPoints: { app: "src/app.ts", chat: "src/chat/index.ts", diff: "src/diff/index.ts" },
   outdir,
   bundle: true,
   splitting: false,

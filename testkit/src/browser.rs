@@ -334,6 +334,15 @@ impl Page {
         self.0.all("frames").iter().map(|frame| frame.call("url", &[]).as_str().unwrap().to_owned()).collect()
     }
 
+    /// The frame in the page that shows this. It is used like a page, but has no keyboard of its own.
+    #[track_caller]
+    pub fn frame_with(&self, selector: &str) -> Page {
+        self.waits(&format!("a frame with {selector}"), |page| {
+            let mut frames = page.0.all("frames").into_iter().map(Page);
+            frames.find(|frame| frame.0.try_call("isVisible", &[json!(selector)]) == Ok(json!(true)))
+        })
+    }
+
     pub fn close(self) {
         self.0.call("close", &[]);
     }

@@ -343,10 +343,10 @@ impl Workbench {
         self.page.click(&format!("{} .actions a.action-label[aria-label^='{action}']", row(part)));
     }
 
-    /// Clicks a button above the view.
+    /// Clicks a button above the list of reviews. VS Code shows it while the pointer is there.
     #[track_caller]
     pub fn click_in_view(&self, action: &str) {
-        self.page.hover(".composite.viewlet[id*='linkspan']");
+        self.page.hover(".part.sidebar .pane-header:has-text('Reviews')");
         self.page.click(&format!(
             ".part.sidebar .title-actions a.action-label[aria-label^='{action}'], \
                                   .part.sidebar .pane-header .actions a.action-label[aria-label^='{action}']"

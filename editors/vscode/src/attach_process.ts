@@ -56,6 +56,8 @@ export class AttachProcess implements Hub, vscode.Disposable {
   readonly #requests = new Set<PendingRequest>();
   readonly #stateChanged = new vscode.EventEmitter<HubState>();
   readonly onState = this.#stateChanged.event;
+  readonly #notified = new vscode.EventEmitter<{ method: "hub/event" | "chat/update"; params: unknown }>();
+  readonly onNotification = this.#notified.event;
   #state: HubState = { kind: "starting" };
   #run: ProcessRun | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -160,6 +162,7 @@ export class AttachProcess implements Hub, vscode.Disposable {
     this.#requests.forEach((request) => request.reject(new Error("the window is closing")));
     this.#requests.clear();
     this.#stateChanged.dispose();
+    this.#notified.dispose();
   }
 
   async #attach(child: ChildProcessWithoutNullStreams): Promise<void> {
@@ -182,6 +185,9 @@ export class AttachProcess implements Hub, vscode.Disposable {
     });
     connection.onNotification("hub/lost", ({ reason }: HubLost) => this.#setState({ kind: "away", why: reason }));
     connection.onNotification("hub/back", (window: HubBack) => this.#attached(window));
+    for (const method of ["hub/event", "chat/update"] as const) {
+      connection.onNotification(method, (params: unknown) => this.#notified.fire({ method, params }));
+    }
     connection.onError(([error]) => this.log.debug(`connection to linkspan: ${error.message}`));
     connection.listen();
     const deadline = setTimeout(() => {

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { messageOf } from "./promises";
+import { chat } from "./chat";
 import { diagnostics } from "./diagnostics";
 import { documents } from "./documents";
 import { edits } from "./edits";
@@ -36,6 +37,7 @@ export function activate(context: vscode.ExtensionContext): { handle: AttachProc
   engine(context, hub, log);
   environment(context, hub);
   history(context, hub, log);
+  chat(context, hub, log);
   status(context, hub, log, reviews(context, hub, log));
   const others = vscode.extensions.all.filter(({ id }) => id !== context.extension.id);
   for (const [alias, command] of Object.entries(ALIASES)) {

@@ -40,6 +40,8 @@ export class Refusal extends Error {
 export interface Hub {
   readonly state: HubState;
   readonly onState: vscode.Event<HubState>;
+  /** What the hub tells those who watch it or opened a conversation. */
+  readonly onNotification: vscode.Event<{ method: "hub/event" | "chat/update"; params: unknown }>;
   /** Registers the handler of a request from the hub; each method has one. */
   onRequest<M extends keyof Incoming>(
     method: M,

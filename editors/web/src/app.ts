@@ -6,9 +6,12 @@
 // review/      the one open review: fetching it, showing it, following newer revisions
 // decision/    what can be decided, the bar for it, and sending it safely
 // history/     past decisions and undo
+// chat/        conversations with agents, bundled apart as `/chat.js`; the page imports `chat_tab.ts` and `review_cards.ts`
 // diff/        the diff itself, bundled apart as `/diff.js`; imported only as types from `diff/view.ts`
 
-import type { HubEvent, HubHelloResult } from "../../protocol";
+import type { HubEvent, HubHelloResult, WindowStatus } from "../../protocol";
+import { ChatTab } from "./chat/chat_tab";
+import { ReviewCards } from "./chat/review_cards";
 import { NewReviewNotice } from "./list/new_review_notice";
 import { Banner } from "./shell/banner";
 import { Connection } from "./connection/connection";
@@ -41,14 +44,27 @@ const connection = new Connection({
   state: (state, why) => {
     banner.show(state, why);
     stage.changed();
+    chat.changed();
+    if (state === "connected") {
+      void chat.ready();
+    }
   },
   ready,
   handleEvent,
+  chatUpdated: (update) => chat.update(update),
 });
 const deciding = new DecisionSender(connection, reviews);
-const views = new Views((view) => history.show(view === "history"));
+const views = new Views((view) => {
+  history.show(view === "history");
+  chat.show(view === "chat");
+});
 const history = new History(connection, fileNames, notices);
 const stage: ReviewArea = new ReviewArea({ reviews, fileNames, connection, deciding, notices }, views);
+const cards: ReviewCards = new ReviewCards({
+  ...{ reviews, fileNames, connection, deciding, notices },
+  release: (entry) => stage.release(entry),
+});
+const chat: ChatTab = new ChatTab({ connection, notices, cards, prompts: () => questions });
 const list = new List(reviews, fileNames, (entry) => stage.open(entry), {
   connection,
   deciding,
@@ -56,7 +72,13 @@ const list = new List(reviews, fileNames, (entry) => stage.open(entry), {
   notices,
   keepDraft: () => stage.keepDraft(),
 });
-stage.onOpen((id) => list.setCurrent(id));
+stage.onOpen((id) => {
+  list.setCurrent(id);
+  const entry = id === null ? undefined : reviews.get(id);
+  if (entry !== undefined) {
+    cards.release(entry);
+  }
+});
 const questions: PermissionPrompts = new PermissionPrompts(connection, notices, () => newReviews.paintTitle());
 const newReviews: NewReviewNotice = new NewReviewNotice(reviews, fileNames, notices, () => questions.waiting, (entry) => stage.open(entry));
 const help = new Help();
@@ -73,23 +95,27 @@ part("top-tools", HTMLElement).append(
 
 bindKeys(
   {
-    j: () => move(1),
-    k: () => move(-1),
-    n: () => seen()?.view?.nextChange(),
-    p: () => seen()?.view?.previousChange(),
+    j: () => (views.showsChat ? chat.panel?.move(1) : move(1)),
+    k: () => (views.showsChat ? chat.panel?.move(-1) : move(-1)),
+    n: () => (views.showsChat ? chat.panel?.moveToPending(1) : seen()?.view?.nextChange()),
+    p: () => (views.showsChat ? chat.panel?.moveToPending(-1) : seen()?.view?.previousChange()),
+    i: () => views.showsChat && chat.panel?.focus(),
     x: () => seen()?.toggleHunk(),
     a: () => seen()?.accept(),
     r: () => seen()?.bar.focusReason(),
     e: () => seen()?.edit(),
     c: () => seen()?.comment(),
     v: () => seen()?.toggleLayout(),
-    "/": () => seen()?.view?.find(),
+    "/": () => (views.showsChat ? chat.panel?.find() : seen()?.view?.find()),
     q: () => {
-      views.show("reviews");
-      views.showList();
+      if (!views.showsChat) {
+        views.show("reviews");
+        views.showList();
+      }
       questions.focus();
     },
-    h: () => views.toggleHistory(),
+    h: () => views.toggle("history"),
+    t: () => views.toggle("chat"),
     s: () => help.toggle(),
     "?": () => help.toggle(),
   },
@@ -98,6 +124,9 @@ bindKeys(
 
 /** The open review, if it is on screen: keys must not affect something the user cannot see. */
 function seen(): OpenReview | null {
+  if (views.showsChat) {
+    return cards.current();
+  }
   return views.showsReview() ? stage.opened : null;
 }
 
@@ -142,6 +171,7 @@ async function ready(hello: HubHelloResult): Promise<void> {
   list.listed();
   void learnEnds(missing.filter((entry) => !entry.sending));
   stage.reconnected();
+  learnFolders(windows);
   history.stir();
 }
 
@@ -204,10 +234,15 @@ function handleEvent({ window, what }: HubEvent): void {
   }
 }
 
+function learnFolders(windows: readonly WindowStatus[]): void {
+  chat.learn(windows.flatMap(({ folders }) => folders));
+}
+
 async function learnWindows(): Promise<void> {
   try {
     const { windows } = await connection.request("hub/windows", {});
     fileNames.learn(windows);
+    learnFolders(windows);
     list.paint();
   } catch {
     // The connection was lost: they are requested again after the reconnect.
@@ -216,6 +251,7 @@ async function learnWindows(): Promise<void> {
 
 addEventListener("beforeunload", (event) => {
   stage.keepDraft();
+  cards.keepDrafts();
   if (reviews.entries.some(wouldBeLost)) {
     event.preventDefault();
   }

@@ -11,6 +11,10 @@ mod accessibility;
 #[cfg(test)]
 mod agent_port;
 #[cfg(test)]
+mod chat;
+#[cfg(test)]
+mod chat_with_agent;
+#[cfg(test)]
 mod comments;
 #[cfg(test)]
 mod deceptive_texts;

@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod chat;
+#[cfg(test)]
 mod context;
 #[cfg(test)]
 mod decisions;
@@ -48,6 +50,7 @@ const SCENARIOS: &[Scenarios] = &[
     several_reviews::SCENARIOS,
     several_reviews::SETTINGS,
     context::SCENARIOS,
+    chat::SCENARIOS,
     terminal::SCENARIOS,
     bad_input::SCENARIOS,
     bad_input::OWN_WINDOWS,

@@ -1,7 +1,7 @@
 // Stays connected to the hub: gets access, opens the socket, and reopens it when it is lost. Events go to one
 // listener; requests that were lost with the connection are for the caller to repeat.
 
-import { PROTOCOL, type HubEvent, type HubHelloResult, type ReviewSummary, type ReviewsGetResult } from "../../../protocol";
+import { PROTOCOL, type ChatUpdate, type HubEvent, type HubHelloResult, type ReviewSummary, type ReviewsGetResult } from "../../../protocol";
 import { hasSession, redeem, takeSecret, type Access } from "./access";
 import { HubSocket, ConnectionLost, NotSent, patienceFor, type Method, type Params, type Result } from "./socket";
 
@@ -13,7 +13,12 @@ export interface ConnectionEvents {
   /** The hub is connected and sends events from now on: the current state has to be requested. */
   ready(hello: HubHelloResult): Promise<void>;
   handleEvent(event: HubEvent): void;
+  /** A conversation changed. */
+  chatUpdated(update: ChatUpdate): void;
 }
+
+/** What most parts need of it; a view in VS Code has another one. */
+export type HubAccess = Pick<Connection, "state" | "request" | "review" | "connected">;
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
@@ -137,6 +142,7 @@ export class Connection {
     const socket = new HubSocket(`ws://${location.host}/socket`, {
       opened: () => void this.#greet(socket),
       handleEvent: (event) => this.#events.handleEvent(event),
+      chatUpdated: (update) => this.#events.chatUpdated(update),
       closed: (code) => {
         if (this.#socket === socket) {
           this.#socket = null;

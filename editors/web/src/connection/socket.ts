@@ -1,7 +1,7 @@
 // One WebSocket to the hub: requests, responses and events. A socket that stays silent too long during a request is
 // closed: the hub answers at once, only users are slow.
 
-import type { CommandToHubRequests, HubEvent } from "../../../protocol";
+import type { ChatUpdate, CommandToHubRequests, HubEvent } from "../../../protocol";
 
 export type Method = keyof CommandToHubRequests;
 export type Params<M extends Method> = CommandToHubRequests[M]["params"];
@@ -48,6 +48,7 @@ const CLOSED_UNSEEN = 1006;
 export interface SocketEvents {
   opened(): void;
   handleEvent(event: HubEvent): void;
+  chatUpdated(update: ChatUpdate): void;
   closed(code: number): void;
 }
 
@@ -133,6 +134,10 @@ export class HubSocket {
     };
     if (message.method === "hub/event") {
       this.#events.handleEvent(message.params as HubEvent);
+      return;
+    }
+    if (message.method === "chat/update") {
+      this.#events.chatUpdated(message.params as ChatUpdate);
       return;
     }
     const waiting = message.id === undefined ? undefined : this.#waiting.get(message.id);

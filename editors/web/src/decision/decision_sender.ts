@@ -2,7 +2,7 @@
 // only when the hub confirmed it.
 
 import { ERRORS, type Decision, type ReviewDecidedResult } from "../../../protocol";
-import type { Connection } from "../connection/connection";
+import type { HubAccess } from "../connection/connection";
 import { stateOf, type Entry, type Reviews, type ShownState } from "../list/reviews";
 import { HubError, ConnectionLost } from "../connection/socket";
 import { visible } from "../shell/visible";
@@ -20,10 +20,10 @@ const HISTORY_LIMIT = 1000;
 const SETTLING_MS = 300;
 
 export class DecisionSender {
-  readonly #connection: Connection;
+  readonly #connection: HubAccess;
   readonly #reviews: Reviews;
 
-  constructor(connection: Connection, reviews: Reviews) {
+  constructor(connection: HubAccess, reviews: Reviews) {
     this.#connection = connection;
     this.#reviews = reviews;
   }

@@ -82,6 +82,11 @@ export class OpenReview {
     this.article.root.remove();
   }
 
+  /** It moved on the screen: a press that follows may have been meant for what was there before. */
+  moved(): void {
+    this.#touch();
+  }
+
   /** The model changed. */
   changed(): void {
     this.#loader.check();

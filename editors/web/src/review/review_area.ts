@@ -45,6 +45,16 @@ export class ReviewArea {
     }
   }
 
+  /** Closes this review, because it is opened somewhere else. */
+  release(entry: Entry): void {
+    if (this.#opened?.entry === entry) {
+      this.#opened.keepDraft();
+      this.#opened.close();
+      this.#opened = null;
+      this.#openListener(null);
+    }
+  }
+
   keepDraft(): void {
     this.#opened?.keepDraft();
   }

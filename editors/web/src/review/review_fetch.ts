@@ -1,7 +1,7 @@
 // Fetches a review and the code that shows it. Every failure is a result, never an exception.
 
 import { ERRORS, type ReviewShow, type ReviewSummary } from "../../../protocol";
-import type { Connection } from "../connection/connection";
+import type { HubAccess } from "../connection/connection";
 import type { OpenDiff } from "../diff/view";
 import { loadDiff } from "./diff_loader";
 import { HubError, ConnectionLost } from "../connection/socket";
@@ -15,7 +15,7 @@ export type Fetched =
   | { kind: "forgotten" }
   | { kind: "refused"; why: string };
 
-export async function fetchReview(connection: Connection, summary: ReviewSummary): Promise<Fetched> {
+export async function fetchReview(connection: HubAccess, summary: ReviewSummary): Promise<Fetched> {
   const code = loadDiff();
   code.catch(() => undefined);
   try {

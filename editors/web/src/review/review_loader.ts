@@ -3,7 +3,7 @@
 import type { ReviewShow } from "../../../protocol";
 import type { Article } from "./article";
 import { StashedEdits } from "./stashed_edits";
-import type { Connection } from "../connection/connection";
+import type { HubAccess } from "../connection/connection";
 import type { DecisionSender } from "../decision/decision_sender";
 import type { DiffView, Draft, OpenDiff } from "../diff/view";
 import { loadDiff } from "./diff_loader";
@@ -17,7 +17,7 @@ import { isOversized, isSame, isWaiting, listed, stateOf, type Entry, type Shown
 import { DiffPane } from "./diff_pane";
 
 export interface ReviewDependencies {
-  readonly connection: Connection;
+  readonly connection: HubAccess;
   readonly deciding: DecisionSender;
   readonly notices: Notices;
 }

@@ -15,6 +15,7 @@ const KEYS: ReadonlyArray<readonly [string, string]> = [
   ["v", "side by side or unified"],
   ["q", "go to permission requests; Tab and Enter answer"],
   ["h", "history and back"],
+  ["t", "chat and back; there, j and k choose a conversation, n and p what waits for you, i writes"],
   ["Esc", "leave a field, the editor or a confirmation"],
   ["?  s", "this help"],
 ];

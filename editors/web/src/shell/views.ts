@@ -1,8 +1,14 @@
-// Which of the two views is visible, and on a phone which of the two screens. Only the user changes either.
+// Which of the three views is visible, and on a phone which of the two screens. Only the user changes either.
 
 import { part } from "./dom";
 
-export type View = "reviews" | "history";
+export type View = "reviews" | "chat" | "history";
+
+const PARTS: Readonly<Record<View, { shown: string; tab: string }>> = {
+  reviews: { shown: "reviews-view", tab: "to-reviews" },
+  chat: { shown: "chat", tab: "to-chat" },
+  history: { shown: "history", tab: "to-history" },
+};
 
 export class Views {
   readonly #seen: (view: View) => void;
@@ -19,20 +25,26 @@ export class Views {
       this.show("reviews");
       this.showList();
     });
+    part("to-chat", HTMLButtonElement).addEventListener("click", () => this.show("chat"));
     part("to-history", HTMLButtonElement).addEventListener("click", () => this.show("history"));
   }
 
   show(view: View): void {
     document.body.dataset["view"] = view;
-    part("reviews-view", HTMLElement).hidden = view !== "reviews";
-    part("history", HTMLElement).hidden = view !== "history";
-    part("to-reviews", HTMLButtonElement).setAttribute("aria-pressed", String(view === "reviews"));
-    part("to-history", HTMLButtonElement).setAttribute("aria-pressed", String(view === "history"));
+    for (const [name, { shown, tab }] of Object.entries(PARTS)) {
+      part(shown, HTMLElement).hidden = name !== view;
+      part(tab, HTMLButtonElement).setAttribute("aria-pressed", String(name === view));
+    }
     this.#seen(view);
   }
 
-  toggleHistory(): void {
-    this.show(document.body.dataset["view"] === "history" ? "reviews" : "history");
+  /** Shows it, or the reviews if it is shown. */
+  toggle(view: View): void {
+    this.show(document.body.dataset["view"] === view ? "reviews" : view);
+  }
+
+  get showsChat(): boolean {
+    return document.body.dataset["view"] === "chat";
   }
 
   showList(): void {

@@ -15,7 +15,7 @@ fn every_answer_forbids_what_the_page_does_not_need() {
     let browser = server.sign_in();
     let lines = with(&plain(server.port), format!("Cookie: {}", browser.cookie));
     let mut answers: Vec<String> =
-        ["/", "/app.js", "/diff.js", "/style.css", "/icon.svg", "/session", "/nope"]
+        ["/", "/app.js", "/chat.js", "/diff.js", "/style.css", "/chat.css", "/icon.svg", "/session", "/nope"]
             .map(|path| exchange(server.port, &head(&format!("GET {path} HTTP/1.1"), &lines)))
             .to_vec();
     answers.push(exchange(server.port, &head("GET / HTTP/1.1", &with(&lines, "Host: evil.example"))));

@@ -10,11 +10,13 @@ const NONCE: &str = "__NONCE__";
 const INDEX: &str = include_str!("../../../../../editors/web/src/index.html");
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
 
 static APP: File = File::new(include_bytes!("../../../../../editors/web/dist/app.js"), SCRIPT);
+static CHAT: File = File::new(include_bytes!("../../../../../editors/web/dist/chat.js"), SCRIPT);
 static DIFF: File = File::new(include_bytes!("../../../../../editors/web/dist/diff.js"), SCRIPT);
-static STYLE: File =
-    File::new(include_bytes!("../../../../../editors/web/src/style.css"), "text/css; charset=utf-8");
+static STYLE: File = File::new(include_bytes!("../../../../../editors/web/src/style.css"), CSS);
+static CHAT_STYLE: File = File::new(include_bytes!("../../../../../editors/web/src/chat/chat.css"), CSS);
 static ICON: File = File::new(include_bytes!("../../../../../editors/web/src/icon.svg"), "image/svg+xml");
 
 /// A file that is the same for everyone.
@@ -41,8 +43,10 @@ pub(crate) fn file(asset: Asset) -> Option<&'static File> {
     match asset {
         Asset::Index => None,
         Asset::App => Some(&APP),
+        Asset::Chat => Some(&CHAT),
         Asset::Diff => Some(&DIFF),
         Asset::Style => Some(&STYLE),
+        Asset::ChatStyle => Some(&CHAT_STYLE),
         Asset::Icon => Some(&ICON),
     }
 }
@@ -70,8 +74,8 @@ mod tests {
 
     #[test]
     fn different_files_have_different_tags() {
-        let tags =
-            [Asset::App, Asset::Diff, Asset::Style, Asset::Icon].map(|asset| file(asset).unwrap().tag());
+        let assets = [Asset::App, Asset::Chat, Asset::Diff, Asset::Style, Asset::ChatStyle, Asset::Icon];
+        let tags = assets.map(|asset| file(asset).unwrap().tag());
         for tag in tags {
             assert_eq!(tags.iter().filter(|other| **other == tag).count(), 1, "{tag}");
         }

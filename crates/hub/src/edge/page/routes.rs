@@ -36,17 +36,21 @@ pub enum Route {
 pub enum Asset {
     Index,
     App,
+    Chat,
     Diff,
     Style,
+    ChatStyle,
     Icon,
 }
 
 /// Each path, its method, and what is there.
-const ROUTES: [(&str, Method, Route); 8] = [
+const ROUTES: [(&str, Method, Route); 10] = [
     ("/", Method::GET, Route::Asset(Asset::Index)),
     ("/app.js", Method::GET, Route::Asset(Asset::App)),
+    ("/chat.js", Method::GET, Route::Asset(Asset::Chat)),
     ("/diff.js", Method::GET, Route::Asset(Asset::Diff)),
     ("/style.css", Method::GET, Route::Asset(Asset::Style)),
+    ("/chat.css", Method::GET, Route::Asset(Asset::ChatStyle)),
     ("/icon.svg", Method::GET, Route::Asset(Asset::Icon)),
     ("/session", Method::POST, Route::BeginSession),
     ("/session", Method::GET, Route::CheckSession),

@@ -1,0 +1,397 @@
+// The chat: the list of conversations, the one that is open, and what the user does with it. Works wherever a host gives
+// it a hub.
+
+import type { ChatAgent, ChatAttachment, ChatUpdate } from "../../../protocol";
+import { element, setText } from "../shell/dom";
+import { oncePerFrame } from "../shell/throttle";
+import { visible } from "../shell/visible";
+import { ChatList } from "./chat_list";
+import { Composer, NO_DRAFT, type ComposerState, type Draft } from "./composer";
+import { ConversationHead } from "./conversation_head";
+import { FindBar } from "./find_bar";
+import type { ChatHost } from "./host";
+import { KeptDrafts } from "./kept_drafts";
+import { applied, EMPTY, listed, opened, pathsOf, type ChatModel, type Conversation } from "./model";
+import { exportName, find, toMarkdown } from "./plain_text";
+import { StartForm } from "./start_form";
+import { Transcript } from "./transcript";
+
+/** A message from outside the chat, such as a command of the editor. */
+export interface Composed {
+  text: string;
+  attachments: ChatAttachment[];
+  /** Send it at once, if a conversation is open that can take it. */
+  send: boolean;
+}
+
+export class ChatPanel {
+  readonly root: HTMLElement;
+  readonly #host: ChatHost;
+  readonly #list: ChatList;
+  readonly #head: ConversationHead;
+  readonly #find: FindBar;
+  readonly #start: StartForm;
+  readonly #composer: Composer;
+  readonly #body = element("div", { class: "conversation-body" });
+  readonly #doing = element("p", { class: "doing" });
+  readonly #drafts = new KeptDrafts();
+  readonly #paintSoon = oncePerFrame(() => this.#paint());
+  #model: ChatModel = EMPTY;
+  #agents: readonly ChatAgent[] | null = null;
+  #transcript: Transcript | null = null;
+  /** Conversations whose updates arrive. */
+  readonly #followed = new Set<string>();
+  #starting = false;
+  #wasWorking = false;
+
+  constructor(parent: HTMLElement, host: ChatHost) {
+    this.#host = host;
+    this.#list = new ChatList({ open: (chat) => this.open(chat), startNew: () => this.open(null) });
+    this.#head = new ConversationHead({
+      showList: () => this.#toggleList(),
+      setMode: (mode) => this.#ask("chat/setMode", (chat) => ({ chat, mode })),
+      find: () => this.find(),
+      save: () => this.#save(),
+      end: () => this.#ask("chat/close", (chat) => ({ chat, forget: false })),
+      forget: () => this.#ask("chat/close", (chat) => ({ chat, forget: true })),
+    });
+    this.#find = new FindBar({
+      find: (words) => find(this.#conversation?.items ?? [], words),
+      reveal: (index) => {
+        const view = this.#transcript?.reveal(index);
+        view?.unfold();
+        return view?.root;
+      },
+      scope: () => this.#transcript?.root,
+      closed: () => this.focus(),
+    });
+    this.#start = new StartForm(() => this.#paint());
+    const composing = {
+      send: (draft: Draft) => void this.#send(draft),
+      stop: () => this.stop(),
+      files: (words: string) => this.#files(words),
+      announce: host.announce,
+    };
+    this.#composer = new Composer(composing, this.#head.mode);
+    const conversation = element(
+      "section",
+      { class: "conversation", "aria-label": "Conversation" },
+      this.#head.root,
+      this.#find.root,
+      this.#body,
+      this.#doing,
+      this.#composer.root,
+    );
+    this.root = element("div", { class: "chat" }, this.#list.root, conversation);
+    parent.replaceChildren(this.root);
+    this.#restore(this.#drafts.open);
+    addEventListener("pagehide", () => this.#keepDraft());
+  }
+
+  get #current(): string | null {
+    return this.#drafts.open;
+  }
+
+  get #conversation(): Conversation | undefined {
+    return this.#current === null ? undefined : this.#model.open.get(this.#current);
+  }
+
+  /** The hub is connected, possibly again: everything is requested. */
+  async connected(): Promise<void> {
+    this.#followed.clear();
+    try {
+      const [{ agents }, { chats }] = await Promise.all([this.#host.request("chat/agents", {}), this.#host.request("chat/list", {})]);
+      this.#agents = agents;
+      this.#model = listed(this.#model, chats);
+      if (this.#current !== null && !chats.some(({ chat }) => chat === this.#current)) {
+        this.#show(null);
+      }
+      await this.#follow();
+    } catch (error) {
+      this.#host.error(`Could not load the conversations: ${reason(error)}`);
+    }
+    this.#paint();
+  }
+
+  /** The connection was lost, or folders changed. */
+  changed(): void {
+    this.#paint();
+  }
+
+  update(update: ChatUpdate): void {
+    const { model, touched } = applied(this.#model, update);
+    this.#model = model;
+    if (update.chat === this.#current) {
+      if (touched.kind === "forgotten") {
+        this.#show(null);
+      } else if (touched.kind === "stale") {
+        void this.#reopen();
+      } else if (this.#conversation !== undefined) {
+        this.#transcript?.update(this.#conversation, touched);
+      }
+    }
+    if (touched.kind !== "text" && touched.kind !== "nothing") {
+      this.#paintSoon();
+    }
+  }
+
+  open(chat: string | null): void {
+    this.root.classList.remove("shows-list");
+    if (chat !== this.#current) {
+      this.#show(chat);
+    }
+    void this.#follow();
+    this.#composer.focus();
+  }
+
+  /** Opens the next or previous conversation of the list. */
+  move(by: 1 | -1): void {
+    const { chats } = this.#model;
+    const place = chats.findIndex(({ chat }) => chat === this.#current);
+    const next = chats[place + by];
+    if (next !== undefined) {
+      this.open(next.chat);
+    }
+  }
+
+  /** Focuses the next or previous review or question that waits for the user. */
+  moveToPending(by: 1 | -1): void {
+    const pending = this.#transcript?.all(".review-card[data-state=pending] > .card-head, .ask") ?? [];
+    const place = pending.findIndex((each) => each.contains(document.activeElement) || each.parentElement?.contains(document.activeElement));
+    const next = place === -1 ? pending[by === 1 ? 0 : pending.length - 1] : pending[place + by];
+    next?.focus();
+    next?.scrollIntoView({ block: "nearest" });
+  }
+
+  find(): void {
+    if (this.#conversation !== undefined) {
+      this.#find.open();
+    }
+  }
+
+  stop(): void {
+    if (this.#conversation?.summary.state.kind === "working") {
+      this.#ask("chat/cancel", (chat) => ({ chat }));
+    }
+  }
+
+  focus(): void {
+    this.#composer.focus();
+  }
+
+  compose({ text, attachments, send }: Composed): void {
+    const { draft } = this.#composer;
+    const isEmpty = draft.text.trim() === "";
+    this.#composer.draft = { text: isEmpty ? text : draft.text, attachments: draft.attachments };
+    attachments.forEach((attachment) => this.#composer.attach(attachment));
+    if (send && isEmpty && this.#conversation !== undefined && this.#host.isConnected()) {
+      const full = this.#composer.draft;
+      this.#composer.draft = NO_DRAFT;
+      void this.#send(full);
+    } else {
+      this.#composer.focus();
+    }
+  }
+
+  #show(chat: string | null): void {
+    this.#keepDraft();
+    this.#restore(chat);
+  }
+
+  #restore(chat: string | null): void {
+    this.#drafts.open = chat;
+    this.#drafts.save();
+    this.#find.close();
+    this.#transcript?.close();
+    this.#transcript = null;
+    this.#wasWorking = false;
+    if (chat === null) {
+      this.#body.replaceChildren(this.#start.root);
+    } else {
+      this.#mount();
+    }
+    this.#composer.draft = this.#drafts.of(chat);
+    this.#host.conversationShown();
+    this.#paint();
+  }
+
+  #mount(): void {
+    const conversation = this.#conversation;
+    if (conversation === undefined) {
+      this.#body.replaceChildren(element("p", { class: "empty loading" }, "Loading…"));
+      return;
+    }
+    this.#transcript = new Transcript(conversation, {
+      host: this.#host,
+      agentName: conversation.summary.agentName,
+      again: ({ text, attachments }) => {
+        this.#composer.draft = { text, attachments: attachments ?? [] };
+        this.#composer.focus();
+      },
+    });
+    this.#body.replaceChildren(this.#transcript.root);
+    this.#transcript.showEnd();
+    this.#host.conversationShown();
+  }
+
+  #keepDraft(): void {
+    this.#drafts.set(this.#current, this.#composer.draft);
+  }
+
+  /** Requests the open conversation, unless its updates arrive already. */
+  async #follow(): Promise<void> {
+    const chat = this.#current;
+    if (chat === null || this.#followed.has(chat) || !this.#host.isConnected()) {
+      return;
+    }
+    this.#followed.add(chat);
+    await this.#reopen();
+  }
+
+  async #reopen(): Promise<void> {
+    const chat = this.#current;
+    if (chat === null) {
+      return;
+    }
+    try {
+      const result = await this.#host.request("chat/open", { chat });
+      this.#model = opened(this.#model, result);
+    } catch (error) {
+      this.#followed.delete(chat);
+      if (this.#current === chat && this.#conversation === undefined) {
+        this.#body.replaceChildren(element("p", { class: "empty" }, `This conversation could not be loaded: ${reason(error)}`));
+      }
+      return;
+    }
+    const conversation = this.#conversation;
+    if (this.#current === chat && conversation !== undefined) {
+      if (this.#transcript === null) {
+        this.#mount();
+      } else {
+        this.#transcript.replace(conversation);
+      }
+    }
+    this.#paint();
+  }
+
+  async #send(draft: Draft): Promise<void> {
+    const attachments = [...draft.attachments];
+    let chat = this.#current;
+    try {
+      if (chat === null) {
+        const { choice } = this.#start;
+        if (choice === null) {
+          throw new Error("choose an agent and a folder first");
+        }
+        this.#starting = true;
+        this.#paint();
+        ({ chat } = await this.#host.request("chat/start", choice));
+        this.#starting = false;
+        this.open(chat);
+      }
+      this.#drafts.set(chat, NO_DRAFT);
+      await this.#host.request("chat/prompt", { chat, text: draft.text, attachments });
+    } catch (error) {
+      this.#starting = false;
+      this.#host.error(`Your message was not sent: ${reason(error)}`);
+      if (this.#current === chat && this.#composer.draft.text === "") {
+        this.#composer.draft = draft;
+      } else {
+        this.#drafts.set(chat, draft);
+      }
+    }
+    this.#paint();
+  }
+
+  async #files(words: string): Promise<readonly string[]> {
+    const known = pathsOf(this.#conversation?.items ?? []);
+    const folder = this.#conversation?.summary.folder ?? this.#start.choice?.folder;
+    const { files } = this.#host;
+    const found = files === undefined || folder === undefined ? [] : await files(folder, words).catch(() => []);
+    return [...known, ...found];
+  }
+
+  /** A request about the open conversation; its result arrives as an update. */
+  #ask<M extends "chat/setMode" | "chat/cancel" | "chat/close">(method: M, params: (chat: string) => Parameters<ChatHost["request"]>[1]): void {
+    const chat = this.#current;
+    if (chat !== null) {
+      const request = this.#host.request as (method: M, params: unknown) => Promise<unknown>;
+      request(method, params(chat)).catch((error: unknown) => {
+        this.#host.error(reason(error));
+        this.#paint();
+      });
+    }
+  }
+
+  #save(): void {
+    const conversation = this.#conversation;
+    if (conversation !== undefined) {
+      const { summary, items } = conversation;
+      this.#host.save(exportName(summary), toMarkdown(summary, items));
+    }
+  }
+
+  #toggleList(): void {
+    const shows = this.root.classList.toggle("shows-list");
+    if (shows) {
+      this.#list.focusCurrent();
+    }
+  }
+
+  #paint(): void {
+    const conversation = this.#conversation;
+    const summary = conversation?.summary ?? this.#model.chats.find(({ chat }) => chat === this.#current) ?? null;
+    this.#list.paint(this.#model.chats, this.#current);
+    this.#head.paint(summary);
+    this.#start.paint(this.#agents, this.#host.folders());
+    const kind = summary?.state.kind;
+    this.root.dataset["state"] = kind ?? "new";
+    const isWorking = kind === "working";
+    if (this.#wasWorking && kind === "idle" && summary !== null) {
+      const last = conversation?.items.at(-1);
+      const words = last?.kind === "agent" ? `: ${last.text.slice(0, 200)}` : ".";
+      this.#host.announce(visible(`${summary.agentName} finished${words}`));
+    }
+    this.#wasWorking = isWorking;
+    setText(this.#doing, this.#doingText());
+    this.#doing.classList.toggle("works", isWorking || kind === "starting" || this.#starting);
+    this.#composer.setState(this.#composerState(isWorking));
+  }
+
+  #doingText(): string {
+    const summary = this.#conversation?.summary;
+    if (this.#starting) {
+      return "Starting the agent. If it asks for your permission, the question is among the permission requests.";
+    }
+    switch (summary?.state.kind) {
+      case "starting":
+        return `${visible(summary.agentName)} is starting…`;
+      case "working": {
+        const waits = summary.queued === 0 ? "" : summary.queued === 1 ? " 1 message waits." : ` ${summary.queued} messages wait.`;
+        return `${visible(summary.agentName)} is working…${waits}`;
+      }
+      case "stopped":
+        return visible(summary.state.why ?? `${summary.agentName} is not running. Your next message starts it again.`);
+      default:
+        return "";
+    }
+  }
+
+  #composerState(isWorking: boolean): ComposerState {
+    const isNew = this.#current === null;
+    const label = isNew ? "Start" : isWorking ? "Queue" : "Send";
+    let why = "";
+    if (!this.#host.isConnected()) {
+      why = "The hub is not connected.";
+    } else if (this.#starting) {
+      why = "Starting…";
+    } else if (isNew && this.#start.choice === null) {
+      why = "Choose an agent and a folder.";
+    }
+    return { label, canStop: isWorking, why };
+  }
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? visible(error.message) : "no response";
+}
