@@ -36,7 +36,7 @@ pub(super) fn start(
     host.send(HostCommand::Prompt { agent, text });
     tokio::spawn(async move {
         let _turn = turn;
-        let mut chat = Chat { model, text: String::new(), failed: false };
+        let mut chat = ChatStream { model, text: String::new(), failed: false };
         let mut frames = Some(frames);
         loop {
             let event = match &frames {
@@ -95,14 +95,14 @@ pub(super) async fn decline(host: HostHandle) {
     }
 }
 
-struct Chat {
+struct ChatStream {
     model: String,
     /// All pieces so far.
     text: String,
     failed: bool,
 }
 
-impl Chat {
+impl ChatStream {
     fn frames(&mut self, what: Occurred) -> Vec<Bytes> {
         match what {
             Occurred::Shown(shown) => self.shown(shown),
