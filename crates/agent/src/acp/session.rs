@@ -57,7 +57,14 @@ impl Session {
             Occurred::Shown(TurnEvent::Thought(text) | TurnEvent::Info(text)) => {
                 update::chunk("agent_thought_chunk", &text)
             }
-            Occurred::Shown(TurnEvent::Call(call)) => self.call(&call),
+            Occurred::Shown(TurnEvent::Call(call)) => {
+                let plan = update::plan(&call);
+                let shown = self.call(&call);
+                return std::iter::once(shown)
+                    .chain(plan)
+                    .map(|update| session_update(name, &update))
+                    .collect();
+            }
             Occurred::Output { call_id, text } => match self.output(&call_id, &text) {
                 Some(end) => update::output(&call_id, &end),
                 None => return Vec::new(),

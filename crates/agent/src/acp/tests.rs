@@ -129,6 +129,21 @@ fn result(text: &str, is_error: bool) -> ToolResult {
 }
 
 #[test]
+fn a_plan_is_shown_as_one() {
+    let mut client = client();
+    let agent = client.open();
+    client.prompt("hello");
+    let steps = json!({ "steps": ["read", "edit"], "done": 1 });
+    client.host.show(agent, TurnEvent::Call(call("update_plan", steps)));
+    assert_eq!(client.update()["sessionUpdate"], "tool_call");
+    let plan = client.update();
+    let entries = plan["entries"].as_array().unwrap();
+    let states: Vec<&str> = entries.iter().filter_map(|entry| entry["status"].as_str()).collect();
+    assert_eq!(plan["sessionUpdate"], "plan");
+    assert_eq!(states, ["completed", "in_progress"]);
+}
+
+#[test]
 fn a_turn_is_shown_as_it_happens_and_ends_with_a_reason() {
     let mut client = client();
     let agent = client.open();

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::call_line::call_line;
 use crate::message::{CallArguments, ChatMessage, ModelCall, ToolResult};
 use crate::permissions::PermissionMode;
+use crate::tools::plan::{StepState, plan_of};
 
 /// A piece of text from somebody.
 pub(super) fn chunk(kind: &str, text: &str) -> Value {
@@ -23,6 +24,20 @@ pub(super) fn tool_call(call: &ModelCall, cwd: &Path, diff: Option<Value>) -> Va
     update.insert("status".to_owned(), json!("pending"));
     update.insert("content".to_owned(), Value::Array(diff.into_iter().collect()));
     Value::Object(update)
+}
+
+/// The plan of a call that shows one.
+pub(super) fn plan(call: &ModelCall) -> Option<Value> {
+    let entry = |(state, step): &(StepState, &str)| {
+        let status = match state {
+            StepState::Done => "completed",
+            StepState::Current => "in_progress",
+            StepState::Open => "pending",
+        };
+        json!({ "content": step, "priority": "medium", "status": status })
+    };
+    let entries: Vec<Value> = plan_of(call)?.iter().map(entry).collect();
+    Some(json!({ "sessionUpdate": "plan", "entries": entries }))
 }
 
 /// The call as a permission request shows it.

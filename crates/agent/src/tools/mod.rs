@@ -13,6 +13,7 @@ mod git;
 mod http;
 pub mod mcp;
 mod paths;
+pub(crate) mod plan;
 pub mod spawn;
 #[cfg(test)]
 pub(crate) mod testing;

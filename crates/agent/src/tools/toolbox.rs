@@ -16,7 +16,7 @@ use super::fetch::FetchRules;
 use super::mcp::{McpServers, Report, ServerConfig};
 use super::paths::{OwnFiles, real_path};
 use super::spawn::Spawner;
-use super::{ToolContext, Toolbox, calculate, changes, command, fetch, files, git, spawn};
+use super::{ToolContext, Toolbox, calculate, changes, command, fetch, files, git, plan, spawn};
 use crate::message::{CallArguments, ModelCall, ToolResult};
 use crate::models::ToolSpec;
 use crate::permissions::{PermissionMode, ToolKind};
@@ -71,8 +71,8 @@ pub(crate) struct LocalTool {
 }
 
 /// The tables, in the order in which the model sees them.
-const TABLES: [&[LocalTool]; 6] =
-    [files::TOOLS, command::TOOLS, git::TOOLS, fetch::TOOLS, calculate::TOOLS, spawn::TOOLS];
+const TABLES: [&[LocalTool]; 7] =
+    [files::TOOLS, command::TOOLS, git::TOOLS, fetch::TOOLS, calculate::TOOLS, plan::TOOLS, spawn::TOOLS];
 
 /// All tools of the agent. One for all agents of the process.
 pub struct AgentTools {
@@ -248,6 +248,7 @@ mod tests {
             "git_commit",
             "fetch_url",
             "calculate",
+            "update_plan",
             "ide.apply_edit",
         ] {
             assert!(names.contains(name), "{name}");
